@@ -1,0 +1,185 @@
+/** Contradictions a catalog may hold, and what changed between two of them. */
+import type { CatalogDocument, Model, Mount } from "./CatalogDocument.ts"
+import { isImageProtocol } from "./ImageProtocol.ts"
+import type { Modality } from "./Modality.ts"
+import type { Prices } from "./Prices.ts"
+import { isVideoProtocol, videoProtocolRow } from "./VideoProtocol.ts"
+
+export interface Fault {
+  /** Where in the document, such as `mounts[2].channel`. */
+  readonly path: string
+  readonly message: string
+}
+
+const priceKinds: Readonly<Record<Modality, ReadonlyArray<Prices["kind"]>>> = {
+  chat: ["tokens"],
+  vlm: ["tokens"],
+  embedding: ["tokens"],
+  rerank: ["tokens"],
+  image: ["image"],
+  tts: [],
+  asr: [],
+  video: ["token_video", "second_video"],
+  omni: []
+}
+
+const duplicates = (list: string, ids: ReadonlyArray<string>): ReadonlyArray<Fault> =>
+  ids.flatMap((id, index) =>
+    ids.indexOf(id) < index
+      ? [{ path: `${list}[${index}].id`, message: `${JSON.stringify(id)} is listed twice` }]
+      : []
+  )
+
+/** The protocol a mount speaks. */
+export const mountProtocol = (model: Model, mount: Mount): string =>
+  mount.protocol ?? model.protocol
+
+const billingFault = (path: string, protocol: string, kind: Prices["kind"]) => {
+  if (isVideoProtocol(protocol)) {
+    const { billing } = videoProtocolRow(protocol)
+    const wanted = billing ?? "token_video or second_video"
+    return billing === kind || (billing === null && kind.endsWith("_video"))
+      ? []
+      : [{ path, message: `${protocol} is billed by ${wanted}, but the price is ${kind}` }]
+  }
+  return isImageProtocol(protocol) && kind !== "image"
+    ? [{ path, message: `${protocol} is billed by image, but the price is ${kind}` }]
+    : []
+}
+
+const modelFaults = (model: Model, index: number): ReadonlyArray<Fault> => {
+  const { prices } = model
+  if (prices === undefined) return []
+  const path = `models[${index}].prices.kind`
+  return priceKinds[model.modality].includes(prices.kind)
+    ? billingFault(path, model.protocol, prices.kind)
+    : [
+        {
+          path,
+          message: `a model of modality ${model.modality} cannot be priced by ${prices.kind}`
+        }
+      ]
+}
+
+/** Every contradiction by path; an empty list is a sound catalog. */
+export const findFaults = (catalog: CatalogDocument): ReadonlyArray<Fault> => {
+  const channels = new Set(catalog.channels.map((channel) => channel.id))
+  const models = new Map(catalog.models.map((model) => [model.id, model]))
+  const seen = new Set<string>()
+  const mountFaults = catalog.mounts.flatMap((mount, index): ReadonlyArray<Fault> => {
+    const at = `mounts[${index}]`
+    const model = models.get(mount.model)
+    const pair = JSON.stringify([mount.model, mount.channel])
+    const repeated = seen.has(pair)
+    seen.add(pair)
+    return [
+      ...(model === undefined
+        ? [{ path: `${at}.model`, message: `no model is called ${JSON.stringify(mount.model)}` }]
+        : mount.protocol !== null && model.prices !== undefined
+          ? billingFault(`${at}.protocol`, mount.protocol, model.prices.kind)
+          : []),
+      ...(channels.has(mount.channel)
+        ? []
+        : [
+            {
+              path: `${at}.channel`,
+              message: `no channel is called ${JSON.stringify(mount.channel)}`
+            }
+          ]),
+      ...(repeated ? [{ path: at, message: "this model is mounted on this channel twice" }] : [])
+    ]
+  })
+  return [
+    ...duplicates(
+      "channels",
+      catalog.channels.map((channel) => channel.id)
+    ),
+    ...duplicates(
+      "models",
+      catalog.models.map((model) => model.id)
+    ),
+    ...catalog.models.flatMap(modelFaults),
+    ...mountFaults
+  ]
+}
+
+/** Things an operator should hear about although the catalog is sound. */
+export const findWarnings = (
+  catalog: CatalogDocument,
+  hasKey: (channelId: string) => boolean
+): ReadonlyArray<Fault> => {
+  const models = new Map(catalog.models.map((model) => [model.id, model]))
+  const channels = new Map(catalog.channels.map((channel) => [channel.id, channel]))
+  return [
+    ...catalog.channels.flatMap((channel, index) =>
+      hasKey(channel.id)
+        ? []
+        : [{ path: `channels[${index}].api_key`, message: "no key is stored for this channel" }]
+    ),
+    ...catalog.models.flatMap((model, index) =>
+      model.prices === undefined
+        ? [
+            {
+              path: `models[${index}].prices`,
+              message: "without a price it answers billing_unavailable"
+            }
+          ]
+        : []
+    ),
+    ...catalog.mounts.flatMap((mount, index) => {
+      const model = models.get(mount.model)
+      const protocol = model === undefined ? null : mountProtocol(model, mount)
+      const served =
+        model === undefined ||
+        (model.modality === "video" && isVideoProtocol(protocol)) ||
+        (model.modality === "image" && isImageProtocol(protocol)) ||
+        (model.modality !== "video" && model.modality !== "image")
+      return [
+        ...(served
+          ? []
+          : [
+              {
+                path: `mounts[${index}].protocol`,
+                message: `${protocol} is no ${model.modality} protocol of this gateway`
+              }
+            ]),
+        ...(protocol === "vp_b" && channels.get(mount.channel)?.app_id === null
+          ? [
+              {
+                path: `mounts[${index}].channel`,
+                message: "vp_b needs an app_id on its channel; calls answer channel_unavailable"
+              }
+            ]
+          : [])
+      ]
+    })
+  ]
+}
+
+export interface ListChange {
+  readonly added: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<string>
+  readonly removed: ReadonlyArray<string>
+}
+
+export interface CatalogChange {
+  readonly channels: ListChange
+  readonly models: ListChange
+  readonly mounts: ListChange
+}
+
+/** Compares two lists of encoded entries by their key. */
+export const compareLists = <A>(
+  before: ReadonlyArray<A>,
+  after: ReadonlyArray<A>,
+  key: (entry: A) => string,
+  fingerprint: (entry: A) => string
+): ListChange => {
+  const old = new Map(before.map((entry) => [key(entry), fingerprint(entry)]))
+  const now = new Map(after.map((entry) => [key(entry), fingerprint(entry)]))
+  return {
+    added: [...now.keys()].filter((id) => !old.has(id)),
+    changed: [...now].flatMap(([id, print]) => (old.has(id) && old.get(id) !== print ? [id] : [])),
+    removed: [...old.keys()].filter((id) => !now.has(id))
+  }
+}

@@ -1,0 +1,23 @@
+/** The image protocols ("Image protocols"). */
+import { Schema, Struct } from "effect"
+
+interface Row {
+  /** False: the protocol answers addresses only, whatever `response_format` asks for. */
+  readonly base64: boolean
+}
+
+export const imageProtocols = {
+  ip_a: { base64: true },
+  ip_b: { base64: false },
+  ip_c: { base64: false }
+} as const satisfies Record<string, Row>
+
+export const ImageProtocol = Schema.Literals(Struct.keys(imageProtocols))
+export type ImageProtocol = typeof ImageProtocol.Type
+
+export const isImageProtocol = Schema.is(ImageProtocol)
+
+/** Number of images a request may ask for ("Limits"). */
+export const MIN_IMAGES = 1
+export const MAX_IMAGES = 10
+export const DEFAULT_IMAGES = 1

@@ -1,0 +1,52 @@
+/**
+ * Prices as the catalog states them. Each may be missing: a request that needs a missing one ends
+ * as `billing_unavailable`, never as a charge of zero.
+ */
+import { Schema } from "effect"
+import { PerMillionTokens, PositiveAmount } from "./Money.ts"
+import { Resolution } from "./VideoProtocol.ts"
+
+const positivePerMillion = PerMillionTokens.check(
+  Schema.isGreaterThanBigInt(0n, { expected: "a price greater than 0" })
+)
+
+/** Nano-units per token, without and with a reference video in the order. */
+const TokenTierPrice = Schema.Struct({
+  without_video: Schema.optionalKey(positivePerMillion),
+  with_video: Schema.optionalKey(positivePerMillion)
+})
+
+/** 480p, 540p and 720p share `base`; a tier without a price falls back to it (token_video 3). */
+export const TokenVideoPrices = Schema.Struct({
+  kind: Schema.Literal("token_video"),
+  per_million_tokens: Schema.Struct({
+    base: Schema.optionalKey(TokenTierPrice),
+    "1080p": Schema.optionalKey(TokenTierPrice),
+    "4K": Schema.optionalKey(TokenTierPrice)
+  })
+})
+export type TokenVideoPrices = typeof TokenVideoPrices.Type
+
+/** Nano-units per output second, by resolution (second_video 1). */
+export const SecondVideoPrices = Schema.Struct({
+  kind: Schema.Literal("second_video"),
+  per_second: Schema.Record(Resolution, Schema.optionalKey(PositiveAmount))
+})
+export type SecondVideoPrices = typeof SecondVideoPrices.Type
+
+export const ImagePrices = Schema.Struct({
+  kind: Schema.Literal("image"),
+  per_image: Schema.optionalKey(PositiveAmount)
+})
+export type ImagePrices = typeof ImagePrices.Type
+
+/** Nano-units per token, input and output apart. */
+export const TokenPrices = Schema.Struct({
+  kind: Schema.Literal("tokens"),
+  per_million_input: Schema.optionalKey(positivePerMillion),
+  per_million_output: Schema.optionalKey(positivePerMillion)
+})
+export type TokenPrices = typeof TokenPrices.Type
+
+export const Prices = Schema.Union([TokenVideoPrices, SecondVideoPrices, ImagePrices, TokenPrices])
+export type Prices = typeof Prices.Type

@@ -1,0 +1,67 @@
+/** The video protocols: what a client may order and how it is billed ("Video protocols"). */
+import { Schema, Struct } from "effect"
+
+export const Resolution = Schema.Literals(["480p", "540p", "720p", "1080p", "4K"])
+export type Resolution = typeof Resolution.Type
+
+export const VideoBilling = Schema.Literals(["token_video", "second_video"])
+export type VideoBilling = typeof VideoBilling.Type
+
+interface Row {
+  /** Closed interval of whole seconds. */
+  readonly seconds: readonly [min: number, max: number]
+  /** Who may ask for -1, the length the model chooses itself. */
+  readonly smart: "never" | "always" | "token_billed"
+  /** Whitelist in the protocol's spelling. Empty: the upstream takes none, and any value is accepted. */
+  readonly resolutions: ReadonlyArray<Resolution>
+  /** `null`: the mounted catalog model decides. */
+  readonly billing: VideoBilling | null
+}
+
+export const videoProtocols = {
+  vp_a: {
+    seconds: [5, 15],
+    smart: "never",
+    resolutions: ["480p", "720p", "1080p", "4K"],
+    billing: "token_video"
+  },
+  vp_b: { seconds: [4, 15], smart: "always", resolutions: [], billing: "token_video" },
+  vp_c: {
+    seconds: [1, 16],
+    smart: "token_billed",
+    resolutions: ["480p", "540p", "720p", "1080p", "4K"],
+    billing: null
+  },
+  vp_d: {
+    seconds: [3, 15],
+    smart: "never",
+    resolutions: ["720p", "1080p", "4K"],
+    billing: "second_video"
+  },
+  vp_e: {
+    seconds: [1, 16],
+    smart: "never",
+    resolutions: ["540p", "720p", "1080p"],
+    billing: "second_video"
+  },
+  vp_f: {
+    seconds: [2, 15],
+    smart: "never",
+    resolutions: ["720p", "1080p"],
+    billing: "second_video"
+  }
+} as const satisfies Record<string, Row>
+
+export const VideoProtocol = Schema.Literals(Struct.keys(videoProtocols))
+export type VideoProtocol = typeof VideoProtocol.Type
+
+export const isVideoProtocol = Schema.is(VideoProtocol)
+
+export const videoProtocolRow = (protocol: VideoProtocol): Row => videoProtocols[protocol]
+
+/** The default tier: used when a request leaves duration or resolution out. */
+export const DEFAULT_SECONDS = 5
+export const DEFAULT_RESOLUTION: Resolution = "720p"
+
+/** Client spelling of the length the model chooses itself. */
+export const SMART_SECONDS = -1

@@ -1,0 +1,172 @@
+/**
+ * What a client may write in a video request, and the one order it comes down to. Nothing here
+ * knows a protocol: bounds and defaults are `VideoSku.ts`.
+ */
+import { Result, Schema } from "effect"
+import { InvalidRequest } from "./Errors.ts"
+import { takeFlags } from "./PromptFlags.ts"
+
+/** http, https or data: the gateway hands addresses on and never fetches them. */
+export const MediaUrl = Schema.String.check(
+  Schema.isPattern(/^(?:https?:\/\/[^\s]+|data:[^\s,]*,[^\s]*)$/i, {
+    expected: "an http, https or data URL"
+  })
+).annotate({ description: "http, https or data URL" })
+
+const MediaObject = Schema.Struct({ url: MediaUrl })
+const MediaRef = Schema.Union([MediaUrl, MediaObject])
+/** A URL, `{url}` or an array of either. */
+export const Media = Schema.Union([MediaRef, Schema.Array(MediaRef)])
+export type Media = typeof Media.Type
+
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
+export type ImageRole = typeof ImageRole.Type
+
+const ContentBlock = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
+  Schema.Struct({
+    type: Schema.Literal("image_url"),
+    role: maybe(ImageRole),
+    image_url: MediaRef
+  }),
+  Schema.Struct({
+    type: Schema.Literal("audio_url"),
+    role: maybe(Schema.Literal("reference_audio")),
+    audio_url: MediaRef
+  }),
+  Schema.Struct({
+    type: Schema.Literal("video_url"),
+    role: maybe(Schema.Literal("reference_video")),
+    video_url: MediaRef
+  })
+])
+type ContentBlock = typeof ContentBlock.Type
+
+/** Body of `POST /v1/videos/generations`. Unknown top-level fields are ignored. */
+export const VideoBody = Schema.Struct({
+  model: Schema.NonEmptyString,
+  prompt: maybe(Schema.String),
+  content: maybe(Schema.Array(ContentBlock)),
+  images: maybe(Media),
+  image: maybe(Media),
+  image_url: maybe(Media),
+  audio: maybe(Media),
+  audio_url: maybe(Media),
+  audios: maybe(Media),
+  video: maybe(Media),
+  video_url: maybe(Media),
+  videos: maybe(Media),
+  duration: maybe(Schema.Int),
+  resolution: maybe(Schema.String),
+  ratio: maybe(Schema.NonEmptyString),
+  generate_audio: maybe(Schema.Boolean)
+})
+export type VideoBody = typeof VideoBody.Type
+
+export type VideoBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly role: ImageRole; readonly url: string }
+  | { readonly type: "audio"; readonly url: string }
+  | { readonly type: "video"; readonly url: string }
+
+/** One request, each value in exactly one place. `null` means the client did not say. */
+export interface VideoInput {
+  readonly blocks: ReadonlyArray<VideoBlock>
+  /** A string is what a flag said where a whole number was expected. */
+  readonly seconds: number | string | null
+  readonly resolution: string | null
+  readonly ratio: string | null
+  readonly generateAudio: boolean | null
+}
+
+const urlOf = (media: string | typeof MediaObject.Type): string =>
+  typeof media === "string" ? media : media.url
+
+const urlsOf = (media: Media | null | undefined): ReadonlyArray<string> => {
+  if (media === null || media === undefined) return []
+  if (typeof media === "string" || "url" in media) return [urlOf(media)]
+  return media.map(urlOf)
+}
+
+const toBlock = (block: ContentBlock): VideoBlock => {
+  switch (block.type) {
+    case "text":
+      return block
+    case "image_url":
+      return {
+        type: "image",
+        role: block.role ?? "reference_image",
+        url: urlOf(block.image_url)
+      }
+    case "audio_url":
+      return { type: "audio", url: urlOf(block.audio_url) }
+    case "video_url":
+      return { type: "video", url: urlOf(block.video_url) }
+  }
+}
+
+/** Top-level media, lifted into blocks in the order image, audio, video (Create, rule 1). */
+const liftMedia = (body: VideoBody): ReadonlyArray<VideoBlock> => [
+  ...[body.images, body.image, body.image_url]
+    .flatMap(urlsOf)
+    .map((url): VideoBlock => ({ type: "image", role: "reference_image", url })),
+  ...[body.audio, body.audio_url, body.audios]
+    .flatMap(urlsOf)
+    .map((url): VideoBlock => ({ type: "audio", url })),
+  ...[body.video, body.video_url, body.videos]
+    .flatMap(urlsOf)
+    .map((url): VideoBlock => ({ type: "video", url }))
+]
+
+/** `content` wins over top-level media; a top-level prompt joins it when it holds no text. */
+const gatherBlocks = (body: VideoBody): ReadonlyArray<VideoBlock> => {
+  const prompt: ReadonlyArray<VideoBlock> =
+    typeof body.prompt === "string" ? [{ type: "text", text: body.prompt }] : []
+  if (body.content === null || body.content === undefined) return [...prompt, ...liftMedia(body)]
+  const blocks = body.content.map(toBlock)
+  return blocks.some((block) => block.type === "text") ? blocks : [...prompt, ...blocks]
+}
+
+const wholeNumber = /^-?\d{1,9}$/
+
+const secondsOfFlag = (flag: string | null): number | string | null =>
+  flag !== null && wholeNumber.test(flag) ? Number(flag) : flag
+
+/**
+ * Brings a body to its one meaning. Body fields win over prompt flags; flags never stay in the
+ * text. Fails when nothing is left to make a video from.
+ */
+export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> => {
+  const flags = takeFlags(gatherBlocks(body))
+  return flags.blocks.length === 0
+    ? Result.fail(
+        new InvalidRequest({
+          message: "Give a prompt, a content block or some media to make the video from",
+          param: "prompt"
+        })
+      )
+    : Result.succeed({
+        blocks: flags.blocks,
+        seconds: body.duration ?? secondsOfFlag(flags.duration),
+        resolution: body.resolution ?? flags.resolution,
+        ratio: body.ratio ?? flags.ratio,
+        generateAudio: body.generate_audio ?? null
+      })
+}
+
+export interface InputCounts {
+  readonly images: number
+  readonly audios: number
+  readonly videos: number
+}
+
+export const countInputs = (blocks: ReadonlyArray<VideoBlock>): InputCounts => {
+  const count = (type: VideoBlock["type"]) => blocks.filter((block) => block.type === type).length
+  return { images: count("image"), audios: count("audio"), videos: count("video") }
+}
+
+/** The order's text: all text blocks in their order, joined by line breaks; empty when none. */
+export const textOf = (blocks: ReadonlyArray<VideoBlock>): string =>
+  blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")

@@ -1,0 +1,22 @@
+/** Migrations in their order; they run before anything else touches the database. */
+import { Layer } from "effect"
+import { Migrator } from "effect/sql"
+import { createAccess } from "./0001_access.ts"
+import { createCatalog } from "./0002_catalog.ts"
+import { createLedger } from "./0003_ledger.ts"
+import { createTasks } from "./0004_tasks.ts"
+import { createLedgerFunctions } from "./0005_ledger_functions.ts"
+import { createLedgerAudit } from "./0006_ledger_audit.ts"
+
+export const runMigrations = Migrator.make({})({
+  loader: Migrator.fromRecord({
+    "0001_access": createAccess,
+    "0002_catalog": createCatalog,
+    "0003_ledger": createLedger,
+    "0004_tasks": createTasks,
+    "0005_ledger_functions": createLedgerFunctions,
+    "0006_ledger_audit": createLedgerAudit
+  })
+})
+
+export const layerMigrations = Layer.effectDiscard(runMigrations)
