@@ -1,0 +1,187 @@
+/** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
+import { Effect, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
+import type {
+  ChannelAccount,
+  VideoAdapter,
+  VideoOrder,
+  VideoStatus
+} from "../services/ProtocolAdapter.ts"
+import { VendorLimits } from "./limits.ts"
+import { brokenAnswer, refusal, send, type VendorAnswer } from "./vendorHttp.ts"
+
+// Wire schemas
+
+const Envelope = Schema.Struct({
+  code: Schema.Int,
+  message: Schema.optional(Schema.String),
+  data: Schema.optional(Schema.Unknown)
+})
+const Submitted = Schema.Struct({ id: Schema.NonEmptyString })
+const Row = Schema.Struct({
+  id: Schema.String,
+  status: Schema.String,
+  message: Schema.optional(Schema.NullOr(Schema.String)),
+  outputs: Schema.optional(
+    Schema.NullOr(
+      Schema.Array(Schema.Struct({ type: Schema.String, url: Schema.optional(Schema.String) }))
+    )
+  )
+})
+
+const isEnvelope = Schema.is(Envelope)
+const isSubmitted = Schema.is(Submitted)
+const isRow = Schema.is(Row)
+
+// To the vendor
+
+const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
+
+type Mode = "text-to-video" | "image-to-video" | "omni-video"
+
+const modeOf = (order: VideoOrder): Mode => {
+  const { images, videos, audios } = countInputs(order.blocks)
+  if (images + videos + audios === 0) return "text-to-video"
+  const framed = order.blocks.every(
+    (block) => block.type !== "image" || block.role !== "reference_image"
+  )
+  return videos === 0 && audios === 0 && (images === 1 || (images === 2 && framed))
+    ? "image-to-video"
+    : "omni-video"
+}
+
+/** A lone reference image is the first frame: image mode has no other item for it. */
+const toItem = (block: Exclude<VideoBlock, { readonly type: "text" }>, mode: Mode) => {
+  switch (block.type) {
+    case "image":
+      if (block.role !== "reference_image") return { type: block.role, url: block.url }
+      return { type: mode === "image-to-video" ? "first_frame" : "refer_image", url: block.url }
+    case "audio":
+      return { type: "refer_audio", url: block.url }
+    case "video":
+      return { type: "feature_video", url: block.url }
+  }
+}
+
+const toContents = (order: VideoOrder, mode: Mode) =>
+  order.blocks.flatMap((block) => (block.type === "text" ? [] : [toItem(block, mode)]))
+
+const soundOf = (order: VideoOrder, mode: Mode) => {
+  // A reference video excludes native sound at this vendor.
+  if (mode === "omni-video" && countInputs(order.blocks).videos > 0) return { audio: "off" }
+  return order.generateAudio === null ? {} : { audio: order.generateAudio ? "native" : "off" }
+}
+
+const toBody = (order: VideoOrder, mode: Mode) => {
+  const prompt = textOf(order.blocks)
+  const settings = {
+    ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
+    ...(mode === "text-to-video" && order.ratio !== null ? { aspect_ratio: order.ratio } : {}),
+    duration: order.seconds,
+    ...soundOf(order, mode)
+  }
+  const options = { external_task_id: order.taskId, watermark_info: { enabled: false } }
+  return mode === "text-to-video"
+    ? { prompt, settings, options }
+    : {
+        contents: [
+          ...(prompt === "" ? [] : [{ type: "prompt", text: prompt }]),
+          ...toContents(order, mode)
+        ],
+        settings,
+        options
+      }
+}
+
+// From the vendor
+
+/** HTTP status a vendor code stands for: the code decides, also when HTTP says 200. */
+const statusOfCode = (code: number): number | null => {
+  if (code >= 1000 && code <= 1004) return 401
+  if (code >= 1100 && code <= 1102) return 402
+  if (code === 1103) return 403
+  if (code === 1202 || code === 1203) return 404
+  if (code >= 1200 && code <= 1301) return 400
+  if (code >= 1302 && code <= 1304) return 429
+  if (code === 5001) return 503
+  if (code === 5002) return 504
+  return code >= 5000 ? 500 : null
+}
+
+const refused = (account: ChannelAccount, answer: VendorAnswer) => {
+  const envelope = isEnvelope(answer.body) ? answer.body : null
+  return refusal(account, answer, {
+    message: envelope?.message ?? `The vendor answered HTTP ${answer.status}`,
+    effectiveStatus:
+      (envelope === null ? null : statusOfCode(envelope.code)) ??
+      (answer.status >= 300 ? answer.status : 502)
+  })
+}
+
+const toStatus = (row: typeof Row.Type): VideoStatus | null => {
+  if (row.status === "succeeded") {
+    const video = row.outputs?.find((output) => output.type === "video" && output.url !== undefined)
+    return video?.url === undefined || video.url === ""
+      ? null
+      : {
+          _tag: "Succeeded",
+          videoUrl: video.url,
+          usage: { completionTokens: null, outputSeconds: null }
+        }
+  }
+  return row.status === "failed"
+    ? {
+        _tag: "Failed",
+        code: "failed",
+        message: row.message || "The vendor failed to make the video"
+      }
+    : { _tag: "Processing" }
+}
+
+/** Rows of a poll: an array by most sources, a single object by one. */
+const rowsOf = (data: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(data) ? data : data === undefined || data === null ? [] : [data]
+
+// Calls
+
+export const makeVpD = Effect.gen(function* () {
+  const http = yield* HttpClient.HttpClient
+  const limits = yield* VendorLimits
+
+  /** HTTP 200 is not success here: only `code` 0 is. */
+  const open = Effect.fnUntraced(function* (account: ChannelAccount, answer: VendorAnswer) {
+    if (answer.status >= 300) return yield* Effect.fail(refused(account, answer))
+    if (!isEnvelope(answer.body)) return yield* brokenAnswer(account, answer)
+    if (answer.body.code !== 0) return yield* Effect.fail(refused(account, answer))
+    return answer.body.data
+  })
+
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_d.submit")(function* (account, order) {
+    const mode = modeOf(order)
+    const model = encodeURIComponent(order.upstreamModel)
+    const request = HttpClientRequest.post(`${root(account.baseUrl)}/${mode}/${model}`).pipe(
+      HttpClientRequest.bearerToken(account.apiKey),
+      HttpClientRequest.bodyJsonUnsafe(toBody(order, mode))
+    )
+    const answer = yield* send(http, request, limits.submit)
+    const data = yield* open(account, answer)
+    if (!isSubmitted(data)) return yield* brokenAnswer(account, answer)
+    return data.id
+  })
+
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_d.poll")(function* (account, task) {
+    const request = HttpClientRequest.get(`${root(account.baseUrl)}/tasks`).pipe(
+      HttpClientRequest.setUrlParam("task_ids", task.upstreamId),
+      HttpClientRequest.bearerToken(account.apiKey)
+    )
+    const answer = yield* send(http, request, limits.poll)
+    const rows = rowsOf(yield* open(account, answer))
+    if (rows.length === 0) return { _tag: "Unknown" as const }
+    const row = rows.filter(isRow).find((candidate) => candidate.id === task.upstreamId)
+    const status = row === undefined ? null : toStatus(row)
+    return status ?? (yield* brokenAnswer(account, answer))
+  })
+
+  return { submit, poll } satisfies VideoAdapter
+})

@@ -1,0 +1,135 @@
+/** The catalog in PostgreSQL: one row a version, held in memory and watched for newer ones. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Ref, Schedule, Schema, Semaphore } from "effect"
+import {
+  CatalogDocument,
+  type CatalogWrite,
+  Channel,
+  Model,
+  Mount
+} from "../domain/CatalogDocument.ts"
+import {
+  type CatalogChange,
+  compareLists,
+  findFaults,
+  findWarnings
+} from "../domain/CatalogRules.ts"
+import { InvalidRequest } from "../domain/Errors.ts"
+import { Catalog, makeSnapshot } from "../services/Catalog.ts"
+import { ChannelCredentials } from "../services/ChannelCredentials.ts"
+import { rowOf, rowsOf } from "./rows.ts"
+
+const VersionRow = Schema.Struct({
+  version: Schema.BigInt,
+  created_at: Schema.Date,
+  document: CatalogDocument
+})
+
+const encodeDocument = Schema.encodeSync(CatalogDocument)
+const print = {
+  channel: (channel: Channel) => JSON.stringify(Schema.encodeSync(Channel)(channel)),
+  model: (model: Model) => JSON.stringify(Schema.encodeSync(Model)(model)),
+  mount: (mount: Mount) => JSON.stringify(Schema.encodeSync(Mount)(mount))
+}
+
+const compare = (
+  before: CatalogDocument,
+  after: CatalogDocument,
+  rekeyed: ReadonlyArray<string>
+): CatalogChange => {
+  const channels = compareLists(before.channels, after.channels, (entry) => entry.id, print.channel)
+  return {
+    channels: {
+      ...channels,
+      changed: [
+        ...new Set([...channels.changed, ...rekeyed.filter((id) => !channels.added.includes(id))])
+      ]
+    },
+    models: compareLists(before.models, after.models, (entry) => entry.id, print.model),
+    mounts: compareLists(
+      before.mounts,
+      after.mounts,
+      (entry) => `${entry.model}@${entry.channel}`,
+      print.mount
+    )
+  }
+}
+
+/** What is stored in the clear: everything but the channels' keys. */
+const withoutKeys = (catalog: CatalogWrite): CatalogDocument => ({
+  ...catalog,
+  channels: catalog.channels.map(({ api_key: _, ...channel }) => channel)
+})
+
+const nothing = makeSnapshot(0n, new Date(0), { channels: [], models: [], mounts: [] })
+
+const WATCH_EVERY = "500 millis"
+
+export const layerCatalog = Layer.effect(
+  Catalog,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const credentials = yield* ChannelCredentials
+    const current = yield* Ref.make(nothing)
+    const oneAtATime = yield* Semaphore.make(1)
+
+    const load = Effect.gen(function* () {
+      const known = (yield* Ref.get(current)).version
+      const [newer] = yield* rowsOf(VersionRow)(sql`
+        SELECT version, created_at, document FROM catalog_versions
+         WHERE version > ${known} ORDER BY version DESC LIMIT 1`)
+      if (newer === undefined) return
+      yield* credentials.refresh
+      yield* Ref.set(current, makeSnapshot(newer.version, newer.created_at, newer.document))
+    }).pipe(oneAtATime.withPermits(1))
+
+    yield* load
+    yield* load.pipe(
+      Effect.catchCause((cause) => Effect.logWarning("the catalog could not be read", cause)),
+      Effect.repeat(Schedule.spaced(WATCH_EVERY)),
+      Effect.forkScoped
+    )
+
+    const replace: Catalog["Service"]["replace"] = Effect.fn("Catalog.replace")(
+      function* (catalog) {
+        const document = withoutKeys(catalog)
+        const faults = findFaults(document)
+        if (faults[0] !== undefined) {
+          return yield* new InvalidRequest({
+            message: `The catalog contradicts itself in ${faults.length} place(s); nothing was changed. First: ${faults[0].path}: ${faults[0].message}`,
+            param: faults[0].path,
+            faults
+          })
+        }
+        const version = yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* sql`LOCK TABLE catalog_versions IN EXCLUSIVE MODE`
+              yield* credentials.store(catalog.channels)
+              const [latest] = yield* rowsOf(VersionRow)(sql`
+                SELECT version, created_at, document FROM catalog_versions
+                 ORDER BY version DESC LIMIT 1`)
+              const next = yield* rowOf(Schema.Struct({ version: Schema.BigInt }))(sql`
+                INSERT INTO catalog_versions (version, document)
+                VALUES (${(latest?.version ?? 0n) + 1n}, ${sql.json(encodeDocument(document))})
+                RETURNING version`)
+              return { version: next.version, before: latest?.document ?? nothing.document }
+            })
+          )
+          .pipe(Effect.orDie)
+        yield* load
+        const keyed = yield* credentials.withKey
+        const rekeyed = catalog.channels.flatMap((channel) =>
+          channel.api_key === undefined ? [] : [channel.id]
+        )
+        return {
+          version: version.version,
+          changes: compare(version.before, document, rekeyed),
+          warnings: findWarnings(document, (channelId) => keyed.has(channelId))
+        }
+      }
+    )
+
+    return Catalog.of({ snapshot: Ref.get(current), replace })
+  })
+)

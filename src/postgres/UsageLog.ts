@@ -1,0 +1,63 @@
+/** Usage detail in PostgreSQL; the rows are written by the ledger's captures. */
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { cutPage } from "../services/Page.ts"
+import { UsageLog } from "../services/UsageLog.ts"
+import { rowsOf } from "./rows.ts"
+
+const UsageRow = Schema.Struct({
+  id: Schema.String,
+  member_id: Schema.String,
+  model: Schema.String,
+  modality: Schema.String,
+  input: Schema.BigInt,
+  output: Schema.BigInt,
+  unit: Schema.String,
+  unit_price: Schema.BigInt,
+  charge: Schema.BigInt,
+  basis: Schema.String,
+  task_id: Schema.NullOr(Schema.String),
+  created_at: Schema.Date
+})
+
+export const layerUsageLog = Layer.effect(
+  UsageLog,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const list: UsageLog["Service"]["list"] = Effect.fn("UsageLog.list")(
+      function* (organizationId, memberId, page) {
+        const rows = yield* rowsOf(UsageRow)(sql`
+          SELECT id, member_id, model, modality, input, output, unit, unit_price, charge, basis,
+                 task_id, created_at
+            FROM usage_records
+           WHERE organization_id = ${organizationId}
+             AND (${memberId}::text IS NULL OR member_id = ${memberId})
+             AND (${page.after}::text IS NULL OR (created_at, id) < (
+                   SELECT u.created_at, u.id FROM usage_records u
+                    WHERE u.organization_id = ${organizationId} AND u.id = ${page.after}))
+           ORDER BY created_at DESC, id DESC
+           LIMIT ${page.limit + 1}`)
+        return cutPage(
+          rows.map((row) => ({
+            id: row.id,
+            memberId: row.member_id,
+            model: row.model,
+            modality: row.modality,
+            input: row.input,
+            output: row.output,
+            unit: row.unit,
+            unitPriceNano: row.unit_price,
+            chargeNano: row.charge,
+            basis: row.basis,
+            taskId: row.task_id,
+            createdAt: row.created_at
+          })),
+          page.limit
+        )
+      }
+    )
+
+    return UsageLog.of({ list })
+  })
+)

@@ -1,0 +1,58 @@
+/** Organisations, members and API keys: who may call what. */
+import { Context, type Effect, type Redacted, Schema } from "effect"
+import type { InvalidApiKey, NotFound } from "../domain/Errors.ts"
+
+/** What a key may do; each route names the one it needs. */
+export const Scope = Schema.Literals(["models", "videos", "images", "chat", "embeddings", "usage"])
+export type Scope = typeof Scope.Type
+
+export const allScopes: ReadonlyArray<Scope> = Scope.literals
+
+/** The holder of a valid key. */
+export interface Caller {
+  readonly organizationId: string
+  readonly memberId: string
+  readonly keyId: string
+  readonly scopes: ReadonlySet<Scope>
+  /** Models the key may call; null is all. */
+  readonly models: ReadonlySet<string> | null
+}
+
+export interface NewKey {
+  readonly name: string
+  readonly scopes: ReadonlyArray<Scope>
+  readonly models: ReadonlyArray<string> | null
+  readonly expiresAt: Date | null
+}
+
+export class Access extends Context.Service<
+  Access,
+  {
+    /** One error for a missing, malformed, unknown, revoked or expired key. */
+    authenticate(key: Redacted.Redacted): Effect.Effect<Caller, InvalidApiKey>
+    /** A new organisation with an empty pool; answers its id. */
+    createOrganization(name: string): Effect.Effect<string>
+    createMember(
+      organizationId: string,
+      member: { readonly name: string; readonly monthlyCapNano: bigint | null }
+    ): Effect.Effect<string, NotFound>
+    /** The key is readable here and never again: only its keyed hash is stored. */
+    createKey(
+      memberId: string,
+      key: NewKey
+    ): Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, NotFound>
+    /** Stores a key whose text is given, once; a repeat changes nothing. */
+    importKey(
+      memberId: string,
+      key: Redacted.Redacted,
+      options: NewKey
+    ): Effect.Effect<void, NotFound>
+    /** Takes effect on every gateway within a second. */
+    revokeKey(id: string): Effect.Effect<void, NotFound>
+    organization(
+      id: string
+    ): Effect.Effect<{ readonly id: string; readonly name: string }, NotFound>
+    /** True before the first organisation exists. */
+    readonly isEmpty: Effect.Effect<boolean>
+  }
+>()("gateway/services/Access") {}

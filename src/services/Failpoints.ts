@@ -1,0 +1,19 @@
+/**
+ * Named places on the money's way where a test may stop, fail or kill the process. In production
+ * passing one does nothing.
+ */
+import { Context, Effect } from "effect"
+
+export type Failpoint =
+  | "video.held"
+  | "video.accepted"
+  | "video.recorded"
+  | "video.verdict"
+  | "video.settled"
+  | "image.held"
+  | "image.made"
+  | "image.captured"
+
+export const Failpoints = Context.Reference<{
+  readonly pass: (failpoint: Failpoint) => Effect.Effect<void>
+}>("gateway/services/Failpoints", { defaultValue: () => ({ pass: () => Effect.void }) })

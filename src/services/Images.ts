@@ -1,0 +1,159 @@
+/** Image generation: hold, make, capture, answer. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import {
+  BillingUnavailable,
+  type ChannelUnavailable,
+  ImageUnsupportedProtocol,
+  type InsufficientBalance,
+  type MemberCapExceeded,
+  type ModalityMismatch,
+  type ModalityNotReady,
+  type ModelNotFound,
+  type PermissionDenied,
+  UpstreamError
+} from "../domain/Errors.ts"
+import { ImageQuote, quoteImages } from "../domain/ImagePricing.ts"
+import { isImageProtocol } from "../domain/ImageProtocol.ts"
+import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
+import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import type { Caller } from "./Access.ts"
+import { makeDetached } from "./Detached.ts"
+import { Failpoints } from "./Failpoints.ts"
+import { Ledger } from "./Ledger.ts"
+import { Ordering } from "./Ordering.ts"
+import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
+import { Settings } from "./Settings.ts"
+
+export type ImageRefusal =
+  | ModelNotFound
+  | PermissionDenied
+  | ModalityNotReady
+  | ModalityMismatch
+  | ImageUnsupportedProtocol
+  | ChannelUnavailable
+  | BillingUnavailable
+  | MemberCapExceeded
+  | InsufficientBalance
+  | UpstreamError
+
+export class Images extends Context.Service<
+  Images,
+  {
+    /**
+     * Makes images and charges for the requested number before it answers. On every failure the
+     * whole hold is back before the error is answered.
+     */
+    generate(caller: Caller, body: ImageBody): Effect.Effect<ImageResult, ImageRefusal>
+  }
+>()("gateway/services/Images") {}
+
+const encodeQuote = Schema.encodeSync(ImageQuote)
+
+export const layerImages = Layer.effect(
+  Images,
+  Effect.gen(function* () {
+    const ordering = yield* Ordering
+    const adapters = yield* ProtocolAdapter
+    const ledger = yield* Ledger
+    const random = yield* SecureRandom.SecureRandom
+    const settings = yield* Settings
+    const failpoints = yield* Failpoints
+    const detached = yield* makeDetached("30 seconds")
+
+    const generate: Images["Service"]["generate"] = Effect.fn("Images.generate")(
+      function* (caller, body) {
+        const ordered = yield* ordering.model(caller, body.model, "image")
+        const { protocol, model } = ordered
+        const adapter = isImageProtocol(protocol) ? adapters.image[protocol] : undefined
+        if (adapter === undefined) {
+          return yield* new ImageUnsupportedProtocol({
+            message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol`,
+            param: "model"
+          })
+        }
+        const mounted = yield* ordering.account(ordered)
+        if (model.prices?.kind !== "image") {
+          return yield* new BillingUnavailable({
+            message: "No price is configured for this model, so it cannot be billed",
+            param: "model"
+          })
+        }
+        const images = imageCount(body)
+        const quote = yield* Effect.fromResult(quoteImages(model.prices, images))
+        const id = `im_${yield* random.uuidV7()}`
+        const close = { organizationId: caller.organizationId, holdId: id, by: "image", task: null }
+
+        const giveBack = (orphan: { readonly reason: string } | null) =>
+          ledger.release({
+            ...close,
+            orphan:
+              orphan === null
+                ? null
+                : {
+                    channelId: mounted.channelId,
+                    protocol,
+                    upstreamModel: mounted.upstreamModel,
+                    upstreamId: null,
+                    ...orphan
+                  }
+          })
+
+        const refused = Effect.fnUntraced(function* (failure: VendorFailure) {
+          yield* giveBack(failure._tag === "VendorLost" ? { reason: failure.reason } : null)
+          return yield* upstreamErrorOf(failure)
+        })
+
+        return yield* detached(
+          Effect.gen(function* () {
+            yield* ledger.hold({
+              organizationId: caller.organizationId,
+              memberId: caller.memberId,
+              id,
+              amountNano: quote.holdNano,
+              ttlSeconds: settings.imageDeadlineSeconds,
+              quote: encodeQuote(quote),
+              task: null
+            })
+            yield* failpoints.pass("image.held")
+            const result = yield* adapter
+              .generate(mounted.account, { upstreamModel: mounted.upstreamModel, body })
+              .pipe(
+                Effect.catch(refused),
+                Effect.tapDefect(() => giveBack({ reason: "gateway_defect" }))
+              )
+            yield* failpoints.pass("image.made")
+            const closed = yield* ledger.capture({
+              ...close,
+              chargeNano: quote.holdNano,
+              usage: {
+                keyId: caller.keyId,
+                taskId: null,
+                model: body.model,
+                modality: "image",
+                input: 0n,
+                output: BigInt(images),
+                unit: "image",
+                unitPriceNano: quote.nanoPerImage,
+                basis: "requested_images"
+              }
+            })
+            if (closed.state !== "captured") {
+              return yield* new UpstreamError({
+                message: "The vendor answered after the request had been given up",
+                status: 504,
+                upstream: { status: null, body: null },
+                retryable: false,
+                retryAfterSeconds: null
+              })
+            }
+            yield* failpoints.pass("image.captured")
+            return result
+          })
+        )
+      }
+    )
+
+    return Images.of({ generate })
+  })
+)

@@ -1,0 +1,131 @@
+/**
+ * The money. A hold sets the expected price aside before a vendor is called; it is closed once,
+ * captured at the actual price or released whole. Amounts are nano-units.
+ */
+import { Context, type Effect } from "effect"
+import type { InsufficientBalance, MemberCapExceeded, NotFound } from "../domain/Errors.ts"
+import type { Page, PageRequest } from "./Page.ts"
+import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
+
+export interface HoldRequest {
+  readonly organizationId: string
+  readonly memberId: string
+  /** Task id or image request id, minted before any side effect: the hold's idempotency key. */
+  readonly id: string
+  readonly amountNano: bigint
+  /** After this time an open hold is swept. */
+  readonly ttlSeconds: number
+  /** Everything the amount was computed from, in its JSON form; frozen with the hold. */
+  readonly quote: unknown
+  /** Written in the same commit. */
+  readonly task: NewTask | null
+}
+
+export interface UsageEntry {
+  readonly keyId: string
+  readonly taskId: string | null
+  readonly model: string
+  readonly modality: string
+  readonly input: bigint
+  /** Tokens, seconds, or for images their number. */
+  readonly output: bigint
+  readonly unit: "token" | "second" | "image"
+  readonly unitPriceNano: bigint
+  readonly basis: string
+}
+
+export interface Orphan {
+  readonly channelId: string
+  readonly protocol: string
+  readonly upstreamModel: string
+  readonly upstreamId: string | null
+  readonly reason: string
+}
+
+interface Close {
+  readonly organizationId: string
+  readonly holdId: string
+  /** Who closed it: `create`, `poll`, `sweep`, `image`. */
+  readonly by: string
+  /** State change written in the same commit. */
+  readonly task: TaskOutcome | null
+}
+
+export interface Capture extends Close {
+  /** Greater than zero; charged in full, also above the hold. */
+  readonly chargeNano: bigint
+  readonly usage: UsageEntry
+}
+
+export interface Release extends Close {
+  /** Recorded for the operator when the vendor may have made the job all the same. */
+  readonly orphan: Orphan | null
+}
+
+export interface Closed {
+  /** False when the hold had been closed before: nothing was changed by this call. */
+  readonly won: boolean
+  readonly state: "captured" | "released"
+  readonly capturedNano: bigint
+  readonly overageNano: bigint
+}
+
+export interface Balance {
+  readonly balanceNano: bigint
+  readonly heldNano: bigint
+}
+
+export interface MemberMonth {
+  readonly capNano: bigint | null
+  readonly capturedNano: bigint
+  readonly heldNano: bigint
+}
+
+/** A line of the journal. `amountNano` is positive; debit and credit tell the direction. */
+export interface JournalEntry {
+  readonly id: string
+  readonly kind: "deposit" | "hold" | "capture" | "release"
+  readonly amountNano: bigint
+  readonly debit: string
+  readonly credit: string
+  readonly holdId: string | null
+  readonly reference: string | null
+  readonly createdAt: Date
+}
+
+export interface Violation {
+  readonly invariant: string
+  readonly organizationId: string
+  readonly subject: string
+  readonly detail: string
+}
+
+export class Ledger extends Context.Service<
+  Ledger,
+  {
+    /**
+     * Sets the amount aside, if pool and cap allow it, together with its task; the same id again
+     * changes nothing. The cap is checked before the pool.
+     */
+    hold(request: HoldRequest): Effect.Effect<void, InsufficientBalance | MemberCapExceeded>
+    /** Charges and closes; the first close of a hold wins. */
+    capture(capture: Capture): Effect.Effect<Closed>
+    /** Returns the whole hold; the first close of a hold wins. */
+    release(release: Release): Effect.Effect<Closed>
+    /** Adds money once per reference; answers whether this call was the one that added it. */
+    deposit(
+      organizationId: string,
+      amountNano: bigint,
+      reference: string
+    ): Effect.Effect<boolean, NotFound>
+    balance(organizationId: string): Effect.Effect<Balance, NotFound>
+    /** The member's current calendar month. */
+    memberMonth(organizationId: string, memberId: string): Effect.Effect<MemberMonth>
+    /** Newest first. */
+    journal(organizationId: string, page: PageRequest): Effect.Effect<Page<JournalEntry>>
+    /** Recomputes every invariant; an empty list is healthy. */
+    readonly verify: Effect.Effect<ReadonlyArray<Violation>>
+    /** Releases image holds left open: past their time, or all of them. Answers how many. */
+    sweepImages(scope: "overdue" | "all"): Effect.Effect<number>
+  }
+>()("gateway/services/Ledger") {}

@@ -1,0 +1,105 @@
+/** What every ordering endpoint decides first: which model, on which mount, with which account. */
+import { Context, Effect, Layer } from "effect"
+import type { Model, Mount } from "../domain/CatalogDocument.ts"
+import { mountProtocol } from "../domain/CatalogRules.ts"
+import {
+  ChannelUnavailable,
+  ModalityMismatch,
+  ModalityNotReady,
+  ModelNotFound,
+  PermissionDenied
+} from "../domain/Errors.ts"
+import { isReserved, type Modality } from "../domain/Modality.ts"
+import type { Caller } from "./Access.ts"
+import { Catalog } from "./Catalog.ts"
+import { ChannelCredentials } from "./ChannelCredentials.ts"
+import type { ChannelAccount } from "./ProtocolAdapter.ts"
+
+export interface OrderedModel {
+  readonly model: Model
+  /** The protocol it is called by: the mount's where there is one. */
+  readonly protocol: string
+  readonly mount: Mount | null
+}
+
+export interface MountedModel {
+  readonly channelId: string
+  readonly upstreamModel: string
+  readonly account: ChannelAccount
+}
+
+export class Ordering extends Context.Service<
+  Ordering,
+  {
+    /** Checks, in this order: the model exists, the key may call it, it is open, it fits. */
+    model(
+      caller: Caller,
+      modelId: string,
+      modality: Modality
+    ): Effect.Effect<
+      OrderedModel,
+      ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
+    >
+    /** The account behind the model's first enabled mount. */
+    account(ordered: OrderedModel): Effect.Effect<MountedModel, ChannelUnavailable>
+  }
+>()("gateway/services/Ordering") {}
+
+export const layerOrdering = Layer.effect(
+  Ordering,
+  Effect.gen(function* () {
+    const catalog = yield* Catalog
+    const credentials = yield* ChannelCredentials
+
+    const model: Ordering["Service"]["model"] = Effect.fn("Ordering.model")(
+      function* (caller, modelId, modality) {
+        const snapshot = yield* catalog.snapshot
+        const found = snapshot.models.get(modelId)
+        const name = JSON.stringify(modelId)
+        if (found === undefined) {
+          return yield* new ModelNotFound({ message: `No model is called ${name}`, param: "model" })
+        }
+        if (caller.models !== null && !caller.models.has(modelId)) {
+          return yield* new PermissionDenied({
+            message: `This key may not call ${name}`,
+            param: "model"
+          })
+        }
+        if (isReserved(found.modality)) {
+          return yield* new ModalityNotReady({
+            message: `Models of modality ${found.modality} are not open yet`,
+            param: "model"
+          })
+        }
+        if (found.modality !== modality) {
+          return yield* new ModalityMismatch({
+            message: `${name} is a model of modality ${found.modality}, not ${modality}`,
+            param: "model"
+          })
+        }
+        const mount = snapshot.mounts.get(modelId)?.[0] ?? null
+        const protocol = mount === null ? found.protocol : mountProtocol(found, mount)
+        return { model: found, protocol, mount }
+      }
+    )
+
+    const account: Ordering["Service"]["account"] = Effect.fn("Ordering.account")(function* ({
+      model,
+      mount
+    }) {
+      if (mount === null) {
+        return yield* new ChannelUnavailable({
+          message: `${JSON.stringify(model.id)} is not mounted on an enabled channel at the moment`,
+          param: "model"
+        })
+      }
+      return {
+        channelId: mount.channel,
+        upstreamModel: mount.upstream_model ?? model.id,
+        account: yield* credentials.account(mount.channel)
+      }
+    })
+
+    return Ordering.of({ model, account })
+  })
+)

@@ -1,0 +1,74 @@
+/**
+ * What the gateway asks of a vendor, whatever its protocol. Adapters are stateless: the account
+ * comes with each call, so one adapter serves every channel that speaks its protocol.
+ */
+import { Context, type Effect, type Redacted } from "effect"
+import type { ImageProtocol } from "../domain/ImageProtocol.ts"
+import type { ImageBody } from "../domain/ImageRequest.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import type { VideoUsage } from "../domain/VideoPricing.ts"
+import type { Resolution, VideoProtocol } from "../domain/VideoProtocol.ts"
+import type { VideoBlock } from "../domain/VideoRequest.ts"
+
+export interface ChannelAccount {
+  readonly channelId: string
+  /** As the operator wrote it; adapters bring it to the form their paths need. */
+  readonly baseUrl: string
+  readonly apiKey: Redacted.Redacted
+  /** Application id, needed by vp_b alone. */
+  readonly appId: string | null
+}
+
+export interface VideoOrder {
+  /** Our task id, handed over as the client token where the protocol has one. */
+  readonly taskId: string
+  readonly upstreamModel: string
+  readonly blocks: ReadonlyArray<VideoBlock>
+  readonly seconds: number | "smart"
+  /** Null where the protocol takes none. */
+  readonly resolution: Resolution | null
+  readonly ratio: string | null
+  readonly generateAudio: boolean | null
+}
+
+/** Which task to ask for, and on which of the vendor's models it runs. */
+export interface VideoTaskRef {
+  readonly upstreamId: string
+  readonly upstreamModel: string
+}
+
+export type VideoStatus =
+  | { readonly _tag: "Processing" }
+  | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
+  | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
+  /** The vendor does not know the task (any more): no verdict yet. */
+  | { readonly _tag: "Unknown" }
+
+export interface VideoAdapter {
+  /** Starts a paid job and answers the vendor's task id. Never repeated on failure. */
+  submit(account: ChannelAccount, order: VideoOrder): Effect.Effect<string, VendorFailure>
+  /** Asks for the job once. A failure says nothing about the job. */
+  poll(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<VideoStatus, VendorFailure>
+}
+
+export interface ImageOrder {
+  readonly upstreamModel: string
+  readonly body: ImageBody
+}
+
+/** `{created, data: [{url} | {b64_json}]}` in the standard form; further fields may follow. */
+export type ImageResult = Readonly<Record<string, unknown>>
+
+export interface ImageAdapter {
+  /** Makes the images and waits for them. Never repeated on failure. */
+  generate(account: ChannelAccount, order: ImageOrder): Effect.Effect<ImageResult, VendorFailure>
+}
+
+export interface Adapters {
+  readonly video: Partial<Readonly<Record<VideoProtocol, VideoAdapter>>>
+  readonly image: Partial<Readonly<Record<ImageProtocol, ImageAdapter>>>
+}
+
+export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>()(
+  "gateway/services/ProtocolAdapter"
+) {}

@@ -1,0 +1,51 @@
+/** The service's own times and limits, with the values it is run with by default. */
+import { Context } from "effect"
+
+export interface Settings {
+  /** Currency of every amount; one per deployment. */
+  readonly currency: string
+  /** IANA zone whose calendar months bound the members' caps. */
+  readonly timeZone: string
+  /** No other gateway shares the database: whatever is half done at the start was left by a crash. */
+  readonly soleGateway: boolean
+  /** From the hold to the moment a submit without an answer is given up. */
+  readonly submitDeadlineSeconds: number
+  /** From the hold to the moment an image without an answer is given up. */
+  readonly imageDeadlineSeconds: number
+  /** From the hold to the moment a task is failed and refunded. */
+  readonly taskDeadlineSeconds: number
+  /** How long a task the vendor does not know stays open. */
+  readonly unknownGraceSeconds: number
+  /** Shortest time between two questions to a vendor about one task. */
+  readonly askIntervalSeconds: number
+  /** Longest time between two of the poller's questions about one task. */
+  readonly maxAskIntervalSeconds: number
+  /** How often the poller looks for due tasks, and the sweeper for what was left behind. */
+  readonly pollerSeconds: number
+  /** How long a claimed task belongs to the gateway that claimed it. */
+  readonly leaseSeconds: number
+  /** Largest body of the media routes, in bytes. */
+  readonly maxMediaBodyBytes: number
+  /** Largest body of every other route, in bytes. */
+  readonly maxBodyBytes: number
+}
+
+export const defaultSettings: Settings = {
+  currency: "CNY",
+  timeZone: "UTC",
+  soleGateway: false,
+  submitDeadlineSeconds: 120,
+  imageDeadlineSeconds: 240,
+  taskDeadlineSeconds: 24 * 3600,
+  unknownGraceSeconds: 600,
+  askIntervalSeconds: 2,
+  maxAskIntervalSeconds: 15,
+  pollerSeconds: 1,
+  leaseSeconds: 30,
+  maxMediaBodyBytes: 64 * 1024 * 1024,
+  maxBodyBytes: 256 * 1024
+}
+
+export const Settings = Context.Reference<Settings>("gateway/services/Settings", {
+  defaultValue: () => defaultSettings
+})

@@ -1,0 +1,92 @@
+/** Video tasks as they are stored. Creation and ending ride in the ledger's commits. */
+import { Context, type Effect, type Option } from "effect"
+import type { TaskNotFound } from "../domain/Errors.ts"
+import type { VideoQuote } from "../domain/VideoPricing.ts"
+import type { VideoProtocol } from "../domain/VideoProtocol.ts"
+import type { TaskState } from "../domain/VideoTask.ts"
+
+/** What is written with the hold. */
+export interface NewTask {
+  readonly keyId: string
+  readonly model: string
+  readonly channelId: string
+  readonly protocol: VideoProtocol
+  readonly upstreamModel: string
+  /** What was ordered, without prompt or media. */
+  readonly summary: unknown
+  readonly submitSeconds: number
+}
+
+/** How a task ends, written with the close of its hold. */
+export type TaskOutcome =
+  | {
+      readonly from: "processing"
+      readonly state: "succeeded"
+      readonly videoUrl: string
+      readonly completionTokens: bigint | null
+    }
+  | {
+      readonly from: "processing" | "submitting"
+      readonly state: "failed" | "rejected"
+      readonly errorCode: string
+      readonly errorMessage: string
+    }
+
+export interface Task {
+  readonly organizationId: string
+  readonly id: string
+  readonly memberId: string
+  readonly keyId: string
+  readonly model: string
+  readonly channelId: string
+  readonly protocol: VideoProtocol
+  readonly upstreamModel: string
+  readonly state: TaskState
+  /** No further transition is possible. */
+  readonly finished: boolean
+  /** Set by the vendor's acceptance. */
+  readonly upstreamId: string | null
+  readonly videoUrl: string | null
+  readonly completionTokens: bigint | null
+  readonly errorCode: string | null
+  readonly errorMessage: string | null
+  readonly ageSeconds: number
+  /** Counts the claims: a write back names the claim it belongs to. */
+  readonly lease: bigint
+  /** Since when the vendor does not know the task, in seconds; null while it does. */
+  readonly unknownForSeconds: number | null
+  readonly pastDeadline: boolean
+  /** The price frozen with the hold. */
+  readonly quote: VideoQuote
+}
+
+/** A claimed task that certainly runs at a vendor. */
+export interface ClaimedTask extends Task {
+  readonly upstreamId: string
+}
+
+export class TaskRepo extends Context.Service<
+  TaskRepo,
+  {
+    /** Another organisation's task is not found. */
+    find(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
+    /** Records the vendor's acceptance; false when the task had been given up before. */
+    accept(
+      organizationId: string,
+      id: string,
+      upstreamId: string,
+      firstPollSeconds: number
+    ): Effect.Effect<boolean>
+    /** Claims one processing task that was not asked for within the ask interval. */
+    claim(organizationId: string, id: string): Effect.Effect<Option.Option<ClaimedTask>>
+    /** Claims due tasks for this gateway; none is claimed twice at a time. */
+    claimDue(limit: number): Effect.Effect<ReadonlyArray<ClaimedTask>>
+    /** Gives a claimed task back until its next question; a stale claim changes nothing. */
+    putBack(
+      task: ClaimedTask,
+      options: { readonly nextPollSeconds: number; readonly unknown: boolean }
+    ): Effect.Effect<void>
+    /** Tasks left in `submitting`: past their time, or all of them. */
+    abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<Task>>
+  }
+>()("gateway/services/TaskRepo") {}

@@ -1,0 +1,215 @@
+/**
+ * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
+ * GET, the poller and the sweep all come through here; the ledger lets the first close win.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import { TaskNotFound } from "../domain/Errors.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
+import { ChannelCredentials } from "./ChannelCredentials.ts"
+import { Failpoints } from "./Failpoints.ts"
+import { Ledger, type UsageEntry } from "./Ledger.ts"
+import { ProtocolAdapter, type VideoStatus } from "./ProtocolAdapter.ts"
+import { Settings } from "./Settings.ts"
+import { type ClaimedTask, type Task, TaskRepo } from "./TaskRepo.ts"
+
+export class VideoSettlement extends Context.Service<
+  VideoSettlement,
+  {
+    /**
+     * The task as it stands, after asking the vendor if nobody did within the ask interval. Waits
+     * up to `waitSeconds` for its end. Another organisation's task is not found.
+     */
+    read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
+    /** Asks for every due task this gateway can claim; answers how many. */
+    readonly pollDue: Effect.Effect<number>
+    /** Gives back what a crash left behind; answers how many holds. */
+    sweep(scope: "overdue" | "all"): Effect.Effect<number>
+  }
+>()("gateway/services/VideoSettlement") {}
+
+const CLAIM_LIMIT = 100
+const ASKS_AT_ONCE = 32
+const WAIT_STEP = "500 millis"
+
+const usageOf = (task: ClaimedTask, charge: ReturnType<typeof chargeVideo>): UsageEntry => ({
+  keyId: task.keyId,
+  taskId: task.id,
+  model: task.model,
+  modality: "video",
+  input: 0n,
+  output: charge.units,
+  unit: task.quote.kind === "token_video" ? "token" : "second",
+  unitPriceNano:
+    task.quote.kind === "token_video" ? task.quote.nanoPerToken : task.quote.nanoPerSecond,
+  basis: charge.basis
+})
+
+export const layerVideoSettlement = Layer.effect(
+  VideoSettlement,
+  Effect.gen(function* () {
+    const adapters = yield* ProtocolAdapter
+    const credentials = yield* ChannelCredentials
+    const ledger = yield* Ledger
+    const tasks = yield* TaskRepo
+    const settings = yield* Settings
+    const failpoints = yield* Failpoints
+
+    const closeOf = (task: Task, by: string) => ({
+      organizationId: task.organizationId,
+      holdId: task.id,
+      by
+    })
+
+    const succeed = (task: ClaimedTask, videoUrl: string, usage: VideoUsage) => {
+      const charge = chargeVideo(task.quote, usage)
+      return ledger.capture({
+        ...closeOf(task, "poll"),
+        chargeNano: charge.chargeNano,
+        usage: usageOf(task, charge),
+        task: {
+          from: "processing",
+          state: "succeeded",
+          videoUrl,
+          completionTokens: usage.completionTokens
+        }
+      })
+    }
+
+    const fail = (task: ClaimedTask, errorCode: string, errorMessage: string) =>
+      ledger.release({
+        ...closeOf(task, "poll"),
+        task: { from: "processing", state: "failed", errorCode, errorMessage },
+        orphan: null
+      })
+
+    /** Later questions come further apart, the older the task is. */
+    const nextPollSeconds = (task: ClaimedTask) =>
+      Math.min(
+        Math.max(settings.askIntervalSeconds, task.ageSeconds / 10),
+        settings.maxAskIntervalSeconds
+      )
+
+    const stillOpen = (task: ClaimedTask, unknown: boolean) => {
+      if (unknown && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds) {
+        return fail(task, "task_lost", "The vendor no longer knows the task")
+      }
+      return task.pastDeadline
+        ? fail(task, "deadline_exceeded", "The vendor did not finish in time")
+        : tasks.putBack(task, { nextPollSeconds: nextPollSeconds(task), unknown })
+    }
+
+    const apply = Effect.fnUntraced(function* (task: ClaimedTask, status: VideoStatus) {
+      yield* failpoints.pass("video.verdict")
+      switch (status._tag) {
+        case "Succeeded":
+          yield* succeed(task, status.videoUrl, status.usage)
+          break
+        case "Failed":
+          yield* fail(task, status.code, status.message)
+          break
+        case "Processing":
+          yield* stillOpen(task, false)
+          break
+        case "Unknown":
+          yield* stillOpen(task, true)
+          break
+      }
+      yield* failpoints.pass("video.settled")
+    })
+
+    /** Trouble while asking says nothing about the job: the task stays as it is. */
+    const troubled = (task: ClaimedTask, failure: { readonly message: string }) =>
+      Effect.logDebug("a poll gave no verdict", failure.message).pipe(
+        Effect.annotateLogs({ task: task.id, channel: task.channelId }),
+        Effect.andThen(stillOpen(task, false)),
+        Effect.asVoid
+      )
+
+    const ask = Effect.fn("VideoSettlement.ask")(
+      function* (task: ClaimedTask) {
+        const adapter = adapters.video[task.protocol]
+        if (adapter === undefined) {
+          return yield* troubled(task, { message: `no adapter speaks ${task.protocol}` })
+        }
+        const account = yield* credentials.account(task.channelId)
+        const status = yield* adapter.poll(account, {
+          upstreamId: task.upstreamId,
+          upstreamModel: task.upstreamModel
+        })
+        yield* apply(task, status)
+      },
+      (effect, task) =>
+        Effect.catch(effect, (failure: VendorFailure | { readonly message: string }) =>
+          troubled(task, failure)
+        )
+    )
+
+    const readOnce = Effect.fnUntraced(function* (organizationId: string, id: string) {
+      const task = yield* tasks.find(organizationId, id)
+      if (task.state !== "processing") return task
+      const claimed = yield* tasks.claim(organizationId, id)
+      if (Option.isNone(claimed)) return task
+      yield* ask(claimed.value)
+      return yield* tasks.find(organizationId, id)
+    })
+
+    const read: VideoSettlement["Service"]["read"] = Effect.fn("VideoSettlement.read")(
+      function* (organizationId, id, waitSeconds) {
+        const first = yield* readOnce(organizationId, id)
+        if (first.state === "rejected") {
+          return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+        }
+        if (waitSeconds <= 0 || first.finished) return first
+        const ended = readOnce(organizationId, id).pipe(
+          Effect.delay(WAIT_STEP),
+          Effect.repeat({ until: (task) => task.finished })
+        )
+        const waited = yield* Effect.timeoutOption(ended, `${waitSeconds} seconds`)
+        return Option.isSome(waited) ? waited.value : yield* tasks.find(organizationId, id)
+      }
+    )
+
+    const pollDue = Effect.gen(function* () {
+      const claimed = yield* tasks.claimDue(CLAIM_LIMIT)
+      yield* Effect.forEach(
+        claimed,
+        (task) =>
+          Effect.catchCause(ask(task), (cause) =>
+            Effect.logError("a task could not be settled", cause).pipe(
+              Effect.annotateLogs({ task: task.id })
+            )
+          ),
+        { concurrency: ASKS_AT_ONCE, discard: true }
+      )
+      return claimed.length
+    })
+
+    const sweep: VideoSettlement["Service"]["sweep"] = Effect.fn("VideoSettlement.sweep")(
+      function* (scope) {
+        const left = yield* tasks.abandoned(scope)
+        yield* Effect.forEach(left, (task) =>
+          ledger.release({
+            ...closeOf(task, "sweep"),
+            task: {
+              from: "submitting",
+              state: "rejected",
+              errorCode: "upstream_error",
+              errorMessage: "The gateway stopped before the vendor's answer was recorded"
+            },
+            orphan: {
+              channelId: task.channelId,
+              protocol: task.protocol,
+              upstreamModel: task.upstreamModel,
+              upstreamId: null,
+              reason: "gateway_stopped"
+            }
+          })
+        )
+        return left.length + (yield* ledger.sweepImages(scope))
+      }
+    )
+
+    return VideoSettlement.of({ read, pollDue, sweep })
+  })
+)

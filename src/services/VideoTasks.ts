@@ -1,0 +1,205 @@
+/**
+ * Ordering a video: hold, submit, record, answer. Each step is safe to stop after: what a crash
+ * leaves in `submitting` is given back by the sweep.
+ */
+import { Context, Effect, Layer, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import {
+  BillingUnavailable,
+  type ChannelUnavailable,
+  type InsufficientBalance,
+  type InvalidRequest,
+  type MemberCapExceeded,
+  type ModalityMismatch,
+  type ModalityNotReady,
+  type ModelNotFound,
+  type PermissionDenied,
+  UpstreamError,
+  type VideoSkuInvalid,
+  VideoUnsupportedProtocol
+} from "../domain/Errors.ts"
+import type { Prices } from "../domain/Prices.ts"
+import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
+import { isVideoProtocol, type VideoProtocol, videoProtocolRow } from "../domain/VideoProtocol.ts"
+import {
+  countInputs,
+  normaliseVideo,
+  type VideoBody,
+  type VideoInput
+} from "../domain/VideoRequest.ts"
+import { resolveSku } from "../domain/VideoSku.ts"
+import type { Caller } from "./Access.ts"
+import { makeDetached } from "./Detached.ts"
+import { Failpoints } from "./Failpoints.ts"
+import { Ledger } from "./Ledger.ts"
+import { Ordering } from "./Ordering.ts"
+import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
+import { Settings } from "./Settings.ts"
+import { TaskRepo } from "./TaskRepo.ts"
+
+export type VideoRefusal =
+  | InvalidRequest
+  | ModelNotFound
+  | PermissionDenied
+  | ModalityNotReady
+  | ModalityMismatch
+  | VideoUnsupportedProtocol
+  | ChannelUnavailable
+  | VideoSkuInvalid
+  | BillingUnavailable
+  | MemberCapExceeded
+  | InsufficientBalance
+  | UpstreamError
+
+export class VideoTasks extends Context.Service<
+  VideoTasks,
+  {
+    /**
+     * Orders a video and answers the task's id once the vendor has accepted it. On every failure
+     * the whole hold is back before the error is answered.
+     */
+    create(caller: Caller, body: VideoBody): Effect.Effect<string, VideoRefusal>
+  }
+>()("gateway/services/VideoTasks") {}
+
+const encodeQuote = Schema.encodeSync(VideoQuote)
+
+/** SKU, price and hold of an order, from the request alone: nothing has been touched yet. */
+const priceOrder = (protocol: VideoProtocol, prices: Prices | undefined, input: VideoInput) =>
+  Result.gen(function* () {
+    const video =
+      prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
+    const billing = video?.kind ?? videoProtocolRow(protocol).billing ?? "second_video"
+    const sku = yield* resolveSku(protocol, billing, input)
+    if (video === undefined) {
+      return yield* Result.fail(
+        new BillingUnavailable({
+          message: "No price is configured for this model, so this order cannot be billed",
+          param: "resolution"
+        })
+      )
+    }
+    const inputs = countInputs(input.blocks)
+    const quote = yield* quoteVideo(video, sku, { videos: inputs.videos, videoSeconds: null })
+    return { sku, quote, inputs }
+  })
+
+export const layerVideoTasks = Layer.effect(
+  VideoTasks,
+  Effect.gen(function* () {
+    const ordering = yield* Ordering
+    const adapters = yield* ProtocolAdapter
+    const ledger = yield* Ledger
+    const tasks = yield* TaskRepo
+    const random = yield* SecureRandom.SecureRandom
+    const settings = yield* Settings
+    const failpoints = yield* Failpoints
+    const detached = yield* makeDetached("30 seconds")
+
+    const create: VideoTasks["Service"]["create"] = Effect.fn("VideoTasks.create")(
+      function* (caller, body) {
+        const input = yield* Effect.fromResult(normaliseVideo(body))
+        const ordered = yield* ordering.model(caller, body.model, "video")
+        const { protocol } = ordered
+        const adapter = isVideoProtocol(protocol) ? adapters.video[protocol] : undefined
+        if (!isVideoProtocol(protocol) || adapter === undefined) {
+          return yield* new VideoUnsupportedProtocol({
+            message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol`,
+            param: "model"
+          })
+        }
+        const mounted = yield* ordering.account(ordered)
+        const { sku, quote, inputs } = yield* Effect.fromResult(
+          priceOrder(protocol, ordered.model.prices, input)
+        )
+        const id = `vt_${yield* random.uuidV7()}`
+        const order: VideoOrder = {
+          taskId: id,
+          upstreamModel: mounted.upstreamModel,
+          blocks: input.blocks,
+          seconds: sku.seconds,
+          resolution: sku.resolution,
+          ratio: input.ratio,
+          generateAudio: input.generateAudio
+        }
+        const close = { organizationId: caller.organizationId, holdId: id, by: "create" }
+        const where = {
+          channelId: mounted.channelId,
+          protocol,
+          upstreamModel: mounted.upstreamModel
+        }
+
+        /** Gives the money back; a job that may exist all the same is noted for the operator. */
+        const giveBack = (message: string, orphan: { readonly reason: string } | null) =>
+          ledger.release({
+            ...close,
+            task: {
+              from: "submitting",
+              state: "rejected",
+              errorCode: "upstream_error",
+              errorMessage: message
+            },
+            orphan: orphan === null ? null : { ...where, upstreamId: null, ...orphan }
+          })
+
+        const refused = Effect.fnUntraced(function* (failure: VendorFailure) {
+          const error = upstreamErrorOf(failure)
+          yield* giveBack(
+            error.message,
+            failure._tag === "VendorLost" ? { reason: failure.reason } : null
+          )
+          return yield* error
+        })
+
+        return yield* detached(
+          Effect.gen(function* () {
+            yield* ledger.hold({
+              organizationId: caller.organizationId,
+              memberId: caller.memberId,
+              id,
+              amountNano: quote.holdNano,
+              ttlSeconds: settings.taskDeadlineSeconds,
+              quote: encodeQuote(quote),
+              task: {
+                keyId: caller.keyId,
+                model: body.model,
+                ...where,
+                summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
+                submitSeconds: settings.submitDeadlineSeconds
+              }
+            })
+            yield* failpoints.pass("video.held")
+            const upstreamId = yield* adapter.submit(mounted.account, order).pipe(
+              Effect.catch(refused),
+              Effect.tapDefect(() => giveBack("The gateway failed", { reason: "gateway_defect" }))
+            )
+            yield* failpoints.pass("video.accepted")
+            const recorded = yield* tasks.accept(
+              caller.organizationId,
+              id,
+              upstreamId,
+              settings.askIntervalSeconds
+            )
+            if (!recorded) {
+              yield* Effect.logWarning("the vendor accepted a task that had been given up").pipe(
+                Effect.annotateLogs({ task: id, upstreamId })
+              )
+              return yield* new UpstreamError({
+                message: "The vendor answered after the task had been given up",
+                status: 504,
+                upstream: { status: null, body: null },
+                retryable: false,
+                retryAfterSeconds: null
+              })
+            }
+            yield* failpoints.pass("video.recorded")
+            return id
+          })
+        )
+      }
+    )
+
+    return VideoTasks.of({ create })
+  })
+)

@@ -1,0 +1,26 @@
+/**
+ * The text of an API key: `mg_`, 256 random bits, and a checksum that tells a mistyped key from an
+ * unknown one without asking the database.
+ */
+
+import { crc32 } from "node:zlib"
+import { Redacted } from "effect"
+import { Base64Url } from "effect/encoding"
+
+export const API_KEY_BYTES = 32
+
+const pattern = /^mg_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
+
+const checksum = (body: string) => crc32(body).toString(16).padStart(8, "0")
+
+/** Formats `API_KEY_BYTES` random bytes. */
+export const formatApiKey = (bytes: Uint8Array): Redacted.Redacted => {
+  const body = Base64Url.encode(bytes)
+  return Redacted.make(`mg_${body}${checksum(body)}`)
+}
+
+/** True when prefix, length and checksum are those of a key this service made. */
+export const isWellFormedApiKey = (key: Redacted.Redacted): boolean => {
+  const match = pattern.exec(Redacted.value(key))
+  return match?.[1] !== undefined && checksum(match[1]) === match[2]
+}
