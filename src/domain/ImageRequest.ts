@@ -1,9 +1,11 @@
 /** What a client may write in an image request. */
 import { Schema } from "effect"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
+import { optional } from "./optional.ts"
 import { Media } from "./VideoRequest.ts"
 
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
+const media = optional(Media, "a URL, {url} or an array of them")
 
 /**
  * Body of `POST /v1/images/generations`. Fields not named here belong to the vendor: `ip_a` passes
@@ -13,19 +15,17 @@ export const ImageBody = Schema.StructWithRest(
   Schema.Struct({
     model: Schema.NonEmptyString,
     prompt: Schema.NonEmptyString,
-    n: maybe(
+    n: optional(
       Schema.Int.check(
-        Schema.isBetween(
-          { minimum: MIN_IMAGES, maximum: MAX_IMAGES },
-          { expected: `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}` }
-        )
-      )
+        Schema.isBetween({ minimum: MIN_IMAGES, maximum: MAX_IMAGES }, { expected: COUNT })
+      ),
+      COUNT
     ),
-    size: maybe(Schema.NonEmptyString),
-    response_format: maybe(Schema.Literals(["url", "b64_json"])),
-    image: maybe(Media),
-    images: maybe(Media),
-    image_url: maybe(Media)
+    size: optional(Schema.NonEmptyString, "a size such as 1024x1024"),
+    response_format: optional(Schema.Literals(["url", "b64_json"]), "url or b64_json"),
+    image: media,
+    images: media,
+    image_url: media
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )

@@ -4,6 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
+import { optional } from "./optional.ts"
 import { takeFlags } from "./PromptFlags.ts"
 
 /** http, https or data: the gateway hands addresses on and never fetches them. */
@@ -14,12 +15,12 @@ export const MediaUrl = Schema.String.check(
 ).annotate({ description: "http, https or data URL" })
 
 const MediaObject = Schema.Struct({ url: MediaUrl })
-const MediaRef = Schema.Union([MediaUrl, MediaObject])
+const MediaRef = Schema.Union([MediaUrl, MediaObject]).annotate({
+  expected: "a URL or {url}"
+})
 /** A URL, `{url}` or an array of either. */
 export const Media = Schema.Union([MediaRef, Schema.Array(MediaRef)])
 export type Media = typeof Media.Type
-
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
 export type ImageRole = typeof ImageRole.Type
@@ -28,40 +29,42 @@ const ContentBlock = Schema.Union([
   Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
   Schema.Struct({
     type: Schema.Literal("image_url"),
-    role: maybe(ImageRole),
+    role: optional(ImageRole, "a role: reference_image, first_frame or last_frame"),
     image_url: MediaRef
   }),
   Schema.Struct({
     type: Schema.Literal("audio_url"),
-    role: maybe(Schema.Literal("reference_audio")),
+    role: optional(Schema.Literal("reference_audio"), "the role reference_audio"),
     audio_url: MediaRef
   }),
   Schema.Struct({
     type: Schema.Literal("video_url"),
-    role: maybe(Schema.Literal("reference_video")),
+    role: optional(Schema.Literal("reference_video"), "the role reference_video"),
     video_url: MediaRef
   })
-])
+]).annotate({ expected: "a block of type text, image_url, audio_url or video_url" })
 type ContentBlock = typeof ContentBlock.Type
+
+const media = optional(Media, "a URL, {url} or an array of them")
 
 /** Body of `POST /v1/videos/generations`. Unknown top-level fields are ignored. */
 export const VideoBody = Schema.Struct({
   model: Schema.NonEmptyString,
-  prompt: maybe(Schema.String),
-  content: maybe(Schema.Array(ContentBlock)),
-  images: maybe(Media),
-  image: maybe(Media),
-  image_url: maybe(Media),
-  audio: maybe(Media),
-  audio_url: maybe(Media),
-  audios: maybe(Media),
-  video: maybe(Media),
-  video_url: maybe(Media),
-  videos: maybe(Media),
-  duration: maybe(Schema.Int),
-  resolution: maybe(Schema.String),
-  ratio: maybe(Schema.NonEmptyString),
-  generate_audio: maybe(Schema.Boolean)
+  prompt: optional(Schema.String, "a text"),
+  content: optional(Schema.Array(ContentBlock), "an array of content blocks"),
+  images: media,
+  image: media,
+  image_url: media,
+  audio: media,
+  audio_url: media,
+  audios: media,
+  video: media,
+  video_url: media,
+  videos: media,
+  duration: optional(Schema.Int, "a whole number of seconds"),
+  resolution: optional(Schema.String, "a resolution such as 720p"),
+  ratio: optional(Schema.NonEmptyString, "an aspect ratio such as 16:9"),
+  generate_audio: optional(Schema.Boolean, "true or false")
 })
 export type VideoBody = typeof VideoBody.Type
 

@@ -1,0 +1,77 @@
+/** Every variable the gateway reads, named once. */
+import { Config, Effect, Option, Redacted } from "effect"
+import { defaultSettings, type Settings } from "./services/Settings.ts"
+
+const seconds = (name: string, fallback: number) =>
+  Config.Number(name).pipe(Config.withDefault(fallback))
+
+/** Times and limits; each has a default that fits production. */
+const settings = Config.all({
+  currency: Config.String("GATEWAY_CURRENCY").pipe(Config.withDefault(defaultSettings.currency)),
+  timeZone: Config.String("GATEWAY_TIME_ZONE").pipe(Config.withDefault(defaultSettings.timeZone)),
+  submitDeadlineSeconds: seconds(
+    "GATEWAY_SUBMIT_DEADLINE_SECONDS",
+    defaultSettings.submitDeadlineSeconds
+  ),
+  imageDeadlineSeconds: seconds(
+    "GATEWAY_IMAGE_DEADLINE_SECONDS",
+    defaultSettings.imageDeadlineSeconds
+  ),
+  taskDeadlineSeconds: seconds(
+    "GATEWAY_TASK_DEADLINE_SECONDS",
+    defaultSettings.taskDeadlineSeconds
+  ),
+  unknownGraceSeconds: seconds(
+    "GATEWAY_UNKNOWN_GRACE_SECONDS",
+    defaultSettings.unknownGraceSeconds
+  ),
+  askIntervalSeconds: seconds("GATEWAY_ASK_INTERVAL_SECONDS", defaultSettings.askIntervalSeconds),
+  pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
+  maxMediaBodyBytes: Config.Int("GATEWAY_MAX_BODY_BYTES").pipe(
+    Config.withDefault(defaultSettings.maxMediaBodyBytes)
+  )
+})
+
+const optional = (name: string) => Config.option(Config.Redacted(name))
+
+const gatewayConfig = Config.all({
+  host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
+  port: Config.Port("PORT").pipe(Config.withDefault(8080)),
+  databaseUrl: optional("DATABASE_URL"),
+  databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
+  dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data")),
+  masterKey: optional("GATEWAY_MASTER_KEY"),
+  adminToken: optional("GATEWAY_ADMIN_TOKEN"),
+  demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
+  simulatorPort: Config.Port("GATEWAY_SIMULATOR_PORT").pipe(Config.withDefault(8081)),
+  settings
+})
+
+export interface GatewayConfig {
+  readonly host: string
+  readonly port: number
+  /** Null: the embedded database in `dataDir`. */
+  readonly databaseUrl: Redacted.Redacted | null
+  readonly databasePool: number
+  readonly dataDir: string
+  readonly masterKey: Redacted.Redacted | null
+  readonly adminToken: Redacted.Redacted | null
+  readonly demo: boolean
+  readonly simulatorPort: number
+  readonly settings: Settings
+}
+
+/** An empty variable counts as absent, as it does in shells and compose files. */
+const present = (value: Option.Option<Redacted.Redacted>): Redacted.Redacted | null =>
+  Option.isSome(value) && Redacted.value(value.value) !== "" ? value.value : null
+
+export const loadConfig = Effect.map(gatewayConfig, (config): GatewayConfig => {
+  const databaseUrl = present(config.databaseUrl)
+  return {
+    ...config,
+    databaseUrl,
+    masterKey: present(config.masterKey),
+    adminToken: present(config.adminToken),
+    settings: { ...defaultSettings, ...config.settings, soleGateway: databaseUrl === null }
+  }
+})

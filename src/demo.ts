@@ -1,0 +1,121 @@
+/** Demo mode: a catalog on the simulator, an organisation with money, and a key to try it with. */
+import { Console, Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CatalogWrite } from "./domain/CatalogDocument.ts"
+import { NANO_PER_UNIT } from "./domain/Money.ts"
+import { Access, allScopes } from "./services/Access.ts"
+import { formatApiKey } from "./services/apiKey.ts"
+import { Catalog } from "./services/Catalog.ts"
+import { Ledger } from "./services/Ledger.ts"
+import { Vault } from "./services/Vault.ts"
+
+const DEMO_DEPOSIT_NANO = 1000n * NANO_PER_UNIT
+
+/** The reference list prices for token_video, and one model a protocol. */
+export const demoCatalog = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
+  channels: ["vp_a", "vp_d", "ip_a"].map((protocol) => ({
+    id: `demo-${protocol}`,
+    name: `Simulated ${protocol} vendor`,
+    base_url: `${simulatorUrl}/${protocol}${protocol === "ip_a" ? "/v1" : ""}`,
+    api_key: `demo-secret-${protocol}`
+  })),
+  models: [
+    {
+      id: "film-1",
+      modality: "video",
+      protocol: "vp_a",
+      input_forms: ["text", "image", "video", "audio"],
+      prices: {
+        kind: "token_video",
+        per_million_tokens: {
+          base: { without_video: "46", with_video: "28" },
+          "1080p": { without_video: "51", with_video: "31" },
+          "4K": { without_video: "26", with_video: "16" }
+        }
+      }
+    },
+    {
+      id: "clip-1",
+      modality: "video",
+      protocol: "vp_d",
+      input_forms: ["text", "image", "video"],
+      prices: { kind: "second_video", per_second: { "720p": "0.6", "1080p": "1.0" } }
+    },
+    {
+      id: "paint-1",
+      modality: "image",
+      protocol: "ip_a",
+      input_forms: ["text"],
+      prices: { kind: "image", per_image: "0.2" }
+    }
+  ],
+  mounts: [
+    { model: "film-1", channel: "demo-vp_a", upstream_model: "sim-film-2" },
+    { model: "clip-1", channel: "demo-vp_d", upstream_model: "sim-clip-3.0" },
+    { model: "paint-1", channel: "demo-ip_a", upstream_model: "sim-paint-1" }
+  ]
+})
+
+/** The same key after every restart, on every gateway of the deployment. */
+const demoKey = Effect.map(
+  Effect.flatMap(Vault, (vault) => vault.derive("demo api key")),
+  formatApiKey
+)
+
+/** Fills an empty database, in one transaction; a database that holds anything is left alone. */
+export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
+  const sql = yield* SqlClient.SqlClient
+  const access = yield* Access
+  const catalog = yield* Catalog
+  const ledger = yield* Ledger
+  const key = yield* demoKey
+  if (yield* access.isEmpty) {
+    const document = yield* Schema.decodeEffect(CatalogWrite)(demoCatalog(simulatorUrl))
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* catalog.replace(document)
+        const organizationId = yield* access.createOrganization("Demo")
+        yield* ledger.deposit(organizationId, DEMO_DEPOSIT_NANO, "demo money")
+        const member = { name: "demo", monthlyCapNano: null }
+        const memberId = yield* access.createMember(organizationId, member)
+        const options = { name: "demo", scopes: allScopes, models: null, expiresAt: null }
+        yield* access.importKey(memberId, key, options)
+      })
+    )
+  }
+  return key
+})
+
+/** What a newcomer needs to see: the key, and three commands to paste. */
+export const printDemo = (options: {
+  readonly gatewayUrl: string
+  readonly simulatorUrl: string
+  readonly key: Redacted.Redacted
+  readonly adminToken: Redacted.Redacted | null
+}) => {
+  const { gatewayUrl, simulatorUrl } = options
+  const auth = `-H "Authorization: Bearer ${Redacted.value(options.key)}"`
+  const json = `-H "Content-Type: application/json"`
+  const admin =
+    options.adminToken === null ? "(none configured)" : Redacted.value(options.adminToken)
+  return Console.log(`
+media-gateway is running in demo mode
+
+  gateway      ${gatewayUrl}
+  simulator    ${simulatorUrl}   (stands in for the vendors)
+  API key      ${Redacted.value(options.key)}
+  admin token  ${admin}
+
+1. List the models
+
+curl -s ${gatewayUrl}/v1/models ${auth}
+
+2. Create a video and follow it to its end
+
+ID=$(curl -s ${gatewayUrl}/v1/videos/generations ${auth} ${json} -d '{"model":"film-1","prompt":"a lighthouse at dusk","duration":5,"resolution":"720p"}' | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'); curl -s "${gatewayUrl}/v1/videos/$ID?wait=60" ${auth}
+
+3. Make an image
+
+curl -s ${gatewayUrl}/v1/images/generations ${auth} ${json} -d '{"model":"paint-1","prompt":"a lighthouse at dusk","size":"1024x1024"}'
+`)
+}

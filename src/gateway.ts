@@ -1,0 +1,89 @@
+/** The gateway put together: every live layer, over whatever database and adapters it is given. */
+
+import { createServer } from "node:http"
+import { NodeCrypto, NodeHttpServer } from "@effect/platform-node"
+import { Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { GatewayApi } from "./http/api/Api.ts"
+import { layerAdminAuthorization, layerAuthorization } from "./http/authorization.ts"
+import { layerEdge } from "./http/edge.ts"
+import { layerAccountHandlers } from "./http/handlers/account.ts"
+import { layerAdminHandlers } from "./http/handlers/admin.ts"
+import { layerImagesHandlers } from "./http/handlers/images.ts"
+import { layerModelsHandlers } from "./http/handlers/models.ts"
+import { layerVideosHandlers } from "./http/handlers/videos.ts"
+import { layerRequestRules } from "./http/requestRules.ts"
+import { layerAccess } from "./postgres/Access.ts"
+import { layerCatalog } from "./postgres/Catalog.ts"
+import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
+import { layerLedger } from "./postgres/Ledger.ts"
+import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerTaskRepo } from "./postgres/TaskRepo.ts"
+import { layerUsageLog } from "./postgres/UsageLog.ts"
+import type { Secrets } from "./secrets.ts"
+import { layerImages } from "./services/Images.ts"
+import { layerOrdering } from "./services/Ordering.ts"
+import { layerVault } from "./services/Vault.ts"
+import { layerVideoSettlement } from "./services/VideoSettlement.ts"
+import { layerVideoTasks } from "./services/VideoTasks.ts"
+import { layerPoller } from "./settlement/Poller.ts"
+
+const layerCrypto = Layer.mergeAll(
+  NodeCrypto.layerAead,
+  NodeCrypto.layerMac,
+  NodeCrypto.layerKdf
+).pipe(Layer.provideMerge(NodeCrypto.layerSecureRandom))
+
+/** The stores, over a database that is migrated first. */
+export const layerStores = (secrets: Secrets) =>
+  Layer.mergeAll(layerLedger, layerTaskRepo, layerUsageLog, layerCatalog, layerAccess).pipe(
+    Layer.provideMerge(layerChannelCredentials),
+    Layer.provideMerge(layerVault(secrets.masterKey)),
+    Layer.provideMerge(layerCrypto),
+    Layer.provideMerge(layerMigrations)
+  )
+
+/** The use cases, over stores and adapters. */
+export const layerUseCases = Layer.mergeAll(
+  layerVideoTasks,
+  layerVideoSettlement,
+  layerImages
+).pipe(Layer.provideMerge(layerOrdering))
+
+const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
+  Layer.provide([
+    layerModelsHandlers,
+    layerVideosHandlers,
+    layerImagesHandlers,
+    layerAccountHandlers,
+    layerAdminHandlers
+  ]),
+  Layer.provide([layerAuthorization, layerRequestRules])
+)
+
+/** Every route of the gateway, without a server to serve them. */
+export const layerRoutes = (secrets: Secrets) =>
+  Layer.mergeAll(layerApi, layerEdge).pipe(
+    Layer.provide(layerAdminAuthorization(secrets.adminToken))
+  )
+
+/** Slow clients are cut: a whole request must arrive within these times. */
+const SERVER_OPTIONS = { headersTimeout: 20_000, requestTimeout: 120_000 }
+
+/** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
+const ROUTER = { maxParamLength: 1024 }
+
+/** The listening gateway with its poller, over use cases and stores. */
+export const layerServer = (
+  secrets: Secrets,
+  address: { readonly host: string; readonly port: number }
+) =>
+  HttpRouter.serve(layerRoutes(secrets), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: ROUTER
+  }).pipe(
+    Layer.merge(layerPoller),
+    Layer.provideMerge(NodeHttpServer.layer(() => createServer(SERVER_OPTIONS), address))
+  )

@@ -1,0 +1,140 @@
+/** The operator's interface. Unknown fields in its bodies are errors. */
+import { Effect, Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { CatalogDocument, CatalogWrite } from "../../domain/CatalogDocument.ts"
+import { PositiveAmount } from "../../domain/Money.ts"
+import { allScopes, Scope } from "../../services/Access.ts"
+import { AdminAuthorization } from "./Authorization.ts"
+import { BodyLimit, RequestRules } from "./RequestRules.ts"
+import { AmountOrNull, list, pageQuery, SignedAmount, Timestamp, UsageEntry } from "./shared.ts"
+
+const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
+const ListChange = Schema.Struct({
+  added: Schema.Array(Schema.String),
+  changed: Schema.Array(Schema.String),
+  removed: Schema.Array(Schema.String)
+})
+
+const Name = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+
+const OrganizationView = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  balance: SignedAmount,
+  held: SignedAmount,
+  available: SignedAmount,
+  currency: Schema.String
+})
+
+export const JournalEntry = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["deposit", "hold", "capture", "release"]),
+  amount: SignedAmount,
+  debit: Schema.String,
+  credit: Schema.String,
+  hold_id: Schema.NullOr(Schema.String),
+  reference: Schema.NullOr(Schema.String),
+  created_at: Timestamp
+})
+
+const catalog = [
+  HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }),
+  HttpApiEndpoint.put("replaceCatalog", "/catalog", {
+    payload: CatalogWrite,
+    success: Schema.Struct({
+      version: Schema.Int,
+      changes: Schema.Struct({ channels: ListChange, models: ListChange, mounts: ListChange }),
+      warnings: Schema.Array(Fault)
+    })
+  }).annotate(BodyLimit, "media")
+] as const
+
+const organizations = [
+  HttpApiEndpoint.post("createOrganization", "/organizations", {
+    payload: Schema.Struct({ name: Name }),
+    success: Schema.Struct({ id: Schema.String, name: Schema.String })
+  }),
+  HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
+    params: { id: Schema.String },
+    success: OrganizationView
+  }),
+  HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
+    params: { id: Schema.String },
+    payload: Schema.Struct({
+      amount: PositiveAmount,
+      reference: Schema.NonEmptyString.check(Schema.isMaxLength(200))
+    }),
+    /** `applied` is false when the reference had been deposited before. */
+    success: Schema.Struct({
+      organization_id: Schema.String,
+      reference: Schema.String,
+      applied: Schema.Boolean,
+      balance: SignedAmount
+    })
+  }),
+  HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
+    params: { id: Schema.String },
+    payload: Schema.Struct({ name: Name, monthly_cap: Schema.optionalKey(AmountOrNull) }),
+    success: Schema.Struct({
+      id: Schema.String,
+      organization_id: Schema.String,
+      name: Schema.String,
+      monthly_cap: AmountOrNull
+    })
+  }),
+  HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
+    params: { id: Schema.String },
+    query: pageQuery,
+    success: list(JournalEntry)
+  }),
+  HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
+    params: { id: Schema.String },
+    query: pageQuery,
+    success: list(Schema.Struct({ ...UsageEntry.fields, member_id: Schema.String }))
+  })
+] as const
+
+const keys = [
+  HttpApiEndpoint.post("createKey", "/members/:id/keys", {
+    params: { id: Schema.String },
+    payload: Schema.Struct({
+      name: Name,
+      scopes: Schema.Array(Scope).pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
+      models: Schema.NullOr(Schema.Array(Schema.NonEmptyString)).pipe(
+        Schema.withDecodingDefaultKey(Effect.succeed(null))
+      ),
+      expires_at: Schema.NullOr(Schema.DateFromString).pipe(
+        Schema.withDecodingDefaultKey(Effect.succeed(null))
+      )
+    }),
+    /** The key is shown here and never again. */
+    success: Schema.Struct({ id: Schema.String, key: Schema.String })
+  }),
+  HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
+    params: { id: Schema.String },
+    success: Schema.Struct({ id: Schema.String, revoked: Schema.Literal(true) })
+  })
+] as const
+
+const ledger = [
+  HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
+    success: Schema.Struct({
+      ok: Schema.Boolean,
+      violations: Schema.Array(
+        Schema.Struct({
+          invariant: Schema.String,
+          organization_id: Schema.String,
+          subject: Schema.String,
+          detail: Schema.String
+        })
+      )
+    })
+  })
+] as const
+
+export class AdminGroup extends HttpApiGroup.make("admin")
+  .add(...catalog, ...organizations, ...keys, ...ledger)
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .middleware(RequestRules)
+  .middleware(AdminAuthorization)
+  .prefix("/admin/v1") {}

@@ -1,0 +1,15 @@
+/** The whole HTTP interface, free of server code. */
+import { HttpApi } from "effect/http-api"
+import { AccountGroup } from "./Account.ts"
+import { AdminGroup } from "./Admin.ts"
+import { ImagesGroup } from "./Images.ts"
+import { ModelsGroup } from "./Models.ts"
+import { VideosGroup } from "./Videos.ts"
+
+export class GatewayApi extends HttpApi.make("media-gateway").add(
+  ModelsGroup,
+  VideosGroup,
+  ImagesGroup,
+  AccountGroup,
+  AdminGroup
+) {}

@@ -1,0 +1,27 @@
+/** Who calls: API keys on `/v1`, the operator's token on `/admin/v1`. */
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import type { Caller, Scope } from "../../services/Access.ts"
+
+/** The holder of the key a request came with. */
+export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()(
+  "gateway/http/CurrentCaller"
+) {}
+
+/** The scope a route asks of its key; a route that names none lets nobody in. */
+export class RequiredScope extends Context.Service<RequiredScope, Scope>()(
+  "gateway/http/RequiredScope"
+) {}
+
+export class Authorization extends HttpApiMiddleware.Service<
+  Authorization,
+  { provides: CurrentCaller }
+>()("gateway/http/Authorization", {
+  security: { bearer: HttpApiSecurity.bearer },
+  requiredForClient: true
+}) {}
+
+export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthorization>()(
+  "gateway/http/AdminAuthorization",
+  { security: { admin: HttpApiSecurity.bearer }, requiredForClient: true }
+) {}

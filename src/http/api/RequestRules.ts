@@ -1,0 +1,12 @@
+/** What holds for every request before its handler sees it: media type, size, shape. */
+import { Context } from "effect"
+import { HttpApiMiddleware } from "effect/http-api"
+
+/** Largest body a route takes; routes without it take the small default. */
+export class BodyLimit extends Context.Service<BodyLimit, "media" | "small">()(
+  "gateway/http/BodyLimit"
+) {}
+
+export class RequestRules extends HttpApiMiddleware.Service<RequestRules>()(
+  "gateway/http/RequestRules"
+) {}

@@ -1,0 +1,54 @@
+import { Effect, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { VideoBody } from "../../domain/VideoRequest.ts"
+import { Authorization, RequiredScope } from "./Authorization.ts"
+import { BodyLimit, RequestRules } from "./RequestRules.ts"
+
+export const Accepted = Schema.Struct({
+  id: Schema.String,
+  task_status: Schema.Literal("processing")
+})
+
+export const VideoTaskView = Schema.Union([
+  Accepted,
+  Schema.Struct({
+    id: Schema.String,
+    task_status: Schema.Literal("succeeded"),
+    content: Schema.Struct({ video_url: Schema.String }),
+    /** `completion_tokens` when the upstream reported it. */
+    usage: Schema.Struct({ completion_tokens: Schema.optionalKey(Schema.Int) })
+  }),
+  Schema.Struct({
+    id: Schema.String,
+    task_status: Schema.Literal("failed"),
+    error: Schema.Struct({ code: Schema.String, message: Schema.String })
+  })
+])
+
+export const MAX_WAIT_SECONDS = 60
+
+export class VideosGroup extends HttpApiGroup.make("videos")
+  .add(
+    HttpApiEndpoint.post("create", "/videos/generations", {
+      payload: VideoBody,
+      success: Accepted
+    })
+      .annotate(RequiredScope, "videos")
+      .annotate(BodyLimit, "media"),
+    HttpApiEndpoint.get("read", "/videos/:task_id", {
+      params: { task_id: Schema.String },
+      query: {
+        wait: Schema.NumberFromString.check(
+          Schema.isInt(),
+          Schema.isBetween(
+            { minimum: 0, maximum: MAX_WAIT_SECONDS },
+            { expected: `a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}` }
+          )
+        ).pipe(Schema.withDecodingDefaultKey(Effect.succeed("0")))
+      },
+      success: VideoTaskView
+    }).annotate(RequiredScope, "videos")
+  )
+  .middleware(RequestRules)
+  .middleware(Authorization)
+  .prefix("/v1") {}

@@ -1,0 +1,53 @@
+/** Shapes several resources share. */
+import { Effect, Schema } from "effect"
+import { Amount } from "../../domain/Money.ts"
+
+/** An amount that may be below zero, such as a balance after a settlement above its hold. */
+export const SignedAmount = Schema.String.annotate({
+  description: "Decimal string of currency units",
+  examples: ["95.032"]
+})
+
+/** Decimal string or null. */
+export const AmountOrNull = Schema.NullOr(Amount)
+
+export const DEFAULT_PAGE = 20
+export const MAX_PAGE = 100
+
+export const pageQuery = {
+  after: Schema.optionalKey(Schema.NonEmptyString),
+  limit: Schema.NumberFromString.check(
+    Schema.isInt(),
+    Schema.isBetween(
+      { minimum: 1, maximum: MAX_PAGE },
+      { expected: `a whole number from 1 to ${MAX_PAGE}` }
+    )
+  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(String(DEFAULT_PAGE))))
+}
+
+/** `{"object":"list","data":[...],"has_more"}`, newest first. */
+export const list = <S extends Schema.Top>(entry: S) =>
+  Schema.Struct({
+    object: Schema.Literal("list"),
+    data: Schema.Array(entry),
+    has_more: Schema.Boolean
+  })
+
+/** ISO 8601 with milliseconds, UTC. */
+export const Timestamp = Schema.String.annotate({ examples: ["2026-01-31T12:00:00.000Z"] })
+
+export const UsageEntry = Schema.Struct({
+  id: Schema.String,
+  model: Schema.String,
+  modality: Schema.String,
+  input: Schema.Int,
+  /** Tokens, seconds, or for images their number. */
+  output: Schema.Int,
+  unit: Schema.String,
+  /** Currency units per `unit`, exact. */
+  unit_price: Schema.String,
+  charge: Schema.String,
+  basis: Schema.String,
+  task_id: Schema.NullOr(Schema.String),
+  created_at: Timestamp
+})

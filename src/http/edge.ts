@@ -1,0 +1,102 @@
+/**
+ * What surrounds every route: a request id on every answer, an answer for every path and method,
+ * and nothing of our insides in any of them.
+ */
+import { Cause, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { SqlError } from "effect/sql"
+import {
+  type GatewayError,
+  InternalError,
+  MethodNotAllowed,
+  NotFound,
+  Overloaded
+} from "../domain/Errors.ts"
+import { GatewayApi } from "./api/Api.ts"
+import { errorResponse } from "./errorResponse.ts"
+
+interface KnownPath {
+  readonly pattern: RegExp
+  readonly methods: ReadonlyArray<string>
+}
+
+/** Paths of the interface with their methods, to tell a wrong method from a wrong path. */
+const knownPaths: ReadonlyArray<KnownPath> = (() => {
+  const methods = new Map<string, Array<string>>()
+  for (const group of Object.values(GatewayApi.groups)) {
+    for (const endpoint of Object.values(group.endpoints)) {
+      const list = methods.get(endpoint.path)
+      if (list === undefined) methods.set(endpoint.path, [endpoint.method])
+      else list.push(endpoint.method)
+    }
+  }
+  return [...methods].map(([path, list]) => ({
+    pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}/?$`),
+    methods: list
+  }))
+})()
+
+const pathOf = (url: string): string => url.split(/[?#]/, 1)[0] ?? url
+
+const noRoute = (request: HttpServerRequest.HttpServerRequest): GatewayError => {
+  const path = pathOf(request.url)
+  const allow = knownPaths.flatMap((known) => (known.pattern.test(path) ? known.methods : []))
+  return allow.length === 0
+    ? new NotFound({ message: `Nothing is served at ${path}` })
+    : new MethodNotAllowed({
+        message: `${request.method} is not served at ${path}; ${allow.join(" or ")} is`,
+        allow
+      })
+}
+
+const isRouteNotFound = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+
+const isDatabaseTrouble = (defect: unknown): boolean => SqlError.isSqlError(defect)
+
+/** A failure nobody foresaw: said in the log with its cause, to the client without. */
+const unforeseen = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  cause: Cause.Cause<unknown>
+) {
+  yield* Effect.logError("a request failed", cause).pipe(
+    Effect.annotateLogs({ method: request.method, path: pathOf(request.url) })
+  )
+  const defect = Cause.squash(cause)
+  const response = isDatabaseTrouble(defect)
+    ? errorResponse(
+        new Overloaded({
+          message: "The service cannot reach its database at the moment",
+          retryAfterSeconds: 2
+        })
+      )
+    : errorResponse(new InternalError({ message: "The gateway failed to handle this request" }))
+  // Nobody can say how far an ordering request came, so it must not be sent again on its own.
+  return request.method === "GET"
+    ? response
+    : HttpServerResponse.setHeader(response, "x-should-retry", "false")
+})
+
+export const layerEdge = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const random = yield* SecureRandom.SecureRandom
+    return (route) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const requestId = `req_${yield* random.uuidV7()}`
+        const response = yield* route.pipe(
+          Effect.catchCause((cause) => {
+            const failure = Cause.squash(cause)
+            if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))
+            return Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : unforeseen(request, cause)
+          }),
+          Effect.annotateLogs({ requestId })
+        )
+        return HttpServerResponse.setHeader(response, "x-request-id", requestId)
+      })
+  }),
+  { global: true }
+)

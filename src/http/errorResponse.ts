@@ -1,0 +1,65 @@
+/** One place turns an error into its answer: status, four-key body, retry headers. */
+import { HttpServerResponse } from "effect/http"
+import { errorTable, type GatewayError } from "../domain/Errors.ts"
+
+type Extras = Readonly<Record<string, unknown>>
+
+const extrasOf = (error: GatewayError): Extras => {
+  switch (error._tag) {
+    case "insufficient_balance":
+      return { required: error.required, available: error.available }
+    case "member_cap_exceeded":
+      return { cap: error.cap, used: error.used, required: error.required }
+    case "video_sku_invalid":
+      return { allowed: error.allowed, nearest: error.nearest }
+    case "upstream_error":
+      return { upstream: error.upstream }
+    case "invalid_request":
+      return error.faults === undefined ? {} : { faults: error.faults }
+    default:
+      return {}
+  }
+}
+
+const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => {
+  switch (error._tag) {
+    case "upstream_error":
+      return {
+        ...(error.retryable ? {} : { "x-should-retry": "false" }),
+        ...(error.retryAfterSeconds === null ? {} : { "retry-after": `${error.retryAfterSeconds}` })
+      }
+    case "member_cap_exceeded":
+      return { "retry-after": `${error.retryAfterSeconds}`, "x-should-retry": "false" }
+    case "rate_limited":
+    case "overloaded":
+      return { "retry-after": `${error.retryAfterSeconds}` }
+    case "internal_error":
+      return { "x-should-retry": "false" }
+    case "method_not_allowed":
+      return { allow: error.allow.join(", ") }
+    case "invalid_api_key":
+      return { "www-authenticate": 'Bearer realm="media-gateway"' }
+    default:
+      return {}
+  }
+}
+
+/** `{"error":{"message","type","param","code", ...}}` with the error's status and headers. */
+export const errorResponse = (error: GatewayError) => {
+  const { status, type } = errorTable[error._tag]
+  return HttpServerResponse.jsonUnsafe(
+    {
+      error: {
+        message: error.message,
+        type,
+        param: error.param,
+        code: error._tag,
+        ...extrasOf(error)
+      }
+    },
+    {
+      status: error._tag === "upstream_error" ? error.status : status,
+      headers: retryHeaders(error)
+    }
+  )
+}

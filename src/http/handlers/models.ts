@@ -1,0 +1,77 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Model } from "../../domain/CatalogDocument.ts"
+import { mountProtocol } from "../../domain/CatalogRules.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "../../domain/ImageProtocol.ts"
+import { modalities, modalityFilters } from "../../domain/Modality.ts"
+import { DEFAULT_SECONDS, isVideoProtocol, videoProtocolRow } from "../../domain/VideoProtocol.ts"
+import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
+import { Settings } from "../../services/Settings.ts"
+import { GatewayApi } from "../api/Api.ts"
+import { CurrentCaller } from "../api/Authorization.ts"
+import { answerErrors } from "./respond.ts"
+
+/** What a client may order of a model, by the protocol it is called by. */
+const limitsOf = (snapshot: CatalogSnapshot, model: Model) => {
+  if (model.modality === "image") {
+    return { images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES } }
+  }
+  const mount = snapshot.mounts.get(model.id)?.[0]
+  const protocol = mount === undefined ? model.protocol : mountProtocol(model, mount)
+  if (model.modality !== "video" || !isVideoProtocol(protocol)) return {}
+  const row = videoProtocolRow(protocol)
+  const [min, max] = row.seconds
+  return {
+    durations: {
+      min,
+      max,
+      default: DEFAULT_SECONDS,
+      smart:
+        row.smart === "always" ||
+        (row.smart === "token_billed" && model.prices?.kind === "token_video")
+    },
+    resolutions: row.resolutions
+  }
+}
+
+export const layerModelsHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "models",
+  Effect.fn(function* (handlers) {
+    const catalog = yield* Catalog
+    const { currency } = yield* Settings
+    return handlers.handleAll({
+      list: Effect.fn("models.list")(function* ({ query }) {
+        const caller = yield* CurrentCaller
+        const snapshot = yield* catalog.snapshot
+        const wanted = query.modality === undefined ? null : modalityFilters.get(query.modality)
+        if (wanted === undefined) {
+          return yield* new InvalidRequest({
+            message: `modality: Expected one of ${[...modalityFilters.keys()].join(", ")}`,
+            param: "modality"
+          })
+        }
+        const created = Math.floor(snapshot.createdAt.getTime() / 1000)
+        return {
+          object: "list" as const,
+          data: [...snapshot.models.values()]
+            .filter((model) => wanted === null || model.modality === wanted)
+            .filter((model) => caller.models === null || caller.models.has(model.id))
+            .map((model) => ({
+              id: model.id,
+              object: "model" as const,
+              created,
+              owned_by: model.owned_by,
+              modality: model.modality,
+              status: modalities[model.modality].status,
+              input_forms: model.input_forms,
+              ...limitsOf(snapshot, model),
+              currency,
+              prices: model.prices ?? null
+            }))
+        }
+      }, answerErrors)
+    })
+  })
+)

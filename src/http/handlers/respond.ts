@@ -1,0 +1,23 @@
+/** How handlers end: errors become answers, here and only here. */
+import { Effect } from "effect"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { GatewayError } from "../../domain/Errors.ts"
+import type { Page } from "../../services/Page.ts"
+import { errorResponse } from "../errorResponse.ts"
+
+export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
+
+/** Adds headers to the answer of the request that is being handled. */
+export const withHeaders = (
+  headers: Readonly<Record<string, string>>
+): Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =>
+  HttpEffect.appendPreResponseHandler((_, response) =>
+    Effect.succeed(HttpServerResponse.setHeaders(response, headers))
+  )
+
+export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => ({
+  object: "list" as const,
+  data: page.data.map(view),
+  has_more: page.hasMore
+})

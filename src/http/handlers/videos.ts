@@ -1,0 +1,38 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Settings } from "../../services/Settings.ts"
+import { VideoSettlement } from "../../services/VideoSettlement.ts"
+import { VideoTasks } from "../../services/VideoTasks.ts"
+import { GatewayApi } from "../api/Api.ts"
+import { CurrentCaller } from "../api/Authorization.ts"
+import { answerErrors, withHeaders } from "./respond.ts"
+import { taskView } from "./views.ts"
+
+export const layerVideosHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "videos",
+  Effect.fn(function* (handlers) {
+    const tasks = yield* VideoTasks
+    const settlement = yield* VideoSettlement
+    const { askIntervalSeconds } = yield* Settings
+    const pace = withHeaders({
+      "cache-control": "no-store",
+      "retry-after": `${Math.max(1, Math.ceil(askIntervalSeconds))}`
+    })
+    return handlers.handleAll({
+      create: Effect.fn("videos.create")(function* ({ payload }) {
+        const caller = yield* CurrentCaller
+        const id = yield* tasks.create(caller, payload)
+        yield* withHeaders({ location: `/v1/videos/${id}` })
+        yield* pace
+        return { id, task_status: "processing" as const }
+      }, answerErrors),
+      read: Effect.fn("videos.read")(function* ({ params, query }) {
+        const caller = yield* CurrentCaller
+        const task = yield* settlement.read(caller.organizationId, params.task_id, query.wait)
+        if (!task.finished) yield* pace
+        return taskView(task)
+      }, answerErrors)
+    })
+  })
+)

@@ -1,0 +1,126 @@
+/** The live rules: media type and size before the body is read, shape when it is decoded. */
+import { ByteSize, Context, Effect, Layer, Result, SchemaIssue } from "effect"
+import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { InvalidRequest, PayloadTooLarge, UnsupportedMediaType } from "../domain/Errors.ts"
+import { Settings } from "../services/Settings.ts"
+import { BodyLimit, RequestRules } from "./api/RequestRules.ts"
+import { errorResponse } from "./errorResponse.ts"
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    switch (issue._tag) {
+      case "MissingKey":
+        return "This field is required"
+      case "UnexpectedKey":
+        return "There is no such field"
+      default:
+        return SchemaIssue.defaultLeafHook(issue)
+    }
+  }
+})
+
+/** `content[0].image_url`, as a client would write it. */
+const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
+  path
+    .map((segment) => (typeof segment === "object" ? segment.key : segment))
+    .reduce<string>(
+      (text, key) =>
+        typeof key === "number"
+          ? `${text}[${key}]`
+          : text === ""
+            ? String(key)
+            : `${text}.${String(key)}`,
+      ""
+    )
+
+/** Every fault of a request by path; the first one leads. */
+export const toInvalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest => {
+  const faults = formatIssue(error.cause.issue).issues.map((issue) => ({
+    path: formatPath(issue.path ?? []),
+    message: issue.message
+  }))
+  const first = faults[0]
+  const path = first === undefined || first.path === "" ? null : first.path
+  const message =
+    path === null && first?.message === "Expected object"
+      ? "Expected a JSON object as the body"
+      : (first?.message ?? "The request does not have the expected shape")
+  return new InvalidRequest({
+    message: path === null ? message : `${path}: ${message}`,
+    param: path,
+    ...(faults.length > 1 ? { faults } : {})
+  })
+}
+
+const isJson = (contentType: string): boolean =>
+  /^application\/(?:[\w.-]+\+)?json$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
+
+const isTooLarge = (defect: unknown): boolean =>
+  HttpServerError.isHttpServerError(defect) &&
+  defect.reason._tag === "RequestParseError" &&
+  defect.reason.reason === "BodyTooLarge"
+
+const isUnreadable = (defect: unknown): boolean =>
+  HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
+
+export const layerRequestRules = Layer.effect(
+  RequestRules,
+  Effect.gen(function* () {
+    const settings = yield* Settings
+
+    const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
+      Context.getOrUndefined(endpoint.annotations, BodyLimit) === "media"
+        ? settings.maxMediaBodyBytes
+        : settings.maxBodyBytes
+
+    const tooLarge = (limit: number) =>
+      errorResponse(
+        new PayloadTooLarge({ message: `The body of this request may have at most ${limit} bytes` })
+      )
+
+    /** What the headers alone forbid. */
+    const checkHeaders = (request: HttpServerRequest.HttpServerRequest, limit: number) => {
+      if (Number(request.headers["content-length"] ?? 0) > limit) {
+        return Result.fail(tooLarge(limit))
+      }
+      const contentType = request.headers["content-type"]
+      return contentType === undefined || isJson(contentType)
+        ? Result.succeed(undefined)
+        : Result.fail(
+            errorResponse(
+              new UnsupportedMediaType({
+                message: `Send the body as application/json, not ${JSON.stringify(contentType)}`
+              })
+            )
+          )
+    }
+
+    return RequestRules.of((handler, { endpoint }) => {
+      const limit = limitOf(endpoint)
+      const hasBody = endpoint.payload.size > 0
+      const guarded = handler.pipe(
+        Effect.catch((error) =>
+          HttpApiError.HttpApiSchemaError.is(error)
+            ? Effect.succeed(errorResponse(toInvalidRequest(error)))
+            : Effect.fail(error)
+        ),
+        Effect.catchDefect((defect) => {
+          if (isTooLarge(defect)) return Effect.succeed(tooLarge(limit))
+          return isUnreadable(defect)
+            ? Effect.succeed(
+                errorResponse(new InvalidRequest({ message: "The body could not be read" }))
+              )
+            : Effect.die(defect)
+        }),
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+      )
+      return hasBody
+        ? Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+            const refused = checkHeaders(request, limit)
+            return Result.isFailure(refused) ? Effect.succeed(refused.failure) : guarded
+          })
+        : guarded
+    })
+  })
+)

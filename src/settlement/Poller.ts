@@ -1,0 +1,23 @@
+/** Settles tasks nobody asks for, and gives back what crashes left behind. */
+import { Effect, Layer, Schedule } from "effect"
+import { Settings } from "../services/Settings.ts"
+import { VideoSettlement } from "../services/VideoSettlement.ts"
+
+/** A round that fails is logged, and the next one comes all the same. */
+const steadily = (name: string, seconds: number, round: Effect.Effect<unknown>) =>
+  round.pipe(
+    Effect.catchCause((cause) => Effect.logError(`${name} failed`, cause)),
+    Effect.repeat(Schedule.spaced(`${seconds} seconds`)),
+    Effect.forkScoped
+  )
+
+export const layerPoller = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const settlement = yield* VideoSettlement
+    const { pollerSeconds, soleGateway } = yield* Settings
+    // Alone on its database, a gateway knows at the start that nobody is submitting.
+    if (soleGateway) yield* settlement.sweep("all")
+    yield* steadily("the poller", pollerSeconds, settlement.pollDue)
+    yield* steadily("the sweep", pollerSeconds, settlement.sweep("overdue"))
+  })
+)

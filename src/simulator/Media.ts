@@ -1,0 +1,111 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type AcceptedEntry, type EndedEntry, millisOf } from "./Book.ts"
+import { sha256 } from "./digest.ts"
+import { loadClip, longestClipSeconds } from "./media/clip.ts"
+import { drawPicture, maxSide } from "./media/picture.ts"
+
+const validSeconds = 24 * 60 * 60
+
+/** A size in pixels. */
+export interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+/** Addresses of results. They look signed and short-lived; the files are made when they are asked for. */
+export class MediaLinks extends Context.Service<
+  MediaLinks,
+  {
+    /** Where the simulator is reached, without a slash at the end. */
+    readonly origin: string
+    video(ended: EndedEntry): string
+    image(accepted: AcceptedEntry, index: number, size: Size): string
+  }
+>()("gateway/simulator/MediaLinks") {
+  static readonly layer = (origin: string) => {
+    const sign = (path: string, atMillis: number) => {
+      const expires = Math.floor(atMillis / 1000) + validSeconds
+      const signature = sha256(`${path}?${expires}`).slice(0, 32)
+      return `${origin}${path}?Expires=${expires}&Signature=${signature}`
+    }
+    return Layer.succeed(MediaLinks, {
+      origin,
+      video: (ended) =>
+        sign(
+          `/media/videos/${ended.produced.seconds ?? 1}/${ended.upstream_id}.mp4`,
+          millisOf(ended)
+        ),
+      image: (accepted, index, size) =>
+        sign(
+          `/media/images/${size.width}x${size.height}/${pictureSeed(accepted, index)}.png`,
+          millisOf(accepted)
+        )
+    })
+  }
+}
+
+/** Names a picture: the same prompt at the same place in the answer gives the same one. */
+export const pictureSeed = (accepted: AcceptedEntry, index: number): string =>
+  `${accepted.order.prompt_sha256.slice(0, 24)}-${index}`
+
+const notFound = HttpServerResponse.text("Not found\n", { status: 404 })
+
+/** The results behind the addresses of `MediaLinks`. */
+export const layerMedia = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const clip = yield* loadClip
+
+    yield* router.add("GET", "/media/videos/:seconds/:name", (request) =>
+      Effect.map(HttpRouter.params, ({ seconds = "" }) =>
+        /^\d{1,2}$/.test(seconds) && Number(seconds) >= 1 && Number(seconds) <= longestClipSeconds
+          ? serveBytes(request, clip(Number(seconds)), "video/mp4")
+          : notFound
+      )
+    )
+
+    yield* router.add(
+      "GET",
+      "/media/images/:size/:name",
+      Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+        const { size = "", name = "" } = yield* HttpRouter.params
+        const [, width = 0, height = 0] = /^(\d{1,4})x(\d{1,4})$/.exec(size)?.map(Number) ?? []
+        if (width < 1 || height < 1 || Math.max(width, height) > maxSide) return notFound
+        const picture = yield* drawPicture(name.replace(/\.png$/, ""), { width, height })
+        return serveBytes(request, picture, "image/png")
+      })
+    )
+  })
+)
+
+/** The whole file, or the part its `Range` header asks for. Only single ranges are honoured. */
+const serveBytes = (
+  request: HttpServerRequest.HttpServerRequest,
+  bytes: Uint8Array,
+  contentType: string
+): HttpServerResponse.HttpServerResponse => {
+  const headers = {
+    "accept-ranges": "bytes",
+    "access-control-allow-origin": "*",
+    "cache-control": "private, max-age=3600"
+  }
+  const asked = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? "")
+  const [, from = "", to = ""] = asked ?? []
+  if (asked === null || (from === "" && to === "")) {
+    return HttpServerResponse.uint8Array(bytes, { contentType, headers })
+  }
+  const last = bytes.length - 1
+  const first = from === "" ? Math.max(bytes.length - Number(to), 0) : Number(from)
+  const end = from === "" || to === "" ? last : Math.min(Number(to), last)
+  if (first > end) {
+    return HttpServerResponse.empty({
+      status: 416,
+      headers: { ...headers, "content-range": `bytes */${bytes.length}` }
+    })
+  }
+  return HttpServerResponse.uint8Array(bytes.subarray(first, end + 1), {
+    status: 206,
+    contentType,
+    headers: { ...headers, "content-range": `bytes ${first}-${end}/${bytes.length}` }
+  })
+}

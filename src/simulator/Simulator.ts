@@ -1,0 +1,95 @@
+import { createServer } from "node:http"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
+import { Book, type BookEntry, type BookUnreadable } from "./Book.ts"
+import { layerControls } from "./controls.ts"
+import { ip_a } from "./ip_a.ts"
+import { layerMedia, MediaLinks } from "./Media.ts"
+import type { ClipUnusable } from "./media/clip.ts"
+import { Requests, type SeenRequest } from "./Requests.ts"
+import { Tasks } from "./Tasks.ts"
+import { layerVendor } from "./Vendor.ts"
+import { vp_a } from "./vp_a.ts"
+import { vp_d } from "./vp_d.ts"
+
+export type { BookEntry } from "./Book.ts"
+export type { SeenRequest } from "./Requests.ts"
+
+export interface SimulatorOptions {
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Where to listen; 127.0.0.1 by default. */
+  readonly host?: string
+  /** A JSONL file that is read at the start and appended to; without it the book is in memory only. */
+  readonly bookPath?: string
+  /** What result addresses start with, when the simulator is reached under another address. */
+  readonly publicUrl?: string
+}
+
+/** The vendors of all protocols behind one port; a channel's base address is `<url>/<protocol>`. */
+export class Simulator extends Context.Service<
+  Simulator,
+  {
+    /** Without a slash at the end and with the real port. */
+    readonly url: string
+    /** Everything booked so far, oldest first, including earlier runs with the same file. */
+    readonly book: Effect.Effect<ReadonlyArray<BookEntry>>
+    /** The last 1000 requests to the vendors, oldest first. */
+    readonly requests: Effect.Effect<ReadonlyArray<SeenRequest>>
+    readonly clearRequests: Effect.Effect<void>
+  }
+>()("gateway/simulator/Simulator") {}
+
+const vendors = Layer.mergeAll(layerVendor(vp_a), layerVendor(vp_d), layerVendor(ip_a))
+
+/**
+ * Serves until its scope closes; requests still open are then interrupted. Fails when the port is
+ * taken, the book file is not a book, or the video asset cannot be used.
+ */
+export const layerSimulator = (
+  options: SimulatorOptions
+): Layer.Layer<Simulator, HttpServerError.ServeError | BookUnreadable | ClipUnusable> => {
+  const routes = Layer.mergeAll(vendors, layerMedia, layerControls)
+  const links = Layer.unwrap(
+    Effect.map(listenUrl(options), (url) =>
+      MediaLinks.layer((options.publicUrl ?? url).replace(/\/+$/, ""))
+    )
+  )
+  const simulator = Layer.effect(
+    Simulator,
+    Effect.gen(function* () {
+      const { entries } = yield* Book
+      const requests = yield* Requests
+      return Simulator.of({
+        url: yield* listenUrl(options),
+        book: entries,
+        requests: requests.all,
+        clearRequests: requests.clear
+      })
+    })
+  )
+  return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.merge(simulator),
+    Layer.provide([Tasks.layer, links]),
+    Layer.provide([Book.layer(options.bookPath), Requests.layer]),
+    Layer.provide(
+      NodeHttpServer.layer(createServer, {
+        port: options.port,
+        host: options.host ?? "127.0.0.1",
+        // An order that hangs on purpose would hold the shutdown up.
+        disablePreemptiveShutdown: true
+      })
+    )
+  )
+}
+
+const anyAddress = new Set(["0.0.0.0", "::"])
+
+const listenUrl = Effect.fnUntraced(function* (options: SimulatorOptions) {
+  const { address } = yield* HttpServer.HttpServer
+  const port = "port" in address ? address.port : options.port
+  const host = options.host ?? "127.0.0.1"
+  const reachable = anyAddress.has(host) ? "127.0.0.1" : host
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`
+})

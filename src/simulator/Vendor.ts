@@ -1,0 +1,180 @@
+import { ByteSize, Data, Effect, Option, Result, Schema, type SchemaIssue } from "effect"
+import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { MediaLinks } from "./Media.ts"
+import { Requests } from "./Requests.ts"
+import type { Tasks } from "./Tasks.ts"
+
+/** An answer that is a vendor's error, in the form of its protocol. */
+export class Refusal extends Data.TaggedError("Refusal")<{
+  readonly status: number
+  readonly body: Schema.Json
+  readonly headers?: Readonly<Record<string, string>>
+}> {}
+
+/** What the handlers of a vendor may use. */
+export type Bench = Tasks | MediaLinks | HttpServerRequest.HttpServerRequest
+
+/** A request whose key was accepted. */
+export interface Call {
+  readonly key: string
+  readonly headers: Headers.Headers
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly query: URLSearchParams
+  /** The JSON sent; undefined when there was none or it could not be read as JSON. */
+  readonly body: unknown
+}
+
+export interface VendorRoute {
+  readonly method: "GET" | "POST"
+  /** Without the protocol in front. */
+  readonly path: `/${string}`
+  readonly handle: (
+    call: Call
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, Bench>
+}
+
+/**
+ * One protocol as its vendor serves it. Every protocol has one file in the same order: wire schemas,
+ * refusals, checks, lifecycle of a job, answers, calls, and the vendor itself.
+ */
+export interface Vendor {
+  /** Also the first path segment. */
+  readonly protocol: string
+  /** The key of a request, or the vendor's authentication error. */
+  readonly authenticate: (headers: Headers.Headers) => Result.Result<string, Refusal>
+  /** The vendor's error for a status of 400 or above that has no more special cause. */
+  readonly refuse: (status: number) => Refusal
+  /** The vendor's error for an input it will not work on. */
+  readonly moderatedInput: () => Refusal
+  readonly routes: ReadonlyArray<VendorRoute>
+}
+
+/** Room for the largest inline image a vendor takes, and some more. */
+const maxBody = ByteSize.mebibytes(64)
+
+/** The key every vendor refuses. */
+const refusedKey = "bad-key"
+
+export type KeyProblem = "missing" | "scheme" | "unknown"
+
+/** Reads `Authorization: <scheme> <key>`; any key but the refused one is good. */
+export const keyOf = (
+  headers: Headers.Headers,
+  scheme: string,
+  refuse: (problem: KeyProblem) => Refusal
+): Result.Result<string, Refusal> => {
+  const header = headers.authorization?.trim() ?? ""
+  if (header === "") return Result.fail(refuse("missing"))
+  const [given = "", key = "", ...rest] = header.split(/ +/)
+  if (given.toLowerCase() !== scheme.toLowerCase() || rest.length > 0) {
+    return Result.fail(refuse("scheme"))
+  }
+  if (key === "") return Result.fail(refuse("missing"))
+  return key === refusedKey ? Result.fail(refuse("unknown")) : Result.succeed(key)
+}
+
+/** Model ids with this prefix are unknown to every vendor. */
+const missingModelPrefix = "missing-"
+
+export const isMissingModel = (model: string): boolean => model.startsWith(missingModelPrefix)
+
+/** The first thing wrong with a body. */
+export interface BodyFault {
+  /** As in `content[0].image_url.url`; empty for the body itself. */
+  readonly path: string
+  readonly problem: "missing" | "unexpected" | "invalid"
+}
+
+/** Decodes a body, or fails with what `refuse` makes of its first fault. */
+export const decodeBody = <A, I>(
+  schema: Schema.Codec<A, I>,
+  options: {
+    readonly unknownFields: "ignored" | "refused"
+    readonly refuse: (fault: BodyFault) => Refusal
+  }
+): ((body: unknown) => Effect.Effect<A, Refusal>) => {
+  const decode = Schema.decodeUnknownEffect(schema, {
+    onExcessProperty: options.unknownFields === "refused" ? "error" : "ignore"
+  })
+  return (body) => Effect.mapError(decode(body), ({ issue }) => options.refuse(faultOf(issue, "")))
+}
+
+const faultOf = (issue: SchemaIssue.Issue, path: string): BodyFault => {
+  switch (issue._tag) {
+    case "Filter":
+    case "Encoding":
+      return faultOf(issue.issue, path)
+    case "Pointer":
+      return faultOf(issue.issue, issue.path.reduce(join, path))
+    case "Composite":
+    case "AnyOf": {
+      const first = issue.issues[0]
+      return first === undefined ? { path, problem: "invalid" } : faultOf(first, path)
+    }
+    case "MissingKey":
+      return { path, problem: "missing" }
+    case "UnexpectedKey":
+      return { path, problem: "unexpected" }
+    default:
+      return { path, problem: "invalid" }
+  }
+}
+
+const join = (path: string, key: PropertyKey): string => {
+  if (typeof key === "number") return `${path}[${key}]`
+  return path === "" ? String(key) : `${path}.${String(key)}`
+}
+
+/**
+ * The vendor's routes under `/<protocol>`. Every request is recorded as it came, then its key is
+ * checked; a path the vendor does not have answers its 404.
+ */
+export const layerVendor = (vendor: Vendor) =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const bench = yield* Effect.context<Exclude<Bench, HttpServerRequest.HttpServerRequest>>()
+      const requests = yield* Requests
+
+      const serve = (handle: VendorRoute["handle"]) =>
+        Effect.fnUntraced(
+          function* (request: HttpServerRequest.HttpServerRequest) {
+            const url = new URL(request.originalUrl, "http://vendor.invalid")
+            const text = yield* Effect.mapError(request.text, () => vendor.refuse(413))
+            const body = parseJson(text)
+            yield* requests.record({
+              protocol: vendor.protocol,
+              method: request.method,
+              path: url.pathname,
+              query: Object.fromEntries(url.searchParams),
+              headers: { ...request.headers },
+              body: Option.getOrElse(body, () => (text === "" ? null : text))
+            })
+            const key = yield* Effect.fromResult(vendor.authenticate(request.headers))
+            return yield* handle({
+              key,
+              headers: request.headers,
+              params: yield* HttpRouter.params,
+              query: url.searchParams,
+              body: Option.getOrUndefined(body)
+            })
+          },
+          Effect.provideContext(bench),
+          Effect.provideService(HttpServerRequest.MaxBodySize, maxBody),
+          Effect.catchTag("Refusal", ({ status, body, headers = {} }) =>
+            Effect.succeed(HttpServerResponse.jsonUnsafe(body, { status, headers }))
+          )
+        )
+
+      for (const { method, path, handle } of vendor.routes) {
+        yield* router.add(method, `/${vendor.protocol}${path}`, serve(handle))
+      }
+      yield* router.add(
+        "*",
+        `/${vendor.protocol}/*`,
+        serve(() => Effect.fail(vendor.refuse(404)))
+      )
+    })
+  )
+
+const parseJson = (text: string): Option.Option<Schema.Json> =>
+  Schema.decodeOption(Schema.fromJsonString(Schema.Json))(text)

@@ -1,0 +1,185 @@
+import { Effect, Result, Schema } from "effect"
+import type { AcceptedEntry } from "./Book.ts"
+import { randomText } from "./digest.ts"
+import { MediaLinks, pictureSeed, type Size } from "./Media.ts"
+import { drawPicture, maxSide } from "./media/picture.ts"
+import { placeOrder } from "./placing.ts"
+import { isOn } from "./switches.ts"
+import { type Lifecycle, Tasks } from "./Tasks.ts"
+import {
+  type BodyFault,
+  type Call,
+  decodeBody,
+  isMissingModel,
+  keyOf,
+  Refusal,
+  type Vendor
+} from "./Vendor.ts"
+
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
+
+const Submit = Schema.Struct({
+  model: Schema.NonEmptyString,
+  prompt: Schema.NonEmptyString,
+  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }))),
+  size: optional(Schema.String),
+  response_format: optional(Schema.Literals(["url", "b64_json"])),
+  quality: optional(Schema.String),
+  style: optional(Schema.String),
+  background: optional(Schema.String),
+  seed: optional(Schema.Int),
+  watermark: optional(Schema.Boolean),
+  image: optional(Schema.Union([Url, Schema.Array(Url)])),
+  user: optional(Schema.String)
+})
+
+const refusal = (
+  status: number,
+  type: string,
+  code: string | null,
+  message: string,
+  param: string | null = null
+) => new Refusal({ status, body: { error: { message, type, param, code } } })
+
+const invalid = (param: string, message: string) =>
+  refusal(400, "invalid_request_error", "invalid_request", message, param)
+
+const ofFault = ({ path, problem }: BodyFault) => {
+  if (path === "") {
+    return refusal(
+      400,
+      "invalid_request_error",
+      "invalid_request",
+      "the body must be a JSON object"
+    )
+  }
+  return invalid(path, problem === "missing" ? `${path} is required` : `${path} is not valid`)
+}
+
+const badKey = () =>
+  refusal(401, "invalid_request_error", "invalid_api_key", "The API key is missing or incorrect")
+
+const refuse = (status: number): Refusal => {
+  switch (status) {
+    case 401:
+      return badKey()
+    case 402:
+      return refusal(402, "insufficient_quota", "insufficient_quota", "The balance is not enough")
+    case 404:
+      return refusal(404, "invalid_request_error", "not_found", "There is no such address")
+    case 429:
+      return refusal(429, "rate_limit_error", "rate_limit_exceeded", "The rate limit was exceeded")
+    default:
+      return status >= 500
+        ? refusal(status, "server_error", null, "The server had an error")
+        : refusal(status, "invalid_request_error", "invalid_request", "The request is not valid")
+  }
+}
+
+const refusedContent = (code: string) =>
+  refusal(400, "invalid_request_error", code, "The request was refused by the safety system")
+
+const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
+
+const namedSizes: Readonly<Record<string, Size>> = {
+  auto: { width: 1024, height: 1024 },
+  "1K": { width: 1024, height: 1024 },
+  "2K": { width: 2048, height: 2048 },
+  "4K": { width: 4096, height: 4096 }
+}
+
+const readSize = (text: string): Result.Result<Size, Refusal> => {
+  const named = namedSizes[text]
+  if (named !== undefined) return Result.succeed(named)
+  const [, width = 0, height = 0] = /^(\d{1,5})x(\d{1,5})$/.exec(text)?.map(Number) ?? []
+  if (width < 1 || height < 1) {
+    return Result.fail(invalid("size", "size must be WxH, auto or a tier"))
+  }
+  return Math.max(width, height) > maxSide
+    ? Result.fail(invalid("size", `size must be at most ${maxSide}x${maxSide}`))
+    : Result.succeed({ width, height })
+}
+
+const delivered = ({ order, switches }: AcceptedEntry): number =>
+  (order.n ?? 1) - (isOn(switches, "fewer") ? 1 : 0)
+
+/** An order is done when it is answered, so nothing ever polls it. */
+const lifecycle: Lifecycle = {
+  between: ["processing"],
+  cancels: false,
+  produced: (accepted) => ({ seconds: null, images: delivered(accepted), completion_tokens: null })
+}
+
+const answer = Effect.fnUntraced(function* (
+  accepted: AcceptedEntry,
+  size: Size,
+  inline: boolean,
+  prompt: string
+) {
+  const tasks = yield* Tasks
+  const links = yield* MediaLinks
+  const ended = yield* tasks.finish(accepted, lifecycle)
+  if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
+  if (ended.reason !== null) return yield* refuse(500)
+  const indexes = Array.from({ length: delivered(accepted) }, (_, index) => index)
+  const data = yield* Effect.forEach(
+    indexes,
+    Effect.fnUntraced(function* (index): Effect.fn.Return<Schema.JsonObject> {
+      if (!inline) return { url: links.image(accepted, index, size), revised_prompt: prompt }
+      const png = yield* drawPicture(pictureSeed(accepted, index), size)
+      return { b64_json: png.toString("base64") }
+    })
+  )
+  return { created: Math.floor(Date.parse(accepted.at) / 1000), data }
+})
+
+const newId = (): string => `img-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 20)}`
+
+const submit = Effect.fnUntraced(function* (call: Call) {
+  const order = yield* decodeSubmit(call.body)
+  const size = yield* Effect.fromResult(readSize(order.size ?? "1024x1024"))
+  if (isMissingModel(order.model)) {
+    const message = `The model ${order.model} does not exist`
+    return yield* refusal(404, "invalid_request_error", "model_not_found", message, "model")
+  }
+  const images = [order.image ?? []].flat().length
+  return yield* placeOrder(
+    ip_a,
+    call,
+    {
+      kind: "image",
+      model: order.model,
+      prompt: order.prompt,
+      order: {
+        seconds: null,
+        resolution: null,
+        ratio: null,
+        n: order.n ?? 1,
+        size: order.size ?? "1024x1024",
+        inputs: { images, videos: 0, audios: 0 },
+        generate_audio: null
+      },
+      clientToken: null,
+      echo: {},
+      newId
+    },
+    (accepted) => answer(accepted, size, order.response_format === "b64_json", order.prompt)
+  )
+})
+
+const versions = ["/v1", "/api/v3", "/compatible-mode/v1"] as const
+
+/** The common standard form, answered at once. */
+export const ip_a: Vendor = {
+  protocol: "ip_a",
+  authenticate: (headers) => keyOf(headers, "Bearer", badKey),
+  refuse,
+  moderatedInput: () => refusedContent("content_policy_violation"),
+  routes: versions.map((version) => ({
+    method: "POST",
+    path: `${version}/images/generations`,
+    handle: submit
+  }))
+}

@@ -1,0 +1,100 @@
+import { readFile } from "node:fs/promises"
+import { Data, Effect } from "effect"
+
+/**
+ * `sunset.mp4` is 16 seconds of H.264 at 640x360 in fragments of one second, each starting with a
+ * key frame, behind a header that has an `mehd` box and states no length.
+ */
+const asset = new URL("./sunset.mp4", import.meta.url)
+
+/** The longest video there is. */
+export const longestClipSeconds = 16
+
+/** The size of every video, whatever was ordered. */
+export const clipSize = { width: 640, height: 360 }
+
+/** The video asset is missing or not what the cutting needs. */
+export class ClipUnusable extends Data.TaggedError("ClipUnusable")<{ readonly cause: unknown }> {}
+
+interface Box {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+}
+
+const boxHeaderBytes = 8
+
+const boxesIn = (bytes: Buffer, start: number, end: number): ReadonlyArray<Box> => {
+  const boxes: Array<Box> = []
+  for (let at = start; at + boxHeaderBytes <= end; ) {
+    const size = bytes.readUInt32BE(at)
+    if (size < boxHeaderBytes || at + size > end) throw new Error(`broken box at byte ${at}`)
+    boxes.push({ type: bytes.toString("latin1", at + 4, at + 8), start: at, end: at + size })
+    at += size
+  }
+  return boxes
+}
+
+const containers = new Set(["moov", "trak", "mdia", "mvex"])
+
+const boxesBelow = (bytes: Buffer, box: Box): ReadonlyArray<Box> =>
+  containers.has(box.type)
+    ? boxesIn(bytes, box.start + boxHeaderBytes, box.end).flatMap((inner) => [
+        inner,
+        ...boxesBelow(bytes, inner)
+      ])
+    : []
+
+/** Where the length stands in a box of version 0, and where its time scale, counted from its start. */
+const lengthFields = [
+  { type: "mvhd", length: 24, scaleOf: "mvhd" },
+  { type: "tkhd", length: 28, scaleOf: "mvhd" },
+  { type: "mdhd", length: 24, scaleOf: "mdhd" },
+  { type: "mehd", length: 12, scaleOf: "mvhd" }
+] as const
+
+const scaleOffset = 20
+
+/**
+ * Players take the length from the header, so besides leaving out the later fragments every length
+ * in the header is set.
+ */
+const cutter = (bytes: Buffer): ((seconds: number) => Buffer) => {
+  const top = boxesIn(bytes, 0, bytes.length)
+  const header = top.find(({ type }) => type === "moov")
+  if (header === undefined) throw new Error("no moov box")
+  const fragments = top.filter(({ type }) => type === "moof")
+  if (fragments.length !== longestClipSeconds) throw new Error("not one fragment per second")
+  const inHeader = boxesBelow(bytes, header)
+  const startOf = (type: string) => {
+    const box = inHeader.find((one) => one.type === type)
+    if (box === undefined) throw new Error(`no ${type} box`)
+    return box.start
+  }
+  const fields = lengthFields.map(({ type, length, scaleOf }) => ({
+    offset: startOf(type) + length,
+    unitsPerSecond: bytes.readUInt32BE(startOf(scaleOf) + scaleOffset)
+  }))
+
+  return (seconds) => {
+    const clip = Buffer.from(bytes.subarray(0, fragments[seconds]?.start ?? bytes.length))
+    for (const { offset, unitsPerSecond } of fields)
+      clip.writeUInt32BE(seconds * unitsPerSecond, offset)
+    return clip
+  }
+}
+
+/** Gives a function from whole seconds (1 to 16) to a playable MP4 of exactly that length. */
+export const loadClip: Effect.Effect<(seconds: number) => Uint8Array, ClipUnusable> =
+  Effect.tryPromise({
+    try: async () => {
+      const cut = cutter(await readFile(asset))
+      const clips = new Map<number, Uint8Array>()
+      return (seconds: number) => {
+        const clip = clips.get(seconds) ?? cut(seconds)
+        clips.set(seconds, clip)
+        return clip
+      }
+    },
+    catch: (cause) => new ClipUnusable({ cause })
+  })

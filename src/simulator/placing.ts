@@ -1,0 +1,62 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect, type Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { AcceptedEntry } from "./Book.ts"
+import { MediaLinks } from "./Media.ts"
+import { isOn, readSwitches, refusedStatus, type Switches } from "./switches.ts"
+import { type Draft, Tasks } from "./Tasks.ts"
+import { type Bench, type Call, Refusal, type Vendor } from "./Vendor.ts"
+
+/**
+ * Takes an order that passed the vendor's checks, unless a switch in its prompt says otherwise.
+ * Nothing is booked for a refused order; what is answered for a booked one is the switch's choice
+ * too. `answer` runs after the booking.
+ */
+export const placeOrder = Effect.fnUntraced(function* (
+  vendor: Vendor,
+  call: Call,
+  draft: Omit<Draft, "protocol" | "key">,
+  answer: (accepted: AcceptedEntry) => Effect.Effect<Schema.Json, Refusal, Bench>
+): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Refusal, Bench> {
+  const switches = readSwitches(draft.prompt)
+  yield* refuseInstead(vendor, switches)
+  if (isOn(switches, "html")) {
+    return HttpServerResponse.text("<!doctype html><title>Back soon</title><p>Back soon.</p>", {
+      contentType: "text/html; charset=utf-8"
+    })
+  }
+  if (isOn(switches, "redirect")) {
+    const { origin } = yield* MediaLinks
+    return HttpServerResponse.redirect(`${origin}/${vendor.protocol}/moved`, { status: 302 })
+  }
+
+  const tasks = yield* Tasks
+  const accepted = yield* tasks.accept({ ...draft, protocol: vendor.protocol, key: call.key })
+  const body = yield* answer(accepted)
+  if (isOn(switches, "lost")) {
+    NodeHttpServerRequest.toIncomingMessage(
+      yield* HttpServerRequest.HttpServerRequest
+    ).socket.destroy()
+    return yield* Effect.never
+  }
+  if (isOn(switches, "hang")) return yield* Effect.never
+  if (isOn(switches, "truncated")) {
+    const text = JSON.stringify(body)
+    return HttpServerResponse.text(text.slice(0, Math.floor(text.length / 2)), {
+      contentType: "application/json"
+    })
+  }
+  return HttpServerResponse.jsonUnsafe(body)
+})
+
+const refuseInstead = (vendor: Vendor, switches: Switches): Effect.Effect<void, Refusal> => {
+  const status = refusedStatus(switches)
+  if (status !== undefined) return Effect.fail(vendor.refuse(status))
+  if (isOn(switches, "moderate-input")) return Effect.fail(vendor.moderatedInput())
+  if (isOn(switches, "http500")) return Effect.fail(vendor.refuse(500))
+  if (isOn(switches, "rate")) {
+    const { status, body } = vendor.refuse(429)
+    return Effect.fail(new Refusal({ status, body, headers: { "retry-after": "1" } }))
+  }
+  return Effect.void
+}

@@ -1,0 +1,52 @@
+/**
+ * What a prompt asks the simulator to do wrong, as `sim:name` or `sim:name=value` words.
+ * The record maps the name to its value, which is empty for a bare switch.
+ */
+export type Switches = Readonly<Record<string, string>>
+
+const names = new Set([
+  "moderate-input",
+  "moderate-output",
+  "fail",
+  "cancel",
+  "expire",
+  "rate",
+  "http500",
+  "refuse",
+  "lost",
+  "hang",
+  "html",
+  "truncated",
+  "redirect",
+  "slow",
+  "poll500",
+  "unknown-status",
+  "forget",
+  "nousage",
+  "usage",
+  "fewer"
+])
+
+/** Reads the switches of a prompt; the last one of a name counts, words of other names are text. */
+export const readSwitches = (prompt: string): Switches => {
+  const found: Record<string, string> = {}
+  for (const match of prompt.matchAll(/(?<=^|\s)sim:([a-z0-9-]+)(?:=(\S+))?/g)) {
+    const [, name = "", value = ""] = match
+    if (names.has(name)) found[name] = value
+  }
+  return found
+}
+
+export const isOn = (switches: Switches, name: string): boolean => switches[name] !== undefined
+
+/** The whole number of `sim:name=N`; `fallback` when the switch is off or N is not one. */
+export const countOf = (switches: Switches, name: string, fallback: number): number => {
+  const value = switches[name] ?? ""
+  return /^\d{1,9}$/.test(value) ? Number(value) : fallback
+}
+
+/** The status of `sim:refuse=STATUS`; anything but 400 to 599 is no refusal. */
+export const refusedStatus = (switches: Switches): number | undefined => {
+  const status = countOf(switches, "refuse", 0)
+  return status >= 400 && status <= 599 ? status : undefined
+}
