@@ -70,7 +70,9 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
   const ledger = yield* Ledger
   const key = yield* demoKey
   if (yield* access.isEmpty) {
-    const document = yield* Schema.decodeEffect(CatalogWrite)(demoCatalog(simulatorUrl))
+    const document = yield* Schema.decodeEffect(CatalogWrite, {
+      onExcessProperty: "error"
+    })(demoCatalog(simulatorUrl))
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* catalog.replace(document)

@@ -2,7 +2,7 @@
 
 import { join } from "node:path"
 import { NodeCrypto, NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, Layer } from "effect"
+import { Cause, Console, Effect, Layer, Option } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/index.ts"
 import { type GatewayConfig, loadConfig } from "./config.ts"
@@ -31,27 +31,57 @@ export const layerGateway = (config: GatewayConfig, secrets: Secrets) =>
     Layer.provide(Layer.succeed(Settings, config.settings))
   )
 
-const announce = Effect.fnUntraced(function* (config: GatewayConfig, secrets: Secrets) {
-  const { address } = yield* HttpServer.HttpServer
-  const gatewayUrl = HttpServer.formatAddress(address)
-  if (!config.demo) return yield* Console.log(`media-gateway listens on ${gatewayUrl}`)
-  const simulator = yield* Simulator
-  const key = yield* seedDemo(simulator.url)
-  yield* printDemo({ gatewayUrl, simulatorUrl: simulator.url, key, adminToken: secrets.adminToken })
-})
+/** Where the gateway listens, as a client would write it. */
+const listeningAt = Effect.map(HttpServer.HttpServer, ({ address }) =>
+  HttpServer.formatAddress(address)
+)
+
+const serve = (config: GatewayConfig, secrets: Secrets) =>
+  Effect.gen(function* () {
+    yield* Console.log(`media-gateway listens on ${yield* listeningAt}`)
+    return yield* Effect.never
+  }).pipe(Effect.provide(layerGateway(config, secrets)))
+
+const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
+  Effect.gen(function* () {
+    const simulator = yield* Simulator
+    const key = yield* seedDemo(simulator.url)
+    yield* printDemo({
+      gatewayUrl: yield* listeningAt,
+      simulatorUrl: simulator.url,
+      key,
+      adminToken: secrets.adminToken
+    })
+    return yield* Effect.never
+  }).pipe(
+    Effect.provide(layerGateway(config, secrets)),
+    Effect.provide(
+      layerSimulator({
+        port: config.simulatorPort,
+        bookPath: join(config.dataDir, "simulator-book.jsonl")
+      })
+    )
+  )
+
+/** The words of an error, or of what caused it where it has none of its own. */
+const reasonOf = (error: Error): string =>
+  error.message === "" && error.cause instanceof Error ? error.cause.message : error.message
 
 const program = Effect.gen(function* () {
   const config = yield* loadConfig
   const secrets = yield* loadSecrets(config)
-  const gateway = layerGateway(config, secrets)
-  const simulator = layerSimulator({
-    port: config.simulatorPort,
-    bookPath: join(config.dataDir, "simulator-book.jsonl")
+  return yield* config.demo ? serveDemo(config, secrets) : serve(config, secrets)
+}).pipe(
+  Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]),
+  Effect.tapCause((cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.void
+    const error = Cause.findErrorOption(cause)
+    return Console.error(
+      Option.isSome(error)
+        ? `media-gateway cannot start: ${reasonOf(error.value)}`
+        : Cause.pretty(cause)
+    )
   })
-  return yield* Effect.gen(function* () {
-    yield* announce(config, secrets)
-    return yield* Effect.never
-  }).pipe(Effect.provide(config.demo ? Layer.merge(gateway, simulator) : gateway))
-}).pipe(Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]))
+)
 
-if (import.meta.main) NodeRuntime.runMain(program)
+if (import.meta.main) NodeRuntime.runMain(program, { disableErrorReporting: true })

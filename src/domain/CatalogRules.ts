@@ -34,17 +34,20 @@ const duplicates = (list: string, ids: ReadonlyArray<string>): ReadonlyArray<Fau
 export const mountProtocol = (model: Model, mount: Mount): string =>
   mount.protocol ?? model.protocol
 
-const billingFault = (path: string, protocol: string, kind: Prices["kind"]) => {
-  if (isVideoProtocol(protocol)) {
-    const { billing } = videoProtocolRow(protocol)
-    const wanted = billing ?? "token_video or second_video"
-    return billing === kind || (billing === null && kind.endsWith("_video"))
-      ? []
-      : [{ path, message: `${protocol} is billed by ${wanted}, but the price is ${kind}` }]
-  }
-  return isImageProtocol(protocol) && kind !== "image"
-    ? [{ path, message: `${protocol} is billed by image, but the price is ${kind}` }]
-    : []
+/**
+ * A video protocol that has one way of billing takes no price of another. A protocol of another
+ * modality is no matter of price: calling it answers that the protocol is not supported.
+ */
+const billingFault = (
+  path: string,
+  protocol: string,
+  kind: Prices["kind"]
+): ReadonlyArray<Fault> => {
+  if (!isVideoProtocol(protocol)) return []
+  const { billing } = videoProtocolRow(protocol)
+  return billing === null || billing === kind
+    ? []
+    : [{ path, message: `${protocol} is billed by ${billing}, but the price is ${kind}` }]
 }
 
 const modelFaults = (model: Model, index: number): ReadonlyArray<Fault> => {
@@ -52,7 +55,9 @@ const modelFaults = (model: Model, index: number): ReadonlyArray<Fault> => {
   if (prices === undefined) return []
   const path = `models[${index}].prices.kind`
   return priceKinds[model.modality].includes(prices.kind)
-    ? billingFault(path, model.protocol, prices.kind)
+    ? model.modality === "video"
+      ? billingFault(path, model.protocol, prices.kind)
+      : []
     : [
         {
           path,
@@ -75,7 +80,7 @@ export const findFaults = (catalog: CatalogDocument): ReadonlyArray<Fault> => {
     return [
       ...(model === undefined
         ? [{ path: `${at}.model`, message: `no model is called ${JSON.stringify(mount.model)}` }]
-        : mount.protocol !== null && model.prices !== undefined
+        : mount.protocol !== null && model.modality === "video" && model.prices !== undefined
           ? billingFault(`${at}.protocol`, mount.protocol, model.prices.kind)
           : []),
       ...(channels.has(mount.channel)

@@ -16,8 +16,12 @@ const names = {
 type FlagName = keyof typeof names
 type Flag = (typeof names)[FlagName]
 
+/**
+ * A flag stands at the start, after a space or right after another flag's `=`; its value is the
+ * next word that is not itself a flag. The spaces around it go with it.
+ */
 const flagPattern =
-  /(?<=^|\s)--(duration|dur|resolution|rs|ratio|rt)(?:(?:\s*=\s*|\s+)(?!--)(\S+)|=?(?=\s|$))/gi
+  /(\s*)(?<![^\s=])--(duration|dur|resolution|rs|ratio|rt)(?![\w-])(?:\s*=\s*|\s+)?((?<=[\s=])(?!--|=)\S+)?(\s*)/gi
 
 export interface PromptFlags<Block> {
   readonly blocks: ReadonlyArray<Block>
@@ -43,15 +47,17 @@ export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
   const found: Record<Flag, string | null> = { duration: null, resolution: null, ratio: null }
   const kept = blocks.flatMap((block) => {
     if (!isText(block)) return [block]
-    const text = block.text
-      .replace(flagPattern, (_, name: string, value: string | undefined) => {
+    const text = block.text.replace(
+      flagPattern,
+      (_, before: string, name: string, value: string | undefined, after: string) => {
         const key = name.toLowerCase()
         if (isFlagName(key)) found[names[key]] = value ?? ""
-        return ""
-      })
-      .replace(/[ \t]{2,}/g, " ")
-      .trim()
-    return text === "" ? [] : [{ ...block, text }]
+        return /\n/.test(before + after) ? "\n" : " "
+      }
+    )
+    if (text === block.text) return text.trim() === "" ? [] : [block]
+    const rest = text.trim()
+    return rest === "" ? [] : [{ ...block, text: rest }]
   })
   return { blocks: kept, ...found }
 }

@@ -47,8 +47,9 @@ export const statusOfVendor = (vendorStatus: number): number => {
   return vendorStatus === 408 || vendorStatus === 504 ? 504 : 502
 }
 
-/** A vendor that failed inside may have started the job: nobody should resend on its own. */
-const inDoubt = (vendorStatus: number): boolean => vendorStatus >= 500 && vendorStatus !== 503
+/** A vendor that failed inside or gave up waiting may have started the job: nobody should resend on its own. */
+const inDoubt = (vendorStatus: number): boolean =>
+  vendorStatus === 408 || (vendorStatus >= 500 && vendorStatus !== 503)
 
 /** What the client is told; `retryable` is false wherever a resend could be a second paid job. */
 export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {

