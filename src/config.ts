@@ -1,5 +1,5 @@
 /** Every variable the gateway reads, named once. */
-import { Config, Effect, Option, Redacted } from "effect"
+import { Config, Effect, Option, Redacted, Schema } from "effect"
 import { defaultSettings, type Settings } from "./services/Settings.ts"
 
 const seconds = (name: string, fallback: number) =>
@@ -26,24 +26,35 @@ const settings = Config.all({
     defaultSettings.unknownGraceSeconds
   ),
   askIntervalSeconds: seconds("GATEWAY_ASK_INTERVAL_SECONDS", defaultSettings.askIntervalSeconds),
+  leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
   maxMediaBodyBytes: Config.Int("GATEWAY_MAX_BODY_BYTES").pipe(
     Config.withDefault(defaultSettings.maxMediaBodyBytes)
   )
 })
 
+/** 0 takes a free port, which the start announces. */
+const port = (name: string, fallback: number) =>
+  Config.schema(
+    Schema.NumberFromString.check(
+      Schema.isInt(),
+      Schema.isBetween({ minimum: 0, maximum: 65_535 })
+    ),
+    name
+  ).pipe(Config.withDefault(fallback))
+
 const optional = (name: string) => Config.option(Config.Redacted(name))
 
 const gatewayConfig = Config.all({
   host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
-  port: Config.Port("PORT").pipe(Config.withDefault(8080)),
+  port: port("PORT", 8080),
   databaseUrl: optional("DATABASE_URL"),
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data")),
   masterKey: optional("GATEWAY_MASTER_KEY"),
   adminToken: optional("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
-  simulatorPort: Config.Port("GATEWAY_SIMULATOR_PORT").pipe(Config.withDefault(8081)),
+  simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
   settings
 })
 

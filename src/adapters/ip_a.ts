@@ -2,29 +2,21 @@
 import { Clock, Effect, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { ChannelAccount, ImageAdapter } from "../services/ProtocolAdapter.ts"
+import { messageOf, saysError } from "./errorText.ts"
 import { VendorLimits } from "./limits.ts"
-import { brokenAnswer, refusal, send, type VendorAnswer } from "./vendorHttp.ts"
+import { refusal, send, unusable, type VendorAnswer } from "./vendorHttp.ts"
 
 // Wire schemas
 
 const Answer = Schema.StructWithRest(
   Schema.Struct({
     created: Schema.optional(Schema.Unknown),
-    data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+    data: Schema.Array(Schema.Unknown)
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** Resellers write the error as an object with nullable fields, or as bare text. */
-const ErrorBody = Schema.Struct({
-  error: Schema.Union([
-    Schema.String,
-    Schema.Struct({ message: Schema.optional(Schema.NullOr(Schema.String)) })
-  ])
-})
-
 const isAnswer = Schema.is(Answer)
-const isErrorBody = Schema.is(ErrorBody)
 const isImage = Schema.is(
   Schema.Union([
     Schema.Struct({ url: Schema.NonEmptyString }),
@@ -44,14 +36,21 @@ const imagesUrl = (baseUrl: string): string => {
 
 // From the vendor
 
-const refused = (account: ChannelAccount, answer: VendorAnswer) => {
-  const error = isErrorBody(answer.body) ? answer.body.error : null
-  return refusal(account, answer, {
-    message:
-      (typeof error === "string" ? error : error?.message) ??
-      `The vendor answered HTTP ${answer.status}`,
-    effectiveStatus: answer.status >= 300 ? answer.status : 502
-  })
+/** The answer when it holds an image; items refused beside it stay as they are. */
+const toResult = (answer: VendorAnswer): typeof Answer.Type | null =>
+  answer.status < 300 &&
+  !saysError(answer.body) &&
+  isAnswer(answer.body) &&
+  answer.body.data.some((item) => isImage(item))
+    ? answer.body
+    : null
+
+/** Where every image was refused on its own, the first one speaks for the order. */
+const failure = (account: ChannelAccount, answer: VendorAnswer) => {
+  const refused = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
+  return refused === undefined || saysError(answer.body)
+    ? unusable(account, answer)
+    : refusal(account, answer, { message: messageOf(refused) })
 }
 
 // Calls
@@ -66,16 +65,11 @@ export const makeIpA = Effect.gen(function* () {
       HttpClientRequest.bodyJsonUnsafe({ ...order.body, model: order.upstreamModel })
     )
     const answer = yield* send(http, request, limits.image)
-    if (answer.status >= 300 || isErrorBody(answer.body)) {
-      return yield* Effect.fail(refused(account, answer))
-    }
-    if (!isAnswer(answer.body) || !answer.body.data.some((image) => isImage(image))) {
-      return yield* brokenAnswer(account, answer)
-    }
-    const { created } = answer.body
-    return typeof created === "number"
-      ? answer.body
-      : { ...answer.body, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
+    const result = toResult(answer)
+    if (result === null) return yield* Effect.fail(failure(account, answer))
+    return Number.isSafeInteger(result.created)
+      ? result
+      : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
   })
 
   return { generate } satisfies ImageAdapter

@@ -1,14 +1,15 @@
 /** The one way to a vendor: send, wait, and tell a refusal from a loss. */
-import { Duration, Effect, Redacted, Schema, Stream } from "effect"
-import type { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { Duration, Effect, Schema, Stream } from "effect"
+import { HttpClient, type HttpClientError, type HttpClientRequest } from "effect/http"
 import { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { messageOf, saysError } from "./errorText.ts"
+import { scrub, scrubText } from "./scrub.ts"
 
 export interface VendorAnswer {
   readonly status: number
   /** Decoded JSON; the text itself where it is not JSON. */
   readonly body: unknown
-  readonly isJson: boolean
   readonly retryAfterSeconds: number | null
 }
 
@@ -17,31 +18,50 @@ export interface SendOptions {
   readonly maxBytes: number
 }
 
+// Network codes such as EHOSTUNREACH also end running connections: the system call tells.
+const connecting: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
+
+/** The request was not valid, or the handshake failed that comes before it. */
 const notSent: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_INVALID_ARG",
   "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REVOKED",
+  "CERT_UNTRUSTED",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "ERR_TLS_CERT_ALTNAME_INVALID",
-  "EPROTO"
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_UNSUPPORTED_PROTOCOL",
+  "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+  "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+  "ERR_SSL_TLSV1_UNRECOGNIZED_NAME"
 ])
 
-const Coded = Schema.Struct({ code: Schema.String })
-const isCoded = Schema.is(Coded)
+const Fault = Schema.Struct({
+  code: Schema.optional(Schema.String),
+  syscall: Schema.optional(Schema.String)
+})
+const isFault = Schema.is(Fault)
+
+/** A host with several addresses fails with one error for each. */
+const beforeSending = (cause: unknown): boolean => {
+  if (cause instanceof AggregateError) {
+    return cause.errors.length > 0 && cause.errors.every((one: unknown) => beforeSending(one))
+  }
+  return isFault(cause) && (connecting.has(cause.syscall ?? "") || notSent.has(cause.code ?? ""))
+}
 
 /** True when the error proves that no byte of the request reached the vendor. */
-const provesNotSent = (error: HttpClientError.HttpClientError): boolean => {
-  const { reason } = error
-  if (reason._tag === "InvalidUrlError" || reason._tag === "EncodeError") return true
-  return reason._tag === "TransportError" && isCoded(reason.cause) && notSent.has(reason.cause.code)
-}
+const provesNotSent = ({ reason }: HttpClientError.HttpClientError): boolean =>
+  reason._tag === "InvalidUrlError" ||
+  reason._tag === "EncodeError" ||
+  (reason._tag === "TransportError" && beforeSending(reason.cause))
 
 const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) =>
   new VendorLost({
@@ -55,23 +75,23 @@ const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnsw
 const connectionLost = () =>
   lost("connection_lost", "The connection to the vendor was lost before its answer was complete")
 
-const parseRetryAfter = (header: string | undefined): number | null => {
-  const seconds = Number.parseInt(header ?? "", 10)
-  return Number.isSafeInteger(seconds) && seconds >= 0 ? seconds : null
-}
+/** Seconds only: a date would need the vendor's clock to agree with ours. */
+const parseRetryAfter = (header: string | undefined): number | null =>
+  header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : null
 
-const parseJson = (text: string): Pick<VendorAnswer, "body" | "isJson"> => {
+const parseBody = (bytes: Uint8Array): unknown => {
+  const text = new TextDecoder().decode(bytes)
   try {
-    return { body: JSON.parse(text), isJson: true }
+    return JSON.parse(text)
   } catch {
-    return { body: text, isJson: false }
+    return text
   }
 }
 
 /**
  * Sends one request and reads the whole answer, whatever its status. Fails with
  * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
- * was cut or outgrew `maxBytes`. Redirects are not followed.
+ * was cut or outgrew `maxBytes`. Redirects are not followed, and no trace header goes out.
  */
 export const send = Effect.fnUntraced(
   function* (
@@ -80,24 +100,26 @@ export const send = Effect.fnUntraced(
     options: SendOptions
   ) {
     const response = yield* http.execute(request)
+    const head = {
+      status: response.status,
+      retryAfterSeconds: parseRetryAfter(response.headers["retry-after"])
+    }
     const chunks: Array<Uint8Array> = []
     let bytes = 0
     yield* Stream.runForEach(response.stream, (chunk) => {
       bytes += chunk.byteLength
       if (bytes > options.maxBytes) {
-        return Effect.fail(lost("broken_answer", "The vendor's answer is too large"))
+        const answer = { ...head, body: null }
+        return Effect.fail(lost("broken_answer", "The vendor's answer is too large", answer))
       }
       chunks.push(chunk)
       return Effect.void
     })
-    return {
-      status: response.status,
-      ...parseJson(Buffer.concat(chunks).toString("utf8")),
-      retryAfterSeconds: parseRetryAfter(response.headers["retry-after"])
-    }
+    return { ...head, body: parseBody(Buffer.concat(chunks)) }
   },
   (effect, _http, _request, options) =>
     effect.pipe(
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.catchTag(
         "HttpClientError",
         (error): Effect.Effect<never, VendorLost | VendorUnreachable> =>
@@ -120,41 +142,31 @@ export const send = Effect.fnUntraced(
     )
 )
 
-/** Hides our credentials in what a vendor echoes. */
-export const scrub = (account: ChannelAccount, value: unknown): unknown => {
-  const secrets = [
-    Redacted.value(account.apiKey),
-    ...(account.appId === null ? [] : [account.appId])
-  ]
-  const text = JSON.stringify(value)
-  if (text === undefined) return value
-  const clean = secrets.reduce((result, secret) => {
-    const encoded = JSON.stringify(secret).slice(1, -1)
-    return result.replaceAll(encoded, "[redacted]")
-  }, text)
-  return clean === text ? value : JSON.parse(clean)
+export interface RefusalText {
+  /** Where it stands in no usual place of the body. */
+  readonly message?: string | null
+  /** Status the vendor's own code stands for, where it differs from the HTTP status. */
+  readonly effectiveStatus?: number | null
 }
 
-export interface RefusalText {
-  readonly message: string
-  /** Status the vendor's own code stands for, where it differs from the HTTP status. */
-  readonly effectiveStatus?: number
-}
+/** A proxy before the vendor gave up waiting; 524 is a content network's own word for it. */
+const proxyTimeouts: ReadonlySet<number> = new Set([504, 524])
 
 /**
- * A vendor's error answer, body unchanged but for our own credentials. A gateway time-out on the
- * vendor's side proves nothing about the job, so it counts as lost.
+ * A vendor's error answer, body unchanged but for our own credentials. An error in an HTTP 200
+ * counts as a bad gateway. A time-out on the vendor's side proves nothing about the job, so it
+ * counts as lost.
  */
 export const refusal = (
   account: ChannelAccount,
   answer: VendorAnswer,
-  text: RefusalText
+  text: RefusalText = {}
 ): VendorRefused | VendorLost => {
-  const scrubbed = scrub(account, text.message)
-  const message = typeof scrubbed === "string" ? scrubbed : "The vendor refused the request"
+  const said = text.message ?? messageOf(answer.body)
+  const message = scrubText(account, said ?? `The vendor answered HTTP ${answer.status}`)
   const body = scrub(account, answer.body)
-  const effectiveStatus = text.effectiveStatus ?? answer.status
-  return effectiveStatus === 504
+  const effectiveStatus = text.effectiveStatus ?? (answer.status >= 300 ? answer.status : 502)
+  return proxyTimeouts.has(effectiveStatus) || proxyTimeouts.has(answer.status)
     ? lost("timeout", message, { ...answer, body })
     : new VendorRefused({
         effectiveStatus,
@@ -171,3 +183,12 @@ export const brokenAnswer = (account: ChannelAccount, answer: VendorAnswer) =>
     ...answer,
     body: scrub(account, answer.body)
   })
+
+/** Why an answer is of no use: refused when it names an error, lost when it cannot be read. */
+export const unusable = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): VendorRefused | VendorLost =>
+  answer.status >= 300 || saysError(answer.body)
+    ? refusal(account, answer)
+    : brokenAnswer(account, answer)

@@ -8,34 +8,29 @@ import type {
   VideoOrder,
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
+import { errorText } from "./errorText.ts"
 import { VendorLimits } from "./limits.ts"
+import { scrubText } from "./scrub.ts"
 import { completionTokens, wholeSeconds } from "./usage.ts"
-import { brokenAnswer, refusal, send, type VendorAnswer } from "./vendorHttp.ts"
+import { brokenAnswer, send, unusable } from "./vendorHttp.ts"
 
 // Wire schemas
 
 const Submitted = Schema.Struct({ id: Schema.NonEmptyString })
 
+/** Only the status is needed whatever it is: a failed task may say anything about its content. */
 const Polled = Schema.Struct({
   status: Schema.String,
-  content: Schema.optional(
-    Schema.NullOr(Schema.Struct({ video_url: Schema.optional(Schema.NullOr(Schema.String)) }))
-  ),
+  content: Schema.optional(Schema.Unknown),
   usage: Schema.optional(Schema.Unknown),
   duration: Schema.optional(Schema.Unknown),
   error: Schema.optional(Schema.Unknown)
 })
-
-const ErrorDetail = Schema.Struct({
-  code: Schema.optional(Schema.NullOr(Schema.String)),
-  message: Schema.optional(Schema.NullOr(Schema.String))
-})
-const ErrorBody = Schema.Struct({ error: ErrorDetail })
+const Content = Schema.Struct({ video_url: Schema.NonEmptyString })
 
 const isSubmitted = Schema.is(Submitted)
 const isPolled = Schema.is(Polled)
-const isErrorBody = Schema.is(ErrorBody)
-const isErrorDetail = Schema.is(ErrorDetail)
+const isContent = Schema.is(Content)
 
 // To the vendor
 
@@ -65,17 +60,11 @@ const toBody = (order: VideoOrder) => ({
   duration: order.seconds === "smart" ? -1 : order.seconds,
   ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
   ...(order.ratio === null ? {} : { ratio: order.ratio }),
-  ...(order.generateAudio === null ? {} : { generate_audio: order.generateAudio })
+  ...(order.generateAudio === null ? {} : { generate_audio: order.generateAudio }),
+  watermark: false
 })
 
 // From the vendor
-
-const refused = (account: ChannelAccount, answer: VendorAnswer) =>
-  refusal(account, answer, {
-    message:
-      (isErrorBody(answer.body) ? answer.body.error.message : null) ??
-      `The vendor answered HTTP ${answer.status}`
-  })
 
 const failedWords: Readonly<Record<string, string>> = {
   failed: "The vendor failed to make the video",
@@ -83,13 +72,13 @@ const failedWords: Readonly<Record<string, string>> = {
   expired: "The task expired at the vendor"
 }
 
-const toStatus = (body: typeof Polled.Type): VideoStatus | null => {
+/** Null when it claims a success and shows no video. */
+const toStatus = (account: ChannelAccount, body: typeof Polled.Type): VideoStatus | null => {
   if (body.status === "succeeded") {
-    const videoUrl = body.content?.video_url
-    return typeof videoUrl === "string" && videoUrl !== ""
+    return isContent(body.content)
       ? {
           _tag: "Succeeded",
-          videoUrl,
+          videoUrl: body.content.video_url,
           usage: {
             completionTokens: completionTokens(body.usage),
             outputSeconds: wholeSeconds(body.duration)
@@ -99,8 +88,12 @@ const toStatus = (body: typeof Polled.Type): VideoStatus | null => {
   }
   const fallback = Object.hasOwn(failedWords, body.status) ? failedWords[body.status] : undefined
   if (fallback === undefined) return { _tag: "Processing" }
-  const detail = isErrorDetail(body.error) ? body.error : {}
-  return { _tag: "Failed", code: detail.code ?? body.status, message: detail.message ?? fallback }
+  const { code, message } = errorText(body.error)
+  return {
+    _tag: "Failed",
+    code: scrubText(account, code ?? body.status),
+    message: scrubText(account, message ?? fallback)
+  }
 }
 
 // Calls
@@ -115,9 +108,9 @@ export const makeVpA = Effect.gen(function* () {
       HttpClientRequest.bodyJsonUnsafe(toBody(order))
     )
     const answer = yield* send(http, request, limits.submit)
-    if (answer.status >= 300) return yield* Effect.fail(refused(account, answer))
-    if (!isSubmitted(answer.body)) return yield* brokenAnswer(account, answer)
-    return answer.body.id
+    return answer.status < 300 && isSubmitted(answer.body)
+      ? answer.body.id
+      : yield* Effect.fail(unusable(account, answer))
   })
 
   const poll: VideoAdapter["poll"] = Effect.fn("vp_a.poll")(function* (account, task) {
@@ -125,8 +118,10 @@ export const makeVpA = Effect.gen(function* () {
     const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
     const answer = yield* send(http, request, limits.poll)
     if (answer.status === 404) return { _tag: "Unknown" as const }
-    if (answer.status >= 300) return yield* Effect.fail(refused(account, answer))
-    const status = isPolled(answer.body) ? toStatus(answer.body) : null
+    if (answer.status >= 300 || !isPolled(answer.body)) {
+      return yield* Effect.fail(unusable(account, answer))
+    }
+    const status = toStatus(account, answer.body)
     return status ?? (yield* brokenAnswer(account, answer))
   })
 

@@ -8,31 +8,32 @@ import type {
   VideoOrder,
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
+import { messageOf } from "./errorText.ts"
 import { VendorLimits } from "./limits.ts"
+import { scrubText } from "./scrub.ts"
 import { brokenAnswer, refusal, send, type VendorAnswer } from "./vendorHttp.ts"
 
 // Wire schemas
 
 const Envelope = Schema.Struct({
   code: Schema.Int,
-  message: Schema.optional(Schema.String),
   data: Schema.optional(Schema.Unknown)
 })
 const Submitted = Schema.Struct({ id: Schema.NonEmptyString })
+
+/** Id and status are needed whatever it is: a failed row may say anything about its outputs. */
 const Row = Schema.Struct({
   id: Schema.String,
   status: Schema.String,
-  message: Schema.optional(Schema.NullOr(Schema.String)),
-  outputs: Schema.optional(
-    Schema.NullOr(
-      Schema.Array(Schema.Struct({ type: Schema.String, url: Schema.optional(Schema.String) }))
-    )
-  )
+  message: Schema.optional(Schema.Unknown),
+  outputs: Schema.optional(Schema.Unknown)
 })
+const Video = Schema.Struct({ type: Schema.Literal("video"), url: Schema.NonEmptyString })
 
 const isEnvelope = Schema.is(Envelope)
 const isSubmitted = Schema.is(Submitted)
 const isRow = Schema.is(Row)
+const isVideo = Schema.is(Video)
 
 // To the vendor
 
@@ -67,28 +68,34 @@ const toItem = (block: Exclude<VideoBlock, { readonly type: "text" }>, mode: Mod
 const toContents = (order: VideoOrder, mode: Mode) =>
   order.blocks.flatMap((block) => (block.type === "text" ? [] : [toItem(block, mode)]))
 
+const setsRatio: ReadonlySet<string> = new Set(["first_frame", "last_frame", "feature_video"])
+
 const soundOf = (order: VideoOrder, mode: Mode) => {
   // A reference video excludes native sound at this vendor.
   if (mode === "omni-video" && countInputs(order.blocks).videos > 0) return { audio: "off" }
   return order.generateAudio === null ? {} : { audio: order.generateAudio ? "native" : "off" }
 }
 
+/** Where a frame or a video is given, the picture's own ratio decides and none may be sent. */
+const ratioOf = (order: VideoOrder, contents: ReturnType<typeof toContents>) =>
+  order.ratio === null || contents.some(({ type }) => setsRatio.has(type))
+    ? {}
+    : { aspect_ratio: order.ratio }
+
 const toBody = (order: VideoOrder, mode: Mode) => {
   const prompt = textOf(order.blocks)
+  const contents = toContents(order, mode)
   const settings = {
     ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
-    ...(mode === "text-to-video" && order.ratio !== null ? { aspect_ratio: order.ratio } : {}),
-    duration: order.seconds,
+    ...ratioOf(order, contents),
+    duration: order.seconds === "smart" ? -1 : order.seconds,
     ...soundOf(order, mode)
   }
   const options = { external_task_id: order.taskId, watermark_info: { enabled: false } }
   return mode === "text-to-video"
     ? { prompt, settings, options }
     : {
-        contents: [
-          ...(prompt === "" ? [] : [{ type: "prompt", text: prompt }]),
-          ...toContents(order, mode)
-        ],
+        contents: [...(prompt === "" ? [] : [{ type: "prompt", text: prompt }]), ...contents],
         settings,
         options
       }
@@ -109,20 +116,16 @@ const statusOfCode = (code: number): number | null => {
   return code >= 5000 ? 500 : null
 }
 
-const refused = (account: ChannelAccount, answer: VendorAnswer) => {
-  const envelope = isEnvelope(answer.body) ? answer.body : null
-  return refusal(account, answer, {
-    message: envelope?.message ?? `The vendor answered HTTP ${answer.status}`,
-    effectiveStatus:
-      (envelope === null ? null : statusOfCode(envelope.code)) ??
-      (answer.status >= 300 ? answer.status : 502)
+const refused = (account: ChannelAccount, answer: VendorAnswer) =>
+  refusal(account, answer, {
+    effectiveStatus: isEnvelope(answer.body) ? statusOfCode(answer.body.code) : null
   })
-}
 
-const toStatus = (row: typeof Row.Type): VideoStatus | null => {
+/** Null when it claims a success and shows no video. */
+const toStatus = (account: ChannelAccount, row: typeof Row.Type): VideoStatus | null => {
   if (row.status === "succeeded") {
-    const video = row.outputs?.find((output) => output.type === "video" && output.url !== undefined)
-    return video?.url === undefined || video.url === ""
+    const video = Array.isArray(row.outputs) ? row.outputs.find(isVideo) : undefined
+    return video === undefined
       ? null
       : {
           _tag: "Succeeded",
@@ -134,7 +137,7 @@ const toStatus = (row: typeof Row.Type): VideoStatus | null => {
     ? {
         _tag: "Failed",
         code: "failed",
-        message: row.message || "The vendor failed to make the video"
+        message: scrubText(account, messageOf(row) ?? "The vendor failed to make the video")
       }
     : { _tag: "Processing" }
 }
@@ -179,7 +182,7 @@ export const makeVpD = Effect.gen(function* () {
     const rows = rowsOf(yield* open(account, answer))
     if (rows.length === 0) return { _tag: "Unknown" as const }
     const row = rows.filter(isRow).find((candidate) => candidate.id === task.upstreamId)
-    const status = row === undefined ? null : toStatus(row)
+    const status = row === undefined ? null : toStatus(account, row)
     return status ?? (yield* brokenAnswer(account, answer))
   })
 

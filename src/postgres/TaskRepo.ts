@@ -150,6 +150,11 @@ export const layerTaskRepo = Layer.effect(
       }
     )
 
-    return TaskRepo.of({ find, accept, claim, claimDue, putBack, abandoned })
+    const takeOver = sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`.pipe(
+      Effect.orDie,
+      Effect.asVoid
+    )
+
+    return TaskRepo.of({ find, accept, claim, claimDue, putBack, takeOver, abandoned })
   })
 )

@@ -86,6 +86,8 @@ export class TaskRepo extends Context.Service<
       task: ClaimedTask,
       options: { readonly nextPollSeconds: number; readonly unknown: boolean }
     ): Effect.Effect<void>
+    /** Makes every processing task due now, whoever had claimed it. */
+    readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<Task>>
   }

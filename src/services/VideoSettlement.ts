@@ -23,8 +23,13 @@ export class VideoSettlement extends Context.Service<
     read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
     /** Asks for every due task this gateway can claim; answers how many. */
     readonly pollDue: Effect.Effect<number>
-    /** Gives back what a crash left behind; answers how many holds. */
-    sweep(scope: "overdue" | "all"): Effect.Effect<number>
+    /** Gives back what a crash left behind, once its time is over; answers how many holds. */
+    readonly sweep: Effect.Effect<number>
+    /**
+     * Gives back all of it and takes over every running task. Only for a gateway that starts alone
+     * on its database, where nobody else can be in the middle of anything.
+     */
+    readonly recover: Effect.Effect<void>
   }
 >()("gateway/services/VideoSettlement") {}
 
@@ -185,31 +190,34 @@ export const layerVideoSettlement = Layer.effect(
       return claimed.length
     })
 
-    const sweep: VideoSettlement["Service"]["sweep"] = Effect.fn("VideoSettlement.sweep")(
-      function* (scope) {
-        const left = yield* tasks.abandoned(scope)
-        yield* Effect.forEach(left, (task) =>
-          ledger.release({
-            ...closeOf(task, "sweep"),
-            task: {
-              from: "submitting",
-              state: "rejected",
-              errorCode: "upstream_error",
-              errorMessage: "The gateway stopped before the vendor's answer was recorded"
-            },
-            orphan: {
-              channelId: task.channelId,
-              protocol: task.protocol,
-              upstreamModel: task.upstreamModel,
-              upstreamId: null,
-              reason: "gateway_stopped"
-            }
-          })
-        )
-        return left.length + (yield* ledger.sweepImages(scope))
-      }
-    )
+    const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
+      const left = yield* tasks.abandoned(scope)
+      yield* Effect.forEach(left, (task) =>
+        ledger.release({
+          ...closeOf(task, "sweep"),
+          task: {
+            from: "submitting",
+            state: "rejected",
+            errorCode: "upstream_error",
+            errorMessage: "The gateway stopped before the vendor's answer was recorded"
+          },
+          orphan: {
+            channelId: task.channelId,
+            protocol: task.protocol,
+            upstreamModel: task.upstreamModel,
+            upstreamId: null,
+            reason: "gateway_stopped"
+          }
+        })
+      )
+      return left.length + (yield* ledger.sweepImages(scope))
+    })
 
-    return VideoSettlement.of({ read, pollDue, sweep })
+    return VideoSettlement.of({
+      read,
+      pollDue,
+      sweep: giveBack("overdue"),
+      recover: Effect.andThen(giveBack("all"), tasks.takeOver)
+    })
   })
 )

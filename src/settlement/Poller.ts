@@ -15,9 +15,8 @@ export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
     const { pollerSeconds, soleGateway } = yield* Settings
-    // Alone on its database, a gateway knows at the start that nobody is submitting.
-    if (soleGateway) yield* settlement.sweep("all")
+    if (soleGateway) yield* settlement.recover
     yield* steadily("the poller", pollerSeconds, settlement.pollDue)
-    yield* steadily("the sweep", pollerSeconds, settlement.sweep("overdue"))
+    yield* steadily("the sweep", pollerSeconds, settlement.sweep)
   })
 )

@@ -1,0 +1,42 @@
+/** Reads the words of a vendor's error, whichever of the usual shapes it has. */
+import { Schema } from "effect"
+
+const Said = Schema.Struct({
+  code: Schema.optional(Schema.Unknown),
+  message: Schema.optional(Schema.Unknown)
+})
+const Holder = Schema.Struct({ error: Schema.Unknown })
+
+const isSaid = Schema.is(Said)
+const isHolder = Schema.is(Holder)
+
+/** A text that says something, or a number as text; null for everything else. */
+const wordOf = (value: unknown): string | null => {
+  if (typeof value === "string") return value === "" ? null : value
+  return typeof value === "number" ? String(value) : null
+}
+
+export interface ErrorText {
+  readonly code: string | null
+  readonly message: string | null
+}
+
+/** Code and message of an error object, or of an error that is a bare text. */
+export const errorText = (error: unknown): ErrorText => {
+  if (typeof error === "string") return { code: null, message: wordOf(error) }
+  return isSaid(error)
+    ? { code: wordOf(error.code), message: wordOf(error.message) }
+    : { code: null, message: null }
+}
+
+/** True when `error` says something; null, an empty text and an empty object say nothing. */
+export const saysError = (body: unknown): boolean => {
+  if (!isHolder(body)) return false
+  const { code, message } = errorText(body.error)
+  return code !== null || message !== null
+}
+
+/** The message in `{error: {message}}`, `{error: "text"}` or `{message}`; null when there is none. */
+export const messageOf = (body: unknown): string | null =>
+  (isHolder(body) ? errorText(body.error).message : null) ??
+  (isSaid(body) ? wordOf(body.message) : null)

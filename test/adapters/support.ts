@@ -1,0 +1,86 @@
+/** What the adapter tests share: the adapters over real sockets, an account and its secrets. */
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
+import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { layerAdapters } from "../../src/adapters/index.ts"
+import { VendorLimits } from "../../src/adapters/limits.ts"
+import type { SendOptions } from "../../src/adapters/vendorHttp.ts"
+import type { ImageProtocol } from "../../src/domain/ImageProtocol.ts"
+import type { VideoProtocol } from "../../src/domain/VideoProtocol.ts"
+import { type ChannelAccount, ProtocolAdapter } from "../../src/services/ProtocolAdapter.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import type { BrokenVendor } from "../support/brokenVendor.ts"
+
+export const API_KEY = 'sk-"canary"/7=1'
+export const APP_ID = "40712"
+
+export const accountAt = (baseUrl: string, apiKey = API_KEY): ChannelAccount => ({
+  channelId: "ch_test",
+  baseUrl,
+  apiKey: Redacted.make(apiKey),
+  appId: APP_ID
+})
+
+/** Answers above this size are refused. */
+export const MAX_BYTES = 16_384
+
+const limitOf = (seconds: number): SendOptions => ({
+  timeout: Duration.seconds(seconds),
+  maxBytes: MAX_BYTES
+})
+
+/** All different, so that a call that takes another one's limit is seen. */
+export const limitSeconds = { submit: 7, poll: 5, image: 11 } as const
+
+/** The client the gateway itself runs on. */
+export const layerSockets = NodeHttpClient.layerUndici
+
+const layerAdaptersOverSockets = layerAdapters.pipe(
+  Layer.provide(layerSockets),
+  Layer.provide(
+    Layer.succeed(VendorLimits, {
+      submit: limitOf(limitSeconds.submit),
+      poll: limitOf(limitSeconds.poll),
+      image: limitOf(limitSeconds.image)
+    })
+  )
+)
+
+export const layerWithSimulator = Layer.merge(layerAdaptersOverSockets, layerSimulator({ port: 0 }))
+
+/** Runs a call whose answer the vendor keeps back, up to its limit on the test's clock. */
+export const runOutOfTime = Effect.fnUntraced(function* <A, E, R>(
+  call: Effect.Effect<A, E, R>,
+  vendor: BrokenVendor,
+  seconds: number
+) {
+  const fiber = yield* Effect.forkChild(Effect.flip(call))
+  yield* vendor.replied
+  yield* TestClock.adjust(Duration.seconds(seconds - 1))
+  assert.isUndefined(fiber.pollUnsafe(), "the call ended before its limit")
+  yield* TestClock.adjust("1 second")
+  return yield* Fiber.join(fiber)
+})
+
+/** The requests a simulated vendor saw while `call` ran, beside what came of it. */
+export const seenDuring = Effect.fnUntraced(function* <A, E, R>(call: Effect.Effect<A, E, R>) {
+  const simulator = yield* Simulator
+  yield* simulator.clearRequests
+  const result = yield* Effect.result(call)
+  return { result, requests: yield* simulator.requests }
+})
+
+export const videoAdapter = Effect.fnUntraced(function* (protocol: VideoProtocol) {
+  const adapter = (yield* ProtocolAdapter).video[protocol]
+  return adapter ?? (yield* Effect.die(`No adapter speaks ${protocol}`))
+})
+
+export const imageAdapter = Effect.fnUntraced(function* (protocol: ImageProtocol) {
+  const adapter = (yield* ProtocolAdapter).image[protocol]
+  return adapter ?? (yield* Effect.die(`No adapter speaks ${protocol}`))
+})
+
+/** Cases by name, as the test runner shortens every other form of a title. */
+export const named = <Case extends { readonly says: string }>(cases: ReadonlyArray<Case>) =>
+  cases.map((one) => [one.says, one] as const)

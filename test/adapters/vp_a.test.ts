@@ -1,0 +1,241 @@
+import type { VideoBlock } from "../../src/domain/VideoRequest.ts"
+import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
+import { lost, refused } from "./failures.ts"
+import { textBlock, UPSTREAM_ID, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { plainBearer } from "./vendorCall.suite.ts"
+
+const path = "/api/v3/contents/generations/tasks"
+const VIDEO_URL = "https://files.test/o.mp4?Expires=1"
+
+const prompt = textBlock("a lighthouse at dusk")
+const image = (url: string, role: "reference_image" | "first_frame" | "last_frame") =>
+  ({ type: "image", role, url }) as const
+const wireImage = (url: string, role: string) => ({ type: "image_url", role, image_url: { url } })
+
+const content = (...media: ReadonlyArray<object>) => ({
+  model: "m-1",
+  content: [prompt, ...media],
+  duration: 5,
+  resolution: "720p",
+  watermark: false
+})
+
+const withMedia = (
+  says: string,
+  blocks: ReadonlyArray<VideoBlock>,
+  wire: ReadonlyArray<object>
+) => ({
+  says,
+  order: { blocks: [prompt, ...blocks] },
+  path,
+  body: content(...wire)
+})
+
+const succeeded = (more: object) => ({
+  id: UPSTREAM_ID,
+  status: "succeeded",
+  content: { video_url: VIDEO_URL },
+  ...more
+})
+const done = (
+  completionTokens: bigint | null,
+  outputSeconds: number | null = null
+): VideoStatus => ({
+  _tag: "Succeeded",
+  videoUrl: VIDEO_URL,
+  usage: { completionTokens, outputSeconds }
+})
+const failed = (code: string, message: string): VideoStatus => ({ _tag: "Failed", code, message })
+
+const usage = (completion_tokens: unknown) => succeeded({ usage: { completion_tokens } })
+
+/** What no JSON writer would write is given as text. */
+const withTokens = (text: string) => JSON.stringify(usage("TOKENS")).replace('"TOKENS"', text)
+
+const refusedInOk = { error: { code: "InvalidParameter", message: "no such ratio" } }
+
+videoAdapterSuite({
+  protocol: "vp_a",
+  dialect: plainBearer,
+  model: "m-1",
+  wires: [
+    { says: "a text alone is one block", order: {}, path, body: content() },
+    {
+      says: "texts stay blocks of their own, in their order",
+      order: { blocks: [prompt, textBlock("and at dawn")] },
+      path,
+      body: content(textBlock("and at dawn"))
+    },
+    withMedia(
+      "an image is a reference by its role",
+      [image("https://x.test/1.png", "reference_image")],
+      [wireImage("https://x.test/1.png", "reference_image")]
+    ),
+    withMedia(
+      "two images keep their order",
+      [
+        image("https://x.test/1.png", "reference_image"),
+        image("https://x.test/2.png", "reference_image")
+      ],
+      [
+        wireImage("https://x.test/1.png", "reference_image"),
+        wireImage("https://x.test/2.png", "reference_image")
+      ]
+    ),
+    withMedia(
+      "first and last frame keep their roles",
+      [image("https://x.test/a.png", "first_frame"), image("https://x.test/b.png", "last_frame")],
+      [
+        wireImage("https://x.test/a.png", "first_frame"),
+        wireImage("https://x.test/b.png", "last_frame")
+      ]
+    ),
+    withMedia(
+      "audio and video are references beside the image",
+      [
+        image("https://x.test/1.png", "reference_image"),
+        { type: "audio", url: "https://x.test/a.mp3" },
+        { type: "video", url: "https://x.test/v.mp4" }
+      ],
+      [
+        wireImage("https://x.test/1.png", "reference_image"),
+        { type: "audio_url", role: "reference_audio", audio_url: { url: "https://x.test/a.mp3" } },
+        { type: "video_url", role: "reference_video", video_url: { url: "https://x.test/v.mp4" } }
+      ]
+    ),
+    {
+      says: "an image without any text is an order",
+      order: { blocks: [image("https://x.test/1.png", "first_frame")] },
+      path,
+      body: { ...content(), content: [wireImage("https://x.test/1.png", "first_frame")] }
+    },
+    {
+      says: "4K is spelt 4k, and length and ratio go out as ordered",
+      order: { resolution: "4K", seconds: 15, ratio: "9:16" },
+      path,
+      body: { ...content(), duration: 15, resolution: "4k", ratio: "9:16" }
+    },
+    {
+      says: "480p and 1080p stay as they are",
+      order: { resolution: "1080p" },
+      path,
+      body: { ...content(), resolution: "1080p" }
+    },
+    {
+      says: "the sound switch goes out when on",
+      order: { generateAudio: true },
+      path,
+      body: { ...content(), generate_audio: true }
+    },
+    {
+      says: "the sound switch goes out when off",
+      order: { generateAudio: false },
+      path,
+      body: { ...content(), generate_audio: false }
+    },
+    {
+      says: "audio without a picture is the vendor's to refuse",
+      order: { blocks: [prompt, { type: "audio", url: "https://x.test/a.mp3" }] },
+      path,
+      body: content({
+        type: "audio_url",
+        role: "reference_audio",
+        audio_url: { url: "https://x.test/a.mp3" }
+      }),
+      refusedWith: 400
+    }
+  ],
+  bases: ["", "/", "///", "/api/v3", "/api/v3/", "/v1", "/v1//", "/relay", "/relay/v1"].map(
+    (base) => {
+      const root = base.replace(/\/+$/, "")
+      const tasks = `${root}${/v[13]$/.test(root) ? "" : "/api/v3"}/contents/generations/tasks`
+      return { base, submit: tasks, poll: `${tasks}/901%2Fa%20b` }
+    }
+  ),
+  submitted: { id: UPSTREAM_ID },
+  submits: [
+    {
+      says: "an error in an HTTP 200 is a refusal",
+      reply: { body: refusedInOk },
+      failure: refused(200, refusedInOk, { effectiveStatus: 502, message: "no such ratio" })
+    },
+    ...["", null, 17].map((id) => ({
+      says: `the id ${JSON.stringify(id)} is none, so the job may be lost`,
+      reply: { body: { id, error: null } },
+      failure: lost("broken_answer", 200, { id, error: null })
+    }))
+  ],
+  polls: [
+    ...["queued", "running", "pending", "processing", "SUCCEEDED", "toString", ""].map(
+      (status) => ({
+        says: `the status ${JSON.stringify(status)} is in the works`,
+        body: { id: UPSTREAM_ID, status, error: null, content: null },
+        status: { _tag: "Processing" } as const
+      })
+    ),
+    {
+      says: "usage and length of a finished task are read",
+      body: succeeded({ usage: { completion_tokens: 108900, total_tokens: 1 }, duration: 5 }),
+      status: done(108900n, 5)
+    },
+    { says: "no usage is none", body: succeeded({}), status: done(null) },
+    { says: "a usage of null is none", body: succeeded({ usage: null }), status: done(null) },
+    { says: "a usage that is a number is none", body: succeeded({ usage: 7 }), status: done(null) },
+    ...[0, -5, 1.5, "108900", null, true, 2 ** 53].map((tokens) => ({
+      says: `completion_tokens ${JSON.stringify(tokens)} are none`,
+      body: usage(tokens),
+      status: done(null)
+    })),
+    { says: "completion_tokens 1e309 are none", body: withTokens("1e309"), status: done(null) },
+    { says: "completion_tokens 1e3 are a thousand", body: withTokens("1e3"), status: done(1000n) },
+    ...[0, -1, 4.5, "5", 3601, null].map((duration) => ({
+      says: `a duration of ${JSON.stringify(duration)} is none`,
+      body: succeeded({ duration }),
+      status: done(null, null)
+    })),
+    {
+      says: "a failed task tells its code and message",
+      body: { status: "failed", error: { code: "OutputVideoSensitive", message: "not this" } },
+      status: failed("OutputVideoSensitive", "not this")
+    },
+    {
+      says: "a failed task fails whatever its other fields hold",
+      body: { status: "failed", error: { code: 1301, message: null }, content: [], usage: [] },
+      status: failed("1301", "The vendor failed to make the video")
+    },
+    {
+      says: "an error that is a bare text is the message",
+      body: { status: "failed", error: "out of luck" },
+      status: failed("failed", "out of luck")
+    },
+    {
+      says: "a cancelled task has failed as cancelled",
+      body: { status: "cancelled", error: null },
+      status: failed("cancelled", "The vendor cancelled the task")
+    },
+    {
+      says: "an expired task has failed as expired",
+      body: { status: "expired" },
+      status: failed("expired", "The task expired at the vendor")
+    }
+  ],
+  brokenPolls: [
+    { says: "no status", body: { id: UPSTREAM_ID } },
+    { says: "a status that is no text", body: { status: 3 } },
+    { says: "a success without content", body: { status: "succeeded", content: null } },
+    { says: "a success with an empty address", body: succeeded({ content: { video_url: "" } }) },
+    { says: "a success with a wrong address", body: succeeded({ content: { video_url: 7 } }) }
+  ],
+  failedWith: (message) => ({ status: "failed", error: { code: "x", message } }),
+  endings: [
+    ["sim:fail", "InternalServiceError", "The service met an internal error."],
+    [
+      "sim:moderate-output",
+      "OutputVideoSensitiveContentDetected",
+      "The request failed because the output video may contain sensitive information."
+    ],
+    ["sim:cancel", "cancelled", "The vendor cancelled the task"],
+    ["sim:expire", "expired", "The task expired at the vendor"]
+  ],
+  usage: { completionTokens: 108900n, outputSeconds: 5 }
+})

@@ -1,0 +1,302 @@
+import type { ImageRole, VideoBlock } from "../../src/domain/VideoRequest.ts"
+import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
+import { lost, refused } from "./failures.ts"
+import { textBlock, UPSTREAM_ID, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { plainBearer } from "./vendorCall.suite.ts"
+
+const MODEL = "k-3-omni"
+const VIDEO_URL = "https://files.test/o.mp4?Expires=1"
+
+const textPath = `/text-to-video/${MODEL}`
+const imagePath = `/image-to-video/${MODEL}`
+const omniPath = `/omni-video/${MODEL}`
+
+const prompt = textBlock("a lighthouse at dusk")
+const promptItem = { type: "prompt", text: "a lighthouse at dusk" }
+const image = (url: string, role: ImageRole): VideoBlock => ({ type: "image", role, url })
+const one = "https://x.test/1.png"
+const two = "https://x.test/2.png"
+
+const settings = { resolution: "720p", duration: 5 }
+const options = { external_task_id: "vt_1", watermark_info: { enabled: false } }
+const textBody = (more: object = {}) => ({
+  prompt: "a lighthouse at dusk",
+  settings: { ...settings, ...more },
+  options
+})
+const mediaBody = (contents: ReadonlyArray<object>, more: object = {}) => ({
+  contents,
+  settings: { ...settings, ...more },
+  options
+})
+
+const envelope = (data: unknown) => ({ code: 0, message: "SUCCEED", request_id: "r-1", data })
+const row = (status: string, more: object = {}) =>
+  envelope([{ id: UPSTREAM_ID, status, message: "", billing: [], ...more }])
+const video = { type: "video", url: VIDEO_URL, duration: "5.041" }
+const done: VideoStatus = {
+  _tag: "Succeeded",
+  videoUrl: VIDEO_URL,
+  usage: { completionTokens: null, outputSeconds: null }
+}
+const failed = (message: string): VideoStatus => ({ _tag: "Failed", code: "failed", message })
+
+const errorOf = (code: number) => ({ code, message: `fault ${code}`, request_id: "r-1" })
+
+/** Codes and the HTTP status each stands for. */
+const codes = [
+  [1000, 401],
+  [1004, 401],
+  [1101, 402],
+  [1103, 403],
+  [1200, 400],
+  [1201, 400],
+  [1202, 404],
+  [1203, 404],
+  [1301, 400],
+  [1302, 429],
+  [1304, 429],
+  [5000, 500],
+  [5001, 503],
+  [-1, 502],
+  [1, 502]
+] as const
+
+videoAdapterSuite({
+  protocol: "vp_d",
+  dialect: plainBearer,
+  model: MODEL,
+  wires: [
+    { says: "a text alone goes to the text mode", order: {}, path: textPath, body: textBody() },
+    {
+      says: "several texts are one prompt of as many lines",
+      order: { blocks: [prompt, textBlock("and at dawn")] },
+      path: textPath,
+      body: { ...textBody(), prompt: "a lighthouse at dusk\nand at dawn" }
+    },
+    {
+      says: "4K is spelt 4k, and length and ratio go out as ordered",
+      order: { resolution: "4K", seconds: 15, ratio: "9:16" },
+      path: textPath,
+      body: textBody({ resolution: "4k", duration: 15, aspect_ratio: "9:16" })
+    },
+    {
+      says: "sound on is native",
+      order: { generateAudio: true },
+      path: textPath,
+      body: textBody({ audio: "native" })
+    },
+    {
+      says: "sound off is off",
+      order: { generateAudio: false },
+      path: textPath,
+      body: textBody({ audio: "off" })
+    },
+    {
+      says: "another task's id is its client token",
+      order: { taskId: "vt_2" },
+      path: textPath,
+      body: { ...textBody(), options: { ...options, external_task_id: "vt_2" } }
+    },
+    {
+      says: "a lone image is the first frame, and its own ratio decides",
+      order: { blocks: [prompt, image(one, "reference_image")], ratio: "16:9" },
+      path: imagePath,
+      body: mediaBody([promptItem, { type: "first_frame", url: one }])
+    },
+    {
+      says: "first and last frame go to the image mode",
+      order: { blocks: [image(one, "first_frame"), image(two, "last_frame"), prompt] },
+      path: imagePath,
+      body: mediaBody([
+        promptItem,
+        { type: "first_frame", url: one },
+        { type: "last_frame", url: two }
+      ])
+    },
+    {
+      says: "two images are references of the mixed mode, which takes a ratio",
+      order: {
+        blocks: [prompt, image(one, "reference_image"), image(two, "reference_image")],
+        ratio: "9:16",
+        generateAudio: true
+      },
+      path: omniPath,
+      body: mediaBody(
+        [promptItem, { type: "refer_image", url: one }, { type: "refer_image", url: two }],
+        { aspect_ratio: "9:16", audio: "native" }
+      )
+    },
+    {
+      says: "a frame beside a reference stays a frame in the mixed mode",
+      order: {
+        blocks: [prompt, image(one, "first_frame"), image(two, "reference_image")],
+        ratio: "9:16"
+      },
+      path: omniPath,
+      body: mediaBody([
+        promptItem,
+        { type: "first_frame", url: one },
+        { type: "refer_image", url: two }
+      ])
+    },
+    {
+      says: "a video goes to the mixed mode, without native sound and without a ratio",
+      order: {
+        blocks: [prompt, { type: "video", url: "https://x.test/v.mp4" }],
+        ratio: "9:16",
+        generateAudio: true
+      },
+      path: omniPath,
+      body: mediaBody([promptItem, { type: "feature_video", url: "https://x.test/v.mp4" }], {
+        audio: "off"
+      })
+    },
+    {
+      says: "audio has no place here and is the vendor's to refuse",
+      order: { blocks: [prompt, { type: "audio", url: "https://x.test/a.mp3" }] },
+      path: omniPath,
+      body: mediaBody([promptItem, { type: "refer_audio", url: "https://x.test/a.mp3" }]),
+      refusedWith: 400
+    },
+    {
+      says: "an image without a prompt is the vendor's to refuse",
+      order: { blocks: [image(one, "reference_image")] },
+      path: imagePath,
+      body: mediaBody([{ type: "first_frame", url: one }]),
+      refusedWith: 400
+    },
+    {
+      says: "a model without a mixed mode is the vendor's to refuse",
+      order: {
+        upstreamModel: "k-3",
+        blocks: [prompt, image(one, "reference_image"), image(two, "reference_image")]
+      },
+      path: "/omni-video/k-3",
+      body: mediaBody([
+        promptItem,
+        { type: "refer_image", url: one },
+        { type: "refer_image", url: two }
+      ]),
+      refusedWith: 404
+    }
+  ],
+  bases: ["", "/", "//", "/relay", "/relay/"].map((base) => {
+    const root = base.replace(/\/+$/, "")
+    return { base, submit: `${root}${textPath}`, poll: `${root}/tasks?task_ids=901%2Fa+b` }
+  }),
+  submitted: envelope({ id: UPSTREAM_ID, status: "submitted" }),
+  submits: [
+    ...codes.map(([code, effectiveStatus]) => ({
+      says: `code ${code} in an HTTP 200 is refused as ${effectiveStatus}`,
+      reply: { body: errorOf(code) },
+      failure: refused(200, errorOf(code), { effectiveStatus, message: `fault ${code}` })
+    })),
+    {
+      says: "code 5002 in an HTTP 200 is a loss in time",
+      reply: { body: errorOf(5002) },
+      failure: lost("timeout", 200, errorOf(5002))
+    },
+    {
+      says: "an HTTP 504 is a loss in time whatever its code says",
+      reply: { status: 504, body: errorOf(5000) },
+      failure: lost("timeout", 504, errorOf(5000))
+    },
+    {
+      says: "an empty package is told from a rate limit by its code",
+      reply: { status: 429, body: errorOf(1102) },
+      failure: refused(429, errorOf(1102), { effectiveStatus: 402, message: "fault 1102" })
+    },
+    {
+      says: "a code without a message is refused all the same",
+      reply: { body: { code: 1301, message: null } },
+      failure: refused(200, { code: 1301, message: null }, { effectiveStatus: 400 })
+    },
+    ...[
+      { message: "SUCCEED", data: { id: UPSTREAM_ID } },
+      { code: "0", data: { id: UPSTREAM_ID } },
+      envelope({ id: "" }),
+      envelope({ id: 901930004609634 }),
+      envelope([{ id: UPSTREAM_ID }]),
+      envelope(null)
+    ].map((body) => ({
+      says: `${JSON.stringify(body)} names no task, so the job may be lost`,
+      reply: { body },
+      failure: lost("broken_answer", 200, body)
+    }))
+  ],
+  polls: [
+    ...["submitted", "processing", "Succeeded", "hasOwnProperty", ""].map((status) => ({
+      says: `the status ${JSON.stringify(status)} is in the works`,
+      body: row(status, { outputs: null }),
+      status: { _tag: "Processing" } as const
+    })),
+    {
+      says: "a finished task shows its video",
+      body: row("succeeded", { outputs: [video] }),
+      status: done
+    },
+    {
+      says: "the first usable video counts, and usage of any kind does not",
+      body: row("succeeded", {
+        outputs: [
+          { type: "image", url: "https://files.test/cover.png" },
+          { type: "video", url: null },
+          { type: "video", url: "" },
+          "video",
+          video,
+          { type: "video", url: "https://files.test/second.mp4" }
+        ],
+        usage: { completion_tokens: 7 }
+      }),
+      status: done
+    },
+    {
+      says: "a single object is read like a list of one",
+      body: envelope({ id: UPSTREAM_ID, status: "succeeded", outputs: [video] }),
+      status: done
+    },
+    {
+      says: "the row of the task is found among others",
+      body: envelope([
+        null,
+        { id: "other", status: "failed" },
+        { id: UPSTREAM_ID, status: "succeeded", outputs: [video] }
+      ]),
+      status: done
+    },
+    {
+      says: "a failed task tells its message",
+      body: row("failed", { message: "risk control" }),
+      status: failed("risk control")
+    },
+    ...["", null, undefined, { text: "no" }].map((message) => ({
+      says: `a failed task with the message ${JSON.stringify(message)} has failed`,
+      body: row("failed", { message, outputs: "none" }),
+      status: failed("The vendor failed to make the video")
+    })),
+    { says: "no rows are an unknown task", body: envelope([]), status: { _tag: "Unknown" } },
+    { says: "no data is an unknown task", body: envelope(null), status: { _tag: "Unknown" } }
+  ],
+  brokenPolls: [
+    { says: "a row for another id", body: envelope([{ id: "other", status: "failed" }]) },
+    { says: "an object for another id", body: envelope({ id: "other", status: "succeeded" }) },
+    { says: "a row that is a text", body: envelope(["oops"]) },
+    { says: "a row without a status", body: envelope([{ id: UPSTREAM_ID }]) },
+    { says: "a success without outputs", body: row("succeeded") },
+    {
+      says: "a success without a video",
+      body: row("succeeded", { outputs: [{ type: "image", url: "https://x.test" }] })
+    },
+    { says: "no code", body: { data: [{ id: UPSTREAM_ID, status: "failed" }] } },
+    { says: "a code that is no whole number", body: { code: "0", data: [] } }
+  ],
+  failedWith: (message) => row("failed", { message }),
+  endings: [
+    ["sim:fail", "failed", "internal error"],
+    ["sim:moderate-output", "failed", "risk control"],
+    ["sim:cancel", "failed", "the task was cancelled"],
+    ["sim:expire", "failed", "the task took too long"]
+  ],
+  usage: { completionTokens: null, outputSeconds: null }
+})
