@@ -35,7 +35,8 @@ export class VideoSettlement extends Context.Service<
 
 const CLAIM_LIMIT = 100
 const ASKS_AT_ONCE = 32
-const WAIT_STEP = "500 millis"
+/** How often a waiting reader looks again, at the slowest. */
+const MAX_WAIT_STEP_SECONDS = 0.5
 
 const usageOf = (task: ClaimedTask, charge: ReturnType<typeof chargeVideo>): UsageEntry => ({
   keyId: task.keyId,
@@ -59,6 +60,9 @@ export const layerVideoSettlement = Layer.effect(
     const tasks = yield* TaskRepo
     const settings = yield* Settings
     const failpoints = yield* Failpoints
+
+    const waitStep =
+      `${Math.min(settings.askIntervalSeconds, MAX_WAIT_STEP_SECONDS)} seconds` as const
 
     const closeOf = (task: Task, by: string) => ({
       organizationId: task.organizationId,
@@ -167,7 +171,7 @@ export const layerVideoSettlement = Layer.effect(
         }
         if (waitSeconds <= 0 || first.finished) return first
         const ended = readOnce(organizationId, id).pipe(
-          Effect.delay(WAIT_STEP),
+          Effect.delay(waitStep),
           Effect.repeat({ until: (task) => task.finished })
         )
         const waited = yield* Effect.timeoutOption(ended, `${waitSeconds} seconds`)
