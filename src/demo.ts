@@ -62,6 +62,23 @@ const demoKey = Effect.map(
   formatApiKey
 )
 
+/** The simulator may listen elsewhere than at the last start: its channels go with it. */
+const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
+  const catalog = yield* Catalog
+  const { document } = yield* catalog.snapshot
+  const addresses = new Map(
+    demoCatalog(simulatorUrl).channels.map((channel) => [channel.id, channel.base_url])
+  )
+  const channels = document.channels.map((channel) => ({
+    ...channel,
+    base_url: addresses.get(channel.id) ?? channel.base_url
+  }))
+  const moved = channels.some(
+    (channel, index) => channel.base_url !== document.channels[index]?.base_url
+  )
+  if (moved) yield* catalog.replace({ ...document, channels })
+})
+
 /** Fills an empty database, in one transaction; a database that holds anything is left alone. */
 export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
   const sql = yield* SqlClient.SqlClient
@@ -85,6 +102,7 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
       })
     )
   }
+  yield* followSimulator(simulatorUrl)
   return key
 })
 

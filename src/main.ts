@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** Starts the gateway: reads the configuration, picks the database, serves until it is stopped. */
 
 import { join } from "node:path"
