@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { Modality } from "./Modality.ts"
 import { Prices } from "./Prices.ts"
+import { plainText } from "./text.ts"
 
 const Id = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, {
@@ -22,11 +23,9 @@ const BaseUrl = Schema.String.check(
 
 const channelFields = {
   id: Id,
-  name: Schema.NonEmptyString,
+  name: plainText(),
   base_url: BaseUrl,
-  app_id: Schema.NullOr(Schema.NonEmptyString).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed(null))
-  ),
+  app_id: Schema.NullOr(plainText()).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   enabled: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
 }
 
@@ -37,7 +36,7 @@ export type Channel = typeof Channel.Type
 /** A channel as it is written: `api_key` absent keeps the stored one. */
 export const ChannelWrite = Schema.Struct({
   ...channelFields,
-  api_key: Schema.optionalKey(Schema.RedactedFromValue(Schema.NonEmptyString))
+  api_key: Schema.optionalKey(Schema.RedactedFromValue(plainText(4096)))
 })
 export type ChannelWrite = typeof ChannelWrite.Type
 
@@ -46,13 +45,9 @@ export const Model = Schema.Struct({
   modality: Modality,
   /** The official protocol of the model; a mount may carry another. */
   protocol: ProtocolName,
-  owned_by: Schema.NonEmptyString.pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed("media-gateway"))
-  ),
+  owned_by: plainText().pipe(Schema.withDecodingDefaultKey(Effect.succeed("media-gateway"))),
   /** Display only: the gateway does not block on them (Modality overview, rule 4). */
-  input_forms: Schema.Array(Schema.NonEmptyString).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed([]))
-  ),
+  input_forms: Schema.Array(plainText()).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   prices: Schema.optionalKey(Prices)
 })
 export type Model = typeof Model.Type
@@ -63,7 +58,7 @@ export const Mount = Schema.Struct({
   /** Overrides the model's protocol; null takes the model's. */
   protocol: Schema.NullOr(ProtocolName).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** The vendor's name of the model; null sends the catalog name. */
-  upstream_model: Schema.NullOr(Schema.NonEmptyString).pipe(
+  upstream_model: Schema.NullOr(plainText()).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(null))
   ),
   enabled: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))

@@ -6,6 +6,7 @@ import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { optional } from "./optional.ts"
 import { takeFlags } from "./PromptFlags.ts"
+import { plainText } from "./text.ts"
 
 /** http, https or data: the gateway hands addresses on and never fetches them. */
 export const MediaUrl = Schema.String.check(
@@ -47,6 +48,10 @@ type ContentBlock = typeof ContentBlock.Type
 
 const media = optional(Media, "a URL, {url} or an array of them")
 
+/** Handed to the upstream unchanged. */
+const Ratio = plainText(32)
+const isRatio = Schema.is(Ratio)
+
 /** Body of `POST /v1/videos/generations`. Unknown top-level fields are ignored. */
 export const VideoBody = Schema.Struct({
   model: Schema.NonEmptyString,
@@ -63,7 +68,7 @@ export const VideoBody = Schema.Struct({
   videos: media,
   duration: optional(Schema.Int, "a whole number of seconds"),
   resolution: optional(Schema.String, "a resolution such as 720p"),
-  ratio: optional(Schema.NonEmptyString, "an aspect ratio such as 16:9"),
+  ratio: optional(Ratio, "an aspect ratio such as 16:9"),
   generate_audio: optional(Schema.Boolean, "true or false")
 })
 export type VideoBody = typeof VideoBody.Type
@@ -143,6 +148,14 @@ const secondsOfFlag = (flag: string | null): number | string | null =>
  */
 export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> => {
   const flags = takeFlags(gatherBlocks(body))
+  if (flags.ratio !== null && !isRatio(flags.ratio)) {
+    return Result.fail(
+      new InvalidRequest({
+        message: "ratio: Expected an aspect ratio such as 16:9 behind --ratio",
+        param: "ratio"
+      })
+    )
+  }
   return flags.blocks.length === 0
     ? Result.fail(
         new InvalidRequest({

@@ -37,15 +37,18 @@ const knownPaths: ReadonlyArray<KnownPath> = (() => {
   }))
 })()
 
+const MAX_QUOTED_PATH = 200
+
 const pathOf = (url: string): string => url.split(/[?#]/, 1)[0] ?? url
 
 const noRoute = (request: HttpServerRequest.HttpServerRequest): GatewayError => {
   const path = pathOf(request.url)
   const allow = knownPaths.flatMap((known) => (known.pattern.test(path) ? known.methods : []))
-  return allow.length === 0
-    ? new NotFound({ message: `Nothing is served at ${path}` })
+  // A known path with a known method is not routed when one of its ids is absurdly long.
+  return allow.length === 0 || allow.includes(request.method)
+    ? new NotFound({ message: `Nothing is served at ${path.slice(0, MAX_QUOTED_PATH)}` })
     : new MethodNotAllowed({
-        message: `${request.method} is not served at ${path}; ${allow.join(" or ")} is`,
+        message: `${request.method} is not served at ${path.slice(0, MAX_QUOTED_PATH)}; ${allow.join(" or ")} is`,
         allow
       })
 }

@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { InsufficientBalance, MemberCapExceeded, NotFound } from "../domain/Errors.ts"
 import { formatNano } from "../domain/Money.ts"
+import { storable } from "../domain/text.ts"
 import {
   type Capture,
   type Closed,
@@ -12,9 +13,9 @@ import {
   type Release,
   type UsageEntry
 } from "../services/Ledger.ts"
-import { cutPage } from "../services/Page.ts"
 import { Settings } from "../services/Settings.ts"
 import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
+import { readJournal } from "./journal.ts"
 import { rowOf, rowsOf } from "./rows.ts"
 
 const Held = Schema.Struct({
@@ -46,17 +47,6 @@ const MonthRow = Schema.Struct({
   cap: Schema.NullOr(Schema.BigInt),
   captured: Schema.BigInt,
   held: Schema.BigInt
-})
-
-const JournalRow = Schema.Struct({
-  id: Schema.String,
-  kind: Schema.Literals(["deposit", "hold", "capture", "release"]),
-  amount: Schema.BigInt,
-  debit: Schema.String,
-  credit: Schema.String,
-  hold_id: Schema.NullOr(Schema.String),
-  reference: Schema.NullOr(Schema.String),
-  created_at: Schema.Date
 })
 
 const ViolationRow = Schema.Struct({
@@ -91,11 +81,11 @@ const outcomeItem = (task: TaskOutcome | null) =>
     : {
         from: task.from,
         state: task.state,
-        video_url: task.state === "succeeded" ? task.videoUrl : null,
+        video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
         completion_tokens:
           task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
-        error_code: task.state === "succeeded" ? null : task.errorCode,
-        error_message: task.state === "succeeded" ? null : task.errorMessage
+        error_code: task.state === "succeeded" ? null : storable(task.errorCode),
+        error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
       }
 
 const usageItem = (holdId: string, usage: UsageEntry) => ({
@@ -234,37 +224,7 @@ export const layerLedger = Layer.effect(
     )
 
     const journal: Ledger["Service"]["journal"] = Effect.fn("Ledger.journal")(
-      function* (organizationId, page) {
-        const rows = yield* rowsOf(JournalRow)(sql`
-          WITH entries AS (
-            SELECT 'tr_' || id AS id, kind, amount, debit, credit, hold_id, reference, created_at
-              FROM transfers WHERE organization_id = ${organizationId}
-            UNION ALL
-            SELECT 'hold_' || id, 'hold', amount, 'pool', 'held', id, NULL, created_at
-              FROM holds WHERE organization_id = ${organizationId}
-            UNION ALL
-            SELECT 'release_' || id, 'release', amount, 'held', 'pool', id, NULL, closed_at
-              FROM holds WHERE organization_id = ${organizationId} AND state = 'released'
-          )
-          SELECT * FROM entries
-           WHERE ${page.after}::text IS NULL
-              OR (created_at, id) < (SELECT created_at, id FROM entries WHERE id = ${page.after})
-           ORDER BY created_at DESC, id DESC
-           LIMIT ${page.limit + 1}`)
-        return cutPage(
-          rows.map((row) => ({
-            id: row.id,
-            kind: row.kind,
-            amountNano: row.amount,
-            debit: row.debit,
-            credit: row.credit,
-            holdId: row.hold_id,
-            reference: row.reference,
-            createdAt: row.created_at
-          })),
-          page.limit
-        )
-      }
+      (organizationId, page) => readJournal(sql, organizationId, page)
     )
 
     const verify = Effect.map(
@@ -286,7 +246,7 @@ export const layerLedger = Layer.effect(
           Schema.Struct({ organization_id: Schema.String, id: Schema.String })
         )(sql`
           SELECT h.organization_id, h.id FROM holds h
-           WHERE h.state = 'open' AND (${scope} = 'all' OR h.expires_at <= now())
+           WHERE h.state = 'open' AND ${scope === "all" ? sql`true` : sql`h.expires_at <= now()`}
              AND NOT EXISTS (SELECT 1 FROM tasks t
                               WHERE t.organization_id = h.organization_id AND t.id = h.id)`)
         yield* Effect.forEach(left, ({ organization_id, id }) =>

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { VideoQuote } from "../domain/VideoPricing.ts"
 import { VideoProtocol } from "../domain/VideoProtocol.ts"
-import { TaskState, transitions } from "../domain/VideoTask.ts"
+import { isTaskId, TaskState, transitions } from "../domain/VideoTask.ts"
 import { Settings } from "../services/Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
 import { rowsOf } from "./rows.ts"
@@ -72,10 +72,12 @@ export const layerTaskRepo = Layer.effect(
 
     const find: TaskRepo["Service"]["find"] = Effect.fn("TaskRepo.find")(
       function* (organizationId, id) {
-        const [row] = yield* rowsOf(TaskRow)(sql`
-          SELECT ${columns} FROM tasks t
-            JOIN holds h ON h.organization_id = t.organization_id AND h.id = t.id
-           WHERE t.organization_id = ${organizationId} AND t.id = ${id}`)
+        const [row] = isTaskId(id)
+          ? yield* rowsOf(TaskRow)(sql`
+              SELECT ${columns} FROM tasks t
+                JOIN holds h ON h.organization_id = t.organization_id AND h.id = t.id
+               WHERE t.organization_id = ${organizationId} AND t.id = ${id}`)
+          : []
         return row === undefined
           ? yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
           : toTask(row)
@@ -145,7 +147,8 @@ export const layerTaskRepo = Layer.effect(
         const rows = yield* rowsOf(TaskRow)(sql`
           SELECT ${columns} FROM tasks t
             JOIN holds h ON h.organization_id = t.organization_id AND h.id = t.id
-           WHERE t.state = 'submitting' AND (${scope} = 'all' OR t.submit_deadline <= now())`)
+           WHERE t.state = 'submitting'
+             AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
         return rows.map(toTask)
       }
     )

@@ -32,10 +32,14 @@ export const layerUsageLog = Layer.effect(
                  task_id, created_at
             FROM usage_records
            WHERE organization_id = ${organizationId}
-             AND (${memberId}::text IS NULL OR member_id = ${memberId})
-             AND (${page.after}::text IS NULL OR (created_at, id) < (
-                   SELECT u.created_at, u.id FROM usage_records u
-                    WHERE u.organization_id = ${organizationId} AND u.id = ${page.after}))
+             AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}
+             AND ${
+               page.after === null
+                 ? sql`true`
+                 : sql`(created_at, id) < (
+                     SELECT u.created_at, u.id FROM usage_records u
+                      WHERE u.organization_id = ${organizationId} AND u.id = ${page.after})`
+             }
            ORDER BY created_at DESC, id DESC
            LIMIT ${page.limit + 1}`)
         return cutPage(

@@ -7,6 +7,7 @@ import { TaskNotFound } from "../domain/Errors.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
+import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type UsageEntry } from "./Ledger.ts"
 import { ProtocolAdapter, type VideoStatus } from "./ProtocolAdapter.ts"
@@ -60,6 +61,7 @@ export const layerVideoSettlement = Layer.effect(
     const tasks = yield* TaskRepo
     const settings = yield* Settings
     const failpoints = yield* Failpoints
+    const detached = yield* makeDetached("30 seconds")
 
     const waitStep =
       `${Math.min(settings.askIntervalSeconds, MAX_WAIT_STEP_SECONDS)} seconds` as const
@@ -159,7 +161,7 @@ export const layerVideoSettlement = Layer.effect(
       if (task.state !== "processing") return task
       const claimed = yield* tasks.claim(organizationId, id)
       if (Option.isNone(claimed)) return task
-      yield* ask(claimed.value)
+      yield* detached(ask(claimed.value))
       return yield* tasks.find(organizationId, id)
     })
 
@@ -179,18 +181,20 @@ export const layerVideoSettlement = Layer.effect(
       }
     )
 
+    /** One task that cannot be settled must not keep the others waiting. */
+    const loggingFailure = (task: Task) => (effect: Effect.Effect<unknown>) =>
+      Effect.catchCause(effect, (cause) =>
+        Effect.logError("a task could not be settled", cause).pipe(
+          Effect.annotateLogs({ task: task.id })
+        )
+      )
+
     const pollDue = Effect.gen(function* () {
       const claimed = yield* tasks.claimDue(CLAIM_LIMIT)
-      yield* Effect.forEach(
-        claimed,
-        (task) =>
-          Effect.catchCause(ask(task), (cause) =>
-            Effect.logError("a task could not be settled", cause).pipe(
-              Effect.annotateLogs({ task: task.id })
-            )
-          ),
-        { concurrency: ASKS_AT_ONCE, discard: true }
-      )
+      yield* Effect.forEach(claimed, (task) => loggingFailure(task)(ask(task)), {
+        concurrency: ASKS_AT_ONCE,
+        discard: true
+      })
       return claimed.length
     })
 

@@ -334,6 +334,45 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
       )
 
+      it.effect("text that no database takes is refused or unknown, never a failure of ours", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const expectations = [
+            [yield* gateway.call("/v1/videos/vt_%00", { key: who.key }), 404],
+            [yield* gateway.call(`/v1/videos/${"x".repeat(1000)}`, { key: who.key }), 404],
+            [yield* gateway.call("/v1/usage?after=%00", { key: who.key }), 400],
+            [yield* gateway.admin("/organizations/%00"), 400],
+            [yield* gateway.admin("/organizations", { json: { name: "a\u0000b" } }), 400],
+            [yield* gateway.admin("/organizations", { json: { name: "a\ud800b" } }), 400],
+            [
+              yield* gateway.call("/v1/videos/generations", {
+                key: who.key,
+                json: { ...film, ratio: "16:9\u0000" }
+              }),
+              400
+            ],
+            [
+              yield* gateway.call("/v1/videos/generations", {
+                key: who.key,
+                json: { ...film, prompt: "x --ratio 16:9\ud800" }
+              }),
+              400
+            ],
+            [
+              yield* gateway.call("/v1/images/generations", {
+                key: who.key,
+                json: { ...paint, prompt: "nul \u0000 and half a pair \ud800" }
+              }),
+              200
+            ]
+          ] as const
+          for (const [answer, status] of expectations) {
+            assert.strictEqual(answer.status, status, answer.text)
+          }
+        })
+      )
+
       it.effect("a modality nobody knows is refused as a filter", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway

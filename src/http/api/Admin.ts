@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../domain/CatalogDocument.ts"
 import { PositiveAmount } from "../../domain/Money.ts"
+import { plainText } from "../../domain/text.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 import { AdminAuthorization } from "./Authorization.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
@@ -15,7 +16,7 @@ const ListChange = Schema.Struct({
   removed: Schema.Array(Schema.String)
 })
 
-const Name = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+const Name = plainText()
 
 const OrganizationView = Schema.Struct({
   id: Schema.String,
@@ -55,14 +56,14 @@ const organizations = [
     success: Schema.Struct({ id: Schema.String, name: Schema.String })
   }),
   HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
-    params: { id: Schema.String },
+    params: { id: plainText() },
     success: OrganizationView
   }),
   HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
-    params: { id: Schema.String },
+    params: { id: plainText() },
     payload: Schema.Struct({
       amount: PositiveAmount,
-      reference: Schema.NonEmptyString.check(Schema.isMaxLength(200))
+      reference: plainText()
     }),
     /** `applied` is false when the reference had been deposited before. */
     success: Schema.Struct({
@@ -73,7 +74,7 @@ const organizations = [
     })
   }),
   HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
-    params: { id: Schema.String },
+    params: { id: plainText() },
     payload: Schema.Struct({ name: Name, monthly_cap: Schema.optionalKey(AmountOrNull) }),
     success: Schema.Struct({
       id: Schema.String,
@@ -83,12 +84,12 @@ const organizations = [
     })
   }),
   HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
-    params: { id: Schema.String },
+    params: { id: plainText() },
     query: pageQuery,
     success: list(JournalEntry)
   }),
   HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
-    params: { id: Schema.String },
+    params: { id: plainText() },
     query: pageQuery,
     success: list(Schema.Struct({ ...UsageEntry.fields, member_id: Schema.String }))
   })
@@ -96,11 +97,11 @@ const organizations = [
 
 const keys = [
   HttpApiEndpoint.post("createKey", "/members/:id/keys", {
-    params: { id: Schema.String },
+    params: { id: plainText() },
     payload: Schema.Struct({
       name: Name,
       scopes: Schema.Array(Scope).pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
-      models: Schema.NullOr(Schema.Array(Schema.NonEmptyString)).pipe(
+      models: Schema.NullOr(Schema.Array(plainText())).pipe(
         Schema.withDecodingDefaultKey(Effect.succeed(null))
       ),
       expires_at: Schema.NullOr(Schema.DateFromString).pipe(
@@ -111,7 +112,7 @@ const keys = [
     success: Schema.Struct({ id: Schema.String, key: Schema.String })
   }),
   HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
-    params: { id: Schema.String },
+    params: { id: plainText() },
     success: Schema.Struct({ id: Schema.String, revoked: Schema.Literal(true) })
   })
 ] as const

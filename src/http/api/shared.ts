@@ -1,6 +1,7 @@
 /** Shapes several resources share. */
 import { Effect, Schema } from "effect"
 import { Amount } from "../../domain/Money.ts"
+import { plainText } from "../../domain/text.ts"
 
 /** An amount that may be below zero, such as a balance after a settlement above its hold. */
 export const SignedAmount = Schema.String.annotate({
@@ -15,7 +16,7 @@ export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
 
 export const pageQuery = {
-  after: Schema.optionalKey(Schema.NonEmptyString),
+  after: Schema.optionalKey(plainText()),
   limit: Schema.NumberFromString.check(
     Schema.isInt(),
     Schema.isBetween(

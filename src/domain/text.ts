@@ -1,0 +1,15 @@
+/** Text that can be stored: PostgreSQL takes neither NUL nor half a surrogate pair. */
+import { Schema } from "effect"
+
+const DEFAULT_LENGTH = 200
+
+/** One line of well-formed text, 1 to `maxLength` characters, without control characters. */
+export const plainText = (maxLength = DEFAULT_LENGTH) =>
+  Schema.String.check(
+    Schema.isPattern(new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${maxLength}}$`, "u"), {
+      expected: `a line of 1 to ${maxLength} characters, without control characters`
+    })
+  )
+
+/** The same text with what cannot be stored left out: for words that come from a vendor. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")

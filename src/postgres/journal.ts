@@ -1,0 +1,118 @@
+/**
+ * The journal of an organisation: transfers as they stand, holds and releases read off the holds.
+ * Each of the three is read from its own index, so a page costs the same however long the books are.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { JournalEntry } from "../services/Ledger.ts"
+import { cutPage, type Page, type PageRequest } from "../services/Page.ts"
+import { rowsOf } from "./rows.ts"
+
+const JournalRow = Schema.Struct({
+  rank: Schema.Int,
+  key: Schema.String,
+  kind: Schema.Literals(["deposit", "hold", "capture", "release"]),
+  amount: Schema.BigInt,
+  debit: Schema.String,
+  credit: Schema.String,
+  hold_id: Schema.NullOr(Schema.String),
+  reference: Schema.NullOr(Schema.String),
+  created_at: Schema.Date
+})
+
+const CursorRow = Schema.Struct({ at: Schema.String })
+
+/** Entries of one moment stand in this order, the later event first. */
+const prefixes = ["hold_", "tr_", "release_"] as const
+
+interface Cursor {
+  /** As text, because a Date would lose the microseconds. */
+  readonly at: string
+  readonly rank: number
+  readonly key: string
+}
+
+const toEntry = (row: typeof JournalRow.Type): JournalEntry => ({
+  id: `${prefixes[row.rank] ?? ""}${row.key}`,
+  kind: row.kind,
+  amountNano: row.amount,
+  debit: row.debit,
+  credit: row.credit,
+  holdId: row.hold_id,
+  reference: row.reference,
+  createdAt: row.created_at
+})
+
+/** Reads one page, newest first; a cursor that names no entry gives an empty page. */
+export const readJournal = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: string,
+  page: PageRequest
+): Effect.fn.Return<Page<JournalEntry>> {
+  const sources = [
+    {
+      table: sql.literal("holds"),
+      at: sql.literal("created_at"),
+      key: sql.literal("id"),
+      columns: sql.literal(
+        "'hold' AS kind, amount, 'pool' AS debit, 'held' AS credit, id AS hold_id, NULL::text AS reference"
+      ),
+      where: sql.literal("true")
+    },
+    {
+      table: sql.literal("transfers"),
+      at: sql.literal("created_at"),
+      key: sql.literal("id"),
+      columns: sql.literal("kind, amount, debit, credit, hold_id, reference"),
+      where: sql.literal("true")
+    },
+    {
+      table: sql.literal("holds"),
+      at: sql.literal("closed_at"),
+      key: sql.literal("id"),
+      columns: sql.literal(
+        "'release' AS kind, amount, 'held' AS debit, 'pool' AS credit, id AS hold_id, NULL::text AS reference"
+      ),
+      where: sql.literal("state = 'released'")
+    }
+  ] as const
+
+  const findCursor = Effect.fnUntraced(function* (after: string) {
+    const rank = prefixes.findIndex((prefix) => after.startsWith(prefix))
+    const source = sources[rank]
+    if (source === undefined) return null
+    const key = after.slice(prefixes[rank]?.length)
+    const [row] = yield* rowsOf(CursorRow)(sql`
+      SELECT ${source.at}::text AS at FROM ${source.table}
+       WHERE organization_id = ${organizationId} AND ${source.key}::text = ${key}
+         AND ${source.where}`)
+    return row === undefined ? null : { at: row.at, rank, key }
+  })
+
+  const cursor: Cursor | null = page.after === null ? null : yield* findCursor(page.after)
+  if (page.after !== null && cursor === null) return { data: [], hasMore: false }
+
+  const wanted = page.limit + 1
+  const branch = (rank: 0 | 1 | 2) => {
+    const { table, at, key, columns, where } = sources[rank]
+    const before =
+      cursor === null
+        ? sql.literal("true")
+        : rank === cursor.rank
+          ? sql`(${at}, ${key}) < (${cursor.at}::timestamptz, ${rank === 1 ? sql`${cursor.key}::bigint` : cursor.key})`
+          : rank < cursor.rank
+            ? sql`${at} <= ${cursor.at}::timestamptz`
+            : sql`${at} < ${cursor.at}::timestamptz`
+    return sql`(SELECT ${sql.literal(String(rank))} AS rank, ${key}::text AS key, ${columns},
+                       ${at} AS created_at
+                  FROM ${table}
+                 WHERE organization_id = ${organizationId} AND ${where} AND ${before}
+                 ORDER BY ${at} DESC, ${key} DESC LIMIT ${wanted})`
+  }
+  const rows = yield* rowsOf(JournalRow)(sql`
+    SELECT * FROM (${branch(0)} UNION ALL ${branch(1)} UNION ALL ${branch(2)}) entries
+     ORDER BY created_at DESC, rank DESC,
+              CASE WHEN rank = 1 THEN lpad(key, 20, '0') ELSE key END DESC
+     LIMIT ${wanted}`)
+  return cutPage(rows.map(toEntry), page.limit)
+})
