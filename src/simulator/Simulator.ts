@@ -9,7 +9,7 @@ import { layerMedia, MediaLinks } from "./Media.ts"
 import type { ClipUnusable } from "./media/clip.ts"
 import { Requests, type SeenRequest } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
-import { layerVendor } from "./Vendor.ts"
+import { layerVendors } from "./Vendor.ts"
 import { vp_a } from "./vp_a.ts"
 import { vp_d } from "./vp_d.ts"
 
@@ -41,7 +41,7 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = Layer.mergeAll(layerVendor(vp_a), layerVendor(vp_d), layerVendor(ip_a))
+const vendors = layerVendors([vp_a, vp_d, ip_a])
 
 /**
  * Serves until its scope closes; requests still open are then interrupted. Fails when the port is

@@ -8,6 +8,7 @@ import { type Lifecycle, type Sighting, Tasks } from "./Tasks.ts"
 import {
   type BodyFault,
   type Call,
+  type Desk,
   decodeBody,
   isMissingModel,
   type KeyProblem,
@@ -192,6 +193,7 @@ const row = (
 const failures = {
   moderated: "risk control",
   internal: "internal error",
+  unusable: "invalid parameters",
   cancelled: "the task was cancelled",
   expired: "the task took too long"
 } as const
@@ -253,7 +255,7 @@ const submit = (mode: Mode) =>
     const { settings, options } = ask
     const framed = countOf(ask, "first_frame", "feature_video", "base_video") > 0
     return yield* placeOrder(
-      vp_d,
+      desk,
       call,
       {
         kind: "video",
@@ -292,17 +294,21 @@ const poll = Effect.fnUntraced(function* (call: Call) {
     return yield* refusal(400, 1200, "Invalid request parameters: task_ids is required")
   }
   const rows = yield* Effect.forEach(ids, (id) =>
-    Effect.flatMap(tasks.poll("vp_d", id, lifecycle), pollRow)
+    Effect.flatMap(tasks.poll(desk, id, lifecycle), pollRow)
   )
   return HttpServerResponse.jsonUnsafe(success(rows.flatMap(Option.toArray)))
 })
 
+const desk: Desk = {
+  protocol: "vp_d",
+  refuse,
+  moderatedInput: () => refusal(400, 1301, "The prompt did not pass the content safety check")
+}
+
 /** The unified task interface: the model in the path, errors by code. */
 export const vp_d: Vendor = {
-  protocol: "vp_d",
+  ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", keyRefusal),
-  refuse,
-  moderatedInput: () => refusal(400, 1301, "The prompt did not pass the content safety check"),
   routes: [
     { method: "POST", path: "/text-to-video/:model", handle: submit("text") },
     { method: "POST", path: "/image-to-video/:model", handle: submit("image") },
