@@ -98,8 +98,11 @@ const noModel = (model: string) =>
 
 const causes: Readonly<Record<number, readonly [code: number, message: string]>> = {
   401: keyFaults.unknown,
+  402: [1101, "The account is in arrears"],
   403: [1103, "Not authorised to use this resource"],
   404: [1202, "The requested method does not exist"],
+  405: [1202, "The requested method does not exist"],
+  408: [5002, "The server timed out inside"],
   429: [1302, "Too many requests, the rate limit was exceeded"],
   503: [5001, "The server is temporarily unavailable for maintenance"],
   504: [5002, "The server timed out inside"]
