@@ -11,6 +11,7 @@ import { Requests, type SeenRequest } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
 import { vp_a } from "./vp_a.ts"
+import { vp_b } from "./vp_b.ts"
 import { vp_d } from "./vp_d.ts"
 
 export type { BookEntry } from "./Book.ts"
@@ -41,7 +42,7 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = layerVendors([vp_a, vp_d, ip_a])
+const vendors = layerVendors([vp_a, vp_b, vp_d, ip_a])
 
 /**
  * Serves until its scope closes; requests still open are then interrupted. Fails when the port is
