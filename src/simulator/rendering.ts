@@ -80,6 +80,13 @@ export const producedVideo = (accepted: AcceptedEntry): Produced => {
   return { seconds, images: null, completion_tokens: Math.floor(tokens) }
 }
 
+/** Only the length ordered, for work that is billed by the second. */
+export const producedSeconds = ({ order }: AcceptedEntry): Produced => ({
+  seconds: order.seconds,
+  images: null,
+  completion_tokens: null
+})
+
 /** How many images come of an order. */
 export const producedImages = ({ order, switches }: AcceptedEntry): Produced => ({
   seconds: null,

@@ -4,6 +4,7 @@ import { type AcceptedEntry, millisOf } from "./Book.ts"
 import { randomText, requestId } from "./digest.ts"
 import { MediaLinks } from "./Media.ts"
 import { placeOrder } from "./placing.ts"
+import { producedSeconds } from "./rendering.ts"
 import { type Lifecycle, type Sighting, Tasks } from "./Tasks.ts"
 import {
   type BodyFault,
@@ -163,7 +164,7 @@ const settingsFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined
 const lifecycle: Lifecycle = {
   between: ["submitted", "processing"],
   cancels: false,
-  produced: ({ order }) => ({ seconds: order.seconds, images: null, completion_tokens: null })
+  produced: producedSeconds
 }
 
 /** In tenths of the vendor's unit per second. */
