@@ -14,6 +14,7 @@ import { vp_a } from "./vp_a.ts"
 import { vp_b } from "./vp_b.ts"
 import { vp_d } from "./vp_d.ts"
 import { vp_e } from "./vp_e.ts"
+import { vp_f } from "./vp_f.ts"
 
 export type { BookEntry } from "./Book.ts"
 export type { SeenRequest } from "./Requests.ts"
@@ -43,7 +44,7 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = layerVendors([vp_a, vp_b, vp_d, vp_e, ip_a])
+const vendors = layerVendors([vp_a, vp_b, vp_d, vp_e, vp_f, ip_a])
 
 /**
  * Serves until its scope closes; requests still open are then interrupted. Fails when the port is
