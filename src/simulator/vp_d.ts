@@ -71,12 +71,13 @@ const OmniSubmit = Schema.Struct({
 /** A request of any mode. */
 type Ask = typeof OmniSubmit.Type
 
-const refusal = (status: number, code: number, message: string) =>
+/** The form of every error. */
+export const refusal = (status: number, code: number, message: string) =>
   new Refusal({ status, body: { code, message, request_id: requestId() } })
 
 const invalid = (what: string) => refusal(400, 1201, `Invalid value: ${what}`)
 
-const ofFault = ({ path, problem }: BodyFault) => {
+export const ofFault = ({ path, problem }: BodyFault) => {
   if (path === "") return refusal(400, 1200, "Invalid request parameters: not a JSON object")
   return problem === "missing"
     ? refusal(400, 1200, `Invalid request parameters: ${path} is required`)
@@ -94,7 +95,7 @@ const keyRefusal = (problem: KeyProblem) => {
   return refusal(401, code, message)
 }
 
-const noModel = (model: string) =>
+export const noModel = (model: string) =>
   refusal(404, 1203, `The requested model does not exist: ${model}`)
 
 const causes: Readonly<Record<number, readonly [code: number, message: string]>> = {
@@ -113,6 +114,9 @@ const ownCause = [5000, "Internal server error"] as const
 
 const refuse = (status: number): Refusal =>
   refusal(status, ...(causes[status] ?? (status >= 500 ? ownCause : otherCause)))
+
+export const moderatedInput = () =>
+  refusal(400, 1301, "The prompt did not pass the content safety check")
 
 const strict = { unknownFields: "refused", refuse: ofFault } as const
 const decodeText = decodeBody(TextSubmit, strict)
@@ -161,7 +165,7 @@ const settingsFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined
   return undefined
 }
 
-const lifecycle: Lifecycle = {
+export const lifecycle: Lifecycle = {
   between: ["submitted", "processing"],
   cancels: false,
   produced: producedSeconds
@@ -173,7 +177,8 @@ const receipt = ({ order }: AcceptedEntry): string => {
   return String(((order.seconds ?? 0) * (dear ? 9 : 6)) / 10)
 }
 
-const success = (data: Schema.Json) => ({
+/** The form of every other answer. */
+export const success = (data: Schema.Json) => ({
   code: 0,
   message: "SUCCEED",
   request_id: requestId(),
@@ -194,7 +199,8 @@ const row = (
   update_time: updatedAtMillis
 })
 
-const failures = {
+/** The messages of tasks that failed. */
+export const failures = {
   moderated: "risk control",
   internal: "internal error",
   unusable: "invalid parameters",
@@ -303,11 +309,7 @@ const poll = Effect.fnUntraced(function* (call: Call) {
   return HttpServerResponse.jsonUnsafe(success(rows.flatMap(Option.toArray)))
 })
 
-const desk: Desk = {
-  protocol: "vp_d",
-  refuse,
-  moderatedInput: () => refusal(400, 1301, "The prompt did not pass the content safety check")
-}
+const desk: Desk = { protocol: "vp_d", refuse, moderatedInput }
 
 /** The unified task interface: the model in the path, errors by code. */
 export const vp_d: Vendor = {
