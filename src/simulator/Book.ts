@@ -37,6 +37,8 @@ export const AcceptedEntry = Schema.Struct({
   ...Stamp,
   event: Schema.Literal("accepted"),
   ...Subject,
+  /** On a relay, which of its vendors' protocols the order was in. */
+  family: Schema.optionalKey(Schema.String),
   /** The last four characters of the key; empty for a key too short to be cut. */
   key_hint: Schema.String,
   order: Order,
@@ -62,7 +64,9 @@ export const EndedEntry = Schema.Struct({
   event: Schema.Literals(["succeeded", "failed", "cancelled", "expired"]),
   ...Subject,
   /** Why the job did not succeed; null when it did. */
-  reason: Schema.NullOr(Schema.Literals(["internal", "moderated", "cancelled", "expired"])),
+  reason: Schema.NullOr(
+    Schema.Literals(["internal", "moderated", "unusable", "cancelled", "expired"])
+  ),
   produced: Produced
 })
 export interface EndedEntry extends Schema.Schema.Type<typeof EndedEntry> {}

@@ -9,9 +9,13 @@ import { layerMedia, MediaLinks } from "./Media.ts"
 import type { ClipUnusable } from "./media/clip.ts"
 import { Requests, type SeenRequest } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
-import { layerVendor } from "./Vendor.ts"
+import { layerVendors } from "./Vendor.ts"
 import { vp_a } from "./vp_a.ts"
+import { vp_b } from "./vp_b.ts"
+import { vp_c } from "./vp_c.ts"
 import { vp_d } from "./vp_d.ts"
+import { vp_e } from "./vp_e.ts"
+import { vp_f } from "./vp_f.ts"
 
 export type { BookEntry } from "./Book.ts"
 export type { SeenRequest } from "./Requests.ts"
@@ -41,7 +45,7 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = Layer.mergeAll(layerVendor(vp_a), layerVendor(vp_d), layerVendor(ip_a))
+const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a])
 
 /**
  * Serves until its scope closes; requests still open are then interrupted. Fails when the port is

@@ -10,9 +10,17 @@ import {
 import { sha256 } from "./digest.ts"
 import { countOf, isOn, readSwitches } from "./switches.ts"
 
+/** Where an order is taken; nobody else knows its task. */
+export interface Place {
+  /** Also the first path segment. */
+  readonly protocol: string
+  /** On a relay, which of its vendors' protocols. */
+  readonly family?: string
+}
+
 /** An order that passed the vendor's checks. */
 export interface Draft {
-  readonly protocol: string
+  readonly place: Place
   readonly kind: "video" | "image"
   readonly model: string
   readonly key: string
@@ -31,6 +39,8 @@ export interface Lifecycle {
   readonly between: readonly [string, ...Array<string>]
   /** Whether cancelled and expired are ends of their own; otherwise both are failures. */
   readonly cancels: boolean
+  /** Orders whose fault is only found at work; they fail. */
+  readonly unusable?: (accepted: AcceptedEntry) => boolean
   readonly produced: (accepted: AcceptedEntry) => Produced
 }
 
@@ -59,7 +69,7 @@ export class Tasks extends Context.Service<
     /** Books the order and makes it a task. */
     accept(draft: Draft): Effect.Effect<AcceptedEntry>
     /** Counts as one poll of the task. An unknown id is `Forgotten`. */
-    poll(protocol: string, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
+    poll(place: Place, id: string, lifecycle: Lifecycle): Effect.Effect<Sighting>
     /** Ends the task the way its switches say; the same task again changes nothing. */
     finish(accepted: AcceptedEntry, lifecycle: Lifecycle): Effect.Effect<EndedEntry>
     /** The ids of the tasks ordered under a client's own id, oldest first. */
@@ -81,7 +91,8 @@ export class Tasks extends Context.Service<
         while (tasks.has(id)) id = draft.newId(now)
         const accepted = yield* book.accepted({
           event: "accepted",
-          protocol: draft.protocol,
+          protocol: draft.place.protocol,
+          ...(draft.place.family === undefined ? {} : { family: draft.place.family }),
           kind: draft.kind,
           upstream_id: id,
           model: draft.model,
@@ -106,13 +117,16 @@ export class Tasks extends Context.Service<
       })
 
       const poll = Effect.fnUntraced(function* (
-        protocol: string,
+        place: Place,
         id: string,
         lifecycle: Lifecycle
       ): Effect.fn.Return<Sighting> {
         const task = tasks.get(id)
-        if (task === undefined || task.accepted.protocol !== protocol) return { _tag: "Forgotten" }
+        if (task === undefined) return { _tag: "Forgotten" }
         const { accepted } = task
+        if (accepted.protocol !== place.protocol || accepted.family !== place.family) {
+          return { _tag: "Forgotten" }
+        }
         const { switches } = accepted
         if (isOn(switches, "forget")) return { _tag: "Forgotten" }
         if (task.ended !== undefined) return { _tag: "Ended", accepted, ended: task.ended }
@@ -160,6 +174,9 @@ const endingOf = (
   lifecycle: Lifecycle
 ): Pick<EndedEntry, "event" | "reason" | "produced"> => {
   const { switches } = accepted
+  if (lifecycle.unusable?.(accepted) === true) {
+    return { event: "failed", reason: "unusable", produced: nothing }
+  }
   if (isOn(switches, "moderate-output")) {
     return { event: "failed", reason: "moderated", produced: nothing }
   }

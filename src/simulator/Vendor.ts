@@ -2,7 +2,7 @@ import { ByteSize, Data, Effect, Option, Result, Schema, type SchemaIssue } from
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { MediaLinks } from "./Media.ts"
 import { Requests } from "./Requests.ts"
-import type { Tasks } from "./Tasks.ts"
+import type { Place, Tasks } from "./Tasks.ts"
 
 /** An answer that is a vendor's error, in the form of its protocol. */
 export class Refusal extends Data.TaggedError("Refusal")<{
@@ -25,7 +25,8 @@ export interface Call {
 }
 
 export interface VendorRoute {
-  readonly method: "GET" | "POST"
+  /** `*` is any method. */
+  readonly method: "GET" | "POST" | "*"
   /** Without the protocol in front. */
   readonly path: `/${string}`
   readonly handle: (
@@ -33,19 +34,21 @@ export interface VendorRoute {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, Bench>
 }
 
+/** Takes the orders of a protocol: its own vendor, or one family of a relay in front of vendors. */
+export interface Desk extends Place {
+  /** The desk's error for a status of 400 or above that has no more special cause. */
+  readonly refuse: (status: number) => Refusal
+  /** The vendor's error for an input it will not work on. */
+  readonly moderatedInput: () => Refusal
+}
+
 /**
  * One protocol as its vendor serves it. Every protocol has one file in the same order: wire schemas,
  * refusals, checks, lifecycle of a job, answers, calls, and the vendor itself.
  */
-export interface Vendor {
-  /** Also the first path segment. */
-  readonly protocol: string
+export interface Vendor extends Pick<Desk, "protocol" | "refuse"> {
   /** The key of a request, or the vendor's authentication error. */
   readonly authenticate: (headers: Headers.Headers) => Result.Result<string, Refusal>
-  /** The vendor's error for a status of 400 or above that has no more special cause. */
-  readonly refuse: (status: number) => Refusal
-  /** The vendor's error for an input it will not work on. */
-  readonly moderatedInput: () => Refusal
   readonly routes: ReadonlyArray<VendorRoute>
 }
 
@@ -126,16 +129,16 @@ const join = (path: string, key: PropertyKey): string => {
 }
 
 /**
- * The vendor's routes under `/<protocol>`. Every request is recorded as it came, then its key is
- * checked; a path the vendor does not have answers its 404.
+ * The routes of each vendor under its `/<protocol>`. Every request is recorded as it came, then its
+ * key is checked; a path the vendor does not have answers its 404.
  */
-export const layerVendor = (vendor: Vendor) =>
+export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       const bench = yield* Effect.context<Exclude<Bench, HttpServerRequest.HttpServerRequest>>()
       const requests = yield* Requests
 
-      const serve = (handle: VendorRoute["handle"]) =>
+      const serve = (vendor: Vendor, handle: VendorRoute["handle"]) =>
         Effect.fnUntraced(
           function* (request: HttpServerRequest.HttpServerRequest) {
             const url = new URL(request.originalUrl, "http://vendor.invalid")
@@ -165,14 +168,13 @@ export const layerVendor = (vendor: Vendor) =>
           )
         )
 
-      for (const { method, path, handle } of vendor.routes) {
-        yield* router.add(method, `/${vendor.protocol}${path}`, serve(handle))
+      for (const vendor of vendors) {
+        for (const { method, path, handle } of vendor.routes) {
+          yield* router.add(method, `/${vendor.protocol}${path}`, serve(vendor, handle))
+        }
+        const noRoute = serve(vendor, () => Effect.fail(vendor.refuse(404)))
+        yield* router.add("*", `/${vendor.protocol}/*`, noRoute)
       }
-      yield* router.add(
-        "*",
-        `/${vendor.protocol}/*`,
-        serve(() => Effect.fail(vendor.refuse(404)))
-      )
     })
   )
 

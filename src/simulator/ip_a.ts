@@ -4,11 +4,12 @@ import { randomText } from "./digest.ts"
 import { MediaLinks, pictureSeed, type Size } from "./Media.ts"
 import { drawPicture, maxSide } from "./media/picture.ts"
 import { placeOrder } from "./placing.ts"
-import { isOn } from "./switches.ts"
+import { producedImages } from "./rendering.ts"
 import { type Lifecycle, Tasks } from "./Tasks.ts"
 import {
   type BodyFault,
   type Call,
+  type Desk,
   decodeBody,
   isMissingModel,
   keyOf,
@@ -102,17 +103,15 @@ const readSize = (text: string): Result.Result<Size, Refusal> => {
     : Result.succeed({ width, height })
 }
 
-const delivered = ({ order, switches }: AcceptedEntry): number =>
-  (order.n ?? 1) - (isOn(switches, "fewer") ? 1 : 0)
-
 /** An order is done when it is answered, so nothing ever polls it. */
 const lifecycle: Lifecycle = {
   between: ["processing"],
   cancels: false,
-  produced: (accepted) => ({ seconds: null, images: delivered(accepted), completion_tokens: null })
+  produced: producedImages
 }
 
 const answer = Effect.fnUntraced(function* (
+  desk: Desk,
   accepted: AcceptedEntry,
   size: Size,
   inline: boolean,
@@ -122,8 +121,8 @@ const answer = Effect.fnUntraced(function* (
   const links = yield* MediaLinks
   const ended = yield* tasks.finish(accepted, lifecycle)
   if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
-  if (ended.reason !== null) return yield* refuse(500)
-  const indexes = Array.from({ length: delivered(accepted) }, (_, index) => index)
+  if (ended.reason !== null) return yield* desk.refuse(500)
+  const indexes = Array.from({ length: ended.produced.images ?? 0 }, (_, index) => index)
   const data = yield* Effect.forEach(
     indexes,
     Effect.fnUntraced(function* (index): Effect.fn.Return<Schema.JsonObject> {
@@ -137,46 +136,51 @@ const answer = Effect.fnUntraced(function* (
 
 const newId = (): string => `img-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 20)}`
 
-const submit = Effect.fnUntraced(function* (call: Call) {
-  const order = yield* decodeSubmit(call.body)
-  const size = yield* Effect.fromResult(readSize(order.size ?? "1024x1024"))
-  if (isMissingModel(order.model)) {
-    const message = `The model ${order.model} does not exist`
-    return yield* refusal(404, "invalid_request_error", "model_not_found", message, "model")
-  }
-  const images = [order.image ?? []].flat().length
-  return yield* placeOrder(
-    ip_a,
-    call,
-    {
-      kind: "image",
-      model: order.model,
-      prompt: order.prompt,
-      order: {
-        seconds: null,
-        resolution: null,
-        ratio: null,
-        n: order.n ?? 1,
-        size: order.size ?? "1024x1024",
-        inputs: { images, videos: 0, audios: 0 },
-        generate_audio: null
+/** The call of the protocol at a desk. */
+export const submitAt = (desk: Desk) =>
+  Effect.fnUntraced(function* (call: Call) {
+    const order = yield* decodeSubmit(call.body)
+    const size = yield* Effect.fromResult(readSize(order.size ?? "1024x1024"))
+    if (isMissingModel(order.model)) {
+      const message = `The model ${order.model} does not exist`
+      return yield* refusal(404, "invalid_request_error", "model_not_found", message, "model")
+    }
+    const images = [order.image ?? []].flat().length
+    return yield* placeOrder(
+      desk,
+      call,
+      {
+        kind: "image",
+        model: order.model,
+        prompt: order.prompt,
+        order: {
+          seconds: null,
+          resolution: null,
+          ratio: null,
+          n: order.n ?? 1,
+          size: order.size ?? "1024x1024",
+          inputs: { images, videos: 0, audios: 0 },
+          generate_audio: null
+        },
+        clientToken: null,
+        echo: {},
+        newId
       },
-      clientToken: null,
-      echo: {},
-      newId
-    },
-    (accepted) => answer(accepted, size, order.response_format === "b64_json", order.prompt)
-  )
-})
+      (accepted) => answer(desk, accepted, size, order.response_format === "b64_json", order.prompt)
+    )
+  })
+
+export const moderatedInput = () => refusedContent("content_policy_violation")
+
+const desk: Desk = { protocol: "ip_a", refuse, moderatedInput }
+const submit = submitAt(desk)
 
 const versions = ["/v1", "/api/v3", "/compatible-mode/v1"] as const
 
 /** The common standard form, answered at once. */
 export const ip_a: Vendor = {
-  protocol: "ip_a",
+  ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),
-  refuse,
-  moderatedInput: () => refusedContent("content_policy_violation"),
   routes: versions.map((version) => ({
     method: "POST",
     path: `${version}/images/generations`,

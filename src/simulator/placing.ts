@@ -5,7 +5,7 @@ import type { AcceptedEntry } from "./Book.ts"
 import { MediaLinks } from "./Media.ts"
 import { isOn, readSwitches, refusedStatus, type Switches } from "./switches.ts"
 import { type Draft, Tasks } from "./Tasks.ts"
-import { type Bench, type Call, Refusal, type Vendor } from "./Vendor.ts"
+import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 
 /**
  * Takes an order that passed the vendor's checks, unless a switch in its prompt says otherwise.
@@ -13,13 +13,13 @@ import { type Bench, type Call, Refusal, type Vendor } from "./Vendor.ts"
  * too. `answer` runs after the booking.
  */
 export const placeOrder = Effect.fnUntraced(function* (
-  vendor: Vendor,
+  desk: Desk,
   call: Call,
-  draft: Omit<Draft, "protocol" | "key">,
+  draft: Omit<Draft, "place" | "key">,
   answer: (accepted: AcceptedEntry) => Effect.Effect<Schema.Json, Refusal, Bench>
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Refusal, Bench> {
   const switches = readSwitches(draft.prompt)
-  yield* refuseInstead(vendor, switches)
+  yield* refuseInstead(desk, switches)
   if (isOn(switches, "html")) {
     return HttpServerResponse.text("<!doctype html><title>Back soon</title><p>Back soon.</p>", {
       contentType: "text/html; charset=utf-8"
@@ -27,11 +27,11 @@ export const placeOrder = Effect.fnUntraced(function* (
   }
   if (isOn(switches, "redirect")) {
     const { origin } = yield* MediaLinks
-    return HttpServerResponse.redirect(`${origin}/${vendor.protocol}/moved`, { status: 302 })
+    return HttpServerResponse.redirect(`${origin}/${desk.protocol}/moved`, { status: 302 })
   }
 
   const tasks = yield* Tasks
-  const accepted = yield* tasks.accept({ ...draft, protocol: vendor.protocol, key: call.key })
+  const accepted = yield* tasks.accept({ ...draft, place: desk, key: call.key })
   const body = yield* answer(accepted)
   if (isOn(switches, "lost")) {
     NodeHttpServerRequest.toIncomingMessage(
@@ -49,13 +49,13 @@ export const placeOrder = Effect.fnUntraced(function* (
   return HttpServerResponse.jsonUnsafe(body)
 })
 
-const refuseInstead = (vendor: Vendor, switches: Switches): Effect.Effect<void, Refusal> => {
+const refuseInstead = (desk: Desk, switches: Switches): Effect.Effect<void, Refusal> => {
   const status = refusedStatus(switches)
-  if (status !== undefined) return Effect.fail(vendor.refuse(status))
-  if (isOn(switches, "moderate-input")) return Effect.fail(vendor.moderatedInput())
-  if (isOn(switches, "http500")) return Effect.fail(vendor.refuse(500))
+  if (status !== undefined) return Effect.fail(desk.refuse(status))
+  if (isOn(switches, "moderate-input")) return Effect.fail(desk.moderatedInput())
+  if (isOn(switches, "http500")) return Effect.fail(desk.refuse(500))
   if (isOn(switches, "rate")) {
-    const { status, body } = vendor.refuse(429)
+    const { status, body } = desk.refuse(429)
     return Effect.fail(new Refusal({ status, body, headers: { "retry-after": "1" } }))
   }
   return Effect.void

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import type { AcceptedEntry, Produced } from "./Book.ts"
 import { numberFrom } from "./digest.ts"
 import type { Size } from "./Media.ts"
+import { isOn } from "./switches.ts"
 
 export const Resolution = Schema.Literals(["480p", "720p", "1080p", "4k"])
 
@@ -63,7 +64,8 @@ const renderedSize = (accepted: AcceptedEntry): Size => {
   return { width, height }
 }
 
-const assumedInputSeconds = 4
+/** What every reference video is taken to last. */
+export const assumedInputSeconds = 4
 const chosenSeconds = { least: 4, most: 15 }
 
 /** Length and tokens of a rendered order. The model's own choice of length depends on the id only. */
@@ -77,3 +79,17 @@ export const producedVideo = (accepted: AcceptedEntry): Produced => {
   const tokens = (width * height * (framesPerSecond * counted + 1)) / 1024
   return { seconds, images: null, completion_tokens: Math.floor(tokens) }
 }
+
+/** Only the length ordered, for work that is billed by the second. */
+export const producedSeconds = ({ order }: AcceptedEntry): Produced => ({
+  seconds: order.seconds,
+  images: null,
+  completion_tokens: null
+})
+
+/** How many images come of an order. */
+export const producedImages = ({ order, switches }: AcceptedEntry): Produced => ({
+  seconds: null,
+  images: (order.n ?? 1) - (isOn(switches, "fewer") ? 1 : 0),
+  completion_tokens: null
+})

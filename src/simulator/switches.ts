@@ -24,7 +24,9 @@ const names = new Set([
   "forget",
   "nousage",
   "usage",
-  "fewer"
+  "fewer",
+  "async",
+  "onechoice"
 ])
 
 /** Reads the switches of a prompt; the last one of a name counts, words of other names are text. */
@@ -43,6 +45,18 @@ export const isOn = (switches: Switches, name: string): boolean => switches[name
 export const countOf = (switches: Switches, name: string, fallback: number): number => {
   const value = switches[name] ?? ""
   return /^\d{1,9}$/.test(value) ? Number(value) : fallback
+}
+
+/** Puts the word of `sim:usage=WORD` into the text itself, as no JSON value is like `1e309`. */
+export const withUsageWord = (
+  text: string,
+  switches: Switches,
+  fields: ReadonlyArray<string>
+): string => {
+  const word = switches.usage
+  if (word === undefined) return text
+  const counts = new RegExp(`("(?:${fields.join("|")})":)\\d+`, "g")
+  return text.replace(counts, (_, name: string) => `${name}${word}`)
 }
 
 /** The status of `sim:refuse=STATUS`; anything but 400 to 599 is no refusal. */

@@ -4,10 +4,12 @@ import { type AcceptedEntry, millisOf } from "./Book.ts"
 import { randomText, requestId } from "./digest.ts"
 import { MediaLinks } from "./Media.ts"
 import { placeOrder } from "./placing.ts"
+import { producedSeconds } from "./rendering.ts"
 import { type Lifecycle, type Sighting, Tasks } from "./Tasks.ts"
 import {
   type BodyFault,
   type Call,
+  type Desk,
   decodeBody,
   isMissingModel,
   type KeyProblem,
@@ -69,12 +71,13 @@ const OmniSubmit = Schema.Struct({
 /** A request of any mode. */
 type Ask = typeof OmniSubmit.Type
 
-const refusal = (status: number, code: number, message: string) =>
+/** The form of every error. */
+export const refusal = (status: number, code: number, message: string) =>
   new Refusal({ status, body: { code, message, request_id: requestId() } })
 
 const invalid = (what: string) => refusal(400, 1201, `Invalid value: ${what}`)
 
-const ofFault = ({ path, problem }: BodyFault) => {
+export const ofFault = ({ path, problem }: BodyFault) => {
   if (path === "") return refusal(400, 1200, "Invalid request parameters: not a JSON object")
   return problem === "missing"
     ? refusal(400, 1200, `Invalid request parameters: ${path} is required`)
@@ -92,13 +95,16 @@ const keyRefusal = (problem: KeyProblem) => {
   return refusal(401, code, message)
 }
 
-const noModel = (model: string) =>
+export const noModel = (model: string) =>
   refusal(404, 1203, `The requested model does not exist: ${model}`)
 
 const causes: Readonly<Record<number, readonly [code: number, message: string]>> = {
   401: keyFaults.unknown,
+  402: [1101, "The account is in arrears"],
   403: [1103, "Not authorised to use this resource"],
   404: [1202, "The requested method does not exist"],
+  405: [1202, "The requested method does not exist"],
+  408: [5002, "The server timed out inside"],
   429: [1302, "Too many requests, the rate limit was exceeded"],
   503: [5001, "The server is temporarily unavailable for maintenance"],
   504: [5002, "The server timed out inside"]
@@ -108,6 +114,9 @@ const ownCause = [5000, "Internal server error"] as const
 
 const refuse = (status: number): Refusal =>
   refusal(status, ...(causes[status] ?? (status >= 500 ? ownCause : otherCause)))
+
+export const moderatedInput = () =>
+  refusal(400, 1301, "The prompt did not pass the content safety check")
 
 const strict = { unknownFields: "refused", refuse: ofFault } as const
 const decodeText = decodeBody(TextSubmit, strict)
@@ -156,10 +165,10 @@ const settingsFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined
   return undefined
 }
 
-const lifecycle: Lifecycle = {
+export const lifecycle: Lifecycle = {
   between: ["submitted", "processing"],
   cancels: false,
-  produced: ({ order }) => ({ seconds: order.seconds, images: null, completion_tokens: null })
+  produced: producedSeconds
 }
 
 /** In tenths of the vendor's unit per second. */
@@ -168,7 +177,8 @@ const receipt = ({ order }: AcceptedEntry): string => {
   return String(((order.seconds ?? 0) * (dear ? 9 : 6)) / 10)
 }
 
-const success = (data: Schema.Json) => ({
+/** The form of every other answer. */
+export const success = (data: Schema.Json) => ({
   code: 0,
   message: "SUCCEED",
   request_id: requestId(),
@@ -189,9 +199,11 @@ const row = (
   update_time: updatedAtMillis
 })
 
-const failures = {
+/** The messages of tasks that failed. */
+export const failures = {
   moderated: "risk control",
   internal: "internal error",
+  unusable: "invalid parameters",
   cancelled: "the task was cancelled",
   expired: "the task took too long"
 } as const
@@ -253,7 +265,7 @@ const submit = (mode: Mode) =>
     const { settings, options } = ask
     const framed = countOf(ask, "first_frame", "feature_video", "base_video") > 0
     return yield* placeOrder(
-      vp_d,
+      desk,
       call,
       {
         kind: "video",
@@ -292,17 +304,17 @@ const poll = Effect.fnUntraced(function* (call: Call) {
     return yield* refusal(400, 1200, "Invalid request parameters: task_ids is required")
   }
   const rows = yield* Effect.forEach(ids, (id) =>
-    Effect.flatMap(tasks.poll("vp_d", id, lifecycle), pollRow)
+    Effect.flatMap(tasks.poll(desk, id, lifecycle), pollRow)
   )
   return HttpServerResponse.jsonUnsafe(success(rows.flatMap(Option.toArray)))
 })
 
+const desk: Desk = { protocol: "vp_d", refuse, moderatedInput }
+
 /** The unified task interface: the model in the path, errors by code. */
 export const vp_d: Vendor = {
-  protocol: "vp_d",
+  ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", keyRefusal),
-  refuse,
-  moderatedInput: () => refusal(400, 1301, "The prompt did not pass the content safety check"),
   routes: [
     { method: "POST", path: "/text-to-video/:model", handle: submit("text") },
     { method: "POST", path: "/image-to-video/:model", handle: submit("image") },

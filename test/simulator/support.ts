@@ -1,3 +1,4 @@
+import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 
@@ -9,7 +10,8 @@ interface Options {
   readonly signal?: AbortSignal
 }
 
-const requestIds = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+/** Not those of tasks, which stand after `task_id` and in the addresses of files. */
+const requestIds = /(?<!task_id":"|\/)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
 /** Sends over a real socket; request ids in the answer's text are replaced by `RID`. */
 export const send = Effect.fnUntraced(function* (
@@ -50,3 +52,13 @@ export const read = <A, I>(schema: Schema.Codec<A, I>, { text }: { readonly text
   Schema.decodeUnknownSync(Schema.fromJsonString(schema))(text)
 
 export const json = ({ text }: { readonly text: string }) => read(Schema.Json, { text })
+
+export const booked = Effect.flatMap(Simulator, ({ book }) => book)
+
+/** The order of a task as it was accepted. */
+export const orderedAs = Effect.fnUntraced(function* (id: string) {
+  for (const entry of yield* booked) {
+    if (entry.event === "accepted" && entry.upstream_id === id) return entry
+  }
+  return assert.fail(`${id} is not booked`)
+})

@@ -34,6 +34,7 @@ layer(layerSimulator({ port: 0 }))("vp_a switches", (it) => {
     ["sim:moderate-input", 400, "InputTextSensitiveContentDetected"],
     ["sim:rate", 429, "RateLimitExceeded.EndpointRPMExceeded"],
     ["sim:http500", 500, "InternalServiceError"],
+    ["sim:refuse=402", 402, "AccountOverdueError"],
     ["sim:refuse=403", 403, "AccountOverdueError"],
     ["sim:refuse=418", 418, "InvalidParameter"],
     ["sim:refuse=503", 503, "InternalServiceError"]

@@ -223,7 +223,13 @@ layer(layerSimulator({ port: 0 }))("vp_d", (it) => {
     ["sim:moderate-input", 400, 1301],
     ["sim:rate", 429, 1302],
     ["sim:http500", 500, 5000],
+    ["sim:refuse=402", 402, 1101],
     ["sim:refuse=403", 403, 1103],
+    ["sim:refuse=404", 404, 1202],
+    ["sim:refuse=408", 408, 5002],
+    ["sim:refuse=418", 418, 1200],
+    ["sim:refuse=502", 502, 5000],
+    ["sim:refuse=503", 503, 5001],
     ["sim:refuse=504", 504, 5002]
   ] as const)("%s in an item refuses the order", ([word, status, code]) =>
     Effect.gen(function* () {
