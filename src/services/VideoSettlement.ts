@@ -144,7 +144,8 @@ export const layerVideoSettlement = Layer.effect(
         const account = yield* credentials.account(task.channelId)
         const status = yield* adapter.poll(account, {
           upstreamId: task.upstreamId,
-          upstreamModel: task.upstreamModel
+          upstreamModel: task.upstreamModel,
+          listedProtocol: task.listedProtocol
         })
         yield* apply(task, status)
       },

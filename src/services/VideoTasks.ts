@@ -21,7 +21,12 @@ import {
 import type { Prices } from "../domain/Prices.ts"
 import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
-import { isVideoProtocol, type VideoProtocol, videoProtocolRow } from "../domain/VideoProtocol.ts"
+import {
+  canServe,
+  isVideoProtocol,
+  type VideoProtocol,
+  videoProtocolRow
+} from "../domain/VideoProtocol.ts"
 import {
   countInputs,
   normaliseVideo,
@@ -109,6 +114,13 @@ export const layerVideoTasks = Layer.effect(
             param: "model"
           })
         }
+        const listedProtocol = ordered.model.protocol
+        if (!canServe(protocol, listedProtocol)) {
+          return yield* new VideoUnsupportedProtocol({
+            message: `${JSON.stringify(body.model)} is listed under ${listedProtocol}, which ${protocol} cannot serve`,
+            param: "model"
+          })
+        }
         const mounted = yield* ordering.account(ordered)
         const { sku, quote, inputs } = yield* Effect.fromResult(
           priceOrder(protocol, ordered.model.prices, input)
@@ -117,6 +129,7 @@ export const layerVideoTasks = Layer.effect(
         const order: VideoOrder = {
           taskId: id,
           upstreamModel: mounted.upstreamModel,
+          listedProtocol,
           blocks: input.blocks,
           seconds: sku.seconds,
           resolution: sku.resolution,
@@ -165,6 +178,7 @@ export const layerVideoTasks = Layer.effect(
                 keyId: caller.keyId,
                 model: body.model,
                 ...where,
+                listedProtocol,
                 summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
                 submitSeconds: settings.submitDeadlineSeconds
               }
