@@ -73,8 +73,8 @@ export interface ImageAdapter {
 }
 
 export interface Adapters {
-  readonly video: Partial<Readonly<Record<VideoProtocol, VideoAdapter>>>
-  readonly image: Partial<Readonly<Record<ImageProtocol, ImageAdapter>>>
+  readonly video: Readonly<Record<VideoProtocol, VideoAdapter>>
+  readonly image: Readonly<Record<ImageProtocol, ImageAdapter>>
 }
 
 export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>()(

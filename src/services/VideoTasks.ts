@@ -107,8 +107,7 @@ export const layerVideoTasks = Layer.effect(
         const input = yield* Effect.fromResult(normaliseVideo(body))
         const ordered = yield* ordering.model(caller, body.model, "video")
         const { protocol } = ordered
-        const adapter = isVideoProtocol(protocol) ? adapters.video[protocol] : undefined
-        if (!isVideoProtocol(protocol) || adapter === undefined) {
+        if (!isVideoProtocol(protocol)) {
           return yield* new VideoUnsupportedProtocol({
             message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol`,
             param: "model"
@@ -184,7 +183,7 @@ export const layerVideoTasks = Layer.effect(
               }
             })
             yield* failpoints.pass("video.held")
-            const upstreamId = yield* adapter.submit(mounted.account, order).pipe(
+            const upstreamId = yield* adapters.video[protocol].submit(mounted.account, order).pipe(
               Effect.catch(refused),
               Effect.tapDefect(() => giveBack("The gateway failed", { reason: "gateway_defect" }))
             )

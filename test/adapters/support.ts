@@ -75,15 +75,11 @@ export const seenDuring = Effect.fnUntraced(function* <A, E, R>(call: Effect.Eff
   return { result, requests: yield* simulator.requests }
 })
 
-export const videoAdapter = Effect.fnUntraced(function* (protocol: VideoProtocol) {
-  const adapter = (yield* ProtocolAdapter).video[protocol]
-  return adapter ?? (yield* Effect.die(`No adapter speaks ${protocol}`))
-})
+export const videoAdapter = (protocol: VideoProtocol) =>
+  Effect.map(ProtocolAdapter, ({ video }) => video[protocol])
 
-export const imageAdapter = Effect.fnUntraced(function* (protocol: ImageProtocol) {
-  const adapter = (yield* ProtocolAdapter).image[protocol]
-  return adapter ?? (yield* Effect.die(`No adapter speaks ${protocol}`))
-})
+export const imageAdapter = (protocol: ImageProtocol) =>
+  Effect.map(ProtocolAdapter, ({ image }) => image[protocol])
 
 export const textBlock = (text: string) => ({ type: "text", text }) as const
 
