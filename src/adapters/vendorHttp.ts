@@ -75,6 +75,10 @@ const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnsw
 const connectionLost = () =>
   lost("connection_lost", "The connection to the vendor was lost before its answer was complete")
 
+/** The answer did not come in the time we give it. */
+export const timedOut = (limit: Duration.Duration) =>
+  lost("timeout", `The vendor did not answer within ${Duration.toSeconds(limit)} seconds`)
+
 /** Seconds only: a date would need the vendor's clock to agree with ours. */
 const parseRetryAfter = (header: string | undefined): number | null =>
   header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : null
@@ -131,13 +135,7 @@ export const send = Effect.fnUntraced(
       ),
       Effect.timeoutOrElse({
         duration: options.timeout,
-        orElse: () =>
-          Effect.fail(
-            lost(
-              "timeout",
-              `The vendor did not answer within ${Duration.toSeconds(options.timeout)} seconds`
-            )
-          )
+        orElse: () => Effect.fail(timedOut(options.timeout))
       })
     )
 )
@@ -192,3 +190,19 @@ export const unusable = (
   answer.status >= 300 || saysError(answer.body)
     ? refusal(account, answer)
     : brokenAnswer(account, answer)
+
+/**
+ * The refusal a vendor gives for an input its interface has no field for. Leaving the input out
+ * would sell another video than the one ordered, so nothing is sent.
+ */
+export const refusedUnsent = (body: {
+  readonly message: string
+  readonly [field: string]: unknown
+}): VendorRefused =>
+  new VendorRefused({
+    effectiveStatus: 400,
+    status: 400,
+    body,
+    message: body.message,
+    retryAfterSeconds: null
+  })

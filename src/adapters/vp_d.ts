@@ -30,7 +30,7 @@ const Row = Schema.Struct({
 })
 const Video = Schema.Struct({ type: Schema.Literal("video"), url: Schema.NonEmptyString })
 
-const isEnvelope = Schema.is(Envelope)
+export const isEnvelope = Schema.is(Envelope)
 const isSubmitted = Schema.is(Submitted)
 const isRow = Schema.is(Row)
 const isVideo = Schema.is(Video)
@@ -116,7 +116,8 @@ const statusOfCode = (code: number): number | null => {
   return code >= 5000 ? 500 : null
 }
 
-const refused = (account: ChannelAccount, answer: VendorAnswer) =>
+/** A refusal by the vendor's own code. */
+export const refused = (account: ChannelAccount, answer: VendorAnswer) =>
   refusal(account, answer, {
     effectiveStatus: isEnvelope(answer.body) ? statusOfCode(answer.body.code) : null
   })

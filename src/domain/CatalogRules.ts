@@ -3,7 +3,7 @@ import type { CatalogDocument, Model, Mount } from "./CatalogDocument.ts"
 import { isImageProtocol } from "./ImageProtocol.ts"
 import type { Modality } from "./Modality.ts"
 import type { Prices } from "./Prices.ts"
-import { isVideoProtocol, videoProtocolRow } from "./VideoProtocol.ts"
+import { canServe, isVideoProtocol, videoProtocolRow } from "./VideoProtocol.ts"
 
 export interface Fault {
   /** Where in the document, such as `mounts[2].channel`. */
@@ -148,11 +148,23 @@ export const findWarnings = (
                 message: `${protocol} is no ${model.modality} protocol of this gateway`
               }
             ]),
-        ...(protocol === "vp_b" && channels.get(mount.channel)?.app_id === null
+        ...(isVideoProtocol(protocol) &&
+        videoProtocolRow(protocol).needsAppId &&
+        channels.get(mount.channel)?.app_id === null
           ? [
               {
                 path: `mounts[${index}].channel`,
-                message: "vp_b needs an app_id on its channel; calls answer channel_unavailable"
+                message: `${protocol} needs an app_id on its channel; calls answer channel_unavailable`
+              }
+            ]
+          : []),
+        ...(model?.modality === "video" &&
+        isVideoProtocol(protocol) &&
+        !canServe(protocol, model.protocol)
+          ? [
+              {
+                path: `mounts[${index}].protocol`,
+                message: `${protocol} serves no model listed as ${model.protocol}; calls answer video_unsupported_protocol`
               }
             ]
           : [])

@@ -2,14 +2,14 @@
 import { Schema } from "effect"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional } from "./optional.ts"
-import { Media } from "./VideoRequest.ts"
+import { Media, mediaUrls } from "./VideoRequest.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
 const media = optional(Media, "a URL, {url} or an array of them")
 
 /**
  * Body of `POST /v1/images/generations`. Fields not named here belong to the vendor: `ip_a` passes
- * them on, the other protocols leave them out.
+ * them on, the other protocols send only those they know.
  */
 export const ImageBody = Schema.StructWithRest(
   Schema.Struct({
@@ -33,3 +33,7 @@ export type ImageBody = typeof ImageBody.Type
 
 /** The number ordered and billed (Image 2). */
 export const imageCount = (body: ImageBody): number => body.n ?? DEFAULT_IMAGES
+
+/** Addresses of the reference images, those of `image` first, then `images`, then `image_url`. */
+export const referenceImages = (body: ImageBody): ReadonlyArray<string> =>
+  [body.image, body.images, body.image_url].flatMap(mediaUrls)

@@ -7,6 +7,9 @@ export type Resolution = typeof Resolution.Type
 export const VideoBilling = Schema.Literals(["token_video", "second_video"])
 export type VideoBilling = typeof VideoBilling.Type
 
+/** The relay speaks like the protocol the catalog lists a model under; a and b sound the same. */
+export type RelayFamily = "a" | "d" | "e" | "f"
+
 interface Row {
   /** Closed interval of whole seconds. */
   readonly seconds: readonly [min: number, max: number]
@@ -16,6 +19,10 @@ interface Row {
   readonly resolutions: ReadonlyArray<Resolution>
   /** `null`: the mounted catalog model decides. */
   readonly billing: VideoBilling | null
+  /** The channel must hold an application id. */
+  readonly needsAppId: boolean
+  /** How a relay serves models listed under this protocol; `null`: it does not. */
+  readonly relayFamily: RelayFamily | null
 }
 
 export const videoProtocols = {
@@ -23,32 +30,49 @@ export const videoProtocols = {
     seconds: [5, 15],
     smart: "never",
     resolutions: ["480p", "720p", "1080p", "4K"],
-    billing: "token_video"
+    billing: "token_video",
+    needsAppId: false,
+    relayFamily: "a"
   },
-  vp_b: { seconds: [4, 15], smart: "always", resolutions: [], billing: "token_video" },
+  vp_b: {
+    seconds: [4, 15],
+    smart: "always",
+    resolutions: [],
+    billing: "token_video",
+    needsAppId: true,
+    relayFamily: "a"
+  },
   vp_c: {
     seconds: [1, 16],
     smart: "token_billed",
     resolutions: ["480p", "540p", "720p", "1080p", "4K"],
-    billing: null
+    billing: null,
+    needsAppId: false,
+    relayFamily: null
   },
   vp_d: {
     seconds: [3, 15],
     smart: "never",
     resolutions: ["720p", "1080p", "4K"],
-    billing: "second_video"
+    billing: "second_video",
+    needsAppId: false,
+    relayFamily: "d"
   },
   vp_e: {
     seconds: [1, 16],
     smart: "never",
     resolutions: ["540p", "720p", "1080p"],
-    billing: "second_video"
+    billing: "second_video",
+    needsAppId: false,
+    relayFamily: "e"
   },
   vp_f: {
     seconds: [2, 15],
     smart: "never",
     resolutions: ["720p", "1080p"],
-    billing: "second_video"
+    billing: "second_video",
+    needsAppId: false,
+    relayFamily: "f"
   }
 } as const satisfies Record<string, Row>
 
@@ -58,6 +82,14 @@ export type VideoProtocol = typeof VideoProtocol.Type
 export const isVideoProtocol = Schema.is(VideoProtocol)
 
 export const videoProtocolRow = (protocol: VideoProtocol): Row => videoProtocols[protocol]
+
+/** The relay's family for a model by the protocol it is listed under; null when there is none. */
+export const relayFamilyOf = (listedProtocol: string): RelayFamily | null =>
+  isVideoProtocol(listedProtocol) ? videoProtocolRow(listedProtocol).relayFamily : null
+
+/** Whether orders can be called by `protocol`: vp_c serves only what the relay has a family for. */
+export const canServe = (protocol: VideoProtocol, listedProtocol: string): boolean =>
+  protocol !== "vp_c" || relayFamilyOf(listedProtocol) !== null
 
 /** The default tier: used when a request leaves duration or resolution out. */
 export const DEFAULT_SECONDS = 5

@@ -92,7 +92,8 @@ export interface VideoInput {
 const urlOf = (media: string | typeof MediaObject.Type): string =>
   typeof media === "string" ? media : media.url
 
-const urlsOf = (media: Media | null | undefined): ReadonlyArray<string> => {
+/** The addresses in their order; none when nothing was given. */
+export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string> => {
   if (media === null || media === undefined) return []
   if (typeof media === "string" || "url" in media) return [urlOf(media)]
   return media.map(urlOf)
@@ -118,13 +119,13 @@ const toBlock = (block: ContentBlock): VideoBlock => {
 /** Top-level media, lifted into blocks in the order image, audio, video (Create, rule 1). */
 const liftMedia = (body: VideoBody): ReadonlyArray<VideoBlock> => [
   ...[body.images, body.image, body.image_url]
-    .flatMap(urlsOf)
+    .flatMap(mediaUrls)
     .map((url): VideoBlock => ({ type: "image", role: "reference_image", url })),
   ...[body.audio, body.audio_url, body.audios]
-    .flatMap(urlsOf)
+    .flatMap(mediaUrls)
     .map((url): VideoBlock => ({ type: "audio", url })),
   ...[body.video, body.video_url, body.videos]
-    .flatMap(urlsOf)
+    .flatMap(mediaUrls)
     .map((url): VideoBlock => ({ type: "video", url }))
 ]
 

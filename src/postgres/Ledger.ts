@@ -70,6 +70,7 @@ const taskItem = (task: NewTask) => ({
   model: task.model,
   channel_id: task.channelId,
   protocol: task.protocol,
+  listed_protocol: task.listedProtocol,
   upstream_model: task.upstreamModel,
   summary: task.summary,
   submit_seconds: task.submitSeconds

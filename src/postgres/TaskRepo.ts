@@ -17,6 +17,7 @@ const TaskRow = Schema.Struct({
   model: Schema.String,
   channel_id: Schema.String,
   protocol: VideoProtocol,
+  listed_protocol: Schema.String,
   upstream_model: Schema.String,
   state: TaskState,
   upstream_id: Schema.NullOr(Schema.String),
@@ -39,6 +40,7 @@ const toTask = (row: typeof TaskRow.Type): Task => ({
   model: row.model,
   channelId: row.channel_id,
   protocol: row.protocol,
+  listedProtocol: row.listed_protocol,
   upstreamModel: row.upstream_model,
   state: row.state,
   finished: transitions[row.state].length === 0,
@@ -65,8 +67,8 @@ export const layerTaskRepo = Layer.effect(
 
     const columns = sql.literal(`
       t.organization_id, t.id, t.member_id, t.key_id, t.model, t.channel_id, t.protocol,
-      t.upstream_model, t.state, t.upstream_id, t.video_url, t.completion_tokens, t.error_code,
-      t.error_message, extract(epoch FROM now() - t.created_at)::double precision AS age_seconds,
+      t.listed_protocol, t.upstream_model, t.state, t.upstream_id, t.video_url, t.completion_tokens,
+      t.error_code, t.error_message, extract(epoch FROM now() - t.created_at)::double precision AS age_seconds,
       t.lease, extract(epoch FROM now() - t.unknown_since)::double precision AS unknown_for_seconds,
       t.deadline <= now() AS past_deadline, h.quote`)
 

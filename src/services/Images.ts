@@ -65,8 +65,7 @@ export const layerImages = Layer.effect(
       function* (caller, body) {
         const ordered = yield* ordering.model(caller, body.model, "image")
         const { protocol, model } = ordered
-        const adapter = isImageProtocol(protocol) ? adapters.image[protocol] : undefined
-        if (adapter === undefined) {
+        if (!isImageProtocol(protocol)) {
           return yield* new ImageUnsupportedProtocol({
             message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol`,
             param: "model"
@@ -116,7 +115,7 @@ export const layerImages = Layer.effect(
               task: null
             })
             yield* failpoints.pass("image.held")
-            const result = yield* adapter
+            const result = yield* adapters.image[protocol]
               .generate(mounted.account, { upstreamModel: mounted.upstreamModel, body })
               .pipe(
                 Effect.catch(refused),

@@ -10,6 +10,7 @@ import {
   PermissionDenied
 } from "../domain/Errors.ts"
 import { isReserved, type Modality } from "../domain/Modality.ts"
+import { isVideoProtocol, videoProtocolRow } from "../domain/VideoProtocol.ts"
 import type { Caller } from "./Access.ts"
 import { Catalog } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
@@ -40,7 +41,10 @@ export class Ordering extends Context.Service<
       OrderedModel,
       ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
     >
-    /** The account behind the model's first enabled mount. */
+    /**
+     * The account behind the model's first enabled mount. Fails also when the account lacks what
+     * the protocol needs.
+     */
     account(ordered: OrderedModel): Effect.Effect<MountedModel, ChannelUnavailable>
   }
 >()("gateway/services/Ordering") {}
@@ -85,6 +89,7 @@ export const layerOrdering = Layer.effect(
 
     const account: Ordering["Service"]["account"] = Effect.fn("Ordering.account")(function* ({
       model,
+      protocol,
       mount
     }) {
       if (mount === null) {
@@ -93,10 +98,18 @@ export const layerOrdering = Layer.effect(
           param: "model"
         })
       }
+      const account = yield* credentials.account(mount.channel)
+      const needsAppId = isVideoProtocol(protocol) && videoProtocolRow(protocol).needsAppId
+      if (needsAppId && account.appId === null) {
+        return yield* new ChannelUnavailable({
+          message: `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`,
+          param: "model"
+        })
+      }
       return {
         channelId: mount.channel,
         upstreamModel: mount.upstream_model ?? model.id,
-        account: yield* credentials.account(mount.channel)
+        account
       }
     })
 

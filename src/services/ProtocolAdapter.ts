@@ -23,6 +23,8 @@ export interface VideoOrder {
   /** Our task id, handed over as the client token where the protocol has one. */
   readonly taskId: string
   readonly upstreamModel: string
+  /** The protocol the catalog lists the model under; it may be called by another. */
+  readonly listedProtocol: string
   readonly blocks: ReadonlyArray<VideoBlock>
   readonly seconds: number | "smart"
   /** Null where the protocol takes none. */
@@ -33,8 +35,11 @@ export interface VideoOrder {
 
 /** Which task to ask for, and on which of the vendor's models it runs. */
 export interface VideoTaskRef {
+  /** As `submit` answered it. */
   readonly upstreamId: string
   readonly upstreamModel: string
+  /** As it was when the task was ordered. */
+  readonly listedProtocol: string
 }
 
 export type VideoStatus =
@@ -45,7 +50,10 @@ export type VideoStatus =
   | { readonly _tag: "Unknown" }
 
 export interface VideoAdapter {
-  /** Starts a paid job and answers the vendor's task id. Never repeated on failure. */
+  /**
+   * Starts a paid job and answers the vendor's task id, with what else a poll needs to find it.
+   * Never repeated on failure.
+   */
   submit(account: ChannelAccount, order: VideoOrder): Effect.Effect<string, VendorFailure>
   /** Asks for the job once. A failure says nothing about the job. */
   poll(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<VideoStatus, VendorFailure>
@@ -65,8 +73,8 @@ export interface ImageAdapter {
 }
 
 export interface Adapters {
-  readonly video: Partial<Readonly<Record<VideoProtocol, VideoAdapter>>>
-  readonly image: Partial<Readonly<Record<ImageProtocol, ImageAdapter>>>
+  readonly video: Readonly<Record<VideoProtocol, VideoAdapter>>
+  readonly image: Readonly<Record<ImageProtocol, ImageAdapter>>
 }
 
 export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>()(

@@ -11,6 +11,8 @@ export interface NewTask {
   readonly model: string
   readonly channelId: string
   readonly protocol: VideoProtocol
+  /** The protocol the catalog listed the model under when the task was ordered. */
+  readonly listedProtocol: string
   readonly upstreamModel: string
   /** What was ordered, without prompt or media. */
   readonly summary: unknown
@@ -40,6 +42,8 @@ export interface Task {
   readonly model: string
   readonly channelId: string
   readonly protocol: VideoProtocol
+  /** The protocol the catalog listed the model under when the task was ordered. */
+  readonly listedProtocol: string
   readonly upstreamModel: string
   readonly state: TaskState
   /** No further transition is possible. */

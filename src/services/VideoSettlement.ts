@@ -139,14 +139,11 @@ export const layerVideoSettlement = Layer.effect(
 
     const ask = Effect.fn("VideoSettlement.ask")(
       function* (task: ClaimedTask) {
-        const adapter = adapters.video[task.protocol]
-        if (adapter === undefined) {
-          return yield* troubled(task, { message: `no adapter speaks ${task.protocol}` })
-        }
         const account = yield* credentials.account(task.channelId)
-        const status = yield* adapter.poll(account, {
+        const status = yield* adapters.video[task.protocol].poll(account, {
           upstreamId: task.upstreamId,
-          upstreamModel: task.upstreamModel
+          upstreamModel: task.upstreamModel,
+          listedProtocol: task.listedProtocol
         })
         yield* apply(task, status)
       },

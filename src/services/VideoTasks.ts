@@ -21,7 +21,12 @@ import {
 import type { Prices } from "../domain/Prices.ts"
 import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
-import { isVideoProtocol, type VideoProtocol, videoProtocolRow } from "../domain/VideoProtocol.ts"
+import {
+  canServe,
+  isVideoProtocol,
+  type VideoProtocol,
+  videoProtocolRow
+} from "../domain/VideoProtocol.ts"
 import {
   countInputs,
   normaliseVideo,
@@ -102,10 +107,16 @@ export const layerVideoTasks = Layer.effect(
         const input = yield* Effect.fromResult(normaliseVideo(body))
         const ordered = yield* ordering.model(caller, body.model, "video")
         const { protocol } = ordered
-        const adapter = isVideoProtocol(protocol) ? adapters.video[protocol] : undefined
-        if (!isVideoProtocol(protocol) || adapter === undefined) {
+        if (!isVideoProtocol(protocol)) {
           return yield* new VideoUnsupportedProtocol({
             message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol`,
+            param: "model"
+          })
+        }
+        const listedProtocol = ordered.model.protocol
+        if (!canServe(protocol, listedProtocol)) {
+          return yield* new VideoUnsupportedProtocol({
+            message: `${JSON.stringify(body.model)} is listed under ${listedProtocol}, which ${protocol} cannot serve`,
             param: "model"
           })
         }
@@ -117,6 +128,7 @@ export const layerVideoTasks = Layer.effect(
         const order: VideoOrder = {
           taskId: id,
           upstreamModel: mounted.upstreamModel,
+          listedProtocol,
           blocks: input.blocks,
           seconds: sku.seconds,
           resolution: sku.resolution,
@@ -165,12 +177,13 @@ export const layerVideoTasks = Layer.effect(
                 keyId: caller.keyId,
                 model: body.model,
                 ...where,
+                listedProtocol,
                 summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
                 submitSeconds: settings.submitDeadlineSeconds
               }
             })
             yield* failpoints.pass("video.held")
-            const upstreamId = yield* adapter.submit(mounted.account, order).pipe(
+            const upstreamId = yield* adapters.video[protocol].submit(mounted.account, order).pipe(
               Effect.catch(refused),
               Effect.tapDefect(() => giveBack("The gateway failed", { reason: "gateway_defect" }))
             )

@@ -1,36 +1,33 @@
 /** What every image adapter must do; a protocol brings its wire forms as data. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import type { ImageProtocol } from "../../src/domain/ImageProtocol.ts"
 import type { ImageBody } from "../../src/domain/ImageRequest.ts"
-import { Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { type Failure, failureOf } from "./failures.ts"
-import {
-  accountAt,
-  imageAdapter,
-  layerWithSimulator,
-  limitSeconds,
-  named,
-  seenDuring
-} from "./support.ts"
+import { accountAt, imageAdapter, layerOverSockets, limitSeconds, named } from "./support.ts"
 import { type Dialect, vendorCallSuite } from "./vendorCall.suite.ts"
+
+/** What the client sends beside its model. */
+export type ImageWords = Omit<ImageBody, "model"> & { readonly prompt: string }
 
 export interface ImageSubject {
   readonly protocol: ImageProtocol
   readonly dialect: Dialect
   /** The vendor's name of the model; clients call it "our-model". */
   readonly upstreamModel: string
-  /** What a channel of the simulator has after the protocol in its base address. */
-  readonly version: string
-  /** What the client sends beside its model, where it goes under the base, and how. */
+  /** What the channel of the wire cases has after its host. */
+  readonly channelPath: string
+  /** Where one protocol has several families. */
+  readonly name?: string
+  /** What the client sends beside its model, where it goes, and how. */
   readonly wires: ReadonlyArray<{
     readonly says: string
-    readonly body: Omit<ImageBody, "model"> & { readonly prompt: string }
+    readonly body: ImageWords
     readonly path: string
     readonly wire: unknown
-    /** Images the simulated vendor made of it. */
-    readonly images: number
+    /** Images the simulated vendor makes of it. */
+    readonly images?: number
   }>
   readonly bases: ReadonlyArray<{ readonly base: string; readonly target: string }>
   readonly good: Readonly<Record<string, unknown>>
@@ -46,56 +43,35 @@ export interface ImageSubject {
   }>
 }
 
-const refusedWords = [
-  ["sim:moderate-input", 400, null],
-  ["sim:moderate-output", 400, null],
-  ["sim:refuse=402", 402, null],
-  ["sim:rate", 429, 1],
-  ["sim:http500", 500, null],
-  ["sim:redirect", 302, null]
-] as const
-
-const lostWords = [
-  ["sim:lost", "connection_lost"],
-  ["sim:html", "broken_answer"],
-  ["sim:truncated", "broken_answer"],
-  ["sim:refuse=504", "timeout"]
-] as const
+export const imageOrder = (upstreamModel: string, body: ImageWords) => ({
+  upstreamModel,
+  body: { ...body, model: "our-model" }
+})
 
 export const imageAdapterSuite = (subject: ImageSubject): void => {
-  const { protocol, upstreamModel, version } = subject
+  const { protocol, upstreamModel } = subject
+  const order = imageOrder(upstreamModel, { prompt: "x" })
 
-  const orderOf = (body: Omit<ImageBody, "model"> & { readonly prompt: string }) => ({
-    upstreamModel,
-    body: { ...body, model: "our-model" }
-  })
-  const prompted = (prompt: string) => orderOf({ prompt })
-
-  const generate = Effect.fnUntraced(function* (
-    order: ReturnType<typeof orderOf>,
-    apiKey = "sk-simulated"
-  ) {
-    const { url } = yield* Simulator
-    const there = accountAt(`${url}/${protocol}${version}`, apiKey)
-    return yield* (yield* imageAdapter(protocol)).generate(there, order)
-  })
   const generateBroken = Effect.fnUntraced(function* (reply: Reply) {
     const vendor = yield* brokenVendor(reply)
-    return yield* (yield* imageAdapter(protocol)).generate(accountAt(vendor.url), prompted("x"))
+    return yield* (yield* imageAdapter(protocol)).generate(accountAt(vendor.url), order)
   })
 
-  layer(layerWithSimulator)(protocol, (it) => {
-    it.effect.each(named(subject.wires))("%s", ([, { body, path, wire, images }]) =>
+  layer(layerOverSockets)(subject.name ?? protocol, (it) => {
+    it.effect.each(named(subject.wires))("%s", ([, { body, path, wire }]) =>
       Effect.gen(function* () {
-        const { result, requests } = yield* seenDuring(generate(orderOf(body)))
+        const vendor = yield* brokenVendor({ body: subject.good })
+        const adapter = yield* imageAdapter(protocol)
+        const there = accountAt(`${vendor.url}${subject.channelPath}`)
+        yield* adapter.generate(there, imageOrder(upstreamModel, body))
         assert.deepStrictEqual(
-          requests.map(({ method, path, body, query }) => ({ method, path, body, query })),
-          [{ method: "POST", path: `/${protocol}${path}`, body: wire, query: {} }]
+          (yield* vendor.requests).map(({ method, target, body }) => ({
+            method,
+            target,
+            body: JSON.parse(body)
+          })),
+          [{ method: "POST", target: path, body: wire }]
         )
-        const made = Result.getOrThrow(result)
-        assert.strictEqual(Array.isArray(made.data) ? made.data.length : null, images)
-        const { book } = yield* Simulator
-        assert.propertyVal((yield* book).at(-1), "event", "succeeded")
       })
     )
 
@@ -105,7 +81,7 @@ export const imageAdapterSuite = (subject: ImageSubject): void => {
         Effect.gen(function* () {
           const vendor = yield* brokenVendor({ body: subject.good })
           const adapter = yield* imageAdapter(protocol)
-          yield* adapter.generate(accountAt(`${vendor.url}${base}`), prompted("x"))
+          yield* adapter.generate(accountAt(`${vendor.url}${base}`), order)
           assert.deepStrictEqual(
             (yield* vendor.requests).map(({ method, target }) => `${method} ${target}`),
             [`POST ${target}`]
@@ -126,43 +102,10 @@ export const imageAdapterSuite = (subject: ImageSubject): void => {
       })
     )
 
-    it.effect.each([...refusedWords])(
-      "an order with %s is refused with %i",
-      ([word, effectiveStatus, retryAfterSeconds]) =>
-        Effect.gen(function* () {
-          const { result, requests } = yield* seenDuring(generate(prompted(`x ${word}`)))
-          const failure = failureOf(yield* Effect.flip(Effect.fromResult(result)))
-          assert.strictEqual(failure._tag, "VendorRefused")
-          assert.propertyVal(failure, "effectiveStatus", effectiveStatus)
-          assert.propertyVal(failure, "retryAfterSeconds", retryAfterSeconds)
-          assert.strictEqual(requests.length, 1)
-        })
-    )
-
-    it.effect.each([...lostWords])("an order with %s is lost by %s", ([word, reason]) =>
-      Effect.gen(function* () {
-        const { result, requests } = yield* seenDuring(generate(prompted(`x ${word}`)))
-        const failure = failureOf(yield* Effect.flip(Effect.fromResult(result)))
-        assert.strictEqual(failure._tag, "VendorLost")
-        assert.propertyVal(failure, "reason", reason)
-        assert.strictEqual(requests.length, 1)
-      })
-    )
-
-    it.effect("a wrong key is refused with 401 and an unknown model with 404", () =>
-      Effect.gen(function* () {
-        const wrongKey = yield* Effect.flip(generate(prompted("x"), "bad-key"))
-        assert.propertyVal(failureOf(wrongKey), "effectiveStatus", 401)
-        const order = { ...prompted("x"), upstreamModel: "missing-1" }
-        const unknownModel = yield* Effect.flip(generate(order))
-        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", 404)
-      })
-    )
-
     vendorCallSuite(it, {
       name: "a generation",
       call: (there) =>
-        Effect.flatMap(imageAdapter(protocol), (adapter) => adapter.generate(there, prompted("x"))),
+        Effect.flatMap(imageAdapter(protocol), (adapter) => adapter.generate(there, order)),
       good: subject.good,
       seconds: limitSeconds.image,
       dialect: subject.dialect

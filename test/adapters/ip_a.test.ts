@@ -1,5 +1,6 @@
 import { lost, refused } from "./failures.ts"
-import { imageAdapterSuite } from "./ImageAdapter.suite.ts"
+import { type ImageSubject, imageAdapterSuite } from "./ImageAdapter.suite.ts"
+import { imageSimulatorSuite } from "./ImageSimulator.suite.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 
 const path = "/v1/images/generations"
@@ -27,11 +28,11 @@ const everyField = {
 
 const inOk = (error: unknown) => ({ created, data: [], error })
 
-imageAdapterSuite({
+const subject: ImageSubject = {
   protocol: "ip_a",
   dialect: plainBearer,
   upstreamModel: "m-1",
-  version: "/v1",
+  channelPath: "/v1",
   wires: [
     {
       says: "a prompt alone goes out without a number of images",
@@ -175,4 +176,8 @@ imageAdapterSuite({
       failure: lost("broken_answer", 200, body)
     }))
   ]
-})
+}
+
+imageAdapterSuite(subject)
+
+imageSimulatorSuite({ ...subject, version: "/v1" })

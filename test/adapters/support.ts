@@ -8,7 +8,11 @@ import { VendorLimits } from "../../src/adapters/limits.ts"
 import type { SendOptions } from "../../src/adapters/vendorHttp.ts"
 import type { ImageProtocol } from "../../src/domain/ImageProtocol.ts"
 import type { VideoProtocol } from "../../src/domain/VideoProtocol.ts"
-import { type ChannelAccount, ProtocolAdapter } from "../../src/services/ProtocolAdapter.ts"
+import {
+  type ChannelAccount,
+  ProtocolAdapter,
+  type VideoOrder
+} from "../../src/services/ProtocolAdapter.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import type { BrokenVendor } from "../support/brokenVendor.ts"
 
@@ -36,7 +40,7 @@ export const limitSeconds = { submit: 7, poll: 5, image: 11 } as const
 /** The client the gateway itself runs on. */
 export const layerSockets = NodeHttpClient.layerUndici
 
-const layerAdaptersOverSockets = layerAdapters.pipe(
+export const layerOverSockets = layerAdapters.pipe(
   Layer.provide(layerSockets),
   Layer.provide(
     Layer.succeed(VendorLimits, {
@@ -47,7 +51,7 @@ const layerAdaptersOverSockets = layerAdapters.pipe(
   )
 )
 
-export const layerWithSimulator = Layer.merge(layerAdaptersOverSockets, layerSimulator({ port: 0 }))
+export const layerWithSimulator = Layer.merge(layerOverSockets, layerSimulator({ port: 0 }))
 
 /** Runs a call whose answer the vendor keeps back, up to its limit on the test's clock. */
 export const runOutOfTime = Effect.fnUntraced(function* <A, E, R>(
@@ -71,14 +75,25 @@ export const seenDuring = Effect.fnUntraced(function* <A, E, R>(call: Effect.Eff
   return { result, requests: yield* simulator.requests }
 })
 
-export const videoAdapter = Effect.fnUntraced(function* (protocol: VideoProtocol) {
-  const adapter = (yield* ProtocolAdapter).video[protocol]
-  return adapter ?? (yield* Effect.die(`No adapter speaks ${protocol}`))
-})
+export const videoAdapter = (protocol: VideoProtocol) =>
+  Effect.map(ProtocolAdapter, ({ video }) => video[protocol])
 
-export const imageAdapter = Effect.fnUntraced(function* (protocol: ImageProtocol) {
-  const adapter = (yield* ProtocolAdapter).image[protocol]
-  return adapter ?? (yield* Effect.die(`No adapter speaks ${protocol}`))
+export const imageAdapter = (protocol: ImageProtocol) =>
+  Effect.map(ProtocolAdapter, ({ image }) => image[protocol])
+
+export const textBlock = (text: string) => ({ type: "text", text }) as const
+
+/** A text order, but for what is said. */
+export const orderOf = (more: Partial<VideoOrder>): VideoOrder => ({
+  taskId: "vt_1",
+  upstreamModel: "m-1",
+  listedProtocol: "vp_a",
+  blocks: [textBlock("a lighthouse at dusk")],
+  seconds: 5,
+  resolution: "720p",
+  ratio: null,
+  generateAudio: null,
+  ...more
 })
 
 /** Cases by name, as the test runner shortens every other form of a title. */

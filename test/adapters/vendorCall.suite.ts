@@ -100,11 +100,11 @@ const allowedHeaders: ReadonlySet<string> = new Set([
 export interface Dialect {
   /** The word before the key in `authorization`. */
   readonly scheme: "Bearer" | "Token"
-  /** Headers of its own that the protocol asks for, in lower case. */
-  readonly headers: ReadonlyArray<string>
+  /** Headers of its own that the protocol asks for, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
-export const plainBearer: Dialect = { scheme: "Bearer", headers: [] }
+export const plainBearer: Dialect = { scheme: "Bearer", headers: {} }
 
 export interface VendorCall<R> {
   /** As in "a submit". */
@@ -193,7 +193,7 @@ export const vendorCallSuite = <R>(
         request?.method === "GET" ? undefined : "application/json"
       )
       assert.deepStrictEqual(
-        Object.keys(headers).filter((header) => !allowedHeaders.has(header)),
+        Object.fromEntries(Object.entries(headers).filter(([name]) => !allowedHeaders.has(name))),
         dialect.headers
       )
     })

@@ -1,7 +1,9 @@
 import type { VideoBlock } from "../../src/domain/VideoRequest.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { lost, refused } from "./failures.ts"
-import { textBlock, UPSTREAM_ID, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { textBlock } from "./support.ts"
+import { UPSTREAM_ID, type VideoSubject, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 
 const path = "/api/v3/contents/generations/tasks"
@@ -54,7 +56,7 @@ const withTokens = (text: string) => JSON.stringify(usage("TOKENS")).replace('"T
 
 const refusedInOk = { error: { code: "InvalidParameter", message: "no such ratio" } }
 
-videoAdapterSuite({
+const subject: VideoSubject = {
   protocol: "vp_a",
   dialect: plainBearer,
   model: "m-1",
@@ -226,7 +228,13 @@ videoAdapterSuite({
     { says: "a success with an empty address", body: succeeded({ content: { video_url: "" } }) },
     { says: "a success with a wrong address", body: succeeded({ content: { video_url: 7 } }) }
   ],
-  failedWith: (message) => ({ status: "failed", error: { code: "x", message } }),
+  failedWith: (message) => ({ status: "failed", error: { code: "x", message } })
+}
+
+videoAdapterSuite(subject)
+
+videoSimulatorSuite({
+  ...subject,
   endings: [
     ["sim:fail", "InternalServiceError", "The service met an internal error."],
     [

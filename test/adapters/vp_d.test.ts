@@ -1,7 +1,9 @@
 import type { ImageRole, VideoBlock } from "../../src/domain/VideoRequest.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { lost, refused } from "./failures.ts"
-import { textBlock, UPSTREAM_ID, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { textBlock } from "./support.ts"
+import { UPSTREAM_ID, type VideoSubject, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 
 const MODEL = "k-3-omni"
@@ -62,7 +64,7 @@ const codes = [
   [1, 502]
 ] as const
 
-videoAdapterSuite({
+const subject: VideoSubject = {
   protocol: "vp_d",
   dialect: plainBearer,
   model: MODEL,
@@ -291,7 +293,13 @@ videoAdapterSuite({
     { says: "no code", body: { data: [{ id: UPSTREAM_ID, status: "failed" }] } },
     { says: "a code that is no whole number", body: { code: "0", data: [] } }
   ],
-  failedWith: (message) => row("failed", { message }),
+  failedWith: (message) => row("failed", { message })
+}
+
+videoAdapterSuite(subject)
+
+videoSimulatorSuite({
+  ...subject,
   endings: [
     ["sim:fail", "failed", "internal error"],
     ["sim:moderate-output", "failed", "risk control"],

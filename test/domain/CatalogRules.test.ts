@@ -229,7 +229,8 @@ describe("warnings", () => {
     ["vp_b without an app id", [film], [mount("film", "one", "vp_b")], ["mounts[0].channel"]],
     ["vp_b with an app id", [film], [mount("film", "two", "vp_b")], []],
     ["any protocol of chat", [talk], [mount("talk", "one", "something")], []],
-    ["an override that is served", [film], [mount("film", "one", "vp_c")], []]
+    ["an override that is served", [film], [mount("film", "one", "vp_c")], []],
+    ["a relay without a family", [relayed], [mount("relayed", "one")], ["mounts[0].protocol"]]
   ])("come for %s as they should", (_, models, mounts, paths) => {
     const document = catalog([channel("one"), channel("two", "app-2")], models, mounts)
     assert.deepStrictEqual(pathsOf(document), paths)

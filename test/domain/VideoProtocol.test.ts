@@ -1,22 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Struct } from "effect"
 import {
+  canServe,
   DEFAULT_RESOLUTION,
   DEFAULT_SECONDS,
   isVideoProtocol,
+  relayFamilyOf,
   SMART_SECONDS,
   videoProtocolRow,
   videoProtocols
 } from "../../src/domain/VideoProtocol.ts"
 
-/** The table of video protocols: shortest, longest, who may say -1, resolutions, billing. */
+/** The table: shortest, longest, who may say -1, resolutions, billing, app id, relay family. */
 const table = [
-  ["vp_a", 5, 15, "never", ["480p", "720p", "1080p", "4K"], "token_video"],
-  ["vp_b", 4, 15, "always", [], "token_video"],
-  ["vp_c", 1, 16, "token_billed", ["480p", "540p", "720p", "1080p", "4K"], null],
-  ["vp_d", 3, 15, "never", ["720p", "1080p", "4K"], "second_video"],
-  ["vp_e", 1, 16, "never", ["540p", "720p", "1080p"], "second_video"],
-  ["vp_f", 2, 15, "never", ["720p", "1080p"], "second_video"]
+  ["vp_a", 5, 15, "never", ["480p", "720p", "1080p", "4K"], "token_video", false, "a"],
+  ["vp_b", 4, 15, "always", [], "token_video", true, "a"],
+  ["vp_c", 1, 16, "token_billed", ["480p", "540p", "720p", "1080p", "4K"], null, false, null],
+  ["vp_d", 3, 15, "never", ["720p", "1080p", "4K"], "second_video", false, "d"],
+  ["vp_e", 1, 16, "never", ["540p", "720p", "1080p"], "second_video", false, "e"],
+  ["vp_f", 2, 15, "never", ["720p", "1080p"], "second_video", false, "f"]
 ] as const
 
 describe("the video protocols", () => {
@@ -27,14 +29,33 @@ describe("the video protocols", () => {
     )
   })
 
-  it.each(table)("%s offers what its row says", (protocol, min, max, smart, resolutions, billing) =>
-    assert.deepStrictEqual(videoProtocolRow(protocol), {
-      seconds: [min, max],
-      smart,
-      resolutions,
-      billing
-    })
+  it.each(table)(
+    "%s offers what its row says",
+    (protocol, min, max, smart, resolutions, billing, needsAppId, relayFamily) =>
+      assert.deepStrictEqual(videoProtocolRow(protocol), {
+        seconds: [min, max],
+        smart,
+        resolutions,
+        billing,
+        needsAppId,
+        relayFamily
+      })
   )
+
+  it.each([
+    ["vp_a", "a"],
+    ["vp_b", "a"],
+    ["vp_c", null],
+    ["vp_d", "d"],
+    ["vp_e", "e"],
+    ["vp_f", "f"],
+    ["ip_b", null],
+    ["toString", null]
+  ])("the relay serves a model listed as %s by its family %j", (listed, family) => {
+    assert.strictEqual(relayFamilyOf(listed), family)
+    assert.strictEqual(canServe("vp_c", listed), family !== null)
+    assert.isTrue(canServe("vp_a", listed))
+  })
 
   it("default to 5 seconds of 720p and spell the smart length -1", () => {
     assert.deepStrictEqual([DEFAULT_SECONDS, DEFAULT_RESOLUTION, SMART_SECONDS], [5, "720p", -1])

@@ -1,0 +1,82 @@
+/** What the task interfaces with content blocks have in common: vp_a, vp_b and the relay's. */
+import { Schema } from "effect"
+import type { VideoBlock } from "../domain/VideoRequest.ts"
+import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
+import { errorText } from "./errorText.ts"
+import { scrubText } from "./scrub.ts"
+import { completionTokens, wholeSeconds } from "./usage.ts"
+
+/** Only the status is needed whatever it is: a failed task may say anything about its content. */
+const ContentTask = Schema.Struct({
+  status: Schema.String,
+  content: Schema.optional(Schema.Unknown),
+  usage: Schema.optional(Schema.Unknown),
+  duration: Schema.optional(Schema.Unknown),
+  error: Schema.optional(Schema.Unknown)
+})
+const Content = Schema.Struct({ video_url: Schema.NonEmptyString })
+
+export const isContentTask = Schema.is(ContentTask)
+const isContent = Schema.is(Content)
+
+const toContentBlock = (block: VideoBlock) => {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text }
+    case "image":
+      return { type: "image_url", role: block.role, image_url: { url: block.url } }
+    case "audio":
+      return { type: "audio_url", role: "reference_audio", audio_url: { url: block.url } }
+    case "video":
+      return { type: "video_url", role: "reference_video", video_url: { url: block.url } }
+  }
+}
+
+/** The fields all of them take; a length left to the model is -1. */
+export const contentFields = (order: VideoOrder) => ({
+  model: order.upstreamModel,
+  content: order.blocks.map(toContentBlock),
+  duration: order.seconds === "smart" ? -1 : order.seconds,
+  ...(order.ratio === null ? {} : { ratio: order.ratio }),
+  ...(order.generateAudio === null ? {} : { generate_audio: order.generateAudio })
+})
+
+/** The fields of vp_a, which the relay takes as well: resolution in lower case, no watermark. */
+export const contentFieldsWithTier = (order: VideoOrder) => ({
+  ...contentFields(order),
+  ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
+  watermark: false
+})
+
+const failedWords: Readonly<Record<string, string>> = {
+  failed: "The vendor failed to make the video",
+  cancelled: "The vendor cancelled the task",
+  expired: "The task expired at the vendor"
+}
+
+/** Null when it claims a success and shows no video. */
+export const toTaskStatus = (
+  account: ChannelAccount,
+  task: typeof ContentTask.Type
+): VideoStatus | null => {
+  if (task.status === "succeeded") {
+    return isContent(task.content)
+      ? {
+          _tag: "Succeeded",
+          videoUrl: task.content.video_url,
+          usage: {
+            completionTokens: completionTokens(task.usage),
+            outputSeconds: wholeSeconds(task.duration)
+          }
+        }
+      : null
+  }
+  const fallback = Object.hasOwn(failedWords, task.status) ? failedWords[task.status] : undefined
+  if (fallback === undefined) return { _tag: "Processing" }
+  const { code, message } = errorText(task.error)
+  return {
+    _tag: "Failed",
+    code: scrubText(account, code ?? task.status),
+    message: scrubText(account, message ?? fallback)
+  }
+}

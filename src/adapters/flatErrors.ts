@@ -1,0 +1,57 @@
+/** Errors with flat bodies, `{code, message}`, as vp_e, vp_f, ip_b and the relay write them. */
+import { Predicate, Schema } from "effect"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { errorText } from "./errorText.ts"
+import { brokenAnswer, refusal, unusable, type VendorAnswer } from "./vendorHttp.ts"
+
+const words: Readonly<Record<string, number>> = {
+  Arrearage: 402,
+  AccessDenied: 403,
+  BadRequest: 400,
+  DataInspectionFailed: 400,
+  InternalError: 500,
+  InvalidApiKey: 401,
+  InvalidParameter: 400,
+  InvalidURL: 400,
+  ModelNotFound: 404,
+  RequestTimeOut: 408,
+  Throttling: 429
+}
+
+/** HTTP status a code stands for, by the word before its first dot; null for unknown ones. */
+const statusOfWord = (code: string | null): number | null => {
+  const word = code?.split(".")[0] ?? ""
+  return Object.hasOwn(words, word) ? (words[word] ?? null) : null
+}
+
+/** An error in an HTTP 200 has only its code; an empty account is an HTTP 400 here. */
+const effectiveStatus = (answer: VendorAnswer, code: string | null): number | null =>
+  answer.status < 300 || code === "Arrearage" ? statusOfWord(code) : null
+
+/** Words of an object alone: a text is no error body but an unreadable answer. */
+const wordsOf = (body: unknown) =>
+  Predicate.isObject(body) ? errorText(body) : { code: null, message: null }
+
+const hasOutput = Schema.is(Schema.Struct({ output: Schema.ObjectKeyword }))
+
+/** Why an answer is of no use: it refuses, also by a code without an output, or cannot be read. */
+export const flatFailure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
+  const { code, message } = wordsOf(answer.body)
+  if ((code === null && message === null) || hasOutput(answer.body)) {
+    return unusable(account, answer)
+  }
+  return refusal(account, answer, { effectiveStatus: effectiveStatus(answer, code) })
+}
+
+/** The refusal of a job that failed at once or later, told by `{code, message}` inside the answer. */
+export const failedJob = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  job: unknown
+): VendorFailure => {
+  const { code, message } = wordsOf(job)
+  return code === null && message === null
+    ? brokenAnswer(account, answer)
+    : refusal(account, answer, { message, effectiveStatus: statusOfWord(code) })
+}

@@ -1,0 +1,29 @@
+/** ip_b: the cloud vendor's messages; only addresses come back, never base64. */
+import { Effect } from "effect"
+import { HttpClient } from "effect/http"
+import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
+import { VendorLimits } from "./limits.ts"
+import { generateByMessages } from "./messageImages.ts"
+
+// To the vendor
+
+const urlsAt = (baseUrl: string) => {
+  const api = `${baseUrl.replace(/\/+$/, "")}/api/v1`
+  return {
+    generate: `${api}/services/aigc/multimodal-generation/generation`,
+    task: (id: string) => `${api}/tasks/${encodeURIComponent(id)}`
+  }
+}
+
+// Calls
+
+export const makeIpB = Effect.gen(function* () {
+  const http = yield* HttpClient.HttpClient
+  const limits = yield* VendorLimits
+
+  const generate: ImageAdapter["generate"] = Effect.fn("ip_b.generate")((account, order) =>
+    generateByMessages(http, limits, account, urlsAt(account.baseUrl), order)
+  )
+
+  return { generate } satisfies ImageAdapter
+})

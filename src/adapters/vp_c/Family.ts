@@ -1,0 +1,26 @@
+import type { Result } from "effect"
+import type { VendorFailure, VendorRefused } from "../../domain/VendorOutcome.ts"
+import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
+import type { VendorAnswer } from "../vendorHttp.ts"
+
+export interface Submit {
+  /** Below the family's segment, starting with a slash. */
+  readonly path: string
+  readonly body: unknown
+}
+
+/** How one family of the relay writes its orders and answers. */
+export interface Family {
+  readonly toSubmit: (order: VideoOrder) => Result.Result<Submit, VendorRefused>
+  /** What `pollPath` needs to find the task again. */
+  readonly readSubmitted: (
+    account: ChannelAccount,
+    answer: VendorAnswer,
+    submit: Submit
+  ) => Result.Result<string, VendorFailure>
+  readonly pollPath: (upstreamId: string) => string
+  readonly readPolled: (
+    account: ChannelAccount,
+    answer: VendorAnswer
+  ) => Result.Result<VideoStatus, VendorFailure>
+}

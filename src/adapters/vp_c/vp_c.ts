@@ -1,0 +1,66 @@
+/** vp_c: a relay of other vendors; it speaks like the protocol the catalog lists a model under. */
+import { Effect } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { type RelayFamily, relayFamilyOf } from "../../domain/VideoProtocol.ts"
+import type { VideoAdapter } from "../../services/ProtocolAdapter.ts"
+import { saysError } from "../errorText.ts"
+import { VendorLimits } from "../limits.ts"
+import { relayRoot, videoSegments } from "../relay.ts"
+import { refusal, send } from "../vendorHttp.ts"
+import type { Family } from "./Family.ts"
+import { familyA } from "./familyA.ts"
+import { familyD } from "./familyD.ts"
+import { familyE } from "./familyE.ts"
+import { familyF } from "./familyF.ts"
+
+// To the vendor
+
+const families: Readonly<Record<RelayFamily, Family>> = {
+  a: familyA,
+  d: familyD,
+  e: familyE,
+  f: familyF
+}
+
+/** Orders without a family are refused before they come here, so nothing was sent for them. */
+const familyOf = (listedProtocol: string) => {
+  const name = relayFamilyOf(listedProtocol)
+  return name === null
+    ? Effect.fail(
+        new VendorUnreachable({ message: `The relay serves no model listed as ${listedProtocol}` })
+      )
+    : Effect.succeed({ family: families[name], segment: videoSegments[name] })
+}
+
+// Calls
+
+export const makeVpC = Effect.gen(function* () {
+  const http = yield* HttpClient.HttpClient
+  const limits = yield* VendorLimits
+
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_c.submit")(function* (account, order) {
+    const { family, segment } = yield* familyOf(order.listedProtocol)
+    const submit = yield* Effect.fromResult(family.toSubmit(order))
+    const url = `${relayRoot(account.baseUrl)}/${segment}${submit.path}`
+    const request = HttpClientRequest.post(url).pipe(
+      HttpClientRequest.bearerToken(account.apiKey),
+      HttpClientRequest.bodyJsonUnsafe(submit.body)
+    )
+    const answer = yield* send(http, request, limits.submit)
+    // The relay tells its own refusals also with HTTP 200, beside whatever else the body holds.
+    if (saysError(answer.body)) return yield* Effect.fail(refusal(account, answer))
+    return yield* Effect.fromResult(family.readSubmitted(account, answer, submit))
+  })
+
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_c.poll")(function* (account, task) {
+    const { family, segment } = yield* familyOf(task.listedProtocol)
+    const url = `${relayRoot(account.baseUrl)}/${segment}${family.pollPath(task.upstreamId)}`
+    const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
+    const answer = yield* send(http, request, limits.poll)
+    if (answer.status === 404) return { _tag: "Unknown" as const }
+    return yield* Effect.fromResult(family.readPolled(account, answer))
+  })
+
+  return { submit, poll } satisfies VideoAdapter
+})

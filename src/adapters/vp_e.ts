@@ -1,0 +1,178 @@
+/** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
+import { Effect, Redacted, Result, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
+import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
+import type {
+  ChannelAccount,
+  VideoAdapter,
+  VideoOrder,
+  VideoStatus
+} from "../services/ProtocolAdapter.ts"
+import { errorText } from "./errorText.ts"
+import { flatFailure } from "./flatErrors.ts"
+import { VendorLimits } from "./limits.ts"
+import { scrubText } from "./scrub.ts"
+import { brokenAnswer, refusal, refusedUnsent, send, type VendorAnswer } from "./vendorHttp.ts"
+
+// Wire schemas
+
+const Submitted = Schema.Struct({ task_id: Schema.NonEmptyString })
+const Polled = Schema.Struct({
+  state: Schema.String,
+  creations: Schema.optional(Schema.Unknown)
+})
+const Creation = Schema.Struct({ url: Schema.NonEmptyString })
+const Refused = Schema.Struct({ reason: Schema.String })
+const FailedSubmit = Schema.Struct({ state: Schema.Literal("failed") })
+const Coded = Schema.Struct({ err_code: Schema.NonEmptyString })
+
+const isSubmitted = Schema.is(Submitted)
+const isPolled = Schema.is(Polled)
+const isCreation = Schema.is(Creation)
+const isRefused = Schema.is(Refused)
+const isFailedSubmit = Schema.is(FailedSubmit)
+const isCoded = Schema.is(Coded)
+
+// To the vendor
+
+type Mode = "text2video" | "img2video" | "start-end2video" | "reference2video"
+
+type ImageBlock = Extract<VideoBlock, { readonly type: "image" }>
+
+/** Frames come first frame first; a last frame without a first one is the vendor's to refuse. */
+const modeOf = (images: ReadonlyArray<ImageBlock>): Mode => {
+  if (images.length === 0) return "text2video"
+  const lasts = images.filter(({ role }) => role === "last_frame").length
+  const firsts = images.filter(({ role }) => role === "first_frame").length
+  if (images.length === 1) return lasts === 1 ? "start-end2video" : "img2video"
+  return images.length === 2 && firsts === 1 && lasts === 1 ? "start-end2video" : "reference2video"
+}
+
+const takesRatio: ReadonlySet<Mode> = new Set(["text2video", "reference2video"])
+
+const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>) => {
+  const prompt = textOf(order.blocks)
+  const ordered =
+    mode === "start-end2video"
+      ? images.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
+      : images
+  return {
+    model: order.upstreamModel,
+    ...(prompt === "" ? {} : { prompt }),
+    ...(mode === "text2video" ? {} : { images: ordered.map(({ url }) => url) }),
+    duration: order.seconds === "smart" ? -1 : order.seconds,
+    ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
+    ...(order.ratio === null || !takesRatio.has(mode) ? {} : { aspect_ratio: order.ratio }),
+    ...(order.generateAudio === null ? {} : { audio: order.generateAudio }),
+    watermark: false,
+    payload: order.taskId
+  }
+}
+
+const unwanted = (field: string) =>
+  Result.fail(
+    refusedUnsent({ code: 400, reason: "FieldUnwanted", message: `unwanted field: ${field}` })
+  )
+
+/** Path and body of an order; reference audio and video have no field on this tier. */
+export const toSubmit = (
+  order: VideoOrder
+): Result.Result<{ readonly path: string; readonly body: unknown }, VendorRefused> => {
+  const { audios, videos } = countInputs(order.blocks)
+  if (audios > 0) return unwanted("audios")
+  if (videos > 0) return unwanted("videos")
+  const images = order.blocks.filter((block) => block.type === "image")
+  const mode = modeOf(images)
+  return Result.succeed({ path: `/ent/v2/${mode}`, body: toBody(order, mode, images) })
+}
+
+export const pollPath = (upstreamId: string): string =>
+  `/ent/v2/tasks/${encodeURIComponent(upstreamId)}/creations`
+
+// From the vendor
+
+/** An empty account is an HTTP 400 here; it must not look like the client's own fault. */
+const failure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
+  isRefused(answer.body) && answer.body.reason === "CreditInsufficient"
+    ? refusal(account, answer, { effectiveStatus: 402 })
+    : flatFailure(account, answer)
+
+const failedMessage = (body: unknown): string =>
+  errorText(body).message ??
+  (isCoded(body)
+    ? `The vendor failed to make the video: ${body.err_code}`
+    : "The vendor failed to make the video")
+
+/** The task's id; an answer that already says `failed` is a refusal, whether it names a task or not. */
+export const readSubmitted = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Result.Result<string, VendorFailure> => {
+  if (answer.status >= 300) return Result.fail(failure(account, answer))
+  if (isFailedSubmit(answer.body)) {
+    return Result.fail(refusal(account, answer, { message: failedMessage(answer.body) }))
+  }
+  return isSubmitted(answer.body)
+    ? Result.succeed(answer.body.task_id)
+    : Result.fail(failure(account, answer))
+}
+
+export const readPolled = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Result.Result<VideoStatus, VendorFailure> => {
+  if (answer.status === 404) return Result.succeed({ _tag: "Unknown" })
+  if (answer.status >= 300 || !isPolled(answer.body)) {
+    return Result.fail(failure(account, answer))
+  }
+  const { body } = answer
+  if (body.state === "failed") {
+    return Result.succeed({
+      _tag: "Failed",
+      code: scrubText(account, isCoded(body) ? body.err_code : "failed"),
+      message: scrubText(account, failedMessage(body))
+    })
+  }
+  if (body.state !== "success") return Result.succeed({ _tag: "Processing" })
+  const creation = Array.isArray(body.creations) ? body.creations.find(isCreation) : undefined
+  return creation === undefined
+    ? Result.fail(brokenAnswer(account, answer))
+    : Result.succeed({
+        _tag: "Succeeded",
+        videoUrl: creation.url,
+        usage: { completionTokens: null, outputSeconds: null }
+      })
+}
+
+// Calls
+
+const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
+
+const authorized = (account: ChannelAccount) =>
+  HttpClientRequest.setHeader("authorization", `Token ${Redacted.value(account.apiKey)}`)
+
+export const makeVpE = Effect.gen(function* () {
+  const http = yield* HttpClient.HttpClient
+  const limits = yield* VendorLimits
+
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_e.submit")(function* (account, order) {
+    const { path, body } = yield* Effect.fromResult(toSubmit(order))
+    const request = HttpClientRequest.post(`${root(account.baseUrl)}${path}`).pipe(
+      authorized(account),
+      HttpClientRequest.bodyJsonUnsafe(body)
+    )
+    const answer = yield* send(http, request, limits.submit)
+    return yield* Effect.fromResult(readSubmitted(account, answer))
+  })
+
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_e.poll")(function* (account, task) {
+    const request = HttpClientRequest.get(
+      `${root(account.baseUrl)}${pollPath(task.upstreamId)}`
+    ).pipe(authorized(account))
+    const answer = yield* send(http, request, limits.poll)
+    return yield* Effect.fromResult(readPolled(account, answer))
+  })
+
+  return { submit, poll } satisfies VideoAdapter
+})

@@ -1,0 +1,159 @@
+/**
+ * What vp_f sends for which model. An upstream model has a kind (text, image, reference) and a
+ * version, both read from its id; each pair has its own places for media, size and ratio.
+ */
+import { Result } from "effect"
+import type { VendorRefused } from "../domain/VendorOutcome.ts"
+import { textOf, type VideoBlock } from "../domain/VideoRequest.ts"
+import type { VideoOrder } from "../services/ProtocolAdapter.ts"
+import { refusedUnsent } from "./vendorHttp.ts"
+
+type Kind = "text" | "image" | "reference"
+
+interface Form {
+  readonly kind: Kind
+  /** Version 2.6 and older; every other id, also one without a version, takes the newest form. */
+  readonly old: boolean
+  /** The variant whose sound can be switched off. */
+  readonly flash: boolean
+}
+
+type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
+
+const kinds: Readonly<Record<string, Kind>> = { t2v: "text", i2v: "image", r2v: "reference" }
+
+/** The kind an order needs, where the model's id does not say which it is. */
+const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
+  const references = media.filter(
+    (block) => block.type === "image" && block.role === "reference_image"
+  ).length
+  if (references > 1 || media.some(({ type }) => type === "video")) return "reference"
+  return media.some(({ type }) => type === "image") ? "image" : "text"
+}
+
+/** Ids are such as `x2.6-t2v`, `x2.6-i2v-flash` and, on a relay, `x2.7-r2v-cn`. */
+const formOf = (model: string, media: ReadonlyArray<MediaBlock>): Form => {
+  const kind = /(?:^|[-_.])([tir]2v)(?![a-z0-9])/i.exec(model)?.[1]?.toLowerCase()
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
+  return {
+    kind: kinds[kind ?? ""] ?? kindOfInputs(media),
+    old: major !== undefined && (Number(major) < 2 || (major === "2" && Number(minor) <= 6)),
+    flash: /(?:^|[-_.])flash(?![a-z0-9])/i.test(model)
+  }
+}
+
+const refuse = (message: string) =>
+  Result.fail(refusedUnsent({ code: "InvalidParameter", message }))
+
+const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "720p": {
+    "16:9": "1280*720",
+    "9:16": "720*1280",
+    "1:1": "960*960",
+    "4:3": "1088*832",
+    "3:4": "832*1088"
+  },
+  "1080p": {
+    "16:9": "1920*1080",
+    "9:16": "1080*1920",
+    "1:1": "1440*1440",
+    "4:3": "1632*1248",
+    "3:4": "1248*1632"
+  }
+}
+
+/** A size stands for resolution and ratio together, so a ratio without a size cannot be said. */
+const sizeOf = (order: VideoOrder) => {
+  const resolution = order.resolution ?? "720p"
+  const ratio = order.ratio ?? "16:9"
+  const size = new Map(Object.entries(sizes[resolution] ?? {})).get(ratio)
+  return size === undefined
+    ? refuse(`The size is not match the allowed size: ${resolution} at ${ratio}`)
+    : Result.succeed({ size })
+}
+
+const resolutionOf = (order: VideoOrder) =>
+  order.resolution === null ? {} : { resolution: order.resolution.toUpperCase() }
+
+const ratioOf = (order: VideoOrder) => (order.ratio === null ? {} : { ratio: order.ratio })
+
+/** An image's own shape decides, so no ratio goes out with it. */
+const pictureOf = (
+  order: VideoOrder,
+  { kind, old }: Form
+): Result.Result<Readonly<Record<string, string>>, VendorRefused> => {
+  if (kind === "image") return Result.succeed(resolutionOf(order))
+  return old ? sizeOf(order) : Result.succeed({ ...resolutionOf(order), ...ratioOf(order) })
+}
+
+const soundOf = (order: VideoOrder, { kind, flash }: Form) =>
+  order.generateAudio !== null && (kind === "reference" || (kind === "image" && flash))
+    ? { audio: order.generateAudio }
+    : {}
+
+/** Fields that each hold one address; a second one of a type has no field. */
+const single = (media: ReadonlyArray<MediaBlock>, places: Readonly<Record<string, string>>) => {
+  const found = media.map(({ type, url }) => [places[type], type, url] as const)
+  for (const [index, [field, type]] of found.entries()) {
+    if (field === undefined) return refuse(`The model does not accept ${type} input`)
+    if (found.findIndex(([other]) => other === field) < index) {
+      return refuse(`The model accepts only one ${type} input`)
+    }
+  }
+  return Result.succeed(Object.fromEntries(found.map(([field, , url]) => [field, url])))
+}
+
+const mediaItem = (block: MediaBlock, kind: Kind) => {
+  switch (block.type) {
+    case "image":
+      if (block.role !== "reference_image") return { type: block.role, url: block.url }
+      return { type: kind === "image" ? "first_frame" : "reference_image", url: block.url }
+    case "audio":
+      return { type: "driving_audio", url: block.url }
+    case "video":
+      return { type: "reference_video", url: block.url }
+  }
+}
+
+/** Where the media of an order go; what has no place is refused instead of left out. */
+const mediaOf = (
+  media: ReadonlyArray<MediaBlock>,
+  { kind, old }: Form
+): Result.Result<Readonly<Record<string, unknown>>, VendorRefused> => {
+  if (kind === "text") return single(media, { audio: "audio_url" })
+  if (kind === "image" && media.some(({ type }) => type === "video")) {
+    return refuse("The model does not accept video input")
+  }
+  if (!old) return Result.succeed({ media: media.map((block) => mediaItem(block, kind)) })
+  if (kind === "image") {
+    return media.some((block) => block.type === "image" && block.role === "last_frame")
+      ? refuse("The model does not accept a last frame")
+      : single(media, { image: "img_url", audio: "audio_url" })
+  }
+  return media.some(({ type }) => type === "audio")
+    ? refuse("The model does not accept audio input")
+    : Result.succeed({ reference_urls: media.map(({ url }) => url) })
+}
+
+/** The whole envelope; fails with the refusal of an order that its model has no form for. */
+export const toBody = (
+  order: VideoOrder
+): Result.Result<
+  { readonly model: string; readonly input: unknown; readonly parameters: unknown },
+  VendorRefused
+> =>
+  Result.gen(function* () {
+    const media = order.blocks.filter((block) => block.type !== "text")
+    const form = formOf(order.upstreamModel, media)
+    const prompt = textOf(order.blocks)
+    return {
+      model: order.upstreamModel,
+      input: { ...(prompt === "" ? {} : { prompt }), ...(yield* mediaOf(media, form)) },
+      parameters: {
+        ...(yield* pictureOf(order, form)),
+        duration: order.seconds === "smart" ? -1 : order.seconds,
+        ...soundOf(order, form),
+        watermark: false
+      }
+    }
+  })

@@ -1,0 +1,105 @@
+/** vp_f: cloud tasks whose wire form depends on the model's kind; billed by ordered seconds. */
+import { Effect, Result, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import type { ChannelAccount, VideoAdapter, VideoStatus } from "../services/ProtocolAdapter.ts"
+import { flatFailure } from "./flatErrors.ts"
+import { VendorLimits } from "./limits.ts"
+import { scrubText } from "./scrub.ts"
+import { brokenAnswer, send, type VendorAnswer } from "./vendorHttp.ts"
+import { toBody } from "./vp_f.body.ts"
+
+// Wire schemas
+
+const Submitted = Schema.Struct({ output: Schema.Struct({ task_id: Schema.NonEmptyString }) })
+const Polled = Schema.Struct({
+  output: Schema.Struct({
+    task_status: Schema.String,
+    video_url: Schema.optional(Schema.Unknown),
+    code: Schema.optional(Schema.Unknown),
+    message: Schema.optional(Schema.Unknown)
+  })
+})
+
+const isSubmitted = Schema.is(Submitted)
+const isPolled = Schema.is(Polled)
+const isText = Schema.is(Schema.NonEmptyString)
+
+// To the vendor
+
+const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
+
+// From the vendor
+
+export const readSubmitted = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Result.Result<string, VendorFailure> =>
+  answer.status < 300 && isSubmitted(answer.body)
+    ? Result.succeed(answer.body.output.task_id)
+    : Result.fail(flatFailure(account, answer))
+
+const failedWords: Readonly<Record<string, string>> = {
+  FAILED: "The vendor failed to make the video",
+  CANCELED: "The vendor cancelled the task",
+  CANCELLED: "The vendor cancelled the task"
+}
+
+export const readPolled = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Result.Result<VideoStatus, VendorFailure> => {
+  if (answer.status === 404) return Result.succeed({ _tag: "Unknown" })
+  if (answer.status >= 300 || !isPolled(answer.body)) {
+    return Result.fail(flatFailure(account, answer))
+  }
+  const { task_status: word, video_url: videoUrl, code, message } = answer.body.output
+  if (word === "UNKNOWN") return Result.succeed({ _tag: "Unknown" })
+  if (word === "SUCCEEDED") {
+    return isText(videoUrl)
+      ? Result.succeed({
+          _tag: "Succeeded",
+          videoUrl,
+          usage: { completionTokens: null, outputSeconds: null }
+        })
+      : Result.fail(brokenAnswer(account, answer))
+  }
+  const fallback = Object.hasOwn(failedWords, word) ? failedWords[word] : undefined
+  return Result.succeed(
+    fallback === undefined
+      ? { _tag: "Processing" }
+      : {
+          _tag: "Failed",
+          code: scrubText(account, isText(code) ? code : word),
+          message: scrubText(account, isText(message) ? message : fallback)
+        }
+  )
+}
+
+// Calls
+
+export const makeVpF = Effect.gen(function* () {
+  const http = yield* HttpClient.HttpClient
+  const limits = yield* VendorLimits
+
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_f.submit")(function* (account, order) {
+    const body = yield* Effect.fromResult(toBody(order))
+    const url = `${root(account.baseUrl)}/api/v1/services/aigc/video-generation/video-synthesis`
+    const request = HttpClientRequest.post(url).pipe(
+      HttpClientRequest.bearerToken(account.apiKey),
+      HttpClientRequest.setHeader("X-DashScope-Async", "enable"),
+      HttpClientRequest.bodyJsonUnsafe(body)
+    )
+    const answer = yield* send(http, request, limits.submit)
+    return yield* Effect.fromResult(readSubmitted(account, answer))
+  })
+
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_f.poll")(function* (account, task) {
+    const url = `${root(account.baseUrl)}/api/v1/tasks/${encodeURIComponent(task.upstreamId)}`
+    const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
+    const answer = yield* send(http, request, limits.poll)
+    return yield* Effect.fromResult(readPolled(account, answer))
+  })
+
+  return { submit, poll } satisfies VideoAdapter
+})

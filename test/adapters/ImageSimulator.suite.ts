@@ -1,0 +1,92 @@
+/** What the simulated vendor of an image protocol and its adapter make of each other. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { Simulator } from "../../src/simulator/Simulator.ts"
+import { failureOf } from "./failures.ts"
+import { type ImageSubject, imageOrder } from "./ImageAdapter.suite.ts"
+import { accountAt, imageAdapter, layerWithSimulator, named, seenDuring } from "./support.ts"
+
+export interface SimulatedImageSubject
+  extends Pick<ImageSubject, "protocol" | "upstreamModel" | "wires"> {
+  /** What a channel of the simulator has after the protocol in its base address. */
+  readonly version: string
+}
+
+const refusedWords = [
+  ["sim:moderate-input", 400, null],
+  ["sim:moderate-output", 400, null],
+  ["sim:refuse=402", 402, null],
+  ["sim:rate", 429, 1],
+  ["sim:http500", 500, null],
+  ["sim:redirect", 302, null]
+] as const
+
+const lostWords = [
+  ["sim:lost", "connection_lost"],
+  ["sim:html", "broken_answer"],
+  ["sim:truncated", "broken_answer"],
+  ["sim:refuse=504", "timeout"]
+] as const
+
+export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
+  const { protocol, upstreamModel, version } = subject
+  const prompted = (prompt: string) => imageOrder(upstreamModel, { prompt })
+
+  const generate = Effect.fnUntraced(function* (
+    order: ReturnType<typeof imageOrder>,
+    apiKey = "sk-simulated"
+  ) {
+    const { url } = yield* Simulator
+    const there = accountAt(`${url}/${protocol}${version}`, apiKey)
+    return yield* (yield* imageAdapter(protocol)).generate(there, order)
+  })
+
+  layer(layerWithSimulator)(`${protocol}, simulated`, (it) => {
+    it.effect.each(named(subject.wires))("%s", ([, { body, path, wire, images }]) =>
+      Effect.gen(function* () {
+        const { result, requests } = yield* seenDuring(generate(imageOrder(upstreamModel, body)))
+        assert.deepStrictEqual(
+          requests.map(({ method, path, body, query }) => ({ method, path, body, query })),
+          [{ method: "POST", path: `/${protocol}${path}`, body: wire, query: {} }]
+        )
+        const made = Result.getOrThrow(result)
+        assert.strictEqual(Array.isArray(made.data) ? made.data.length : null, images)
+        const { book } = yield* Simulator
+        assert.propertyVal((yield* book).at(-1), "event", "succeeded")
+      })
+    )
+
+    it.effect.each([...refusedWords])(
+      "an order with %s is refused with %i",
+      ([word, effectiveStatus, retryAfterSeconds]) =>
+        Effect.gen(function* () {
+          const { result, requests } = yield* seenDuring(generate(prompted(`x ${word}`)))
+          const failure = failureOf(yield* Effect.flip(Effect.fromResult(result)))
+          assert.strictEqual(failure._tag, "VendorRefused")
+          assert.propertyVal(failure, "effectiveStatus", effectiveStatus)
+          assert.propertyVal(failure, "retryAfterSeconds", retryAfterSeconds)
+          assert.strictEqual(requests.length, 1)
+        })
+    )
+
+    it.effect.each([...lostWords])("an order with %s is lost by %s", ([word, reason]) =>
+      Effect.gen(function* () {
+        const { result, requests } = yield* seenDuring(generate(prompted(`x ${word}`)))
+        const failure = failureOf(yield* Effect.flip(Effect.fromResult(result)))
+        assert.strictEqual(failure._tag, "VendorLost")
+        assert.propertyVal(failure, "reason", reason)
+        assert.strictEqual(requests.length, 1)
+      })
+    )
+
+    it.effect("a wrong key is refused with 401 and an unknown model with 404", () =>
+      Effect.gen(function* () {
+        const wrongKey = yield* Effect.flip(generate(prompted("x"), "bad-key"))
+        assert.propertyVal(failureOf(wrongKey), "effectiveStatus", 401)
+        const order = { ...prompted("x"), upstreamModel: "missing-1" }
+        const unknownModel = yield* Effect.flip(generate(order))
+        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", 404)
+      })
+    )
+  })
+}

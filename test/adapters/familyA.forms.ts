@@ -1,0 +1,119 @@
+/** Orders and answers of the relay's family a. */
+import {
+  audio,
+  failed,
+  IMAGE,
+  image,
+  OUTPUT,
+  PROMPT,
+  processing,
+  prompt,
+  SECOND_IMAGE,
+  unknown,
+  video,
+  wireAudio,
+  wireImage,
+  wireText,
+  wireVideo
+} from "./blocks.ts"
+import { lost } from "./failures.ts"
+import { textBlock } from "./support.ts"
+import { strangeWords, UPSTREAM_ID, type VideoSubject } from "./VideoAdapter.suite.ts"
+
+const path = "/doubao/v1/videos/generations/submit"
+
+const fixed = { model: "m-1", duration: 5, resolution: "720p", watermark: false }
+const body = (...media: ReadonlyArray<object>) => ({
+  ...fixed,
+  prompt: PROMPT,
+  content: [wireText, ...media]
+})
+
+const task = (status: string, more: object = {}) => ({ id: UPSTREAM_ID, status, ...more })
+const succeeded = (more: object) => task("succeeded", { content: { video_url: OUTPUT }, ...more })
+const done = (completionTokens: bigint | null, outputSeconds: number | null = null) =>
+  ({ _tag: "Succeeded", videoUrl: OUTPUT, usage: { completionTokens, outputSeconds } }) as const
+
+export const formsOfFamilyA = {
+  model: "m-1",
+  wires: [
+    { says: "a text alone stands in content and prompt", order: {}, path, body: body() },
+    {
+      says: "several texts are one prompt of as many lines",
+      order: { blocks: [prompt, textBlock("and at dawn")] },
+      path,
+      body: { ...body(textBlock("and at dawn")), prompt: `${PROMPT}\nand at dawn` }
+    },
+    {
+      says: "a length left to the model is -1",
+      order: { seconds: "smart" },
+      path,
+      body: { ...body(), duration: -1 }
+    },
+    {
+      says: "4K is spelt 4k, and length, ratio and sound go out as ordered",
+      order: { resolution: "4K", seconds: 16, ratio: "9:16", generateAudio: true },
+      path,
+      body: { ...body(), resolution: "4k", duration: 16, ratio: "9:16", generate_audio: true }
+    },
+    {
+      says: "media are blocks in their order",
+      order: { blocks: [prompt, image(), audio, video] },
+      path,
+      body: body(wireImage(), wireAudio, wireVideo)
+    },
+    {
+      says: "frames keep their roles",
+      order: { blocks: [prompt, image(IMAGE, "first_frame"), image(SECOND_IMAGE, "last_frame")] },
+      path,
+      body: body(wireImage(IMAGE, "first_frame"), wireImage(SECOND_IMAGE, "last_frame"))
+    },
+    {
+      says: "an image without a text has no prompt",
+      order: { blocks: [image(IMAGE, "first_frame")] },
+      path,
+      body: { ...fixed, content: [wireImage(IMAGE, "first_frame")] }
+    }
+  ],
+  submitted: { id: UPSTREAM_ID },
+  submits: ["", null, 17].map((id) => ({
+    says: `the id ${JSON.stringify(id)} is none, so the job may be lost`,
+    reply: { body: { id, error: null } },
+    failure: lost("broken_answer", 200, { id, error: null })
+  })),
+  polls: [
+    ...["queued", "running", "pending", "processing", ...strangeWords].map((word) => ({
+      says: `the status ${JSON.stringify(word)} is in the works`,
+      body: task(word, { error: null, content: null }),
+      status: processing
+    })),
+    {
+      says: "tokens and length of a finished task are read",
+      body: succeeded({ usage: { completion_tokens: 108900 }, duration: 5 }),
+      status: done(108900n, 5)
+    },
+    { says: "no usage is none", body: succeeded({ usage: null }), status: done(null) },
+    {
+      says: "a failed task tells its code and message",
+      body: task("failed", { error: { code: "OutputVideoSensitive", message: "not this" } }),
+      status: failed("OutputVideoSensitive", "not this")
+    },
+    {
+      says: "a cancelled task has failed",
+      body: task("cancelled"),
+      status: failed("cancelled", "The vendor cancelled the task")
+    },
+    {
+      says: "an expired task has failed",
+      body: task("expired"),
+      status: failed("expired", "The task expired at the vendor")
+    },
+    { says: "HTTP 404 is an unknown task", httpStatus: 404, body: {}, status: unknown }
+  ],
+  brokenPolls: [
+    { says: "no status", body: { id: UPSTREAM_ID } },
+    { says: "a success without content", body: task("succeeded") },
+    { says: "a success with an empty address", body: succeeded({ content: { video_url: "" } }) }
+  ],
+  failedWith: (message) => task("failed", { error: { code: "x", message } })
+} satisfies Partial<VideoSubject>

@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import { layerAdapters } from "../../src/adapters/index.ts"
+import { failureOf, lost, refused } from "./failures.ts"
+import { imageOrder } from "./ImageAdapter.suite.ts"
+import { good } from "./messages.forms.ts"
+import { accountAt, imageAdapter } from "./support.ts"
+
+const URL = "https://files.test/1.png?Expires=1"
+
+/** How long an image call may last by default. */
+const LIMIT_SECONDS = 180
+
+/** Each protocol that may answer a task, and where it is then asked for it. */
+const asked = [
+  ["ip_b", "http://vendor.test/api/v1/tasks/t%2F1"],
+  ["ip_c", "http://vendor.test/qwen/api/v1/tasks/image/t%2F1"]
+] as const
+
+type Reply = { readonly status?: number; readonly body: unknown } | "reset"
+
+const task = (task_status: string, more: object = {}): Reply => ({
+  body: { request_id: "r-1", output: { task_id: "t/1", task_status, ...more } }
+})
+const made: Reply = { body: { output: { ...good.output, task_status: "SUCCEEDED" } } }
+const failedBody = {
+  output: { task_id: "t/1", task_status: "FAILED", code: "DataInspectionFailed", message: "no" }
+}
+
+/**
+ * A vendor without a socket, so that only the test's clock moves time: it takes the order as a task
+ * and then answers one reply for each question.
+ */
+const ordering = Effect.fnUntraced(function* (
+  protocol: "ip_b" | "ip_c",
+  replies: ReadonlyArray<Reply>
+) {
+  const left = [...replies]
+  const seen: Array<{ readonly line: string; readonly async: string | undefined }> = []
+  const client = HttpClient.make((request, url) => {
+    seen.push({
+      line: `${request.method} ${url.href}`,
+      async: request.headers["x-dashscope-async"]
+    })
+    const reply = request.method === "POST" ? task("PENDING") : (left.shift() ?? task("RUNNING"))
+    if (reply === "reset") {
+      const reason = new HttpClientError.TransportError({ request, cause: new Error("reset") })
+      return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+    }
+    const response = Response.json(reply.body, { status: reply.status ?? 200 })
+    return Effect.succeed(HttpClientResponse.fromWeb(request, response))
+  })
+  const adapter = yield* imageAdapter(protocol).pipe(
+    Effect.provide(Layer.provide(layerAdapters, Layer.succeed(HttpClient.HttpClient, client)))
+  )
+  const order = imageOrder("m-1", { prompt: "x" })
+  const call = adapter.generate(accountAt("http://vendor.test"), order)
+  const fiber = yield* Effect.forkChild(Effect.result(call))
+  yield* TestClock.adjust(0)
+  return { fiber, seen }
+})
+
+const seconds = (count: number) => Effect.repeat(TestClock.adjust("1 second"), { times: count - 1 })
+
+describe("an order that is answered with a task", () => {
+  it.effect.each([...asked])(
+    "%s: is asked for every 2 seconds until it is done",
+    ([protocol, url]) =>
+      Effect.gen(function* () {
+        const replies = [task("RUNNING"), { status: 500, body: "oops" }, "reset", made] as const
+        const { fiber, seen } = yield* ordering(protocol, replies)
+        yield* seconds(1)
+        assert.strictEqual(seen.length, 1)
+        yield* seconds(1)
+        assert.deepStrictEqual(seen.slice(1), [{ line: `GET ${url}`, async: undefined }])
+        yield* seconds(6)
+        const result = yield* Fiber.join(fiber)
+        assert.strictEqual(seen.length, 5)
+        assert.deepStrictEqual(result._tag === "Success" ? result.success : result, {
+          created: 8,
+          data: [{ url: URL }]
+        })
+      })
+  )
+
+  it.effect.each([...asked])("%s: may show its images as results", ([protocol]) =>
+    Effect.gen(function* () {
+      const results = [{ url: URL }, { url: "" }, { code: "x" }, { url: `${URL}&2` }]
+      const { fiber } = yield* ordering(protocol, [task("SUCCEEDED", { results })])
+      yield* seconds(2)
+      const result = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(result._tag === "Success" ? result.success.data : result, [
+        { url: URL },
+        { url: `${URL}&2` }
+      ])
+    })
+  )
+
+  it.effect.each<readonly [says: string, body: unknown, failure: ReturnType<typeof lost>]>([
+    [
+      "a failed task is refused in its own words",
+      failedBody,
+      refused(200, failedBody, { effectiveStatus: 400, message: "no" })
+    ],
+    [
+      "a finished task without an image is lost",
+      { output: { task_status: "SUCCEEDED", choices: [] } },
+      lost("broken_answer", 200, { output: { task_status: "SUCCEEDED", choices: [] } })
+    ],
+    [
+      "a cancelled task is lost where it says nothing",
+      { output: { task_status: "CANCELED" } },
+      lost("broken_answer", 200, { output: { task_status: "CANCELED" } })
+    ]
+  ])("%s", ([, body, failure]) =>
+    Effect.gen(function* () {
+      const { fiber } = yield* ordering("ip_b", [{ body }])
+      yield* seconds(2)
+      const result = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        result._tag === "Failure" ? failureOf(result.failure) : result,
+        failure
+      )
+    })
+  )
+
+  it.effect("is given up when the time of an image call is over", () =>
+    Effect.gen(function* () {
+      const { fiber, seen } = yield* ordering("ip_b", [])
+      yield* seconds(LIMIT_SECONDS - 1)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* seconds(1)
+      const result = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        result._tag === "Failure" ? failureOf(result.failure) : result,
+        lost("timeout")
+      )
+      assert.isAtLeast(seen.length, LIMIT_SECONDS / 2)
+    })
+  )
+})

@@ -1,0 +1,218 @@
+/** Orders and answers of vp_e's interface, which a family of the relay shares. */
+import {
+  audio,
+  done,
+  failed,
+  IMAGE,
+  image,
+  OUTPUT,
+  PROMPT,
+  processing,
+  prompt,
+  SECOND_IMAGE,
+  unknown,
+  video
+} from "./blocks.ts"
+import { lost, refused } from "./failures.ts"
+import { textBlock } from "./support.ts"
+import { strangeWords, UPSTREAM_ID, type VideoSubject } from "./VideoAdapter.suite.ts"
+
+const fixed = {
+  model: "m-1",
+  duration: 5,
+  resolution: "720p",
+  watermark: false,
+  payload: "vt_1"
+}
+const body = (more: object = {}) => ({ ...fixed, prompt: PROMPT, ...more })
+
+const third = "https://x.test/3.png"
+
+const submitted = { task_id: UPSTREAM_ID, state: "created", model: "m-1", credits: 20 }
+const task = (state: string, more: object = {}) => ({
+  id: UPSTREAM_ID,
+  state,
+  err_code: "",
+  credits: 20,
+  creations: [],
+  ...more
+})
+const creation = { id: "c1", url: OUTPUT, cover_url: "https://files.test/o.jpg" }
+
+const unwanted = (field: string) => ({
+  code: 400,
+  reason: "FieldUnwanted",
+  message: `unwanted field: ${field}`
+})
+const inOk = { code: 400, reason: "FieldInvalid", message: "invalid field: duration" }
+const broke = { code: 400, reason: "CreditInsufficient", message: "no credits left" }
+
+/** `prefix` stands before every path. */
+export const formsOfVpE = (prefix: string) =>
+  ({
+    model: "m-1",
+    wires: [
+      { says: "a text alone", order: {}, path: `${prefix}/ent/v2/text2video`, body: body() },
+      {
+        says: "length, resolution, ratio and sound go out as ordered",
+        order: { seconds: 16, resolution: "540p", ratio: "9:16", generateAudio: true },
+        path: `${prefix}/ent/v2/text2video`,
+        body: body({ duration: 16, resolution: "540p", aspect_ratio: "9:16", audio: true })
+      },
+      {
+        says: "sound off goes out, and another task's id is its payload",
+        order: { generateAudio: false, taskId: "vt_2" },
+        path: `${prefix}/ent/v2/text2video`,
+        body: body({ audio: false, payload: "vt_2" })
+      },
+      {
+        says: "several texts are one prompt of as many lines",
+        order: { blocks: [prompt, textBlock("and at dawn")] },
+        path: `${prefix}/ent/v2/text2video`,
+        body: body({ prompt: `${PROMPT}\nand at dawn` })
+      },
+      {
+        says: "one image is animated, and its own ratio decides",
+        order: { blocks: [prompt, image()], ratio: "16:9" },
+        path: `${prefix}/ent/v2/img2video`,
+        body: body({ images: [IMAGE] })
+      },
+      {
+        says: "an image without a text needs no prompt",
+        order: { blocks: [image(IMAGE, "first_frame")] },
+        path: `${prefix}/ent/v2/img2video`,
+        body: { ...fixed, images: [IMAGE] }
+      },
+      {
+        says: "first and last frame go out in that order, whichever was given first",
+        order: {
+          blocks: [image(SECOND_IMAGE, "last_frame"), image(IMAGE, "first_frame"), prompt],
+          ratio: "16:9"
+        },
+        path: `${prefix}/ent/v2/start-end2video`,
+        body: body({ images: [IMAGE, SECOND_IMAGE] })
+      },
+      {
+        says: "a last frame without a first one is the vendor's to refuse",
+        order: { blocks: [prompt, image(IMAGE, "last_frame")] },
+        path: `${prefix}/ent/v2/start-end2video`,
+        body: body({ images: [IMAGE] })
+      },
+      {
+        says: "two images are references, which take a ratio",
+        order: { blocks: [prompt, image(), image(SECOND_IMAGE)], ratio: "1:1" },
+        path: `${prefix}/ent/v2/reference2video`,
+        body: body({ images: [IMAGE, SECOND_IMAGE], aspect_ratio: "1:1" })
+      },
+      {
+        says: "frames beside a third image are references",
+        order: {
+          blocks: [
+            prompt,
+            image(IMAGE, "first_frame"),
+            image(SECOND_IMAGE, "last_frame"),
+            image(third)
+          ]
+        },
+        path: `${prefix}/ent/v2/reference2video`,
+        body: body({ images: [IMAGE, SECOND_IMAGE, third] })
+      }
+    ],
+    unsent: [
+      { says: "reference audio", order: { blocks: [prompt, audio] }, body: unwanted("audios") },
+      {
+        says: "a reference video, also beside an image",
+        order: { blocks: [prompt, image(), video] },
+        body: unwanted("videos")
+      }
+    ],
+    submitted,
+    submits: [
+      {
+        says: "a state of failed is a refusal by its code",
+        reply: { body: { ...submitted, state: "failed", err_code: "AuditSubmitIllegal" } },
+        failure: refused(
+          200,
+          { ...submitted, state: "failed", err_code: "AuditSubmitIllegal" },
+          {
+            effectiveStatus: 502,
+            message: "The vendor failed to make the video: AuditSubmitIllegal"
+          }
+        )
+      },
+      {
+        says: "a state of failed is a refusal without id and code",
+        reply: { body: { state: "failed" } },
+        failure: refused(
+          200,
+          { state: "failed" },
+          { effectiveStatus: 502, message: "The vendor failed to make the video" }
+        )
+      },
+      {
+        says: "an error body in an HTTP 200 is a refusal",
+        reply: { body: inOk },
+        failure: refused(200, inOk, { effectiveStatus: 502, message: "invalid field: duration" })
+      },
+      {
+        says: "an empty account is no fault of the client's, though it is an HTTP 400",
+        reply: { status: 400, body: broke },
+        failure: refused(400, broke, { effectiveStatus: 402, message: "no credits left" })
+      },
+      ...[{ state: "created" }, { task_id: "" }, { task_id: 8093 }, { id: "8093" }].map((body) => ({
+        says: `${JSON.stringify(body)} names no task, so the job may be lost`,
+        reply: { body },
+        failure: lost("broken_answer", 200, body)
+      }))
+    ],
+    polls: [
+      ...["created", "queueing", "processing", "Success", "succeeded", ...strangeWords].map(
+        (word) => ({
+          says: `the state ${JSON.stringify(word)} is in the works`,
+          body: task(word, { creations: null }),
+          status: processing
+        })
+      ),
+      {
+        says: "a finished task shows its video and no usage",
+        body: task("success", { creations: [creation], usage: { completion_tokens: 7 } }),
+        status: done
+      },
+      {
+        says: "the first usable creation counts",
+        body: task("success", {
+          creations: [null, "x", { url: "" }, { url: 7 }, creation, { url: "https://other.test" }]
+        }),
+        status: done
+      },
+      {
+        says: "a failed task tells its code",
+        body: task("failed", { err_code: "CreationPolicyViolation" }),
+        status: failed(
+          "CreationPolicyViolation",
+          "The vendor failed to make the video: CreationPolicyViolation"
+        )
+      },
+      ...["", null, 7].map((code) => ({
+        says: `a failed task with the code ${JSON.stringify(code)} has failed`,
+        body: task("failed", { err_code: code, creations: "none" }),
+        status: failed("failed", "The vendor failed to make the video")
+      })),
+      {
+        says: "HTTP 404 is an unknown task",
+        httpStatus: 404,
+        body: { code: 404, reason: "TaskNotFound", message: "task not found" },
+        status: unknown
+      }
+    ],
+    brokenPolls: [
+      { says: "no state", body: { id: UPSTREAM_ID } },
+      { says: "a state that is no text", body: { state: 3 } },
+      { says: "a success without creations", body: task("success", { creations: null }) },
+      {
+        says: "a success with an empty address",
+        body: task("success", { creations: [{ url: "" }] })
+      }
+    ],
+    failedWith: (message) => task("failed", { message })
+  }) satisfies Partial<VideoSubject>
