@@ -2,13 +2,33 @@
 import { Config, Effect, Option, Redacted, Schema } from "effect"
 import { defaultSettings, type Settings } from "./services/Settings.ts"
 
+const positive = Schema.NumberFromString.check(
+  Schema.isFinite(),
+  Schema.isGreaterThan(0, { expected: "a number greater than 0" })
+)
+
 const seconds = (name: string, fallback: number) =>
-  Config.Number(name).pipe(Config.withDefault(fallback))
+  Config.schema(positive, name).pipe(Config.withDefault(fallback))
+
+const isTimeZone = (name: string): boolean => {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const TimeZone = Schema.String.check(
+  Schema.makeFilter(isTimeZone, { expected: "an IANA time zone such as Asia/Shanghai" })
+)
 
 /** Times and limits; each has a default that fits production. */
 const settings = Config.all({
   currency: Config.String("GATEWAY_CURRENCY").pipe(Config.withDefault(defaultSettings.currency)),
-  timeZone: Config.String("GATEWAY_TIME_ZONE").pipe(Config.withDefault(defaultSettings.timeZone)),
+  timeZone: Config.schema(TimeZone, "GATEWAY_TIME_ZONE").pipe(
+    Config.withDefault(defaultSettings.timeZone)
+  ),
   submitDeadlineSeconds: seconds(
     "GATEWAY_SUBMIT_DEADLINE_SECONDS",
     defaultSettings.submitDeadlineSeconds
@@ -28,7 +48,7 @@ const settings = Config.all({
   askIntervalSeconds: seconds("GATEWAY_ASK_INTERVAL_SECONDS", defaultSettings.askIntervalSeconds),
   leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
-  maxMediaBodyBytes: Config.Int("GATEWAY_MAX_BODY_BYTES").pipe(
+  maxMediaBodyBytes: Config.schema(positive.check(Schema.isInt()), "GATEWAY_MAX_BODY_BYTES").pipe(
     Config.withDefault(defaultSettings.maxMediaBodyBytes)
   )
 })

@@ -92,6 +92,9 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
     })(demoCatalog(simulatorUrl))
     yield* sql.withTransaction(
       Effect.gen(function* () {
+        // Gateways that start together on one empty database must not both fill it.
+        yield* sql`LOCK TABLE organizations IN EXCLUSIVE MODE`
+        if (!(yield* access.isEmpty)) return
         yield* catalog.replace(document)
         const organizationId = yield* access.createOrganization("Demo")
         yield* ledger.deposit(organizationId, DEMO_DEPOSIT_NANO, "demo money")

@@ -27,7 +27,7 @@ import { layerOrdering } from "./services/Ordering.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
-import { layerPoller } from "./settlement/Poller.ts"
+import { layerPoller, layerRecovery } from "./settlement/Poller.ts"
 
 const layerCrypto = Layer.mergeAll(
   NodeCrypto.layerAead,
@@ -85,5 +85,6 @@ export const layerServer = (
     routerConfig: ROUTER
   }).pipe(
     Layer.merge(layerPoller),
-    Layer.provideMerge(NodeHttpServer.layer(() => createServer(SERVER_OPTIONS), address))
+    Layer.provideMerge(NodeHttpServer.layer(() => createServer(SERVER_OPTIONS), address)),
+    Layer.provide(layerRecovery)
   )

@@ -6,6 +6,7 @@ import { NodeCrypto, NodeHttpClient, NodeRuntime, NodeServices } from "@effect/p
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/index.ts"
+import { layerVendorLimits } from "./adapters/limits.ts"
 import { type GatewayConfig, loadConfig } from "./config.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
@@ -20,7 +21,9 @@ const layerDatabase = (config: GatewayConfig) =>
     ? layerEmbedded({ dataDir: config.dataDir })
     : layerPostgres({ url: config.databaseUrl, maxConnections: config.databasePool })
 
-const layerVendors = layerAdapters.pipe(Layer.provide(NodeHttpClient.layerUndici))
+const layerVendors = layerAdapters.pipe(
+  Layer.provide([NodeHttpClient.layerUndici, layerVendorLimits])
+)
 
 /** The gateway of one configuration, from the database up. */
 export const layerGateway = (config: GatewayConfig, secrets: Secrets) =>

@@ -1,5 +1,6 @@
 /** How long a vendor may take, and how much it may say. */
-import { Context, Duration } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
+import { Settings } from "../services/Settings.ts"
 import type { SendOptions } from "./vendorHttp.ts"
 
 export interface VendorLimits {
@@ -18,3 +19,24 @@ export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/Ve
     image: { timeout: Duration.seconds(180), maxBytes: 128 * MEBIBYTE }
   })
 })
+
+/** A vendor must have answered, or be given up, well before the sweep gives up the hold. */
+const SHARE_OF_DEADLINE = 0.75
+
+/** The limits, shortened where the deadlines of the settings ask for it. */
+export const layerVendorLimits = Layer.effect(
+  VendorLimits,
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const limits = yield* VendorLimits
+    const within = (options: SendOptions, deadlineSeconds: number): SendOptions => ({
+      ...options,
+      timeout: Duration.min(options.timeout, Duration.seconds(deadlineSeconds * SHARE_OF_DEADLINE))
+    })
+    return {
+      submit: within(limits.submit, settings.submitDeadlineSeconds),
+      poll: within(limits.poll, settings.leaseSeconds),
+      image: within(limits.image, settings.imageDeadlineSeconds)
+    }
+  })
+)

@@ -16,7 +16,7 @@ const ProtocolName = Schema.String.check(
 )
 
 const BaseUrl = Schema.String.check(
-  Schema.isPattern(/^https?:\/\/[^\s?#@]+$/i, {
+  Schema.isPattern(/^https?:\/\/[^\s?#@\p{Cc}\p{Cs}]{1,500}$/iu, {
     expected: "an http or https address without query, fragment or user"
   })
 )

@@ -18,10 +18,11 @@ type Flag = (typeof names)[FlagName]
 
 /**
  * A flag stands at the start, after a space or right after another flag's `=`; its value is the
- * next word that is not itself a flag. The spaces around it go with it.
+ * next word that is not itself a flag. Spaces are matched only behind a name, never before one:
+ * a pattern that looks for them first takes quadratic time on a text full of spaces.
  */
 const flagPattern =
-  /(\s*)(?<![^\s=])--(duration|dur|resolution|rs|ratio|rt)(?![\w-])(?:\s*=\s*|\s+)?((?<=[\s=])(?!--|=)\S+)?(\s*)/gi
+  /(?<![^\s=])--(duration|dur|resolution|rs|ratio|rt)(?![\w-])(?:\s*=\s*|\s+)?((?<=[\s=])(?!--|=)\S+)?/gi
 
 export interface PromptFlags<Block> {
   readonly blocks: ReadonlyArray<Block>
@@ -40,6 +41,38 @@ const isFlagName = (name: string): name is FlagName => Object.hasOwn(names, name
 
 const isText = (block: { readonly type: string }): block is TextBlock => block.type === "text"
 
+/** The text between the flags; what the flags said is noted in `found`. */
+const cutFlags = (text: string, found: Record<Flag, string | null>): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  let end = 0
+  for (const match of text.matchAll(flagPattern)) {
+    const [whole, name = "", value = ""] = match
+    const key = name.toLowerCase()
+    if (isFlagName(key)) found[names[key]] = value
+    pieces.push(text.slice(end, match.index))
+    end = match.index + whole.length
+  }
+  return [...pieces, text.slice(end)]
+}
+
+/** What holds two pieces together: the line break that stood around the flag, or a space. */
+const gapBetween = (left: string, right: string): string => {
+  const before = left.slice(left.trimEnd().length)
+  const after = right.slice(0, right.length - right.trimStart().length)
+  return before.includes("\n") || after.includes("\n") ? "\n" : " "
+}
+
+const joinPieces = (pieces: ReadonlyArray<string>): string =>
+  pieces
+    .flatMap((piece, index) => {
+      const text = piece.trim()
+      const left = pieces[index - 1]
+      if (text === "") return []
+      return left === undefined ? [text] : [gapBetween(left, piece), text]
+    })
+    .join("")
+    .trim()
+
 /** Takes the flags out of every text block; a block that held nothing else disappears. */
 export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
   blocks: ReadonlyArray<Block>
@@ -47,16 +80,9 @@ export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
   const found: Record<Flag, string | null> = { duration: null, resolution: null, ratio: null }
   const kept = blocks.flatMap((block) => {
     if (!isText(block)) return [block]
-    const text = block.text.replace(
-      flagPattern,
-      (_, before: string, name: string, value: string | undefined, after: string) => {
-        const key = name.toLowerCase()
-        if (isFlagName(key)) found[names[key]] = value ?? ""
-        return /\n/.test(before + after) ? "\n" : " "
-      }
-    )
-    if (text === block.text) return text.trim() === "" ? [] : [block]
-    const rest = text.trim()
+    const pieces = cutFlags(block.text, found)
+    if (pieces.length === 1) return block.text.trim() === "" ? [] : [block]
+    const rest = joinPieces(pieces)
     return rest === "" ? [] : [{ ...block, text: rest }]
   })
   return { blocks: kept, ...found }

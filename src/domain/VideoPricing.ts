@@ -144,9 +144,16 @@ export interface VideoUsage {
   readonly outputSeconds: number | null
 }
 
+/** A report beyond this many times the estimate is a fault of the vendor, not a long video. */
+const IMPLAUSIBLE_TIMES = 100n
+
+const isPlausible = (quote: TokenVideoQuote, tokens: bigint): boolean =>
+  tokens > 0n && tokens <= quote.estimatedTokens * IMPLAUSIBLE_TIMES
+
 /**
  * The charge of a finished task (token_video 1, 6; second_video 1, 3). Token orders settle by the
- * vendor's completion tokens, also above the hold, and by the formula when it reported none.
+ * vendor's completion tokens, also above the hold, and by the formula when it reported none that
+ * can be right.
  */
 export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
   if (quote.kind === "second_video") {
@@ -156,7 +163,7 @@ export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge =
       basis: "ordered_seconds"
     }
   }
-  if (usage.completionTokens !== null) {
+  if (usage.completionTokens !== null && isPlausible(quote, usage.completionTokens)) {
     return {
       chargeNano: usage.completionTokens * quote.nanoPerToken,
       units: usage.completionTokens,

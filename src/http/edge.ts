@@ -5,7 +5,6 @@
 import { Cause, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { SqlError } from "effect/sql"
 import {
   type GatewayError,
   InternalError,
@@ -13,6 +12,7 @@ import {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
+import { isPassing } from "../services/storeTrouble.ts"
 import { GatewayApi } from "./api/Api.ts"
 import { errorResponse } from "./errorResponse.ts"
 
@@ -56,8 +56,6 @@ const noRoute = (request: HttpServerRequest.HttpServerRequest): GatewayError => 
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-const isDatabaseTrouble = (defect: unknown): boolean => SqlError.isSqlError(defect)
-
 /** A failure nobody foresaw: said in the log with its cause, to the client without. */
 const unforeseen = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
@@ -67,7 +65,7 @@ const unforeseen = Effect.fnUntraced(function* (
     Effect.annotateLogs({ method: request.method, path: pathOf(request.url) })
   )
   const defect = Cause.squash(cause)
-  const response = isDatabaseTrouble(defect)
+  const response = isPassing(defect)
     ? errorResponse(
         new Overloaded({
           message: "The service cannot reach its database at the moment",

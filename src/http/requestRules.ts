@@ -84,6 +84,14 @@ export const layerRequestRules = Layer.effect(
       if (Number(request.headers["content-length"] ?? 0) > limit) {
         return Result.fail(tooLarge(limit))
       }
+      const encoding = request.headers["content-encoding"]
+      if (encoding !== undefined && encoding !== "identity") {
+        return Result.fail(
+          errorResponse(
+            new UnsupportedMediaType({ message: "Send the body without a content-encoding" })
+          )
+        )
+      }
       const contentType = request.headers["content-type"]
       return contentType === undefined || isJson(contentType)
         ? Result.succeed(undefined)

@@ -1,7 +1,13 @@
 /** The ledger in PostgreSQL: each movement of money is one call of one SQL function. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Schema } from "effect"
-import { InsufficientBalance, MemberCapExceeded, NotFound } from "../domain/Errors.ts"
+import {
+  IdempotencyMismatch,
+  InsufficientBalance,
+  InvalidRequest,
+  MemberCapExceeded,
+  NotFound
+} from "../domain/Errors.ts"
 import { formatNano } from "../domain/Money.ts"
 import { storable } from "../domain/text.ts"
 import {
@@ -16,7 +22,7 @@ import {
 import { Settings } from "../services/Settings.ts"
 import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
 import { readJournal } from "./journal.ts"
-import { rowOf, rowsOf } from "./rows.ts"
+import { repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const Held = Schema.Struct({
   id: Schema.String,
@@ -41,6 +47,10 @@ const ClosedRow = Schema.Struct({
   overage: Schema.BigInt
 })
 
+const Deposited = Schema.Struct({
+  outcome: Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
+})
+
 const BalanceRow = Schema.Struct({ balance: Schema.BigInt, held: Schema.BigInt })
 
 const MonthRow = Schema.Struct({
@@ -62,16 +72,18 @@ const holdItem = (request: HoldRequest) => ({
   amount: request.amountNano.toString(),
   ttl_seconds: request.ttlSeconds,
   quote: request.quote,
+  job: {
+    channel_id: request.job.channelId,
+    protocol: request.job.protocol,
+    upstream_model: request.job.upstreamModel
+  },
   task: request.task === null ? null : taskItem(request.task)
 })
 
 const taskItem = (task: NewTask) => ({
   key_id: task.keyId,
   model: task.model,
-  channel_id: task.channelId,
-  protocol: task.protocol,
   listed_protocol: task.listedProtocol,
-  upstream_model: task.upstreamModel,
   summary: task.summary,
   submit_seconds: task.submitSeconds
 })
@@ -106,10 +118,7 @@ const orphanItem = (orphan: Orphan | null) =>
   orphan === null
     ? null
     : {
-        channel_id: orphan.channelId,
-        protocol: orphan.protocol,
-        upstream_model: orphan.upstreamModel,
-        upstream_id: orphan.upstreamId,
+        upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
         reason: orphan.reason
       }
 
@@ -121,8 +130,8 @@ export const layerLedger = Layer.effect(
 
     const hold: Ledger["Service"]["hold"] = Effect.fn("Ledger.hold")(function* (request) {
       const held = yield* rowOf(Held)(
-        sql`SELECT * FROM hold_funds(
-          ${request.organizationId}, ${settings.timeZone}, ${sql.json([holdItem(request)])})`
+        repeatable(sql`SELECT * FROM hold_funds(
+          ${request.organizationId}, ${settings.timeZone}, ${sql.json([holdItem(request)])})`)
       )
       const required = formatNano(request.amountNano)
       switch (held.outcome) {
@@ -203,10 +212,25 @@ export const layerLedger = Layer.effect(
     const deposit: Ledger["Service"]["deposit"] = Effect.fn("Ledger.deposit")(
       function* (organizationId, amountNano, reference) {
         yield* balance(organizationId)
-        const { added } = yield* rowOf(Schema.Struct({ added: Schema.Boolean }))(
-          sql`SELECT deposit(${organizationId}, ${amountNano}, ${reference}) AS added`
+        const { outcome } = yield* rowOf(Deposited)(
+          sql`SELECT deposit(${organizationId}, ${amountNano}, ${reference}) AS outcome`
         )
-        return added
+        switch (outcome) {
+          case "applied":
+            return true
+          case "repeated":
+            return false
+          case "mismatch":
+            return yield* new IdempotencyMismatch({
+              message: "This reference was deposited before with another amount",
+              param: "reference"
+            })
+          case "too_large":
+            return yield* new InvalidRequest({
+              message: "amount: The pool would hold more than it can count",
+              param: "amount"
+            })
+        }
       }
     )
 
@@ -228,18 +252,19 @@ export const layerLedger = Layer.effect(
       (organizationId, page) => readJournal(sql, organizationId, page)
     )
 
-    const verify = Effect.map(
-      rowsOf(ViolationRow)(
+    const verify = Effect.gen(function* () {
+      // It reads everything there is, which may take longer than a statement of a request may.
+      yield* sql`SET LOCAL statement_timeout = '120s'`
+      const rows = yield* rowsOf(ViolationRow)(
         sql`SELECT invariant, organization_id, subject, detail FROM ledger_audit LIMIT 1000`
-      ),
-      (rows) =>
-        rows.map((row) => ({
-          invariant: row.invariant,
-          organizationId: row.organization_id,
-          subject: row.subject,
-          detail: row.detail
-        }))
-    )
+      )
+      return rows.map((row) => ({
+        invariant: row.invariant,
+        organizationId: row.organization_id,
+        subject: row.subject,
+        detail: row.detail
+      }))
+    }).pipe(sql.withTransaction, Effect.orDie)
 
     const sweepImages: Ledger["Service"]["sweepImages"] = Effect.fn("Ledger.sweepImages")(
       function* (scope) {
@@ -250,14 +275,18 @@ export const layerLedger = Layer.effect(
            WHERE h.state = 'open' AND ${scope === "all" ? sql`true` : sql`h.expires_at <= now()`}
              AND NOT EXISTS (SELECT 1 FROM tasks t
                               WHERE t.organization_id = h.organization_id AND t.id = h.id)`)
+        const orphan = { upstreamId: null, reason: "gateway_stopped" }
         yield* Effect.forEach(left, ({ organization_id, id }) =>
-          release({
-            organizationId: organization_id,
-            holdId: id,
-            by: "sweep",
-            task: null,
-            orphan: null
-          })
+          Effect.catchCause(
+            release({
+              organizationId: organization_id,
+              holdId: id,
+              by: "sweep",
+              task: null,
+              orphan
+            }),
+            (cause) => Effect.logError("a hold could not be given back", id, cause)
+          )
         )
         return left.length
       }

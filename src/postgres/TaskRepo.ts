@@ -7,7 +7,7 @@ import { VideoProtocol } from "../domain/VideoProtocol.ts"
 import { isTaskId, TaskState, transitions } from "../domain/VideoTask.ts"
 import { Settings } from "../services/Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
-import { rowsOf } from "./rows.ts"
+import { repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const TaskRow = Schema.Struct({
   organization_id: Schema.String,
@@ -88,13 +88,18 @@ export const layerTaskRepo = Layer.effect(
 
     const accept: TaskRepo["Service"]["accept"] = Effect.fn("TaskRepo.accept")(
       function* (organizationId, id, upstreamId, firstPollSeconds) {
-        const rows = yield* Effect.orDie(sql`
+        yield* repeatable(sql`
           UPDATE tasks
              SET state = 'processing', upstream_id = ${upstreamId}, asked_at = now(),
                  next_poll_at = now() + make_interval(secs => ${firstPollSeconds})
-           WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'
-          RETURNING id`)
-        return rows.length === 1
+           WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'`)
+        // Asked of the row, because the update may have been a repeat of one whose answer was lost.
+        const { accepted } = yield* rowOf(Schema.Struct({ accepted: Schema.Boolean }))(
+          repeatable(sql`
+            SELECT coalesce(upstream_id = ${upstreamId}, false) AS accepted FROM tasks
+             WHERE organization_id = ${organizationId} AND id = ${id}`)
+        )
+        return accepted
       }
     )
 
@@ -133,13 +138,15 @@ export const layerTaskRepo = Layer.effect(
 
     const putBack: TaskRepo["Service"]["putBack"] = Effect.fn("TaskRepo.putBack")(function* (
       task,
-      { nextPollSeconds, unknown }
+      { nextPollSeconds, known }
     ) {
       yield* Effect.orDie(sql`
           UPDATE tasks
              SET next_poll_at = least(now() + make_interval(secs => ${nextPollSeconds}), deadline),
                  unknown_since =
-                   CASE WHEN ${unknown} THEN coalesce(unknown_since, now()) ELSE NULL END
+                   CASE ${known} WHEN true THEN NULL
+                                 WHEN false THEN coalesce(unknown_since, now())
+                                 ELSE unknown_since END
            WHERE organization_id = ${task.organizationId} AND id = ${task.id}
              AND state = 'processing' AND lease = ${task.lease}`)
     })

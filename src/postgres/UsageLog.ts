@@ -1,7 +1,7 @@
 /** Usage detail in PostgreSQL; the rows are written by the ledger's captures. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { cutPage } from "../services/Page.ts"
+import { cutPage, unknownCursor } from "../services/Page.ts"
 import { UsageLog } from "../services/UsageLog.ts"
 import { rowsOf } from "./rows.ts"
 
@@ -27,6 +27,13 @@ export const layerUsageLog = Layer.effect(
 
     const list: UsageLog["Service"]["list"] = Effect.fn("UsageLog.list")(
       function* (organizationId, memberId, page) {
+        if (page.after !== null) {
+          const found = yield* Effect.orDie(sql`
+            SELECT 1 FROM usage_records
+             WHERE organization_id = ${organizationId} AND id = ${page.after}
+               AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}`)
+          if (found.length === 0) return yield* unknownCursor
+        }
         const rows = yield* rowsOf(UsageRow)(sql`
           SELECT id, member_id, model, modality, input, output, unit, unit_price, charge, basis,
                  task_id, created_at

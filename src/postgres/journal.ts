@@ -1,11 +1,13 @@
 /**
- * The journal of an organisation: transfers as they stand, holds and releases read off the holds.
+ * The journal of an organisation: transfers as they stand, holds and their releases read off the
+ * holds.
  * Each of the three is read from its own index, so a page costs the same however long the books are.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { InvalidRequest } from "../domain/Errors.ts"
 import type { JournalEntry } from "../services/Ledger.ts"
-import { cutPage, type Page, type PageRequest } from "../services/Page.ts"
+import { cutPage, type Page, type PageRequest, unknownCursor } from "../services/Page.ts"
 import { rowsOf } from "./rows.ts"
 
 const JournalRow = Schema.Struct({
@@ -43,12 +45,15 @@ const toEntry = (row: typeof JournalRow.Type): JournalEntry => ({
   createdAt: row.created_at
 })
 
-/** Reads one page, newest first; a cursor that names no entry gives an empty page. */
+/**
+ * Reads one page, newest first. A closed hold shows as its release, and a capture comes from the
+ * pool beside it, so that the entries of an account fold to its balance.
+ */
 export const readJournal = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: string,
   page: PageRequest
-): Effect.fn.Return<Page<JournalEntry>> {
+): Effect.fn.Return<Page<JournalEntry>, InvalidRequest> {
   const sources = [
     {
       table: sql.literal("holds"),
@@ -73,7 +78,7 @@ export const readJournal = Effect.fnUntraced(function* (
       columns: sql.literal(
         "'release' AS kind, amount, 'held' AS debit, 'pool' AS credit, id AS hold_id, NULL::text AS reference"
       ),
-      where: sql.literal("state = 'released'")
+      where: sql.literal("state <> 'open'")
     }
   ] as const
 
@@ -90,7 +95,7 @@ export const readJournal = Effect.fnUntraced(function* (
   })
 
   const cursor: Cursor | null = page.after === null ? null : yield* findCursor(page.after)
-  if (page.after !== null && cursor === null) return { data: [], hasMore: false }
+  if (page.after !== null && cursor === null) return yield* unknownCursor
 
   const wanted = page.limit + 1
   const branch = (rank: 0 | 1 | 2) => {

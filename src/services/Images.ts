@@ -11,18 +11,18 @@ import {
   type ModalityNotReady,
   type ModelNotFound,
   type PermissionDenied,
-  UpstreamError
+  type UpstreamError
 } from "../domain/Errors.ts"
 import { ImageQuote, quoteImages } from "../domain/ImagePricing.ts"
 import { isImageProtocol } from "../domain/ImageProtocol.ts"
 import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
-import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
 import { Ordering } from "./Ordering.ts"
 import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
+import { givenUp, paidCall } from "./paidCall.ts"
 import { Settings } from "./Settings.ts"
 
 export type ImageRefusal =
@@ -83,25 +83,11 @@ export const layerImages = Layer.effect(
         const id = `im_${yield* random.uuidV7()}`
         const close = { organizationId: caller.organizationId, holdId: id, by: "image", task: null }
 
-        const giveBack = (orphan: { readonly reason: string } | null) =>
-          ledger.release({
-            ...close,
-            orphan:
-              orphan === null
-                ? null
-                : {
-                    channelId: mounted.channelId,
-                    protocol,
-                    upstreamModel: mounted.upstreamModel,
-                    upstreamId: null,
-                    ...orphan
-                  }
-          })
-
-        const refused = Effect.fnUntraced(function* (failure: VendorFailure) {
-          yield* giveBack(failure._tag === "VendorLost" ? { reason: failure.reason } : null)
-          return yield* upstreamErrorOf(failure)
-        })
+        const job = {
+          channelId: mounted.channelId,
+          protocol,
+          upstreamModel: mounted.upstreamModel
+        }
 
         return yield* detached(
           Effect.gen(function* () {
@@ -112,15 +98,17 @@ export const layerImages = Layer.effect(
               amountNano: quote.holdNano,
               ttlSeconds: settings.imageDeadlineSeconds,
               quote: encodeQuote(quote),
+              job,
               task: null
             })
             yield* failpoints.pass("image.held")
-            const result = yield* adapters.image[protocol]
-              .generate(mounted.account, { upstreamModel: mounted.upstreamModel, body })
-              .pipe(
-                Effect.catch(refused),
-                Effect.tapDefect(() => giveBack({ reason: "gateway_defect" }))
-              )
+            const result = yield* paidCall(
+              adapters.image[protocol].generate(mounted.account, {
+                upstreamModel: mounted.upstreamModel,
+                body
+              }),
+              (_, orphan) => ledger.release({ ...close, orphan })
+            )
             yield* failpoints.pass("image.made")
             const closed = yield* ledger.capture({
               ...close,
@@ -137,15 +125,7 @@ export const layerImages = Layer.effect(
                 basis: "requested_images"
               }
             })
-            if (closed.state !== "captured") {
-              return yield* new UpstreamError({
-                message: "The vendor answered after the request had been given up",
-                status: 504,
-                upstream: { status: null, body: null },
-                retryable: false,
-                retryAfterSeconds: null
-              })
-            }
+            if (closed.state !== "captured") return yield* givenUp()
             yield* failpoints.pass("image.captured")
             return result
           })

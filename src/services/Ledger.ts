@@ -3,9 +3,21 @@
  * captured at the actual price or released whole. Amounts are nano-units.
  */
 import { Context, type Effect } from "effect"
-import type { InsufficientBalance, MemberCapExceeded, NotFound } from "../domain/Errors.ts"
+import type {
+  IdempotencyMismatch,
+  InsufficientBalance,
+  InvalidRequest,
+  MemberCapExceeded,
+  NotFound
+} from "../domain/Errors.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
+
+export interface VendorJob {
+  readonly channelId: string
+  readonly protocol: string
+  readonly upstreamModel: string
+}
 
 export interface HoldRequest {
   readonly organizationId: string
@@ -17,6 +29,8 @@ export interface HoldRequest {
   readonly ttlSeconds: number
   /** Everything the amount was computed from, in its JSON form; frozen with the hold. */
   readonly quote: unknown
+  /** What is being paid for, for the operator who may have to ask the vendor about it. */
+  readonly job: VendorJob
   /** Written in the same commit. */
   readonly task: NewTask | null
 }
@@ -34,10 +48,8 @@ export interface UsageEntry {
   readonly basis: string
 }
 
+/** Why the vendor may have made a job nobody paid for, and the vendor's id where it is known. */
 export interface Orphan {
-  readonly channelId: string
-  readonly protocol: string
-  readonly upstreamModel: string
   readonly upstreamId: string | null
   readonly reason: string
 }
@@ -112,17 +124,23 @@ export class Ledger extends Context.Service<
     capture(capture: Capture): Effect.Effect<Closed>
     /** Returns the whole hold; the first close of a hold wins. */
     release(release: Release): Effect.Effect<Closed>
-    /** Adds money once per reference; answers whether this call was the one that added it. */
+    /**
+     * Adds money once per reference; answers whether this call was the one that added it. The same
+     * reference with another amount is a mismatch, never ignored.
+     */
     deposit(
       organizationId: string,
       amountNano: bigint,
       reference: string
-    ): Effect.Effect<boolean, NotFound>
+    ): Effect.Effect<boolean, NotFound | IdempotencyMismatch | InvalidRequest>
     balance(organizationId: string): Effect.Effect<Balance, NotFound>
     /** The member's current calendar month. */
     memberMonth(organizationId: string, memberId: string): Effect.Effect<MemberMonth>
     /** Newest first. */
-    journal(organizationId: string, page: PageRequest): Effect.Effect<Page<JournalEntry>>
+    journal(
+      organizationId: string,
+      page: PageRequest
+    ): Effect.Effect<Page<JournalEntry>, InvalidRequest>
     /** Recomputes every invariant; an empty list is healthy. */
     readonly verify: Effect.Effect<ReadonlyArray<Violation>>
     /** Releases image holds left open: past their time, or all of them. Answers how many. */

@@ -1,4 +1,6 @@
 /** Cursor pages, newest first. */
+import { InvalidRequest } from "../domain/Errors.ts"
+
 export interface PageRequest {
   /** Id of the last entry of the page before; null starts at the newest. */
   readonly after: string | null
@@ -14,4 +16,10 @@ export interface Page<A> {
 export const cutPage = <A>(rows: ReadonlyArray<A>, limit: number): Page<A> => ({
   data: rows.slice(0, limit),
   hasMore: rows.length > limit
+})
+
+/** An export that went on behind a cursor nobody gave out would end silently. */
+export const unknownCursor = new InvalidRequest({
+  message: "after: Expected the id of an entry of this list",
+  param: "after"
 })

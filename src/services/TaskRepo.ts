@@ -5,15 +5,12 @@ import type { VideoQuote } from "../domain/VideoPricing.ts"
 import type { VideoProtocol } from "../domain/VideoProtocol.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
 
-/** What is written with the hold. */
+/** What is written with the hold, beside its job. */
 export interface NewTask {
   readonly keyId: string
   readonly model: string
-  readonly channelId: string
-  readonly protocol: VideoProtocol
   /** The protocol the catalog listed the model under when the task was ordered. */
   readonly listedProtocol: string
-  readonly upstreamModel: string
   /** What was ordered, without prompt or media. */
   readonly summary: unknown
   readonly submitSeconds: number
@@ -74,7 +71,10 @@ export class TaskRepo extends Context.Service<
   {
     /** Another organisation's task is not found. */
     find(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
-    /** Records the vendor's acceptance; false when the task had been given up before. */
+    /**
+     * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
+     * up before.
+     */
     accept(
       organizationId: string,
       id: string,
@@ -88,7 +88,11 @@ export class TaskRepo extends Context.Service<
     /** Gives a claimed task back until its next question; a stale claim changes nothing. */
     putBack(
       task: ClaimedTask,
-      options: { readonly nextPollSeconds: number; readonly unknown: boolean }
+      options: {
+        readonly nextPollSeconds: number
+        /** Whether the vendor knew the task; null when it gave no answer to tell. */
+        readonly known: boolean | null
+      }
     ): Effect.Effect<void>
     /** Makes every processing task due now, whoever had claimed it. */
     readonly takeOver: Effect.Effect<void>

@@ -1,5 +1,6 @@
 /** The usage detail: one record per charge, written with the charge. */
 import { Context, type Effect } from "effect"
+import type { InvalidRequest } from "../domain/Errors.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
 export interface UsageRecord {
@@ -25,6 +26,6 @@ export class UsageLog extends Context.Service<
       organizationId: string,
       memberId: string | null,
       page: PageRequest
-    ): Effect.Effect<Page<UsageRecord>>
+    ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
   }
 >()("gateway/services/UsageLog") {}

@@ -9,7 +9,7 @@ import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
-import { Ledger, type UsageEntry } from "./Ledger.ts"
+import { Ledger, type Orphan, type UsageEntry } from "./Ledger.ts"
 import { ProtocolAdapter, type VideoStatus } from "./ProtocolAdapter.ts"
 import { Settings } from "./Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "./TaskRepo.ts"
@@ -87,12 +87,21 @@ export const layerVideoSettlement = Layer.effect(
       })
     }
 
-    const fail = (task: ClaimedTask, errorCode: string, errorMessage: string) =>
+    const fail = (
+      task: ClaimedTask,
+      errorCode: string,
+      errorMessage: string,
+      orphan: Orphan | null
+    ) =>
       ledger.release({
         ...closeOf(task, "poll"),
         task: { from: "processing", state: "failed", errorCode, errorMessage },
-        orphan: null
+        orphan
       })
+
+    /** Without the vendor's verdict: it may bill the job, so an operator should look. */
+    const giveUp = (task: ClaimedTask, errorCode: string, errorMessage: string) =>
+      fail(task, errorCode, errorMessage, { upstreamId: task.upstreamId, reason: errorCode })
 
     /** Later questions come further apart, the older the task is. */
     const nextPollSeconds = (task: ClaimedTask) =>
@@ -101,13 +110,14 @@ export const layerVideoSettlement = Layer.effect(
         settings.maxAskIntervalSeconds
       )
 
-    const stillOpen = (task: ClaimedTask, unknown: boolean) => {
-      if (unknown && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds) {
-        return fail(task, "task_lost", "The vendor no longer knows the task")
+    /** `known` tells whether the vendor knew the task; null when it gave no answer to tell. */
+    const stillOpen = (task: ClaimedTask, known: boolean | null) => {
+      if (known === false && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds) {
+        return giveUp(task, "task_lost", "The vendor no longer knows the task")
       }
       return task.pastDeadline
-        ? fail(task, "deadline_exceeded", "The vendor did not finish in time")
-        : tasks.putBack(task, { nextPollSeconds: nextPollSeconds(task), unknown })
+        ? giveUp(task, "deadline_exceeded", "The vendor did not finish in time")
+        : tasks.putBack(task, { nextPollSeconds: nextPollSeconds(task), known })
     }
 
     const apply = Effect.fnUntraced(function* (task: ClaimedTask, status: VideoStatus) {
@@ -117,13 +127,13 @@ export const layerVideoSettlement = Layer.effect(
           yield* succeed(task, status.videoUrl, status.usage)
           break
         case "Failed":
-          yield* fail(task, status.code, status.message)
+          yield* fail(task, status.code, status.message, null)
           break
         case "Processing":
-          yield* stillOpen(task, false)
+          yield* stillOpen(task, true)
           break
         case "Unknown":
-          yield* stillOpen(task, true)
+          yield* stillOpen(task, false)
           break
       }
       yield* failpoints.pass("video.settled")
@@ -133,7 +143,15 @@ export const layerVideoSettlement = Layer.effect(
     const troubled = (task: ClaimedTask, failure: { readonly message: string }) =>
       Effect.logDebug("a poll gave no verdict", failure.message).pipe(
         Effect.annotateLogs({ task: task.id, channel: task.channelId }),
-        Effect.andThen(stillOpen(task, false)),
+        Effect.andThen(stillOpen(task, null)),
+        Effect.asVoid
+      )
+
+    /** An answer we cannot settle by must not keep the task from its deadline. */
+    const stumbled = (task: ClaimedTask, defect: unknown) =>
+      Effect.logError("a vendor's answer could not be applied", defect).pipe(
+        Effect.annotateLogs({ task: task.id, channel: task.channelId }),
+        Effect.andThen(stillOpen(task, null)),
         Effect.asVoid
       )
 
@@ -148,8 +166,11 @@ export const layerVideoSettlement = Layer.effect(
         yield* apply(task, status)
       },
       (effect, task) =>
-        Effect.catch(effect, (failure: VendorFailure | { readonly message: string }) =>
-          troubled(task, failure)
+        effect.pipe(
+          Effect.catch((failure: VendorFailure | { readonly message: string }) =>
+            troubled(task, failure)
+          ),
+          Effect.catchDefect((defect) => stumbled(task, defect))
         )
     )
 
@@ -206,13 +227,7 @@ export const layerVideoSettlement = Layer.effect(
             errorCode: "upstream_error",
             errorMessage: "The gateway stopped before the vendor's answer was recorded"
           },
-          orphan: {
-            channelId: task.channelId,
-            protocol: task.protocol,
-            upstreamModel: task.upstreamModel,
-            upstreamId: null,
-            reason: "gateway_stopped"
-          }
+          orphan: { upstreamId: null, reason: "gateway_stopped" }
         })
       )
       return left.length + (yield* ledger.sweepImages(scope))

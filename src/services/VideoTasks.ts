@@ -14,12 +14,11 @@ import {
   type ModalityNotReady,
   type ModelNotFound,
   type PermissionDenied,
-  UpstreamError,
+  type UpstreamError,
   type VideoSkuInvalid,
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import type { Prices } from "../domain/Prices.ts"
-import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
 import {
   canServe,
@@ -37,9 +36,10 @@ import { resolveSku } from "../domain/VideoSku.ts"
 import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
-import { Ledger } from "./Ledger.ts"
+import { Ledger, type Orphan } from "./Ledger.ts"
 import { Ordering } from "./Ordering.ts"
 import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
+import { givenUp, paidCall } from "./paidCall.ts"
 import { Settings } from "./Settings.ts"
 import { TaskRepo } from "./TaskRepo.ts"
 
@@ -136,33 +136,32 @@ export const layerVideoTasks = Layer.effect(
           generateAudio: input.generateAudio
         }
         const close = { organizationId: caller.organizationId, holdId: id, by: "create" }
-        const where = {
+        const job = {
           channelId: mounted.channelId,
           protocol,
           upstreamModel: mounted.upstreamModel
         }
 
-        /** Gives the money back; a job that may exist all the same is noted for the operator. */
-        const giveBack = (message: string, orphan: { readonly reason: string } | null) =>
+        const giveBack = (errorMessage: string, orphan: Orphan | null) =>
           ledger.release({
             ...close,
             task: {
               from: "submitting",
               state: "rejected",
               errorCode: "upstream_error",
-              errorMessage: message
+              errorMessage
             },
-            orphan: orphan === null ? null : { ...where, upstreamId: null, ...orphan }
+            orphan
           })
 
-        const refused = Effect.fnUntraced(function* (failure: VendorFailure) {
-          const error = upstreamErrorOf(failure)
-          yield* giveBack(
-            error.message,
-            failure._tag === "VendorLost" ? { reason: failure.reason } : null
+        /** The vendor has the job and our record of it could not be written: nobody may forget it. */
+        const keepInMind = (upstreamId: string) =>
+          Effect.logError("an accepted task could not be recorded").pipe(
+            Effect.annotateLogs({ task: id, upstreamId, channel: job.channelId }),
+            Effect.andThen(
+              giveBack("The task could not be recorded", { upstreamId, reason: "not_recorded" })
+            )
           )
-          return yield* error
-        })
 
         return yield* detached(
           Effect.gen(function* () {
@@ -173,38 +172,29 @@ export const layerVideoTasks = Layer.effect(
               amountNano: quote.holdNano,
               ttlSeconds: settings.taskDeadlineSeconds,
               quote: encodeQuote(quote),
+              job,
               task: {
                 keyId: caller.keyId,
                 model: body.model,
-                ...where,
                 listedProtocol,
                 summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
                 submitSeconds: settings.submitDeadlineSeconds
               }
             })
             yield* failpoints.pass("video.held")
-            const upstreamId = yield* adapters.video[protocol].submit(mounted.account, order).pipe(
-              Effect.catch(refused),
-              Effect.tapDefect(() => giveBack("The gateway failed", { reason: "gateway_defect" }))
+            const upstreamId = yield* paidCall(
+              adapters.video[protocol].submit(mounted.account, order),
+              giveBack
             )
             yield* failpoints.pass("video.accepted")
-            const recorded = yield* tasks.accept(
-              caller.organizationId,
-              id,
-              upstreamId,
-              settings.askIntervalSeconds
-            )
+            const recorded = yield* tasks
+              .accept(caller.organizationId, id, upstreamId, settings.askIntervalSeconds)
+              .pipe(Effect.tapDefect(() => keepInMind(upstreamId)))
             if (!recorded) {
-              yield* Effect.logWarning("the vendor accepted a task that had been given up").pipe(
-                Effect.annotateLogs({ task: id, upstreamId })
+              yield* Effect.logError("the vendor accepted a task that had been given up").pipe(
+                Effect.annotateLogs({ task: id, upstreamId, channel: job.channelId })
               )
-              return yield* new UpstreamError({
-                message: "The vendor answered after the task had been given up",
-                status: 504,
-                upstream: { status: null, body: null },
-                retryable: false,
-                retryAfterSeconds: null
-              })
+              return yield* givenUp()
             }
             yield* failpoints.pass("video.recorded")
             return id

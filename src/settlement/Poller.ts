@@ -14,9 +14,17 @@ const steadily = (name: string, seconds: number, round: Effect.Effect<unknown>) 
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
-    const { pollerSeconds, soleGateway } = yield* Settings
-    if (soleGateway) yield* settlement.recover
+    const { pollerSeconds } = yield* Settings
     yield* steadily("the poller", pollerSeconds, settlement.pollDue)
     yield* steadily("the sweep", pollerSeconds, settlement.sweep)
+  })
+)
+
+/** Done before the first request is served: what is half done then was left by a crash. */
+export const layerRecovery = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const settlement = yield* VideoSettlement
+    const { soleGateway } = yield* Settings
+    if (soleGateway) yield* settlement.recover
   })
 )

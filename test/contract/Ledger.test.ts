@@ -7,17 +7,18 @@ import { layerDatabase } from "../support/databases.ts"
 
 const secrets = { masterKey: Redacted.make(new Uint8Array(32).fill(7)), adminToken: null }
 
-const usage: UsageEntry = {
+/** A charge of `units` at one nano-unit each. */
+const usageOf = (units: bigint): UsageEntry => ({
   keyId: "key_1",
   taskId: null,
   model: "paint-1",
   modality: "image",
   input: 0n,
-  output: 1n,
+  output: units,
   unit: "image",
-  unitPriceNano: 10n,
+  unitPriceNano: 1n,
   basis: "requested_images"
-}
+})
 
 let minted = 0
 
@@ -39,6 +40,7 @@ const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCoun
     amountNano: amount,
     ttlSeconds: 60,
     quote: {},
+    job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
     task: null,
     ...more
   })
@@ -90,7 +92,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           yield* ledger.hold(request)
           const attempts = Array.from({ length: 40 }, (_, index) =>
             index % 2 === 0
-              ? ledger.capture({ ...close(request.id), chargeNano: 50n, usage })
+              ? ledger.capture({ ...close(request.id), chargeNano: 50n, usage: usageOf(50n) })
               : ledger.release({ ...close(request.id), orphan: null })
           )
           const closed = yield* Effect.all(attempts, { concurrency: "unbounded" })
@@ -112,8 +114,16 @@ for (const kind of ["embedded", "postgres"] as const) {
           const [low, high] = [hold(40n), hold(60n)]
           yield* ledger.hold(low)
           yield* ledger.hold(high)
-          const below = yield* ledger.capture({ ...close(low.id), chargeNano: 15n, usage })
-          const above = yield* ledger.capture({ ...close(high.id), chargeNano: 95n, usage })
+          const below = yield* ledger.capture({
+            ...close(low.id),
+            chargeNano: 15n,
+            usage: usageOf(15n)
+          })
+          const above = yield* ledger.capture({
+            ...close(high.id),
+            chargeNano: 95n,
+            usage: usageOf(95n)
+          })
           assert.deepInclude(below, { capturedNano: 15n, overageNano: 0n })
           assert.deepInclude(above, { capturedNano: 95n, overageNano: 35n })
           assert.deepEqual(yield* ledger.balance(organizationId), {
@@ -143,7 +153,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           yield* ledger.hold(request)
           for (const chargeNano of [0n, -1n]) {
             const exit = yield* Effect.exit(
-              ledger.capture({ ...close(request.id), chargeNano, usage })
+              ledger.capture({ ...close(request.id), chargeNano, usage: usageOf(1n) })
             )
             assert.strictEqual(exit._tag, "Failure")
           }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Result, Schema } from "effect"
+import { Arbitrary, Effect, Result, Schema } from "effect"
 import { formatNano } from "../../src/domain/Money.ts"
 import { SecondVideoPrices, TokenVideoPrices } from "../../src/domain/Prices.ts"
 import {
@@ -120,17 +120,10 @@ describe("the charge of ordered seconds", () => {
 
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 16 }))
 const more = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60 }))
+/** What a vendor can report of the orders here: up to a hundred times the smallest estimate. */
 const tokens = Schema.BigInt.check(
-  Schema.isBetweenBigInt({ minimum: 0n, maximum: 100_000_000_000n })
+  Schema.isBetweenBigInt({ minimum: 1n, maximum: 100n * 108_000n })
 )
-const inputs = Arbitrary.schema(
-  Schema.Struct({
-    videos: Schema.Literals([0, 1, 3]),
-    videoSeconds: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120 })))
-  })
-)
-const baseTier = ["480p", "540p", "720p"] as const satisfies ReadonlyArray<Resolution>
-const inBaseTier = Schema.Literals(baseTier)
 
 describe("at the list prices", () => {
   it.prop(
@@ -162,6 +155,20 @@ describe("at the list prices", () => {
       holds.toSorted((a, b) => (a < b ? -1 : 1))
     )
   })
+
+  it.effect(
+    "a report of nothing or of more than a hundred times the estimate is not believed",
+    () =>
+      Effect.sync(() => {
+        const held = quote(listPrices, 5, "720p")
+        for (const completionTokens of [0n, -1n, 10_800_001n, 9_007_199_254_740_991n]) {
+          const charge = chargeVideo(held, { ...silent, completionTokens })
+          assert.deepInclude(charge, { basis: "formula", units: 108_000n })
+        }
+        const most = chargeVideo(held, { ...silent, completionTokens: 10_800_000n })
+        assert.strictEqual(most.basis, "upstream_usage")
+      })
+  )
 
   it.prop("more tokens never cost less", [tokens, tokens, inputs], ([some, others, given]) => {
     const held = quote(listPrices, 5, "720p", given)

@@ -13,7 +13,13 @@ const order = (who: Customer, json: Record<string, unknown>, resource = "videos"
 const Journal = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(
-    Schema.Struct({ id: Schema.String, kind: Schema.String, amount: Schema.String })
+    Schema.Struct({
+      id: Schema.String,
+      kind: Schema.String,
+      amount: Schema.String,
+      debit: Schema.String,
+      credit: Schema.String
+    })
   ),
   has_more: Schema.Boolean
 })
@@ -129,6 +135,9 @@ for (const kind of ["embedded", "postgres"] as const) {
           )
           const applied = answers.filter((answer) => /"applied":true/.test(answer.text))
           assert.strictEqual(applied.length, 1)
+          const other = yield* gateway.admin(path, { json: { ...json, amount: "13" } })
+          assert.strictEqual(other.status, 422)
+          assert.deepNestedInclude(other.body, { "error.code": "idempotency_mismatch" })
           assert.strictEqual((yield* gateway.balance(who)).balance, "12.5")
           for (const amount of ["0", "-1", "1e3", "1.0000000001", "NaN", 5, "", "10000000000"]) {
             const refused = yield* gateway.admin(path, { json: { amount, reference: "x" } })
@@ -152,10 +161,11 @@ for (const kind of ["embedded", "postgres"] as const) {
             "deposit 10",
             "hold 0.2",
             "hold 0.2",
+            "release 0.2",
             "release 0.2"
           ])
           assert.strictEqual(kinds[0], "release 0.2")
-          assert.strictEqual(kinds[4], "deposit 10")
+          assert.strictEqual(kinds[5], "deposit 10")
 
           const first = yield* bodyAs(Journal, yield* gateway.admin(`${path}?limit=3`))
           assert.deepEqual([first.data.length, first.has_more], [3, true])
@@ -165,7 +175,16 @@ for (const kind of ["embedded", "postgres"] as const) {
             yield* gateway.admin(`${path}?limit=3&after=${encodeURIComponent(last)}`)
           )
           assert.isFalse(rest.has_more)
+          const nowhere = yield* gateway.admin(`${path}?after=hold_nobody`)
+          assert.deepNestedInclude(nowhere.body, { "error.param": "after" })
           assert.deepEqual([...first.data, ...rest.data], [...whole.data])
+
+          const fold = (account: string) =>
+            whole.data.reduce((sum, entry) => {
+              const sign = entry.credit === account ? 1 : entry.debit === account ? -1 : 0
+              return sum + sign * Number(entry.amount) * 10
+            }, 0)
+          assert.deepEqual([fold("pool"), fold("held"), fold("revenue")], [98, 0, 2])
         })
       )
 

@@ -15,16 +15,14 @@ const usage: UsageEntry = {
   input: 0n,
   output: 1n,
   unit: "image",
-  unitPriceNano: 10n,
+  unitPriceNano: 15n,
   basis: "requested_images"
 }
 
 const task: NewTask = {
   keyId: "key_1",
   model: "m",
-  channelId: "ch",
-  protocol: "vp_a",
-  upstreamModel: "u",
+  listedProtocol: "vp_a",
   summary: {},
   submitSeconds: 60
 }
@@ -36,7 +34,8 @@ const books = Effect.gen(function* () {
   const organizationId = yield* access.createOrganization("Test")
   const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano: null })
   yield* ledger.deposit(organizationId, 1000n, "first")
-  const request = { organizationId, memberId, amountNano: 10n, ttlSeconds: 60, quote: {} }
+  const job = { channelId: "ch", protocol: "vp_a", upstreamModel: "u" }
+  const request = { organizationId, memberId, amountNano: 10n, ttlSeconds: 60, quote: {}, job }
   const close = { organizationId, by: "test", task: null }
   for (const id of ["captured", "released", "open"]) {
     yield* ledger.hold({ ...request, id, task: null })
@@ -68,6 +67,9 @@ const tamperings = [
     "I7",
     "UPDATE tasks SET state = 'rejected', error_code = 'x', finished_at = now() WHERE id = 'submitting'"
   ],
+  ["I7", "UPDATE tasks SET id = 'released' WHERE id = 'submitting'"],
+  ["I4", "UPDATE holds SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
+  ["I4", "UPDATE usage_records SET unit_price = 11"],
   ["I7", "UPDATE tasks SET submit_deadline = now() - interval '2 minutes'"]
 ] as const
 

@@ -1,5 +1,5 @@
 /** The operator's interface. Unknown fields in its bodies are errors. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../domain/CatalogDocument.ts"
 import { PositiveAmount } from "../../domain/Money.ts"
@@ -17,6 +17,12 @@ const ListChange = Schema.Struct({
 })
 
 const Name = plainText()
+
+const ExpiryTime = Schema.String.check(
+  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, {
+    expected: "an ISO 8601 time such as 2027-01-31T12:00:00Z"
+  })
+).pipe(Schema.decodeTo(Schema.Date, SchemaTransformation.dateFromString))
 
 const OrganizationView = Schema.Struct({
   id: Schema.String,
@@ -100,11 +106,13 @@ const keys = [
     params: { id: plainText() },
     payload: Schema.Struct({
       name: Name,
-      scopes: Schema.Array(Scope).pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
+      scopes: Schema.Array(Scope)
+        .check(Schema.isMinLength(1))
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
       models: Schema.NullOr(Schema.Array(plainText())).pipe(
         Schema.withDecodingDefaultKey(Effect.succeed(null))
       ),
-      expires_at: Schema.NullOr(Schema.DateFromString).pipe(
+      expires_at: Schema.NullOr(ExpiryTime).pipe(
         Schema.withDecodingDefaultKey(Effect.succeed(null))
       )
     }),

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { VideoBody } from "../../domain/VideoRequest.ts"
 import { Authorization, RequiredScope } from "./Authorization.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
+import { wholeNumber } from "./shared.ts"
 
 export const Accepted = Schema.Struct({
   id: Schema.String,
@@ -38,13 +39,10 @@ export class VideosGroup extends HttpApiGroup.make("videos")
     HttpApiEndpoint.get("read", "/videos/:task_id", {
       params: { task_id: Schema.String },
       query: {
-        wait: Schema.NumberFromString.check(
-          Schema.isInt(),
-          Schema.isBetween(
-            { minimum: 0, maximum: MAX_WAIT_SECONDS },
-            { expected: `a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}` }
-          )
-        ).pipe(Schema.withDecodingDefaultKey(Effect.succeed("0")))
+        /** Seconds to hold the answer back until the task ends. */
+        wait: wholeNumber(0, MAX_WAIT_SECONDS).pipe(
+          Schema.withDecodingDefaultKey(Effect.succeed("0"))
+        )
       },
       success: VideoTaskView
     }).annotate(RequiredScope, "videos")

@@ -1,5 +1,5 @@
 /** Shapes several resources share. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import { Amount } from "../../domain/Money.ts"
 import { plainText } from "../../domain/text.ts"
 
@@ -15,15 +15,22 @@ export const AmountOrNull = Schema.NullOr(Amount)
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
 
+/** A number in an address: digits and nothing else. */
+export const wholeNumber = (minimum: number, maximum: number) => {
+  const expected = `a whole number from ${minimum} to ${maximum}`
+  return Schema.String.check(Schema.isPattern(/^\d{1,9}$/, { expected })).pipe(
+    Schema.decodeTo(
+      Schema.Int.check(Schema.isBetween({ minimum, maximum }, { expected })),
+      SchemaTransformation.numberFromString
+    )
+  )
+}
+
 export const pageQuery = {
   after: Schema.optionalKey(plainText()),
-  limit: Schema.NumberFromString.check(
-    Schema.isInt(),
-    Schema.isBetween(
-      { minimum: 1, maximum: MAX_PAGE },
-      { expected: `a whole number from 1 to ${MAX_PAGE}` }
-    )
-  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(String(DEFAULT_PAGE))))
+  limit: wholeNumber(1, MAX_PAGE).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(String(DEFAULT_PAGE)))
+  )
 }
 
 /** `{"object":"list","data":[...],"has_more"}`, newest first. */

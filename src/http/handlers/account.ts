@@ -24,7 +24,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
           yield* usageLog.list(caller.organizationId, caller.memberId, page),
           usageView
         )
-      }),
+      }, answerErrors),
       balance: Effect.fn("account.balance")(function* () {
         const caller = yield* CurrentCaller
         const balance = yield* ledger.balance(caller.organizationId)

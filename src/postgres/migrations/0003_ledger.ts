@@ -35,6 +35,8 @@ export const createLedger = Effect.gen(function* () {
       month date NOT NULL,
       amount bigint NOT NULL CHECK (amount > 0),
       quote jsonb NOT NULL,
+      /* Channel, protocol and upstream model: what an operator needs if nobody else knows. */
+      job jsonb NOT NULL,
       state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'captured', 'released')),
       captured bigint NOT NULL DEFAULT 0 CHECK (captured >= 0),
       overage bigint GENERATED ALWAYS AS (greatest(captured - amount, 0)) STORED,
@@ -48,7 +50,8 @@ export const createLedger = Effect.gen(function* () {
     ) WITH (fillfactor = 70)`
   yield* sql`CREATE INDEX holds_due ON holds (expires_at) WHERE state = 'open'`
   yield* sql`CREATE INDEX holds_by_created ON holds (organization_id, created_at, id)`
-  yield* sql`CREATE INDEX holds_by_released ON holds (organization_id, closed_at, id) WHERE state = 'released'`
+  yield* sql`
+    CREATE INDEX holds_by_closed ON holds (organization_id, closed_at, id) WHERE state <> 'open'`
 
   // One row is one debit and one credit, so the books balance by construction.
   yield* sql`

@@ -14,6 +14,8 @@ export const createTasks = Effect.gen(function* () {
       model text NOT NULL,
       channel_id text NOT NULL,
       protocol text NOT NULL,
+      /* The protocol the catalog listed the model under: it tells a relay's family. */
+      listed_protocol text NOT NULL,
       upstream_model text NOT NULL,
       /* What was ordered, without prompt or media. */
       summary jsonb NOT NULL,
@@ -50,9 +52,8 @@ export const createTasks = Effect.gen(function* () {
     CREATE TABLE orphans (
       organization_id text NOT NULL,
       hold_id text NOT NULL,
-      channel_id text NOT NULL,
-      protocol text NOT NULL,
-      upstream_model text NOT NULL,
+      /* Channel, protocol and upstream model of the job. */
+      job jsonb NOT NULL,
       upstream_id text,
       reason text NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),

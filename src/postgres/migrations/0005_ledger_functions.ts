@@ -9,20 +9,31 @@ import { SqlClient } from "effect/sql"
 export const createLedgerFunctions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  // Answers applied, repeated (same reference and amount), mismatch (another amount) or too_large.
   yield* sql`
     CREATE FUNCTION deposit(p_organization text, p_amount bigint, p_reference text)
-    RETURNS boolean LANGUAGE plpgsql AS $$
+    RETURNS text LANGUAGE plpgsql AS $$
+    DECLARE
+      v_balance bigint;
+      v_known bigint;
     BEGIN
+      SELECT p.balance INTO STRICT v_balance FROM pools p
+       WHERE p.organization_id = p_organization FOR UPDATE;
+      SELECT t.amount INTO v_known FROM transfers t
+       WHERE t.organization_id = p_organization AND t.kind = 'deposit'
+         AND t.reference = p_reference;
+      IF FOUND THEN
+        RETURN CASE WHEN v_known = p_amount THEN 'repeated' ELSE 'mismatch' END;
+      END IF;
+      IF v_balance > 4000000000000000000 - p_amount THEN RETURN 'too_large'; END IF;
       INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
-      VALUES (p_organization, 'deposit', 'external', 'pool', p_amount, p_reference)
-      ON CONFLICT (organization_id, reference) WHERE kind = 'deposit' DO NOTHING;
-      IF NOT FOUND THEN RETURN false; END IF;
+      VALUES (p_organization, 'deposit', 'external', 'pool', p_amount, p_reference);
       UPDATE pools SET balance = balance + p_amount WHERE organization_id = p_organization;
-      RETURN true;
+      RETURN 'applied';
     END $$`
 
   /*
-   * Items: [{id, member_id, amount, ttl_seconds, quote, task}], task null for synchronous work.
+   * Items: [{id, member_id, amount, ttl_seconds, quote, job, task}], task null for synchronous work.
    * Outcomes: held, known (this id was held before: nothing changed), insufficient_balance,
    * member_cap_exceeded, unknown_member. The month is the database's, in the deployment's zone.
    */
@@ -115,17 +126,18 @@ export const createLedgerFunctions = Effect.gen(function* () {
       END LOOP;
 
       IF v_total > 0 THEN
-        INSERT INTO holds (organization_id, id, member_id, month, amount, quote, expires_at)
+        INSERT INTO holds (organization_id, id, member_id, month, amount, quote, job, expires_at)
           SELECT p_organization, e ->> 'id', e ->> 'member_id', v_month,
-                 (e ->> 'amount')::bigint, e -> 'quote',
+                 (e ->> 'amount')::bigint, e -> 'quote', e -> 'job',
                  now() + make_interval(secs => (e ->> 'ttl_seconds')::double precision)
             FROM jsonb_array_elements(p_items) WITH ORDINALITY AS j(e, o)
            WHERE v_outcomes[o] = 'held';
 
         INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
-                           upstream_model, summary, submit_deadline, deadline)
+                           listed_protocol, upstream_model, summary, submit_deadline, deadline)
           SELECT p_organization, e ->> 'id', e ->> 'member_id', t ->> 'key_id', t ->> 'model',
-                 t ->> 'channel_id', t ->> 'protocol', t ->> 'upstream_model', t -> 'summary',
+                 e -> 'job' ->> 'channel_id', e -> 'job' ->> 'protocol', t ->> 'listed_protocol',
+                 e -> 'job' ->> 'upstream_model', t -> 'summary',
                  now() + make_interval(secs => (t ->> 'submit_seconds')::double precision),
                  now() + make_interval(secs => (e ->> 'ttl_seconds')::double precision)
             FROM jsonb_array_elements(p_items) WITH ORDINALITY AS j(e, o),
@@ -230,11 +242,9 @@ export const createLedgerFunctions = Effect.gen(function* () {
 
           v_orphan := v_item -> 'orphan';
           IF jsonb_typeof(v_orphan) = 'object' THEN
-            INSERT INTO orphans (organization_id, hold_id, channel_id, protocol, upstream_model,
-                                 upstream_id, reason)
-            VALUES (p_organization, v_hold.id, v_orphan ->> 'channel_id',
-                    v_orphan ->> 'protocol', v_orphan ->> 'upstream_model',
-                    v_orphan ->> 'upstream_id', v_orphan ->> 'reason');
+            INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
+            VALUES (p_organization, v_hold.id, v_hold.job, v_orphan ->> 'upstream_id',
+                    v_orphan ->> 'reason');
           END IF;
         END IF;
         id := v_hold.id;

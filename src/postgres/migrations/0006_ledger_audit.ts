@@ -65,7 +65,17 @@ export const createLedgerAudit = Effect.gen(function* () {
     UNION ALL
     SELECT 'I7', t.organization_id, 'task and hold disagree on the outcome', t.id
       FROM tasks t JOIN holds h ON h.organization_id = t.organization_id AND h.id = t.id
-     WHERE h.state <> 'open' AND (h.state = 'captured') <> (t.state = 'succeeded')
+     WHERE h.state <> 'open'
+       AND (t.state IN ('submitting', 'processing')
+            OR (h.state = 'captured') <> (t.state = 'succeeded'))
+    UNION ALL
+    SELECT 'I4', h.organization_id, 'hold is not the amount of its quote', h.id
+      FROM holds h
+     WHERE h.quote ? 'holdNano' AND (h.quote ->> 'holdNano')::bigint <> h.amount
+    UNION ALL
+    SELECT 'I4', u.organization_id, 'charge is not units times price', u.id
+      FROM usage_records u
+     WHERE u.input = 0 AND u.charge <> u.output * u.unit_price
     UNION ALL
     SELECT 'I7', t.organization_id, 'task still submitting after its deadline', t.id
       FROM tasks t
