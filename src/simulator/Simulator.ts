@@ -5,6 +5,8 @@ import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
 import { Book, type BookEntry, type BookUnreadable } from "./Book.ts"
 import { layerControls } from "./controls.ts"
 import { ip_a } from "./ip_a.ts"
+import { ip_b } from "./ip_b.ts"
+import { ip_c } from "./ip_c.ts"
 import { layerMedia, MediaLinks } from "./Media.ts"
 import type { ClipUnusable } from "./media/clip.ts"
 import { Requests, type SeenRequest } from "./Requests.ts"
@@ -45,7 +47,7 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a])
+const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c])
 
 /**
  * Serves until its scope closes; requests still open are then interrupted. Fails when the port is
