@@ -124,6 +124,14 @@ const more = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60 }))
 const tokens = Schema.BigInt.check(
   Schema.isBetweenBigInt({ minimum: 1n, maximum: 100n * 108_000n })
 )
+const inputs = Arbitrary.schema(
+  Schema.Struct({
+    videos: Schema.Literals([0, 1, 3]),
+    videoSeconds: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120 })))
+  })
+)
+const baseTier = ["480p", "540p", "720p"] as const satisfies ReadonlyArray<Resolution>
+const inBaseTier = Schema.Literals(baseTier)
 
 describe("at the list prices", () => {
   it.prop(
