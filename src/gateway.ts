@@ -14,6 +14,7 @@ import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
+import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAccess } from "./postgres/Access.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
@@ -49,7 +50,7 @@ export const layerUseCases = Layer.mergeAll(
   layerVideoTasks,
   layerVideoSettlement,
   layerImages
-).pipe(Layer.provideMerge(layerOrdering))
+).pipe(Layer.provideMerge(layerOrdering), Layer.provide(layerInputVideo))
 
 const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([

@@ -43,6 +43,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "domain/", may: [] },
   { folder: "services/", may: ["domain/"] },
   { folder: "adapters/", may: ["services/", "domain/"] },
+  { folder: "media/", may: ["services/", "domain/"] },
   { folder: "postgres/", may: ["services/", "domain/"] },
   { folder: "settlement/", may: ["services/", "domain/"] },
   { folder: "http/", may: ["services/", "domain/"] },

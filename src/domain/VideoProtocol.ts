@@ -7,7 +7,7 @@ export type Resolution = typeof Resolution.Type
 export const VideoBilling = Schema.Literals(["token_video", "second_video"])
 export type VideoBilling = typeof VideoBilling.Type
 
-/** The relay speaks like the protocol the catalog lists a model under; a and b sound the same. */
+/** A way the relay speaks; vp_a and vp_b share one, the others are named after their protocol. */
 export type RelayFamily = "a" | "d" | "e" | "f"
 
 interface Row {

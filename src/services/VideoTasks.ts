@@ -36,6 +36,7 @@ import { resolveSku } from "../domain/VideoSku.ts"
 import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
+import { InputVideo } from "./InputVideo.ts"
 import { Ledger, type Orphan } from "./Ledger.ts"
 import { Ordering } from "./Ordering.ts"
 import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
@@ -71,7 +72,12 @@ export class VideoTasks extends Context.Service<
 const encodeQuote = Schema.encodeSync(VideoQuote)
 
 /** SKU, price and hold of an order, from the request alone: nothing has been touched yet. */
-const priceOrder = (protocol: VideoProtocol, prices: Prices | undefined, input: VideoInput) =>
+const priceOrder = (
+  protocol: VideoProtocol,
+  prices: Prices | undefined,
+  input: VideoInput,
+  videoSeconds: number | null
+) =>
   Result.gen(function* () {
     const video =
       prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
@@ -86,7 +92,7 @@ const priceOrder = (protocol: VideoProtocol, prices: Prices | undefined, input: 
       )
     }
     const inputs = countInputs(input.blocks)
-    const quote = yield* quoteVideo(video, sku, { videos: inputs.videos, videoSeconds: null })
+    const quote = yield* quoteVideo(video, sku, { videos: inputs.videos, videoSeconds })
     return { sku, quote, inputs }
   })
 
@@ -100,6 +106,7 @@ export const layerVideoTasks = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const settings = yield* Settings
     const failpoints = yield* Failpoints
+    const inputVideo = yield* InputVideo
     const detached = yield* makeDetached("30 seconds")
 
     const create: VideoTasks["Service"]["create"] = Effect.fn("VideoTasks.create")(
@@ -121,8 +128,12 @@ export const layerVideoTasks = Layer.effect(
           })
         }
         const mounted = yield* ordering.account(ordered)
-        const { sku, quote, inputs } = yield* Effect.fromResult(
-          priceOrder(protocol, ordered.model.prices, input)
+        const price = (videoSeconds: number | null) =>
+          Effect.fromResult(priceOrder(protocol, ordered.model.prices, input, videoSeconds))
+        const { sku, quote, inputs } = yield* Effect.flatMap(price(null), (first) =>
+          first.quote.kind === "token_video" && first.quote.withVideo
+            ? Effect.flatMap(inputVideo.knownSeconds(input.blocks), price)
+            : Effect.succeed(first)
         )
         const id = `vt_${yield* random.uuidV7()}`
         const order: VideoOrder = {
