@@ -144,7 +144,7 @@ export const layerTaskRepo = Layer.effect(
           UPDATE tasks
              SET next_poll_at = least(now() + make_interval(secs => ${nextPollSeconds}), deadline),
                  unknown_since =
-                   CASE ${known} WHEN true THEN NULL
+                   CASE ${known}::boolean WHEN true THEN NULL
                                  WHEN false THEN coalesce(unknown_since, now())
                                  ELSE unknown_since END
            WHERE organization_id = ${task.organizationId} AND id = ${task.id}
