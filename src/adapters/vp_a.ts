@@ -1,6 +1,7 @@
 /** vp_a: task interface with content blocks; billed by the completion tokens it reports. */
 import { Effect, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { JobId } from "../domain/text.ts"
 import type { VideoAdapter } from "../services/ProtocolAdapter.ts"
 import { contentFieldsWithTier, isContentTask, toTaskStatus } from "./contentTask.ts"
 import { VendorLimits } from "./limits.ts"
@@ -8,7 +9,7 @@ import { brokenAnswer, send, unusable } from "./vendorHttp.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ id: Schema.NonEmptyString })
+const Submitted = Schema.Struct({ id: JobId })
 
 const isSubmitted = Schema.is(Submitted)
 

@@ -1,6 +1,7 @@
 /** vp_b: content blocks under an application id; renders its own clarity, billed by tokens. */
 import { Effect, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { JobId } from "../domain/text.ts"
 import type { ChannelAccount, VideoAdapter } from "../services/ProtocolAdapter.ts"
 import { contentFields, isContentTask, toTaskStatus } from "./contentTask.ts"
 import { VendorLimits } from "./limits.ts"
@@ -8,7 +9,7 @@ import { brokenAnswer, send, unusable } from "./vendorHttp.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ task_id: Schema.NonEmptyString })
+const Submitted = Schema.Struct({ task_id: JobId })
 
 const isSubmitted = Schema.is(Submitted)
 

@@ -1,6 +1,7 @@
 /** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
 import { Effect, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { JobId } from "../domain/text.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
 import type {
   ChannelAccount,
@@ -19,7 +20,7 @@ const Envelope = Schema.Struct({
   code: Schema.Int,
   data: Schema.optional(Schema.Unknown)
 })
-const Submitted = Schema.Struct({ id: Schema.NonEmptyString })
+const Submitted = Schema.Struct({ id: JobId })
 
 /** Id and status are needed whatever it is: a failed row may say anything about its outputs. */
 const Row = Schema.Struct({

@@ -1,6 +1,7 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
 import { Effect, Redacted, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { JobId } from "../domain/text.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
 import type {
@@ -17,7 +18,7 @@ import { brokenAnswer, refusal, refusedUnsent, send, type VendorAnswer } from ".
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ task_id: Schema.NonEmptyString })
+const Submitted = Schema.Struct({ task_id: JobId })
 const Polled = Schema.Struct({
   state: Schema.String,
   creations: Schema.optional(Schema.Unknown)

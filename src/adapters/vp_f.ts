@@ -1,6 +1,7 @@
 /** vp_f: cloud tasks whose wire form depends on the model's kind; billed by ordered seconds. */
 import { Effect, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { JobId } from "../domain/text.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, VideoAdapter, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { flatFailure } from "./flatErrors.ts"
@@ -11,7 +12,7 @@ import { toBody } from "./vp_f.body.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ output: Schema.Struct({ task_id: Schema.NonEmptyString }) })
+const Submitted = Schema.Struct({ output: Schema.Struct({ task_id: JobId }) })
 const Polled = Schema.Struct({
   output: Schema.Struct({
     task_status: Schema.String,

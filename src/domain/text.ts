@@ -13,3 +13,6 @@ export const plainText = (maxLength = DEFAULT_LENGTH) =>
 
 /** The same text with what cannot be stored left out: for words that come from a vendor. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")
+
+/** A vendor's id of a job: something that can be kept and asked for again. */
+export const JobId = plainText(512)

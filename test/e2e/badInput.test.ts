@@ -373,6 +373,47 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
       )
 
+      it.effect("a text full of spaces costs no time", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("0")
+          const prompt = `a${" ".repeat(5_000_000)}b --duration 99`
+          const answer = yield* gateway
+            .call("/v1/videos/generations", { key: who.key, json: { ...film, prompt } })
+            .pipe(Effect.timeout("20 seconds"))
+          assert.deepNestedInclude(answer.body, { "error.code": "video_sku_invalid" })
+        })
+      )
+
+      it.effect("deep bodies, packed bodies and numbers that are none are refused", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const { key } = who
+          const deep = `{"model":"paint-1","prompt":"x","extra":${"[".repeat(5000)}${"]".repeat(5000)}}`
+          const answers = [
+            [yield* gateway.call("/v1/images/generations", { key, body: deep }), 400],
+            [
+              yield* gateway.call("/v1/images/generations", {
+                key,
+                json: paint,
+                headers: { "content-encoding": "gzip" }
+              }),
+              415
+            ],
+            [yield* gateway.call("/v1/usage?limit=1e1", { key }), 400],
+            [yield* gateway.call("/v1/usage?limit=101", { key }), 400],
+            [yield* gateway.call("/v1/usage?after=us_nobody", { key }), 400],
+            [yield* gateway.call("/v1/videos/vt_1?wait=61", { key }), 400],
+            [yield* gateway.call("/v1/videos/vt_1?wait=", { key }), 400]
+          ] as const
+          for (const [answer, status] of answers) {
+            assert.strictEqual(answer.status, status, answer.text)
+          }
+          assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
+        })
+      )
+
       it.effect("a modality nobody knows is refused as a filter", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway

@@ -73,6 +73,9 @@ it.live("a start that cannot work says why in one line and exits with 1", () =>
     const url = "postgres://gateway@127.0.0.1:1/gateway"
     const rows = [
       [{ PORT: "many" }, /cannot start: .*PORT/s],
+      [{ GATEWAY_TIME_ZONE: "Mars/Base" }, /IANA time zone.*GATEWAY_TIME_ZONE/s],
+      [{ GATEWAY_LEASE_SECONDS: "NaN" }, /GATEWAY_LEASE_SECONDS/],
+      [{ GATEWAY_ASK_INTERVAL_SECONDS: "-5" }, /greater than 0.*GATEWAY_ASK_INTERVAL_SECONDS/s],
       [{ DATABASE_URL: url }, /GATEWAY_MASTER_KEY is required together with DATABASE_URL/],
       [{ DATABASE_URL: url, GATEWAY_MASTER_KEY: "short" }, /must be 32 bytes in base64/]
     ] as const

@@ -1,5 +1,6 @@
 /** The relay's family a: the content blocks of vp_a on the relay's own paths. */
 import { Result, Schema } from "effect"
+import { JobId } from "../../domain/text.ts"
 import { textOf } from "../../domain/VideoRequest.ts"
 import { contentFieldsWithTier, isContentTask, toTaskStatus } from "../contentTask.ts"
 import { flatFailure } from "../flatErrors.ts"
@@ -8,7 +9,7 @@ import type { Family } from "./Family.ts"
 
 // Wire schemas
 
-const isSubmitted = Schema.is(Schema.Struct({ id: Schema.NonEmptyString }))
+const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 
 // To the vendor
 

@@ -1,5 +1,6 @@
 /** The relay's family d: the older interface of vp_d's vendor, one path for text, one for an image. */
 import { Result, Schema } from "effect"
+import { JobId } from "../../domain/text.ts"
 import type { Resolution } from "../../domain/VideoProtocol.ts"
 import { countInputs, textOf } from "../../domain/VideoRequest.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
@@ -11,7 +12,7 @@ import type { Family } from "./Family.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ task_id: Schema.NonEmptyString })
+const Submitted = Schema.Struct({ task_id: JobId })
 const Polled = Schema.Struct({
   task_status: Schema.String,
   task_status_msg: Schema.optional(Schema.Unknown),

@@ -1,0 +1,130 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import {
+  bodyAs,
+  Gateway,
+  layerTestGateway,
+  quickSettings,
+  testCatalog
+} from "../support/gateway.ts"
+
+const succeeded = (more: object) => ({
+  id: "job",
+  status: "succeeded",
+  content: { video_url: "https://files.test/o.mp4" },
+  ...more
+})
+
+/** What a vendor says of the finished task, its state with us, and what is left of 10. */
+const verdicts: ReadonlyArray<readonly [string, unknown, "succeeded" | "failed", string]> = [
+  [
+    "more tokens than any video has",
+    succeeded({ usage: { completion_tokens: Number.MAX_SAFE_INTEGER } }),
+    "succeeded",
+    "5.032"
+  ],
+  [
+    "tokens far beyond the order",
+    succeeded({ usage: { completion_tokens: 10_800_001 } }),
+    "succeeded",
+    "5.032"
+  ],
+  [
+    "NUL in the address of the video",
+    succeeded({ content: { video_url: "https://files.test/\u0000.mp4" } }),
+    "succeeded",
+    "5.032"
+  ],
+  [
+    "NUL in the reason of a failure",
+    { id: "job", status: "failed", error: { code: "Bad\u0000", message: "no\u0000pe" } },
+    "failed",
+    "10"
+  ],
+  [
+    "half a surrogate pair in the reason of a failure",
+    { id: "job", status: "failed", error: { code: "Bad", message: "no \ud83d" } },
+    "failed",
+    "10"
+  ]
+]
+
+const State = Schema.Struct({ task_status: Schema.String })
+
+for (const kind of ["embedded", "postgres"] as const) {
+  layer(layerTestGateway(kind, { ...quickSettings, taskDeadlineSeconds: 20 }), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(`a vendor that answers strangely (${kind})`, (it) => {
+    it.effect.each(verdicts)("%s: the task ends and the books hold", ([, answer, state, left]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const vendor = yield* brokenVendor((request) => ({
+          body: request.method === "POST" ? { id: "job" } : answer
+        }))
+        const catalog = testCatalog(gateway.simulator.url)
+        const channels = catalog.channels.map((channel) =>
+          channel.id === "ch-a" ? { ...channel, base_url: vendor.url } : channel
+        )
+        yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+        const who = yield* gateway.customer("10")
+        const created = yield* gateway.call("/v1/videos/generations", {
+          key: who.key,
+          json: { model: "film-1", prompt: "x" }
+        })
+        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), created)
+        const done = yield* gateway.call(`/v1/videos/${id}?wait=15`, { key: who.key })
+        assert.strictEqual((yield* bodyAs(State, done)).task_status, state)
+        assert.deepInclude(yield* gateway.balance(who), { balance: left, held: "0" })
+        yield* gateway.verify
+      })
+    )
+
+    it.effect("an id that cannot be stored ends as an unreadable answer, with the hold back", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const vendor = yield* brokenVendor({ body: { id: "job\u0000" } })
+        const catalog = testCatalog(gateway.simulator.url)
+        const channels = catalog.channels.map((channel) =>
+          channel.id === "ch-a" ? { ...channel, base_url: vendor.url } : channel
+        )
+        yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+        const who = yield* gateway.customer("10")
+        const answer = yield* gateway.call("/v1/videos/generations", {
+          key: who.key,
+          json: { model: "film-1", prompt: "x" }
+        })
+        assert.strictEqual(answer.status, 502, answer.text)
+        assert.strictEqual(answer.headers.get("x-should-retry"), "false")
+        assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
+      })
+    )
+
+    it.effect("readers that hang up again and again do not keep a task from its end", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        yield* gateway.admin("/catalog", {
+          method: "PUT",
+          json: testCatalog(gateway.simulator.url)
+        })
+        const who = yield* gateway.customer("10")
+        const created = yield* gateway.call("/v1/videos/generations", {
+          key: who.key,
+          json: { model: "film-1", prompt: "a lighthouse" }
+        })
+        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), created)
+        const hangUp = Effect.timeoutOption(
+          gateway.call(`/v1/videos/${id}?wait=5`, { key: who.key }),
+          "2 millis"
+        )
+        yield* Effect.all(
+          Array.from({ length: 200 }, () => hangUp),
+          { concurrency: 10 }
+        )
+        const done = yield* gateway.call(`/v1/videos/${id}?wait=10`, { key: who.key })
+        assert.strictEqual((yield* bodyAs(State, done)).task_status, "succeeded")
+      })
+    )
+  })
+}
