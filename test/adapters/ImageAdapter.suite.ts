@@ -26,7 +26,7 @@ export interface ImageSubject {
     readonly body: ImageWords
     readonly path: string
     readonly wire: unknown
-    /** Images the simulated vendor makes of it. */
+    /** Images the simulated vendor makes of it; left out where it would refuse the order. */
     readonly images?: number
   }>
   readonly bases: ReadonlyArray<{ readonly base: string; readonly target: string }>

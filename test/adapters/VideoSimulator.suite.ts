@@ -15,9 +15,12 @@ import {
 } from "./support.ts"
 import { UPSTREAM_ID, type VideoSubject } from "./VideoAdapter.suite.ts"
 
-export interface SimulatedVideoSubject extends Pick<VideoSubject, "protocol" | "model" | "wires"> {
+export interface SimulatedVideoSubject
+  extends Pick<VideoSubject, "protocol" | "listedProtocol" | "model" | "wires"> {
   /** How simulated tasks end: the prompt's switch, the code, and how the message begins. */
   readonly endings: ReadonlyArray<readonly [word: string, code: string, message: string]>
+  /** Status of an unknown model; 404 when left out. */
+  readonly unknownModel?: number
   readonly usage: Extract<VideoStatus, { readonly _tag: "Succeeded" }>["usage"]
 }
 
@@ -39,9 +42,9 @@ const lostWords = [
 ] as const
 
 export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
-  const { protocol } = subject
+  const { protocol, listedProtocol = protocol } = subject
   const order = (more: Partial<VideoOrder> = {}) =>
-    orderOf({ upstreamModel: subject.model, listedProtocol: protocol, ...more })
+    orderOf({ upstreamModel: subject.model, listedProtocol, ...more })
   const prompted = (prompt: string) => order({ blocks: [textBlock(prompt)] })
 
   const account = (apiKey = "sk-simulated") =>
@@ -50,11 +53,11 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
     return yield* (yield* videoAdapter(protocol)).submit(yield* account(apiKey), order)
   })
   const poll = Effect.fnUntraced(function* (upstreamId: string) {
-    const task = { upstreamId, upstreamModel: subject.model, listedProtocol: protocol }
+    const task = { upstreamId, upstreamModel: subject.model, listedProtocol }
     return yield* (yield* videoAdapter(protocol)).poll(yield* account(), task)
   })
 
-  layer(layerWithSimulator)(`${protocol}, simulated`, (it) => {
+  layer(layerWithSimulator)(`${protocol} as ${listedProtocol}, simulated`, (it) => {
     it.effect.each(named(subject.wires))("%s", ([, { order: more, path, body, refusedWith }]) =>
       Effect.gen(function* () {
         const { result, requests } = yield* seenDuring(submit(order(more)))
@@ -81,7 +84,9 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
         const { url } = yield* Simulator
         assert.strictEqual(done._tag, "Succeeded")
         if (done._tag !== "Succeeded") return
-        assert.isTrue(done.videoUrl.startsWith(`${url}/media/videos/5/${id}.mp4`))
+        assert.isTrue(
+          done.videoUrl.startsWith(`${url}/media/videos/5/${id.replace(/^\w+\//, "")}.mp4`)
+        )
         assert.deepStrictEqual(done.usage, subject.usage)
       })
     )
@@ -146,12 +151,12 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
       })
     )
 
-    it.effect("a wrong key is refused with 401 and an unknown model with 404", () =>
+    it.effect("a wrong key is refused with 401, and an unknown model is refused", () =>
       Effect.gen(function* () {
         const wrongKey = failureOf(yield* Effect.flip(submit(order(), "bad-key")))
         assert.propertyVal(wrongKey, "effectiveStatus", 401)
         const unknownModel = yield* Effect.flip(submit(order({ upstreamModel: "missing-1" })))
-        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", 404)
+        assert.propertyVal(failureOf(unknownModel), "effectiveStatus", subject.unknownModel ?? 404)
       })
     )
   })

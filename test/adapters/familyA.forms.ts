@@ -52,9 +52,9 @@ export const formsOfFamilyA = {
     },
     {
       says: "4K is spelt 4k, and length, ratio and sound go out as ordered",
-      order: { resolution: "4K", seconds: 16, ratio: "9:16", generateAudio: true },
+      order: { resolution: "4K", seconds: 15, ratio: "9:16", generateAudio: true },
       path,
-      body: { ...body(), resolution: "4k", duration: 16, ratio: "9:16", generate_audio: true }
+      body: { ...body(), resolution: "4k", duration: 15, ratio: "9:16", generate_audio: true }
     },
     {
       says: "media are blocks in their order",

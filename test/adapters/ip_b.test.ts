@@ -1,10 +1,11 @@
-import { imageAdapterSuite } from "./ImageAdapter.suite.ts"
+import { type ImageSubject, imageAdapterSuite } from "./ImageAdapter.suite.ts"
+import { imageSimulatorSuite } from "./ImageSimulator.suite.ts"
 import { formsOfMessages } from "./messages.forms.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 
 const path = "/api/v1/services/aigc/multimodal-generation/generation"
 
-imageAdapterSuite({
+const subject: ImageSubject = {
   protocol: "ip_b",
   dialect: plainBearer,
   channelPath: "/relay",
@@ -15,4 +16,8 @@ imageAdapterSuite({
     { base: "//", target: path },
     { base: "/relay/", target: `/relay${path}` }
   ]
-})
+}
+
+imageAdapterSuite(subject)
+
+imageSimulatorSuite({ ...subject, ...formsOfMessages(path), version: "" })

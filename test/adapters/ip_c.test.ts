@@ -1,5 +1,6 @@
 import { lost, refused } from "./failures.ts"
 import { imageAdapterSuite } from "./ImageAdapter.suite.ts"
+import { imageSimulatorSuite } from "./ImageSimulator.suite.ts"
 import { formsOfMessages } from "./messages.forms.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 
@@ -16,6 +17,13 @@ imageAdapterSuite({
   channelPath: "/v1",
   ...formsOfMessages(messagesPath),
   bases: basesOf(messagesPath)
+})
+
+imageSimulatorSuite({
+  protocol: "ip_c",
+  upstreamModel: "m-1",
+  wires: formsOfMessages(messagesPath).wires,
+  version: "/v1"
 })
 
 const created = 1767225600

@@ -39,13 +39,15 @@ export const formsOfMessages = (path: string) => {
   const wire = (
     says: string,
     more: object,
-    parameters: object,
-    content: ReadonlyArray<object> = [text]
+    parameters: { readonly n: number; readonly [field: string]: unknown },
+    content: ReadonlyArray<object> = [text],
+    simulated = true
   ) => ({
     says,
     body: { prompt: "a lighthouse", ...more },
     path,
-    wire: body(content, parameters)
+    wire: body(content, parameters),
+    ...(simulated ? { images: parameters.n } : {})
   })
 
   return {
@@ -53,7 +55,7 @@ export const formsOfMessages = (path: string) => {
     wires: [
       wire("a prompt alone asks for one image", {}, { n: 1 }),
       wire("a null is as good as nothing", { n: null, size: null, image: null }, { n: 1 }),
-      ...[1, 10].map((n) => wire(`${n} images are ordered as such`, { n }, { n })),
+      ...[1, 10].map((n) => wire(`${n} images are ordered as such`, { n }, { n }, [text], n === 1)),
       ...[
         ["1280x720", "1280*720"],
         ["1280X720", "1280*720"],
@@ -63,7 +65,13 @@ export const formsOfMessages = (path: string) => {
         ["1024x", "1024x"],
         ["1x2x3", "1x2x3"]
       ].map(([size, sent]) =>
-        wire(`the size ${size} goes out as ${sent}`, { size }, { size: sent, n: 1 })
+        wire(
+          `the size ${size} goes out as ${sent}`,
+          { size },
+          { size: sent, n: 1 },
+          [text],
+          sent === "1280*720" || sent === "2K"
+        )
       ),
       wire("a reference goes before the text", { image: IMAGE }, { n: 1 }, [
         { image: IMAGE },
@@ -83,7 +91,8 @@ export const formsOfMessages = (path: string) => {
           { image: IMAGE },
           { image: "data:image/png;base64,iVBORw0KGgo=" },
           text
-        ]
+        ],
+        false
       ),
       wire(
         "the vendor's own fields go out as parameters",

@@ -20,7 +20,13 @@ import {
 } from "./blocks.ts"
 import { lost, refused } from "./failures.ts"
 import { APP_ID, accountAt, layerOverSockets, orderOf, textBlock, videoAdapter } from "./support.ts"
-import { strangeWords, UPSTREAM_ID, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import {
+  strangeWords,
+  UPSTREAM_ID,
+  type VideoSubject,
+  videoAdapterSuite
+} from "./VideoAdapter.suite.ts"
+import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 
 const path = "/v2/video/tasks"
 
@@ -43,7 +49,7 @@ const done = (completionTokens: bigint | null, outputSeconds: number | null) =>
 
 const refusedInOk = { error: { code: "ApplicationMismatch", message: "not your application" } }
 
-videoAdapterSuite({
+const subject: VideoSubject = {
   protocol: "vp_b",
   dialect: { scheme: "Bearer", headers: { "x-application-id": APP_ID } },
   model: "m-1",
@@ -174,6 +180,19 @@ videoAdapterSuite({
     { says: "a success with an empty address", body: succeeded({ content: { video_url: "" } }) }
   ],
   failedWith: (message) => task("failed", { error: { code: "x", message } })
+}
+
+videoAdapterSuite(subject)
+
+videoSimulatorSuite({
+  ...subject,
+  endings: [
+    ["sim:fail", "InternalServiceError", ""],
+    ["sim:moderate-output", "OutputVideoSensitiveContentDetected", ""],
+    ["sim:cancel", "cancelled", "The vendor cancelled the task"],
+    ["sim:expire", "expired", "The task expired at the vendor"]
+  ],
+  usage: { completionTokens: 108900n, outputSeconds: 5 }
 })
 
 it.effect("without an application id no header goes out, and the vendor says what is missing", () =>

@@ -7,6 +7,7 @@ import { formsOfFamilyA } from "./familyA.forms.ts"
 import { formsOfFamilyD } from "./familyD.forms.ts"
 import { accountAt, layerOverSockets, orderOf, videoAdapter } from "./support.ts"
 import { type VideoSubject, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { type SimulatedVideoSubject, videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 import { formsOfVpE } from "./vp_e.forms.ts"
 import { formsOfVpF } from "./vp_f.forms.ts"
@@ -104,6 +105,42 @@ familySuite(
   ],
   formsOfVpF("/qwen/api/v1/services/aigc/video-generation/generation")
 )
+
+const familyF = formsOfVpF("/qwen/api/v1/services/aigc/video-generation/generation")
+
+const bySeconds = { completionTokens: null, outputSeconds: null }
+
+const simulated: ReadonlyArray<Omit<SimulatedVideoSubject, "protocol">> = [
+  {
+    ...formsOfFamilyA,
+    listedProtocol: "vp_a",
+    endings: [["sim:cancel", "cancelled", ""]],
+    usage: { completionTokens: 108900n, outputSeconds: 5 }
+  },
+  {
+    ...formsOfFamilyD,
+    listedProtocol: "vp_d",
+    endings: [["sim:fail", "failed", ""]],
+    usage: bySeconds
+  },
+  {
+    ...formsOfVpE("/vidu"),
+    listedProtocol: "vp_e",
+    endings: [["sim:moderate-output", "CreationPolicyViolation", ""]],
+    unknownModel: 400,
+    usage: bySeconds
+  },
+  {
+    ...familyF,
+    listedProtocol: "vp_f",
+    model: "x2.7-t2v-cn",
+    wires: familyF.wires.filter(({ order }) => order.upstreamModel?.startsWith("x2.")),
+    endings: [["sim:cancel", "CANCELED", ""]],
+    usage: bySeconds
+  }
+]
+
+for (const subject of simulated) videoSimulatorSuite({ ...subject, protocol: "vp_c" })
 
 it.effect.each(["vp_c", "vp_z", "constructor"])(
   "nothing is sent for a model listed as %s, which has no family",

@@ -96,7 +96,8 @@ export const formsOfVpE = (prefix: string) =>
         says: "a last frame without a first one is the vendor's to refuse",
         order: { blocks: [prompt, image(IMAGE, "last_frame")] },
         path: `${prefix}/ent/v2/start-end2video`,
-        body: body({ images: [IMAGE] })
+        body: body({ images: [IMAGE] }),
+        refusedWith: 400
       },
       {
         says: "two images are references, which take a ratio",

@@ -1,7 +1,8 @@
-import { videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { type VideoSubject, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 import { formsOfVpE } from "./vp_e.forms.ts"
 
-videoAdapterSuite({
+const subject: VideoSubject = {
   protocol: "vp_e",
   dialect: { scheme: "Token", headers: {} },
   ...formsOfVpE(""),
@@ -13,4 +14,16 @@ videoAdapterSuite({
       poll: `${root}/ent/v2/tasks/901%2Fa%20b/creations`
     }
   })
+}
+
+videoAdapterSuite(subject)
+
+videoSimulatorSuite({
+  ...subject,
+  endings: [
+    ["sim:fail", "InternalServiceFailure", "The vendor failed to make the video"],
+    ["sim:moderate-output", "CreationPolicyViolation", "The vendor failed to make the video"]
+  ],
+  unknownModel: 400,
+  usage: { completionTokens: null, outputSeconds: null }
 })

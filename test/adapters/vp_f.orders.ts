@@ -81,12 +81,14 @@ export const ordersOfVpF = (path: string) => {
     model: string,
     order: Partial<VideoOrder>,
     input: object,
-    parameters: object
+    parameters: object,
+    more: { readonly refusedWith?: number } = {}
   ) => ({
     says: `${model}: ${says}`,
     order: { ...order, upstreamModel: model },
     path,
-    body: envelope(model, input, parameters)
+    body: envelope(model, input, parameters),
+    ...more
   })
   const unsent = (says: string, model: string, order: Partial<VideoOrder>, message: string) => ({
     says: `${model}: ${says}`,
@@ -115,7 +117,8 @@ export const ordersOfVpF = (path: string) => {
         T27,
         { resolution: "1080p", ratio: "21:9", generateAudio: true },
         {},
-        { ...tier, resolution: "1080P", ratio: "21:9" }
+        { ...tier, resolution: "1080P", ratio: "21:9" },
+        { refusedWith: 400 }
       ),
       wire(
         "several texts are one prompt of as many lines",
@@ -145,7 +148,7 @@ export const ordersOfVpF = (path: string) => {
         { img_url: IMAGE },
         { ...tier, audio: false }
       ),
-      wire("no image is the vendor's to refuse", I26, {}, {}, tier),
+      wire("no image is the vendor's to refuse", I26, {}, {}, tier, { refusedWith: 400 }),
       wire(
         "an image and audio are media",
         I27,

@@ -1,10 +1,11 @@
-import { videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { type VideoSubject, videoAdapterSuite } from "./VideoAdapter.suite.ts"
+import { videoSimulatorSuite } from "./VideoSimulator.suite.ts"
 import { plainBearer } from "./vendorCall.suite.ts"
 import { formsOfVpF } from "./vp_f.forms.ts"
 
 const path = "/api/v1/services/aigc/video-generation/video-synthesis"
 
-videoAdapterSuite({
+const subject: VideoSubject = {
   protocol: "vp_f",
   dialect: { scheme: "Bearer", headers: { "x-dashscope-async": "enable" } },
   pollDialect: plainBearer,
@@ -13,4 +14,19 @@ videoAdapterSuite({
     const root = base.replace(/\/+$/, "")
     return { base, submit: `${root}${path}`, poll: `${root}/api/v1/tasks/901%2Fa%20b` }
   })
+}
+
+videoAdapterSuite(subject)
+
+videoSimulatorSuite({
+  ...subject,
+  model: "x2.7-t2v",
+  // The simulated vendor needs a model's kind and version in its id, as the real ones have them.
+  wires: subject.wires.filter(({ order }) => order.upstreamModel?.startsWith("x2.")),
+  endings: [
+    ["sim:fail", "InternalError", ""],
+    ["sim:moderate-output", "DataInspectionFailed", ""],
+    ["sim:cancel", "CANCELED", "The vendor cancelled the task"]
+  ],
+  usage: { completionTokens: null, outputSeconds: null }
 })
