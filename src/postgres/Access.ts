@@ -7,7 +7,7 @@ import { InvalidApiKey, NotFound } from "../domain/Errors.ts"
 import { Access, type Caller, type NewKey, Scope } from "../services/Access.ts"
 import { API_KEY_BYTES, formatApiKey, isWellFormedApiKey } from "../services/apiKey.ts"
 import { Vault } from "../services/Vault.ts"
-import { rowOf, rowsOf } from "./rows.ts"
+import { repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const KeyRow = Schema.Struct({
   organization_id: Schema.String,
@@ -38,9 +38,11 @@ export const layerAccess = Layer.effect(
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
     const lookUp = Effect.fnUntraced(function* (hashHex: string) {
-      const [row] = yield* rowsOf(KeyRow)(sql`
-        SELECT organization_id, member_id, id, scopes, models, expires_at FROM api_keys
-         WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
+      const [row] = yield* rowsOf(KeyRow)(
+        repeatable(sql`
+          SELECT organization_id, member_id, id, scopes, models, expires_at FROM api_keys
+           WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
+      )
       if (row === undefined) return null
       const caller: Caller = {
         organizationId: row.organization_id,

@@ -5,7 +5,7 @@ import { ChannelUnavailable } from "../domain/Errors.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { Vault } from "../services/Vault.ts"
-import { rowsOf } from "./rows.ts"
+import { repeatable, rowsOf } from "./rows.ts"
 
 const AccountRow = Schema.Struct({
   channel_id: Schema.String,
@@ -37,9 +37,11 @@ export const layerChannelCredentials = Layer.effect(
       )
 
     const read = Effect.fnUntraced(function* (channelId: string) {
-      const [row] = yield* rowsOf(AccountRow)(sql`
-        SELECT channel_id, base_url, app_id, key_id, sealed_api_key
-          FROM channel_accounts WHERE channel_id = ${channelId}`)
+      const [row] = yield* rowsOf(AccountRow)(
+        repeatable(sql`
+          SELECT channel_id, base_url, app_id, key_id, sealed_api_key
+            FROM channel_accounts WHERE channel_id = ${channelId}`)
+      )
       if (row === undefined || row.key_id === null || row.sealed_api_key === null) {
         return yield* unavailable(channelId, "no key is stored")
       }

@@ -167,7 +167,9 @@ export const layerLedger = Layer.effect(
 
     const close = (organizationId: string, item: object) =>
       Effect.map(
-        rowOf(ClosedRow)(sql`SELECT * FROM close_holds(${organizationId}, ${sql.json([item])})`),
+        rowOf(ClosedRow)(
+          repeatable(sql`SELECT * FROM close_holds(${organizationId}, ${sql.json([item])})`)
+        ),
         (row): Closed => ({
           won: row.won,
           state: row.state,
@@ -201,7 +203,7 @@ export const layerLedger = Layer.effect(
     const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
       function* (organizationId) {
         const [row] = yield* rowsOf(BalanceRow)(
-          sql`SELECT balance, held FROM pools WHERE organization_id = ${organizationId}`
+          repeatable(sql`SELECT balance, held FROM pools WHERE organization_id = ${organizationId}`)
         )
         return row === undefined
           ? yield* new NotFound({ message: "No such organisation" })
@@ -236,7 +238,8 @@ export const layerLedger = Layer.effect(
 
     const memberMonth: Ledger["Service"]["memberMonth"] = Effect.fn("Ledger.memberMonth")(
       function* (organizationId, memberId) {
-        const row = yield* rowOf(MonthRow)(sql`
+        const row = yield* rowOf(MonthRow)(
+          repeatable(sql`
           SELECT m.monthly_cap AS cap, coalesce(mm.captured, 0) AS captured,
                  coalesce(mm.held, 0) AS held
             FROM members m
@@ -244,6 +247,7 @@ export const layerLedger = Layer.effect(
               ON mm.organization_id = m.organization_id AND mm.member_id = m.id
              AND mm.month = date_trunc('month', now() AT TIME ZONE ${settings.timeZone})::date
            WHERE m.organization_id = ${organizationId} AND m.id = ${memberId}`)
+        )
         return { capNano: row.cap, capturedNano: row.captured, heldNano: row.held }
       }
     )

@@ -75,10 +75,12 @@ export const layerTaskRepo = Layer.effect(
     const find: TaskRepo["Service"]["find"] = Effect.fn("TaskRepo.find")(
       function* (organizationId, id) {
         const [row] = isTaskId(id)
-          ? yield* rowsOf(TaskRow)(sql`
+          ? yield* rowsOf(TaskRow)(
+              repeatable(sql`
               SELECT ${columns} FROM tasks t
                 JOIN holds h ON h.organization_id = t.organization_id AND h.id = t.id
                WHERE t.organization_id = ${organizationId} AND t.id = ${id}`)
+            )
           : []
         return row === undefined
           ? yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
