@@ -33,10 +33,10 @@ const channelFields = {
 export const Channel = Schema.Struct(channelFields)
 export type Channel = typeof Channel.Type
 
-/** A channel as it is written: `api_key` absent keeps the stored one. */
+/** A channel as it is written: `api_key` absent or null keeps the stored one. */
 export const ChannelWrite = Schema.Struct({
   ...channelFields,
-  api_key: Schema.optionalKey(Schema.RedactedFromValue(plainText(4096)))
+  api_key: Schema.optionalKey(Schema.NullOr(Schema.RedactedFromValue(plainText(4096))))
 })
 export type ChannelWrite = typeof ChannelWrite.Type
 

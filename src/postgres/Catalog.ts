@@ -120,7 +120,7 @@ export const layerCatalog = Layer.effect(
         yield* load
         const keyed = yield* credentials.withKey
         const rekeyed = catalog.channels.flatMap((channel) =>
-          channel.api_key === undefined ? [] : [channel.id]
+          (channel.api_key ?? null) === null ? [] : [channel.id]
         )
         return {
           version: version.version,

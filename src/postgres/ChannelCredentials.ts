@@ -68,8 +68,8 @@ export const layerChannelCredentials = Layer.effect(
     const store: ChannelCredentials["Service"]["store"] = Effect.fn("ChannelCredentials.store")(
       function* (channels) {
         for (const channel of channels) {
-          const sealed =
-            channel.api_key === undefined ? null : yield* vault.seal(channel.api_key, channel.id)
+          const apiKey = channel.api_key ?? null
+          const sealed = apiKey === null ? null : yield* vault.seal(apiKey, channel.id)
           yield* Effect.orDie(sql`
             INSERT INTO channel_accounts (channel_id, base_url, app_id, key_id, sealed_api_key)
             VALUES (${channel.id}, ${channel.base_url}, ${channel.app_id},

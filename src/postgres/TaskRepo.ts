@@ -123,13 +123,14 @@ export const layerTaskRepo = Layer.effect(
     )
 
     const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(
-      function* (limit) {
+      function* (limit, busyChannels) {
         const rows = yield* rowsOf(TaskRow)(sql`
           UPDATE tasks t
              SET lease = t.lease + 1, asked_at = now(),
                  next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})
             FROM (SELECT d.organization_id, d.id FROM tasks d
                    WHERE d.state = 'processing' AND d.next_poll_at <= now()
+                     AND d.channel_id <> ALL (${[...busyChannels]}::text[])
                    ORDER BY d.next_poll_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due, holds h
            WHERE t.organization_id = due.organization_id AND t.id = due.id
              AND h.organization_id = t.organization_id AND h.id = t.id

@@ -83,8 +83,14 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<boolean>
     /** Claims one processing task that was not asked for within the ask interval. */
     claim(organizationId: string, id: string): Effect.Effect<Option.Option<ClaimedTask>>
-    /** Claims due tasks for this gateway; none is claimed twice at a time. */
-    claimDue(limit: number): Effect.Effect<ReadonlyArray<ClaimedTask>>
+    /**
+     * Claims due tasks for this gateway, the longest due first; none is claimed twice at a time.
+     * Tasks on a channel of `busyChannels` wait.
+     */
+    claimDue(
+      limit: number,
+      busyChannels: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlyArray<ClaimedTask>>
     /** Gives a claimed task back until its next question; a stale claim changes nothing. */
     putBack(
       task: ClaimedTask,

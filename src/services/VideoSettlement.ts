@@ -2,7 +2,7 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, FiberSet, Layer, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
@@ -22,8 +22,11 @@ export class VideoSettlement extends Context.Service<
      * up to `waitSeconds` for its end. Another organisation's task is not found.
      */
     read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
-    /** Asks for every due task this gateway can claim; answers how many. */
-    readonly pollDue: Effect.Effect<number>
+    /**
+     * Begins to ask for due tasks this gateway can claim, and does not wait for the vendors. True
+     * when there may be more of them.
+     */
+    readonly pollDue: Effect.Effect<boolean>
     /** Gives back what a crash left behind, once its time is over; answers how many holds. */
     readonly sweep: Effect.Effect<number>
     /**
@@ -34,8 +37,10 @@ export class VideoSettlement extends Context.Service<
   }
 >()("gateway/services/VideoSettlement") {}
 
-const CLAIM_LIMIT = 100
-const ASKS_AT_ONCE = 32
+/** Tasks claimed at a time; a claim that is full is followed by another one at once. */
+const CLAIM_LIMIT = 32
+/** A channel whose vendor is slow gets no more questions than this, and holds no other channel up. */
+const ASKS_PER_CHANNEL = 32
 /** How often a waiting reader looks again, at the slowest. */
 const MAX_WAIT_STEP_SECONDS = 0.5
 
@@ -207,13 +212,28 @@ export const layerVideoSettlement = Layer.effect(
         )
       )
 
+    const asking = yield* FiberSet.make<void>()
+    const asked = new Map<string, number>()
+    const count = (channelId: string, change: 1 | -1) => {
+      const now = (asked.get(channelId) ?? 0) + change
+      if (now === 0) asked.delete(channelId)
+      else asked.set(channelId, now)
+    }
+
     const pollDue = Effect.gen(function* () {
-      const claimed = yield* tasks.claimDue(CLAIM_LIMIT)
-      yield* Effect.forEach(claimed, (task) => loggingFailure(task)(ask(task)), {
-        concurrency: ASKS_AT_ONCE,
-        discard: true
-      })
-      return claimed.length
+      const busy = [...asked].flatMap(([channelId, asks]) =>
+        asks >= ASKS_PER_CHANNEL ? [channelId] : []
+      )
+      const claimed = yield* tasks.claimDue(CLAIM_LIMIT, busy)
+      for (const task of claimed) {
+        count(task.channelId, 1)
+        yield* loggingFailure(task)(ask(task)).pipe(
+          Effect.ensuring(Effect.sync(() => count(task.channelId, -1))),
+          Effect.asVoid,
+          FiberSet.run(asking)
+        )
+      }
+      return claimed.length === CLAIM_LIMIT
     })
 
     const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {

@@ -15,7 +15,11 @@ export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
     const { pollerSeconds } = yield* Settings
-    yield* steadily("the poller", pollerSeconds, settlement.pollDue)
+    yield* steadily(
+      "the poller",
+      pollerSeconds,
+      Effect.repeat(settlement.pollDue, { while: (more) => more })
+    )
     yield* steadily("the sweep", pollerSeconds, settlement.sweep)
   })
 )

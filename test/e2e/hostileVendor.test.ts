@@ -101,6 +101,37 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
+    it.effect("a vendor whose polls hang holds up no task of another one", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const vendor = yield* brokenVendor((request) =>
+          request.method === "POST" ? { body: { id: "job" } } : "hang"
+        )
+        const catalog = testCatalog(gateway.simulator.url)
+        const channels = catalog.channels.map((channel) =>
+          channel.id === "ch-a" ? { ...channel, base_url: vendor.url } : channel
+        )
+        yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+        const stuck = yield* gateway.customer("1000")
+        const order = (key: string, model: string) =>
+          gateway.call("/v1/videos/generations", { key, json: { model, prompt: "x" } })
+        yield* Effect.all(
+          Array.from({ length: 120 }, () => order(stuck.key, "film-1")),
+          { concurrency: 20 }
+        )
+        const quick = yield* gateway.customer("10")
+        yield* Effect.all([order(quick.key, "clip-1"), order(quick.key, "clip-1")])
+        yield* gateway
+          .balance(quick)
+          .pipe(
+            Effect.delay("20 millis"),
+            Effect.repeat({ until: ({ held }) => held === "0" }),
+            Effect.timeout("10 seconds")
+          )
+        assert.strictEqual((yield* gateway.balance(quick)).balance, "4")
+      })
+    )
+
     it.effect("readers that hang up again and again do not keep a task from its end", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
