@@ -1,6 +1,7 @@
 /** Demo mode: a catalog on the simulator, an organisation with money, and a key to try it with. */
 import { Console, Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { demoCatalog } from "./demoCatalog.ts"
 import { CatalogWrite } from "./domain/CatalogDocument.ts"
 import { NANO_PER_UNIT } from "./domain/Money.ts"
 import { Access, allScopes } from "./services/Access.ts"
@@ -10,51 +11,6 @@ import { Ledger } from "./services/Ledger.ts"
 import { Vault } from "./services/Vault.ts"
 
 const DEMO_DEPOSIT_NANO = 1000n * NANO_PER_UNIT
-
-/** The reference list prices for token_video, and one model a protocol. */
-export const demoCatalog = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
-  channels: ["vp_a", "vp_d", "ip_a"].map((protocol) => ({
-    id: `demo-${protocol}`,
-    name: `Simulated ${protocol} vendor`,
-    base_url: `${simulatorUrl}/${protocol}${protocol === "ip_a" ? "/v1" : ""}`,
-    api_key: `demo-secret-${protocol}`
-  })),
-  models: [
-    {
-      id: "film-1",
-      modality: "video",
-      protocol: "vp_a",
-      input_forms: ["text", "image", "video", "audio"],
-      prices: {
-        kind: "token_video",
-        per_million_tokens: {
-          base: { without_video: "46", with_video: "28" },
-          "1080p": { without_video: "51", with_video: "31" },
-          "4K": { without_video: "26", with_video: "16" }
-        }
-      }
-    },
-    {
-      id: "clip-1",
-      modality: "video",
-      protocol: "vp_d",
-      input_forms: ["text", "image", "video"],
-      prices: { kind: "second_video", per_second: { "720p": "0.6", "1080p": "1.0" } }
-    },
-    {
-      id: "paint-1",
-      modality: "image",
-      protocol: "ip_a",
-      input_forms: ["text"],
-      prices: { kind: "image", per_image: "0.2" }
-    }
-  ],
-  mounts: [
-    { model: "film-1", channel: "demo-vp_a", upstream_model: "sim-film-2" },
-    { model: "clip-1", channel: "demo-vp_d", upstream_model: "sim-clip-3.0" },
-    { model: "paint-1", channel: "demo-ip_a", upstream_model: "sim-paint-1" }
-  ]
-})
 
 /** The same key after every restart, on every gateway of the deployment. */
 const demoKey = Effect.map(

@@ -25,11 +25,18 @@ const layerVendors = layerAdapters.pipe(
   Layer.provide([NodeHttpClient.layerUndici, layerVendorLimits])
 )
 
-/** The gateway of one configuration, from the database up. */
-export const layerGateway = (config: GatewayConfig, secrets: Secrets) =>
+/**
+ * The gateway of one configuration, from the database up. A composition of its own may bring other
+ * `vendors`, and provides `Protocols` around it when they speak more than the built-in ones.
+ */
+export const layerGateway = (
+  config: GatewayConfig,
+  secrets: Secrets,
+  vendors: typeof layerVendors = layerVendors
+) =>
   layerServer(secrets, { host: config.host, port: config.port }).pipe(
     Layer.provideMerge(layerUseCases),
-    Layer.provideMerge(layerVendors),
+    Layer.provideMerge(vendors),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(layerDatabase(config)),
     Layer.provide(Layer.succeed(Settings, config.settings))

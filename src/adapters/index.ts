@@ -1,6 +1,12 @@
-/** Every adapter the gateway has, by protocol. */
+/** Every adapter the gateway comes with, by protocol. */
 import { Effect, Layer } from "effect"
-import { ProtocolAdapter } from "../services/ProtocolAdapter.ts"
+import type { ImageProtocol } from "../domain/ImageProtocol.ts"
+import type { VideoProtocol } from "../domain/VideoProtocol.ts"
+import {
+  type ImageAdapter,
+  ProtocolAdapter,
+  type VideoAdapter
+} from "../services/ProtocolAdapter.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
@@ -14,16 +20,23 @@ import { makeVpF } from "./vp_f.ts"
 export const layerAdapters = Layer.effect(
   ProtocolAdapter,
   Effect.gen(function* () {
+    // A row of the tables without its adapter does not compile.
+    const video = {
+      vp_a: yield* makeVpA,
+      vp_b: yield* makeVpB,
+      vp_c: yield* makeVpC,
+      vp_d: yield* makeVpD,
+      vp_e: yield* makeVpE,
+      vp_f: yield* makeVpF
+    } satisfies Record<VideoProtocol, VideoAdapter>
+    const image = {
+      ip_a: yield* makeIpA,
+      ip_b: yield* makeIpB,
+      ip_c: yield* makeIpC
+    } satisfies Record<ImageProtocol, ImageAdapter>
     return ProtocolAdapter.of({
-      video: {
-        vp_a: yield* makeVpA,
-        vp_b: yield* makeVpB,
-        vp_c: yield* makeVpC,
-        vp_d: yield* makeVpD,
-        vp_e: yield* makeVpE,
-        vp_f: yield* makeVpF
-      },
-      image: { ip_a: yield* makeIpA, ip_b: yield* makeIpB, ip_c: yield* makeIpC }
+      video: new Map(Object.entries(video)),
+      image: new Map(Object.entries(image))
     })
   })
 )

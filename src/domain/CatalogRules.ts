@@ -1,9 +1,9 @@
 /** Contradictions a catalog may hold, and what changed between two of them. */
 import type { CatalogDocument, Model, Mount } from "./CatalogDocument.ts"
-import { isImageProtocol } from "./ImageProtocol.ts"
 import type { Modality } from "./Modality.ts"
 import type { Prices } from "./Prices.ts"
-import { canServe, isVideoProtocol, videoProtocolRow } from "./VideoProtocol.ts"
+import type { ProtocolTables } from "./ProtocolTables.ts"
+import { canServe } from "./VideoProtocol.ts"
 
 export interface Fault {
   /** Where in the document, such as `mounts[2].channel`. */
@@ -39,24 +39,28 @@ export const mountProtocol = (model: Model, mount: Mount): string =>
  * modality is no matter of price: calling it answers that the protocol is not supported.
  */
 const billingFault = (
+  protocols: ProtocolTables,
   path: string,
   protocol: string,
   kind: Prices["kind"]
 ): ReadonlyArray<Fault> => {
-  if (!isVideoProtocol(protocol)) return []
-  const { billing } = videoProtocolRow(protocol)
+  const billing = protocols.video.get(protocol)?.billing ?? null
   return billing === null || billing === kind
     ? []
     : [{ path, message: `${protocol} is billed by ${billing}, but the price is ${kind}` }]
 }
 
-const modelFaults = (model: Model, index: number): ReadonlyArray<Fault> => {
+const modelFaults = (
+  protocols: ProtocolTables,
+  model: Model,
+  index: number
+): ReadonlyArray<Fault> => {
   const { prices } = model
   if (prices === undefined) return []
   const path = `models[${index}].prices.kind`
   return priceKinds[model.modality].includes(prices.kind)
     ? model.modality === "video"
-      ? billingFault(path, model.protocol, prices.kind)
+      ? billingFault(protocols, path, model.protocol, prices.kind)
       : []
     : [
         {
@@ -67,7 +71,10 @@ const modelFaults = (model: Model, index: number): ReadonlyArray<Fault> => {
 }
 
 /** Every contradiction by path; an empty list is a sound catalog. */
-export const findFaults = (catalog: CatalogDocument): ReadonlyArray<Fault> => {
+export const findFaults = (
+  catalog: CatalogDocument,
+  protocols: ProtocolTables
+): ReadonlyArray<Fault> => {
   const channels = new Set(catalog.channels.map((channel) => channel.id))
   const models = new Map(catalog.models.map((model) => [model.id, model]))
   const seen = new Set<string>()
@@ -81,7 +88,7 @@ export const findFaults = (catalog: CatalogDocument): ReadonlyArray<Fault> => {
       ...(model === undefined
         ? [{ path: `${at}.model`, message: `no model is called ${JSON.stringify(mount.model)}` }]
         : mount.protocol !== null && model.modality === "video" && model.prices !== undefined
-          ? billingFault(`${at}.protocol`, mount.protocol, model.prices.kind)
+          ? billingFault(protocols, `${at}.protocol`, mount.protocol, model.prices.kind)
           : []),
       ...(channels.has(mount.channel)
         ? []
@@ -103,7 +110,7 @@ export const findFaults = (catalog: CatalogDocument): ReadonlyArray<Fault> => {
       "models",
       catalog.models.map((model) => model.id)
     ),
-    ...catalog.models.flatMap(modelFaults),
+    ...catalog.models.flatMap((model, index) => modelFaults(protocols, model, index)),
     ...mountFaults
   ]
 }
@@ -111,6 +118,7 @@ export const findFaults = (catalog: CatalogDocument): ReadonlyArray<Fault> => {
 /** Things an operator should hear about although the catalog is sound. */
 export const findWarnings = (
   catalog: CatalogDocument,
+  protocols: ProtocolTables,
   hasKey: (channelId: string) => boolean
 ): ReadonlyArray<Fault> => {
   const models = new Map(catalog.models.map((model) => [model.id, model]))
@@ -133,12 +141,12 @@ export const findWarnings = (
     ),
     ...catalog.mounts.flatMap((mount, index) => {
       const model = models.get(mount.model)
-      const protocol = model === undefined ? null : mountProtocol(model, mount)
+      if (model === undefined) return []
+      const protocol = mountProtocol(model, mount)
+      const row = protocols.video.get(protocol)
       const served =
-        model === undefined ||
-        (model.modality === "video" && isVideoProtocol(protocol)) ||
-        (model.modality === "image" && isImageProtocol(protocol)) ||
-        (model.modality !== "video" && model.modality !== "image")
+        (model.modality !== "video" && model.modality !== "image") ||
+        protocols[model.modality].has(protocol)
       return [
         ...(served
           ? []
@@ -148,9 +156,7 @@ export const findWarnings = (
                 message: `${protocol} is no ${model.modality} protocol of this gateway`
               }
             ]),
-        ...(isVideoProtocol(protocol) &&
-        videoProtocolRow(protocol).needsAppId &&
-        channels.get(mount.channel)?.app_id === null
+        ...(row?.needsAppId === true && channels.get(mount.channel)?.app_id === null
           ? [
               {
                 path: `mounts[${index}].channel`,
@@ -158,9 +164,9 @@ export const findWarnings = (
               }
             ]
           : []),
-        ...(model?.modality === "video" &&
-        isVideoProtocol(protocol) &&
-        !canServe(protocol, model.protocol)
+        ...(model.modality === "video" &&
+        row !== undefined &&
+        !canServe(row, protocols.video.get(model.protocol))
           ? [
               {
                 path: `mounts[${index}].protocol`,

@@ -1,7 +1,7 @@
 /** The image protocols ("Image protocols"). */
-import { Schema, Struct } from "effect"
 
-interface Row {
+/** What one protocol offers; a new vendor begins with such a row. */
+export interface ImageProtocolRow {
   /** False: the protocol answers addresses only, whatever `response_format` asks for. */
   readonly base64: boolean
 }
@@ -10,12 +10,9 @@ export const imageProtocols = {
   ip_a: { base64: true },
   ip_b: { base64: false },
   ip_c: { base64: false }
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, ImageProtocolRow>
 
-export const ImageProtocol = Schema.Literals(Struct.keys(imageProtocols))
-export type ImageProtocol = typeof ImageProtocol.Type
-
-export const isImageProtocol = Schema.is(ImageProtocol)
+export type ImageProtocol = keyof typeof imageProtocols
 
 /** Number of images a request may ask for ("Limits"). */
 export const MIN_IMAGES = 1

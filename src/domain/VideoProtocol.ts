@@ -1,5 +1,5 @@
 /** The video protocols: what a client may order and how it is billed ("Video protocols"). */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 
 export const Resolution = Schema.Literals(["480p", "540p", "720p", "1080p", "4K"])
 export type Resolution = typeof Resolution.Type
@@ -10,7 +10,8 @@ export type VideoBilling = typeof VideoBilling.Type
 /** A way the relay speaks; vp_a and vp_b share one, the others are named after their protocol. */
 export type RelayFamily = "a" | "d" | "e" | "f"
 
-interface Row {
+/** What one protocol offers; a new vendor begins with such a row. */
+export interface VideoProtocolRow {
   /** Closed interval of whole seconds. */
   readonly seconds: readonly [min: number, max: number]
   /** Who may ask for -1, the length the model chooses itself. */
@@ -21,6 +22,8 @@ interface Row {
   readonly billing: VideoBilling | null
   /** The channel must hold an application id. */
   readonly needsAppId: boolean
+  /** It speaks by the family of the protocol a model is listed under, and serves no other model. */
+  readonly relays: boolean
   /** How a relay serves models listed under this protocol; `null`: it does not. */
   readonly relayFamily: RelayFamily | null
 }
@@ -32,6 +35,7 @@ export const videoProtocols = {
     resolutions: ["480p", "720p", "1080p", "4K"],
     billing: "token_video",
     needsAppId: false,
+    relays: false,
     relayFamily: "a"
   },
   vp_b: {
@@ -40,6 +44,7 @@ export const videoProtocols = {
     resolutions: [],
     billing: "token_video",
     needsAppId: true,
+    relays: false,
     relayFamily: "a"
   },
   vp_c: {
@@ -48,6 +53,7 @@ export const videoProtocols = {
     resolutions: ["480p", "540p", "720p", "1080p", "4K"],
     billing: null,
     needsAppId: false,
+    relays: true,
     relayFamily: null
   },
   vp_d: {
@@ -56,6 +62,7 @@ export const videoProtocols = {
     resolutions: ["720p", "1080p", "4K"],
     billing: "second_video",
     needsAppId: false,
+    relays: false,
     relayFamily: "d"
   },
   vp_e: {
@@ -64,6 +71,7 @@ export const videoProtocols = {
     resolutions: ["540p", "720p", "1080p"],
     billing: "second_video",
     needsAppId: false,
+    relays: false,
     relayFamily: "e"
   },
   vp_f: {
@@ -72,28 +80,24 @@ export const videoProtocols = {
     resolutions: ["720p", "1080p"],
     billing: "second_video",
     needsAppId: false,
+    relays: false,
     relayFamily: "f"
   }
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, VideoProtocolRow>
 
-export const VideoProtocol = Schema.Literals(Struct.keys(videoProtocols))
-export type VideoProtocol = typeof VideoProtocol.Type
+export type VideoProtocol = keyof typeof videoProtocols
 
-export const isVideoProtocol = Schema.is(VideoProtocol)
-
-export const videoProtocolRow = (protocol: VideoProtocol): Row => videoProtocols[protocol]
-
-/** The relay's family for a model by the protocol it is listed under; null when there is none. */
-export const relayFamilyOf = (listedProtocol: string): RelayFamily | null =>
-  isVideoProtocol(listedProtocol) ? videoProtocolRow(listedProtocol).relayFamily : null
-
-/** Whether orders can be called by `protocol`: vp_c serves only what the relay has a family for. */
-export const canServe = (protocol: VideoProtocol, listedProtocol: string): boolean =>
-  protocol !== "vp_c" || relayFamilyOf(listedProtocol) !== null
+/** Whether a protocol can call a model listed under another: a relay needs a family for it. */
+export const canServe = (row: VideoProtocolRow, listed: VideoProtocolRow | undefined): boolean =>
+  !row.relays || (listed !== undefined && listed.relayFamily !== null)
 
 /** The default tier: used when a request leaves duration or resolution out. */
 export const DEFAULT_SECONDS = 5
 export const DEFAULT_RESOLUTION: Resolution = "720p"
+
+/** The default length, or the nearest the protocol offers. */
+export const defaultSecondsOf = ({ seconds: [min, max] }: VideoProtocolRow): number =>
+  Math.min(Math.max(DEFAULT_SECONDS, min), max)
 
 /** Client spelling of the length the model chooses itself. */
 export const SMART_SECONDS = -1

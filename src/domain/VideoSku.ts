@@ -3,12 +3,11 @@ import { Result } from "effect"
 import { VideoSkuInvalid } from "./Errors.ts"
 import {
   DEFAULT_RESOLUTION,
-  DEFAULT_SECONDS,
+  defaultSecondsOf,
   type Resolution,
   SMART_SECONDS,
   type VideoBilling,
-  type VideoProtocol,
-  videoProtocolRow
+  type VideoProtocolRow
 } from "./VideoProtocol.ts"
 import type { VideoInput } from "./VideoRequest.ts"
 
@@ -21,19 +20,17 @@ export interface VideoSku {
   readonly billedResolution: Resolution
 }
 
-const mayBeSmart = (protocol: VideoProtocol, billing: VideoBilling): boolean => {
-  const { smart } = videoProtocolRow(protocol)
-  return smart === "always" || (smart === "token_billed" && billing === "token_video")
-}
+const mayBeSmart = ({ smart }: VideoProtocolRow, billing: VideoBilling): boolean =>
+  smart === "always" || (smart === "token_billed" && billing === "token_video")
 
 const checkSeconds = (
-  protocol: VideoProtocol,
+  row: VideoProtocolRow,
   billing: VideoBilling,
   seconds: VideoInput["seconds"]
 ): Result.Result<number | "smart", VideoSkuInvalid> => {
-  const [min, max] = videoProtocolRow(protocol).seconds
-  const smart = mayBeSmart(protocol, billing)
-  if (seconds === null) return Result.succeed(Math.min(Math.max(DEFAULT_SECONDS, min), max))
+  const [min, max] = row.seconds
+  const smart = mayBeSmart(row, billing)
+  if (seconds === null) return Result.succeed(defaultSecondsOf(row))
   if (typeof seconds === "number") {
     if (seconds >= min && seconds <= max) return Result.succeed(seconds)
     if (smart && seconds === SMART_SECONDS) return Result.succeed("smart")
@@ -41,7 +38,7 @@ const checkSeconds = (
   const wished = typeof seconds === "number" ? seconds : Number.parseFloat(seconds)
   const nearest = Number.isFinite(wished)
     ? Math.min(Math.max(Math.round(wished), min), max)
-    : DEFAULT_SECONDS
+    : defaultSecondsOf(row)
   const or = smart ? `, or ${SMART_SECONDS} to let the model choose` : ""
   return Result.fail(
     new VideoSkuInvalid({
@@ -63,26 +60,27 @@ const lines = (resolution: string): number | null => {
   return Number(digits) * (unit?.toLowerCase() === "k" ? 540 : 1)
 }
 
-const nearestResolution = (
-  wished: string,
-  offered: readonly [Resolution, ...ReadonlyArray<Resolution>]
-): Resolution => {
+type Offered = readonly [Resolution, ...ReadonlyArray<Resolution>]
+
+const defaultResolutionOf = (offered: Offered): Resolution =>
+  offered.includes(DEFAULT_RESOLUTION) ? DEFAULT_RESOLUTION : offered[0]
+
+const nearestResolution = (wished: string, offered: Offered): Resolution => {
   const wishedLines = lines(wished)
-  if (wishedLines === null) {
-    return offered.includes(DEFAULT_RESOLUTION) ? DEFAULT_RESOLUTION : offered[0]
-  }
+  if (wishedLines === null) return defaultResolutionOf(offered)
   const distance = (resolution: Resolution) => Math.abs((lines(resolution) ?? 0) - wishedLines)
   return offered.reduce((best, next) => (distance(next) < distance(best) ? next : best))
 }
 
 const checkResolution = (
-  protocol: VideoProtocol,
+  row: VideoProtocolRow,
   resolution: string | null
 ): Result.Result<Resolution | null, VideoSkuInvalid> => {
-  const [first, ...others] = videoProtocolRow(protocol).resolutions
+  const [first, ...others] = row.resolutions
   if (first === undefined) return Result.succeed(null)
   const offered = [first, ...others] as const
-  const wished = (resolution ?? DEFAULT_RESOLUTION).toLowerCase()
+  if (resolution === null) return Result.succeed(defaultResolutionOf(offered))
+  const wished = resolution.toLowerCase()
   const found = offered.find((name) => name.toLowerCase() === wished)
   if (found !== undefined) return Result.succeed(found)
   const nearest = nearestResolution(wished, offered)
@@ -99,16 +97,16 @@ const checkResolution = (
 }
 
 /**
- * The SKU an input orders under a protocol. Duration is any whole number in the protocol's closed
+ * The SKU an input orders under a protocol's row. Duration is any whole number in the row's closed
  * interval; resolution is matched without case. Fails with the set that is offered and its nearest.
  */
 export const resolveSku = (
-  protocol: VideoProtocol,
+  row: VideoProtocolRow,
   billing: VideoBilling,
   input: Pick<VideoInput, "seconds" | "resolution">
 ): Result.Result<VideoSku, VideoSkuInvalid> =>
   Result.gen(function* () {
-    const seconds = yield* checkSeconds(protocol, billing, input.seconds)
-    const resolution = yield* checkResolution(protocol, input.resolution)
+    const seconds = yield* checkSeconds(row, billing, input.seconds)
+    const resolution = yield* checkResolution(row, input.resolution)
     return { seconds, resolution, billedResolution: resolution ?? DEFAULT_RESOLUTION }
   })

@@ -17,6 +17,7 @@ import {
 import { InvalidRequest } from "../domain/Errors.ts"
 import { Catalog, makeSnapshot } from "../services/Catalog.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
+import { Protocols } from "../services/Protocols.ts"
 import { rowOf, rowsOf } from "./rows.ts"
 
 const VersionRow = Schema.Struct({
@@ -70,6 +71,7 @@ export const layerCatalog = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const credentials = yield* ChannelCredentials
+    const protocols = yield* Protocols
     const current = yield* Ref.make(nothing)
 
     const load = Effect.gen(function* () {
@@ -93,7 +95,7 @@ export const layerCatalog = Layer.effect(
     const replace: Catalog["Service"]["replace"] = Effect.fn("Catalog.replace")(
       function* (catalog) {
         const document = withoutKeys(catalog)
-        const faults = findFaults(document)
+        const faults = findFaults(document, protocols)
         if (faults[0] !== undefined) {
           return yield* new InvalidRequest({
             message: `The catalog contradicts itself in ${faults.length} place(s); nothing was changed. First: ${faults[0].path}: ${faults[0].message}`,
@@ -125,7 +127,7 @@ export const layerCatalog = Layer.effect(
         return {
           version: version.version,
           changes: compare(version.before, document, rekeyed),
-          warnings: findWarnings(document, (channelId) => keyed.has(channelId))
+          warnings: findWarnings(document, protocols, (channelId) => keyed.has(channelId))
         }
       }
     )

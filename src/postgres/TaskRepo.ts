@@ -3,7 +3,6 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { VideoQuote } from "../domain/VideoPricing.ts"
-import { VideoProtocol } from "../domain/VideoProtocol.ts"
 import { isTaskId, TaskState, transitions } from "../domain/VideoTask.ts"
 import { Settings } from "../services/Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
@@ -16,7 +15,7 @@ const TaskRow = Schema.Struct({
   key_id: Schema.String,
   model: Schema.String,
   channel_id: Schema.String,
-  protocol: VideoProtocol,
+  protocol: Schema.String,
   listed_protocol: Schema.String,
   upstream_model: Schema.String,
   state: TaskState,

@@ -14,7 +14,6 @@ import {
   type UpstreamError
 } from "../domain/Errors.ts"
 import { ImageQuote, quoteImages } from "../domain/ImagePricing.ts"
-import { isImageProtocol } from "../domain/ImageProtocol.ts"
 import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
 import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
@@ -22,6 +21,7 @@ import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
 import { Ordering } from "./Ordering.ts"
 import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
+import { Protocols } from "./Protocols.ts"
 import { givenUp, paidCall } from "./paidCall.ts"
 import { Settings } from "./Settings.ts"
 
@@ -54,6 +54,7 @@ export const layerImages = Layer.effect(
   Images,
   Effect.gen(function* () {
     const ordering = yield* Ordering
+    const protocols = yield* Protocols
     const adapters = yield* ProtocolAdapter
     const ledger = yield* Ledger
     const random = yield* SecureRandom.SecureRandom
@@ -65,7 +66,8 @@ export const layerImages = Layer.effect(
       function* (caller, body) {
         const ordered = yield* ordering.model(caller, body.model, "image")
         const { protocol, model } = ordered
-        if (!isImageProtocol(protocol)) {
+        const adapter = adapters.image.get(protocol)
+        if (!protocols.image.has(protocol) || adapter === undefined) {
           return yield* new ImageUnsupportedProtocol({
             message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol`,
             param: "model"
@@ -103,7 +105,7 @@ export const layerImages = Layer.effect(
             })
             yield* failpoints.pass("image.held")
             const result = yield* paidCall(
-              adapters.image[protocol].generate(mounted.account, {
+              adapter.generate(mounted.account, {
                 upstreamModel: mounted.upstreamModel,
                 body
               }),

@@ -10,11 +10,11 @@ import {
   PermissionDenied
 } from "../domain/Errors.ts"
 import { isReserved, type Modality } from "../domain/Modality.ts"
-import { isVideoProtocol, videoProtocolRow } from "../domain/VideoProtocol.ts"
 import type { Caller } from "./Access.ts"
 import { Catalog } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
+import { Protocols } from "./Protocols.ts"
 
 export interface OrderedModel {
   readonly model: Model
@@ -54,6 +54,7 @@ export const layerOrdering = Layer.effect(
   Effect.gen(function* () {
     const catalog = yield* Catalog
     const credentials = yield* ChannelCredentials
+    const protocols = yield* Protocols
 
     const model: Ordering["Service"]["model"] = Effect.fn("Ordering.model")(
       function* (caller, modelId, modality) {
@@ -99,7 +100,7 @@ export const layerOrdering = Layer.effect(
         })
       }
       const account = yield* credentials.account(mount.channel)
-      const needsAppId = isVideoProtocol(protocol) && videoProtocolRow(protocol).needsAppId
+      const needsAppId = protocols.video.get(protocol)?.needsAppId === true
       if (needsAppId && account.appId === null) {
         return yield* new ChannelUnavailable({
           message: `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`,

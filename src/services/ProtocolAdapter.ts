@@ -3,11 +3,10 @@
  * comes with each call, so one adapter serves every channel that speaks its protocol.
  */
 import { Context, type Effect, type Redacted } from "effect"
-import type { ImageProtocol } from "../domain/ImageProtocol.ts"
 import type { ImageBody } from "../domain/ImageRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../domain/VideoPricing.ts"
-import type { Resolution, VideoProtocol } from "../domain/VideoProtocol.ts"
+import type { Resolution } from "../domain/VideoProtocol.ts"
 import type { VideoBlock } from "../domain/VideoRequest.ts"
 
 export interface ChannelAccount {
@@ -15,7 +14,7 @@ export interface ChannelAccount {
   /** As the operator wrote it; adapters bring it to the form their paths need. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted
-  /** Application id, needed by vp_b alone. */
+  /** Application id, for the protocols that need one. */
   readonly appId: string | null
 }
 
@@ -72,9 +71,10 @@ export interface ImageAdapter {
   generate(account: ChannelAccount, order: ImageOrder): Effect.Effect<ImageResult, VendorFailure>
 }
 
+/** Every adapter there is, by the name of its protocol. */
 export interface Adapters {
-  readonly video: Readonly<Record<VideoProtocol, VideoAdapter>>
-  readonly image: Readonly<Record<ImageProtocol, ImageAdapter>>
+  readonly video: ReadonlyMap<string, VideoAdapter>
+  readonly image: ReadonlyMap<string, ImageAdapter>
 }
 
 export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>()(

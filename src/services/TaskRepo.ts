@@ -2,7 +2,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
 import type { VideoQuote } from "../domain/VideoPricing.ts"
-import type { VideoProtocol } from "../domain/VideoProtocol.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
 
 /** What is written with the hold, beside its job. */
@@ -38,7 +37,8 @@ export interface Task {
   readonly keyId: string
   readonly model: string
   readonly channelId: string
-  readonly protocol: VideoProtocol
+  /** It may be one this gateway has no adapter for (any more). */
+  readonly protocol: string
   /** The protocol the catalog listed the model under when the task was ordered. */
   readonly listedProtocol: string
   readonly upstreamModel: string

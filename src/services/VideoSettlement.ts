@@ -162,8 +162,12 @@ export const layerVideoSettlement = Layer.effect(
 
     const ask = Effect.fn("VideoSettlement.ask")(
       function* (task: ClaimedTask) {
+        const adapter = adapters.video.get(task.protocol)
+        if (adapter === undefined) {
+          return yield* Effect.fail({ message: `no adapter speaks ${task.protocol} any more` })
+        }
         const account = yield* credentials.account(task.channelId)
-        const status = yield* adapters.video[task.protocol].poll(account, {
+        const status = yield* adapter.poll(account, {
           upstreamId: task.upstreamId,
           upstreamModel: task.upstreamModel,
           listedProtocol: task.listedProtocol

@@ -20,12 +20,7 @@ import {
 } from "../domain/Errors.ts"
 import type { Prices } from "../domain/Prices.ts"
 import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
-import {
-  canServe,
-  isVideoProtocol,
-  type VideoProtocol,
-  videoProtocolRow
-} from "../domain/VideoProtocol.ts"
+import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
 import {
   countInputs,
   normaliseVideo,
@@ -40,6 +35,7 @@ import { InputVideo } from "./InputVideo.ts"
 import { Ledger, type Orphan } from "./Ledger.ts"
 import { Ordering } from "./Ordering.ts"
 import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
+import { Protocols } from "./Protocols.ts"
 import { givenUp, paidCall } from "./paidCall.ts"
 import { Settings } from "./Settings.ts"
 import { TaskRepo } from "./TaskRepo.ts"
@@ -73,7 +69,7 @@ const encodeQuote = Schema.encodeSync(VideoQuote)
 
 /** SKU, price and hold of an order, from the request alone: nothing has been touched yet. */
 const priceOrder = (
-  protocol: VideoProtocol,
+  row: VideoProtocolRow,
   prices: Prices | undefined,
   input: VideoInput,
   videoSeconds: number | null
@@ -81,8 +77,8 @@ const priceOrder = (
   Result.gen(function* () {
     const video =
       prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
-    const billing = video?.kind ?? videoProtocolRow(protocol).billing ?? "second_video"
-    const sku = yield* resolveSku(protocol, billing, input)
+    const billing = video?.kind ?? row.billing ?? "second_video"
+    const sku = yield* resolveSku(row, billing, input)
     if (video === undefined) {
       return yield* Result.fail(
         new BillingUnavailable({
@@ -100,6 +96,7 @@ export const layerVideoTasks = Layer.effect(
   VideoTasks,
   Effect.gen(function* () {
     const ordering = yield* Ordering
+    const protocols = yield* Protocols
     const adapters = yield* ProtocolAdapter
     const ledger = yield* Ledger
     const tasks = yield* TaskRepo
@@ -114,14 +111,16 @@ export const layerVideoTasks = Layer.effect(
         const input = yield* Effect.fromResult(normaliseVideo(body))
         const ordered = yield* ordering.model(caller, body.model, "video")
         const { protocol } = ordered
-        if (!isVideoProtocol(protocol)) {
+        const row = protocols.video.get(protocol)
+        const adapter = adapters.video.get(protocol)
+        if (row === undefined || adapter === undefined) {
           return yield* new VideoUnsupportedProtocol({
             message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol`,
             param: "model"
           })
         }
         const listedProtocol = ordered.model.protocol
-        if (!canServe(protocol, listedProtocol)) {
+        if (!canServe(row, protocols.video.get(listedProtocol))) {
           return yield* new VideoUnsupportedProtocol({
             message: `${JSON.stringify(body.model)} is listed under ${listedProtocol}, which ${protocol} cannot serve`,
             param: "model"
@@ -129,7 +128,7 @@ export const layerVideoTasks = Layer.effect(
         }
         const mounted = yield* ordering.account(ordered)
         const price = (videoSeconds: number | null) =>
-          Effect.fromResult(priceOrder(protocol, ordered.model.prices, input, videoSeconds))
+          Effect.fromResult(priceOrder(row, ordered.model.prices, input, videoSeconds))
         const { sku, quote, inputs } = yield* Effect.flatMap(price(null), (first) =>
           first.quote.kind === "token_video" && first.quote.withVideo
             ? Effect.flatMap(inputVideo.knownSeconds(input.blocks), price)
@@ -193,10 +192,7 @@ export const layerVideoTasks = Layer.effect(
               }
             })
             yield* failpoints.pass("video.held")
-            const upstreamId = yield* paidCall(
-              adapters.video[protocol].submit(mounted.account, order),
-              giveBack
-            )
+            const upstreamId = yield* paidCall(adapter.submit(mounted.account, order), giveBack)
             yield* failpoints.pass("video.accepted")
             const recorded = yield* tasks
               .accept(caller.organizationId, id, upstreamId, settings.askIntervalSeconds)

@@ -75,11 +75,13 @@ export const seenDuring = Effect.fnUntraced(function* <A, E, R>(call: Effect.Eff
   return { result, requests: yield* simulator.requests }
 })
 
+const existing = <A>(adapter: A | undefined) => Effect.orDie(Effect.fromNullishOr(adapter))
+
 export const videoAdapter = (protocol: VideoProtocol) =>
-  Effect.map(ProtocolAdapter, ({ video }) => video[protocol])
+  Effect.flatMap(ProtocolAdapter, ({ video }) => existing(video.get(protocol)))
 
 export const imageAdapter = (protocol: ImageProtocol) =>
-  Effect.map(ProtocolAdapter, ({ image }) => image[protocol])
+  Effect.flatMap(ProtocolAdapter, ({ image }) => existing(image.get(protocol)))
 
 export const textBlock = (text: string) => ({ type: "text", text }) as const
 

@@ -7,6 +7,7 @@ import {
   findWarnings,
   mountProtocol
 } from "../../src/domain/CatalogRules.ts"
+import { builtInProtocols } from "../../src/domain/ProtocolTables.ts"
 
 const tokenVideo = {
   kind: "token_video",
@@ -62,11 +63,11 @@ const good = catalog(
 
 describe("a sound catalog", () => {
   it("has no fault", () => {
-    assert.deepStrictEqual(findFaults(good), [])
+    assert.deepStrictEqual(findFaults(good, builtInProtocols), [])
   })
 
   it("may be empty", () => {
-    assert.deepStrictEqual(findFaults(catalog([], [], [])), [])
+    assert.deepStrictEqual(findFaults(catalog([], [], []), builtInProtocols), [])
   })
 
   it.each([
@@ -79,12 +80,15 @@ describe("a sound catalog", () => {
     ["vp_f", secondVideo],
     ["vp_z", tokenVideo]
   ])("may price %s by $kind", (protocol, prices) => {
-    assert.deepStrictEqual(findFaults(catalog([], [model("m", "video", protocol, prices)], [])), [])
+    assert.deepStrictEqual(
+      findFaults(catalog([], [model("m", "video", protocol, prices)], []), builtInProtocols),
+      []
+    )
   })
 
   it.each(["chat", "vlm", "embedding", "rerank"])("may price %s by tokens", (modality) => {
     const models = [model("m", modality, "openai", tokens)]
-    assert.deepStrictEqual(findFaults(catalog([], models, [])), [])
+    assert.deepStrictEqual(findFaults(catalog([], models, []), builtInProtocols), [])
   })
 })
 
@@ -173,7 +177,7 @@ describe("a contradiction", () => {
       "vp_e is billed by second_video, but the price is token_video"
     ]
   ])("is found by its path: %s", (_, channels, models, mounts, path, message) => {
-    const faults = findFaults(catalog(channels, models, mounts))
+    const faults = findFaults(catalog(channels, models, mounts), builtInProtocols)
     assert.deepStrictEqual(
       faults.map((fault) => fault.path),
       [path]
@@ -187,7 +191,8 @@ describe("a contradiction", () => {
         [channel("one"), channel("one")],
         [film, film, model("m", "video", "vp_d", tokenVideo)],
         [mount("nobody", "nowhere"), mount("film", "one", "vp_d"), mount("nobody", "nowhere")]
-      )
+      ),
+      builtInProtocols
     )
     assert.deepStrictEqual(
       faults.map((fault) => fault.path),
@@ -208,7 +213,7 @@ describe("a contradiction", () => {
 
 describe("warnings", () => {
   const pathsOf = (document: CatalogDocument, hasKey = (_: string) => true) =>
-    findWarnings(document, hasKey).map(({ path }) => path)
+    findWarnings(document, builtInProtocols, hasKey).map(({ path }) => path)
 
   it("speak of channels without a key, by the channel's id", () => {
     assert.deepStrictEqual(

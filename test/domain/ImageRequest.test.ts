@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema, Struct } from "effect"
-import { imageProtocols, isImageProtocol } from "../../src/domain/ImageProtocol.ts"
+import { Schema } from "effect"
+import { imageProtocols } from "../../src/domain/ImageProtocol.ts"
 import { ImageBody, imageCount } from "../../src/domain/ImageRequest.ts"
+import { builtInProtocols } from "../../src/domain/ProtocolTables.ts"
 
 const decode = (fields: Readonly<Record<string, unknown>>) =>
   Schema.decodeUnknownSync(ImageBody)({ model: "paint-1", prompt: "a cat", ...fields })
@@ -51,7 +52,9 @@ describe("the image protocols", () => {
   })
 
   it("are recognised by their exact names", () => {
-    assert.deepStrictEqual(Struct.keys(imageProtocols).map(isImageProtocol), [true, true, true])
-    for (const name of ["ip_d", "IP_A", "vp_a", "", null]) assert.isFalse(isImageProtocol(name))
+    assert.deepStrictEqual([...builtInProtocols.image.keys()], ["ip_a", "ip_b", "ip_c"])
+    for (const name of ["ip_d", "IP_A", "vp_a", "toString", ""]) {
+      assert.isFalse(builtInProtocols.image.has(name))
+    }
   })
 })

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Struct } from "effect"
+import { builtInProtocols } from "../../src/domain/ProtocolTables.ts"
 import {
   canServe,
   DEFAULT_RESOLUTION,
   DEFAULT_SECONDS,
-  isVideoProtocol,
-  relayFamilyOf,
   SMART_SECONDS,
-  videoProtocolRow,
+  type VideoProtocol,
+  type VideoProtocolRow,
   videoProtocols
 } from "../../src/domain/VideoProtocol.ts"
 
@@ -21,6 +21,8 @@ const table = [
   ["vp_f", 2, 15, "never", ["720p", "1080p"], "second_video", false, "f"]
 ] as const
 
+const rowOf = (protocol: VideoProtocol): VideoProtocolRow => videoProtocols[protocol]
+
 describe("the video protocols", () => {
   it("are six", () => {
     assert.sameMembers(
@@ -32,12 +34,13 @@ describe("the video protocols", () => {
   it.each(table)(
     "%s offers what its row says",
     (protocol, min, max, smart, resolutions, billing, needsAppId, relayFamily) =>
-      assert.deepStrictEqual(videoProtocolRow(protocol), {
+      assert.deepStrictEqual(rowOf(protocol), {
         seconds: [min, max],
         smart,
         resolutions,
         billing,
         needsAppId,
+        relays: protocol === "vp_c",
         relayFamily
       })
   )
@@ -52,9 +55,10 @@ describe("the video protocols", () => {
     ["ip_b", null],
     ["toString", null]
   ])("the relay serves a model listed as %s by its family %j", (listed, family) => {
-    assert.strictEqual(relayFamilyOf(listed), family)
-    assert.strictEqual(canServe("vp_c", listed), family !== null)
-    assert.isTrue(canServe("vp_a", listed))
+    const row = builtInProtocols.video.get(listed)
+    assert.strictEqual(row?.relayFamily ?? null, family)
+    assert.strictEqual(canServe(videoProtocols.vp_c, row), family !== null)
+    assert.isTrue(canServe(videoProtocols.vp_a, row))
   })
 
   it("default to 5 seconds of 720p and spell the smart length -1", () => {
@@ -62,16 +66,13 @@ describe("the video protocols", () => {
   })
 
   it.each(table)("%s can render the default tier", (protocol) => {
-    const { resolutions, seconds } = videoProtocolRow(protocol)
+    const { resolutions, seconds } = rowOf(protocol)
     assert.isAtLeast(DEFAULT_SECONDS, seconds[0])
     assert.isAtMost(DEFAULT_SECONDS, seconds[1])
     assert.isTrue(resolutions.length === 0 || resolutions.includes(DEFAULT_RESOLUTION))
   })
 
-  it.each(["vp_g", "VP_A", "ip_a", "openai", "", "constructor", null])(
-    "do not include %j",
-    (name) => {
-      assert.isFalse(isVideoProtocol(name))
-    }
-  )
+  it.each(["vp_g", "VP_A", "ip_a", "openai", "", "constructor"])("do not include %j", (name) => {
+    assert.isFalse(builtInProtocols.video.has(name))
+  })
 })

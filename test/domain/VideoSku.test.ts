@@ -1,7 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { VideoSkuInvalid } from "../../src/domain/Errors.ts"
-import type { Resolution, VideoBilling, VideoProtocol } from "../../src/domain/VideoProtocol.ts"
+import {
+  type Resolution,
+  type VideoBilling,
+  type VideoProtocol,
+  type VideoProtocolRow,
+  videoProtocols
+} from "../../src/domain/VideoProtocol.ts"
 import { resolveSku } from "../../src/domain/VideoSku.ts"
 
 interface Offer {
@@ -58,7 +64,7 @@ const resolve = (
   { billing, protocol }: Offer,
   seconds: number | string | null,
   resolution: string | null
-) => resolveSku(protocol, billing, { seconds, resolution })
+) => resolveSku(videoProtocols[protocol], billing, { seconds, resolution })
 
 const refusal = (
   offer: Offer,
@@ -195,7 +201,9 @@ describe("the nearest resolution", () => {
     ["vp_f", "second_video", "480P", "720p"]
   ] as const)("of %s (%s) to %s is %s", (protocol, billing, written, nearest) => {
     const input = { seconds: 5, resolution: written }
-    const error = Result.getOrThrow(Result.flip(resolveSku(protocol, billing, input)))
+    const error = Result.getOrThrow(
+      Result.flip(resolveSku(videoProtocols[protocol], billing, input))
+    )
     assert.strictEqual(error.nearest, nearest)
   })
 })
@@ -204,8 +212,35 @@ describe("vp_b", () => {
   it.each([null, "480p", "720p", "1080P", "4K", "540p", "banana", ""])(
     "takes the resolution %j, sends none and bills 720p",
     (resolution) => {
-      const sku = Result.getOrThrow(resolveSku("vp_b", "token_video", { seconds: -1, resolution }))
+      const sku = Result.getOrThrow(
+        resolveSku(videoProtocols.vp_b, "token_video", { seconds: -1, resolution })
+      )
       assert.deepStrictEqual(sku, { seconds: "smart", resolution: null, billedResolution: "720p" })
     }
   )
+})
+
+describe("a protocol without the default tier", () => {
+  const row: VideoProtocolRow = {
+    ...videoProtocols.vp_d,
+    seconds: [6, 8],
+    resolutions: ["540p", "1080p"]
+  }
+
+  it("defaults to the nearest length and its first resolution", () => {
+    const sku = resolveSku(row, "second_video", { seconds: null, resolution: null })
+    assert.deepStrictEqual(Result.getOrThrow(sku), {
+      seconds: 6,
+      resolution: "540p",
+      billedResolution: "540p"
+    })
+  })
+
+  it.each([
+    [{ seconds: "short", resolution: null }, 6],
+    [{ seconds: 6, resolution: "hd" }, "540p"]
+  ])("names what it offers as the nearest to %j", (input, nearest) => {
+    const error = Result.getOrThrow(Result.flip(resolveSku(row, "second_video", input)))
+    assert.strictEqual(error.nearest, nearest)
+  })
 })

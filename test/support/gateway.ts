@@ -198,7 +198,11 @@ const makeGateway = Effect.gen(function* () {
 })
 
 /** A gateway on an empty database of the kind, on ports of its own. */
-export const layerTestGateway = (kind: DatabaseKind, settings: Settings = quickSettings) => {
+export const layerTestGateway = (
+  kind: DatabaseKind,
+  settings: Settings = quickSettings,
+  adapters: typeof layerAdapters = layerAdapters
+) => {
   const secrets = {
     masterKey: Redacted.make(new Uint8Array(32).fill(7)),
     adminToken: Redacted.make(ADMIN_TOKEN)
@@ -206,7 +210,7 @@ export const layerTestGateway = (kind: DatabaseKind, settings: Settings = quickS
   return Layer.effect(Gateway, makeGateway).pipe(
     Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: 0 })),
     Layer.provide(layerUseCases),
-    Layer.provide(layerAdapters.pipe(Layer.provide(NodeHttpClient.layerUndici))),
+    Layer.provide(adapters.pipe(Layer.provide(NodeHttpClient.layerUndici))),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(layerDatabase(kind)),
     Layer.provideMerge(layerSimulator({ port: 0 })),

@@ -2,8 +2,9 @@
 import { Effect } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
-import { type RelayFamily, relayFamilyOf } from "../../domain/VideoProtocol.ts"
+import type { RelayFamily } from "../../domain/VideoProtocol.ts"
 import type { VideoAdapter } from "../../services/ProtocolAdapter.ts"
+import { Protocols } from "../../services/Protocols.ts"
 import { saysError } from "../errorText.ts"
 import { VendorLimits } from "../limits.ts"
 import { relayRoot, videoSegments } from "../relay.ts"
@@ -23,21 +24,24 @@ const families: Readonly<Record<RelayFamily, Family>> = {
   f: familyF
 }
 
-/** Orders without a family are refused before they come here, so nothing was sent for them. */
-const familyOf = (listedProtocol: string) => {
-  const name = relayFamilyOf(listedProtocol)
-  return name === null
-    ? Effect.fail(
-        new VendorUnreachable({ message: `The relay serves no model listed as ${listedProtocol}` })
-      )
-    : Effect.succeed({ family: families[name], segment: videoSegments[name] })
-}
-
 // Calls
 
 export const makeVpC = Effect.gen(function* () {
   const http = yield* HttpClient.HttpClient
   const limits = yield* VendorLimits
+  const protocols = yield* Protocols
+
+  /** Orders without a family are refused before they come here, so nothing was sent for them. */
+  const familyOf = (listedProtocol: string) => {
+    const name = protocols.video.get(listedProtocol)?.relayFamily ?? null
+    return name === null
+      ? Effect.fail(
+          new VendorUnreachable({
+            message: `The relay serves no model listed as ${listedProtocol}`
+          })
+        )
+      : Effect.succeed({ family: families[name], segment: videoSegments[name] })
+  }
 
   const submit: VideoAdapter["submit"] = Effect.fn("vp_c.submit")(function* (account, order) {
     const { family, segment } = yield* familyOf(order.listedProtocol)

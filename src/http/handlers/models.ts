@@ -5,28 +5,30 @@ import { mountProtocol } from "../../domain/CatalogRules.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "../../domain/ImageProtocol.ts"
 import { modalities, modalityFilters } from "../../domain/Modality.ts"
-import { DEFAULT_SECONDS, isVideoProtocol, videoProtocolRow } from "../../domain/VideoProtocol.ts"
+import type { ProtocolTables } from "../../domain/ProtocolTables.ts"
+import { defaultSecondsOf } from "../../domain/VideoProtocol.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
+import { Protocols } from "../../services/Protocols.ts"
 import { Settings } from "../../services/Settings.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { answerErrors } from "./respond.ts"
 
 /** What a client may order of a model, by the protocol it is called by. */
-const limitsOf = (snapshot: CatalogSnapshot, model: Model) => {
+const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   if (model.modality === "image") {
     return { images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES } }
   }
   const mount = snapshot.mounts.get(model.id)?.[0]
   const protocol = mount === undefined ? model.protocol : mountProtocol(model, mount)
-  if (model.modality !== "video" || !isVideoProtocol(protocol)) return {}
-  const row = videoProtocolRow(protocol)
+  const row = protocols.video.get(protocol)
+  if (model.modality !== "video" || row === undefined) return {}
   const [min, max] = row.seconds
   return {
     durations: {
       min,
       max,
-      default: DEFAULT_SECONDS,
+      default: defaultSecondsOf(row),
       smart:
         row.smart === "always" ||
         (row.smart === "token_billed" && model.prices?.kind === "token_video")
@@ -40,6 +42,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
   "models",
   Effect.fn(function* (handlers) {
     const catalog = yield* Catalog
+    const protocols = yield* Protocols
     const { currency } = yield* Settings
     return handlers.handleAll({
       list: Effect.fn("models.list")(function* ({ query }) {
@@ -66,7 +69,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
               modality: model.modality,
               status: modalities[model.modality].status,
               input_forms: model.input_forms,
-              ...limitsOf(snapshot, model),
+              ...limitsOf(protocols, snapshot, model),
               currency,
               prices: model.prices ?? null
             }))

@@ -1,0 +1,267 @@
+/**
+ * Orders every video and image model of a demo gateway, one after the other, from create to charge,
+ * and prints what came of each. Ends with 1 when one of them failed.
+ *
+ * With GATEWAY_KEY it walks the gateway at GATEWAY_URL, otherwise a demo of its own.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { NodeRuntime } from "@effect/platform-node"
+import { Config, Console, Duration, Effect, Schema } from "effect"
+import { formatNano, parseNano } from "../src/domain/Money.ts"
+
+interface Demo {
+  readonly url: string
+  readonly key: string
+  /** Null where it is not ours to know. */
+  readonly adminToken: string | null
+}
+
+class WalkFailed extends Schema.TaggedError<WalkFailed>()("WalkFailed", {
+  message: Schema.String
+}) {}
+
+const modalities: ReadonlySet<string> = new Set(["video", "image"])
+const GIVE_UP_AFTER = "5 minutes"
+/** Any address does: the gateway hands it on, and the simulated vendors do not fetch it. */
+const PICTURE = "https://media.example/lighthouse.png"
+
+const Models = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      modality: Schema.String,
+      input_forms: Schema.Array(Schema.String),
+      durations: Schema.optionalKey(Schema.Struct({ default: Schema.Int })),
+      resolutions: Schema.optionalKey(Schema.Array(Schema.String))
+    })
+  )
+})
+type Model = (typeof Models.Type)["data"][number]
+const Balance = Schema.Struct({ balance: Schema.String, held: Schema.String })
+const Created = Schema.Struct({ id: Schema.String })
+const Task = Schema.Struct({
+  task_status: Schema.String,
+  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+})
+const Images = Schema.Struct({ data: Schema.NonEmptyArray(Schema.Unknown) })
+const Usage = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      model: Schema.String,
+      charge: Schema.String,
+      task_id: Schema.NullOr(Schema.String)
+    })
+  )
+})
+
+/** One request, with its answer in the shape that is expected of it. */
+const call = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  url: string,
+  key: string,
+  json?: unknown
+): Effect.Effect<S["Type"], WalkFailed> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const response = await fetch(url, {
+        method: json === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        signal
+      })
+      return { status: response.status, text: await response.text() }
+    },
+    catch: () => new WalkFailed({ message: `${url} cannot be reached` })
+  }).pipe(
+    Effect.flatMap(({ status, text }) =>
+      Schema.decodeEffect(Schema.fromJsonString(schema))(text).pipe(
+        Effect.mapError(() => new WalkFailed({ message: `HTTP ${status}: ${text.slice(0, 300)}` }))
+      )
+    )
+  )
+
+const nano = (decimal: string): Effect.Effect<bigint, WalkFailed> =>
+  Effect.fromResult(parseNano(decimal)).pipe(
+    Effect.mapError((message) => new WalkFailed({ message }))
+  )
+
+const walker = (demo: Demo) => {
+  const ask = <S extends Schema.Top & { readonly DecodingServices: never }>(
+    schema: S,
+    path: string,
+    json?: unknown
+  ) => call(schema, `${demo.url}${path}`, demo.key, json)
+
+  const held = Effect.flatMap(ask(Balance, "/v1/balance"), (balance) => nano(balance.held))
+
+  const chargeOf = Effect.fnUntraced(function* (model: Model, taskId: string | null) {
+    const { data } = yield* ask(Usage, "/v1/usage?limit=1")
+    const [latest] = data
+    return latest?.model === model.id && latest.task_id === taskId
+      ? latest.charge
+      : yield* new WalkFailed({ message: "it succeeded, and no charge is recorded" })
+  })
+
+  const video = Effect.fnUntraced(function* (model: Model, order: object) {
+    const before = yield* held
+    const { id } = yield* ask(Created, "/v1/videos/generations", order)
+    const hold = formatNano((yield* held) - before)
+    const task = yield* ask(Task, `/v1/videos/${id}?wait=60`).pipe(
+      Effect.repeat({ until: ({ task_status }) => task_status !== "processing" }),
+      Effect.timeoutOrElse({
+        duration: GIVE_UP_AFTER,
+        orElse: () =>
+          Effect.fail(new WalkFailed({ message: `no end within ${GIVE_UP_AFTER} (${id})` }))
+      })
+    )
+    if (task.error !== undefined) return yield* new WalkFailed({ message: task.error.message })
+    return { hold, charge: yield* chargeOf(model, id), state: task.task_status }
+  })
+
+  /** Its hold is taken and charged within the one call. */
+  const image = Effect.fnUntraced(function* (model: Model, order: object) {
+    yield* ask(Images, "/v1/images/generations", order)
+    return { hold: "-", charge: yield* chargeOf(model, null), state: "succeeded" }
+  })
+
+  const walk = Effect.fnUntraced(function* (model: Model) {
+    const seconds = model.durations?.default
+    const resolution = model.resolutions?.find((name) => name === "720p") ?? model.resolutions?.[0]
+    const picture = model.input_forms.length > 0 && !model.input_forms.includes("text")
+    const order = {
+      model: model.id,
+      prompt: "a lighthouse at dusk",
+      ...(seconds === undefined ? {} : { duration: seconds }),
+      ...(resolution === undefined ? {} : { resolution }),
+      ...(picture ? { image: PICTURE } : {})
+    }
+    const ordered = [
+      seconds === undefined ? "1 image" : `${seconds} s`,
+      ...(resolution === undefined ? [] : [resolution]),
+      `from ${picture ? "an image" : "text"}`
+    ].join(", ")
+    const made = model.modality === "video" ? video(model, order) : image(model, order)
+    const [duration, walked] = yield* Effect.timed(Effect.result(made))
+    const { hold, charge, state } =
+      walked._tag === "Success"
+        ? walked.success
+        : { hold: "-", charge: "-", state: `failed: ${walked.failure.message}` }
+    return {
+      failed: walked._tag === "Failure",
+      cells: [
+        model.id,
+        model.modality,
+        ordered,
+        hold,
+        charge,
+        Duration.toSeconds(duration).toFixed(1),
+        state
+      ]
+    }
+  })
+
+  const models = Effect.map(ask(Models, "/v1/models"), ({ data }) =>
+    data.filter(({ modality }) => modalities.has(modality))
+  )
+
+  return { models, walk }
+}
+
+const widths = [13, 9, 27, 9, 9, 8, 0]
+const printRow = (cells: ReadonlyArray<string>) =>
+  Console.log(cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(" "))
+
+const verify = Effect.fnUntraced(function* (url: string, adminToken: string) {
+  const Books = Schema.Struct({ ok: Schema.Boolean })
+  const { ok } = yield* call(Books, `${url}/admin/v1/ledger/verify`, adminToken)
+  if (!ok) return yield* new WalkFailed({ message: "the ledger does not verify" })
+  yield* Console.log("\nThe ledger verifies.")
+})
+
+const walkAll = Effect.fnUntraced(function* (demo: Demo) {
+  const { models, walk } = walker(demo)
+  const found = yield* models
+  if (found.length === 0) return yield* new WalkFailed({ message: "there is no model to order" })
+  yield* printRow(["model", "modality", "ordered", "hold", "charge", "seconds", "state"])
+  const rows = yield* Effect.forEach(found, (model) =>
+    Effect.tap(walk(model), ({ cells }) => printRow(cells))
+  )
+  if (demo.adminToken !== null) yield* verify(demo.url, demo.adminToken)
+  const failures = rows.filter(({ failed }) => failed).length
+  if (failures > 0) {
+    return yield* new WalkFailed({ message: `${failures} of ${rows.length} models failed` })
+  }
+})
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+/** What the demo tells about itself, once it has told all of it. */
+const readDemo = (printed: string): Demo | null => {
+  const [, url] = /gateway +(http\S+)\n/.exec(printed) ?? []
+  const [, key] = /API key +(mg_\S+)\n/.exec(printed) ?? []
+  const [, adminToken] = /admin token +(\S+)\n/.exec(printed) ?? []
+  return url === undefined || key === undefined || adminToken === undefined
+    ? null
+    : { url, key, adminToken }
+}
+
+/** A gateway on an empty database and free ports, gone with everything it wrote in the end. */
+const startDemo = Effect.acquireRelease(
+  Effect.sync(() => {
+    const dataDir = mkdtempSync(join(tmpdir(), "media-gateway-walk-"))
+    // Whoever walks may have a gateway configured in their environment: it must stay untouched.
+    const { HOME, PATH, TMPDIR } = process.env
+    const child = spawn(process.execPath, [main], {
+      env: {
+        ...{ HOME, PATH, TMPDIR },
+        GATEWAY_DEMO: "1",
+        DATA_DIR: dataDir,
+        PORT: "0",
+        GATEWAY_SIMULATOR_PORT: "0",
+        GATEWAY_ASK_INTERVAL_SECONDS: "0.2"
+      },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    return { child, dataDir, ended: once(child, "close") }
+  }),
+  ({ child, dataDir, ended }) =>
+    Effect.promise(async () => {
+      child.kill("SIGTERM")
+      await ended
+      rmSync(dataDir, { recursive: true, force: true })
+    })
+).pipe(
+  Effect.flatMap(({ child }) =>
+    Effect.callback<Demo, WalkFailed>((resume) => {
+      let printed = ""
+      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        printed += chunk
+        const demo = readDemo(printed)
+        if (demo !== null) resume(Effect.succeed(demo))
+      })
+      child.on("close", () =>
+        resume(Effect.fail(new WalkFailed({ message: `the demo did not start: ${printed}` })))
+      )
+    })
+  )
+)
+
+const text = (name: string, fallback: string) =>
+  Config.String(name).pipe(Config.withDefault(fallback))
+
+const program = Effect.gen(function* () {
+  const url = yield* text("GATEWAY_URL", "http://127.0.0.1:8080")
+  const key = yield* text("GATEWAY_KEY", "")
+  const given: Demo = { url: url.replace(/\/+$/, ""), key, adminToken: null }
+  yield* walkAll(key === "" ? yield* startDemo : given)
+}).pipe(
+  Effect.scoped,
+  Effect.tapError((error) => Console.error(`walk-demo: ${error.message}`))
+)
+
+NodeRuntime.runMain(program, { disableErrorReporting: true })

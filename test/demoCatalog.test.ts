@@ -1,0 +1,37 @@
+import { assert, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { demoCatalog } from "../src/demoCatalog.ts"
+import { CatalogDocument } from "../src/domain/CatalogDocument.ts"
+import { findFaults, findWarnings, mountProtocol } from "../src/domain/CatalogRules.ts"
+import { builtInProtocols } from "../src/domain/ProtocolTables.ts"
+
+const catalog = Schema.decodeUnknownSync(CatalogDocument)(demoCatalog("http://127.0.0.1:1"))
+
+it("the demo catalog is sound and calls every protocol", () => {
+  assert.deepStrictEqual(findFaults(catalog, builtInProtocols), [])
+  assert.deepStrictEqual(
+    findWarnings(catalog, builtInProtocols, () => true),
+    []
+  )
+  const models = new Map(catalog.models.map((model) => [model.id, model]))
+  const called = catalog.mounts.flatMap((mount) => {
+    const model = models.get(mount.model)
+    return model === undefined ? [] : [mountProtocol(model, mount)]
+  })
+  assert.sameMembers(
+    [...new Set(called)],
+    [...builtInProtocols.video.keys(), ...builtInProtocols.image.keys()]
+  )
+})
+
+it("the demo relays a model of every family", () => {
+  const relayed = catalog.mounts.flatMap((mount) =>
+    mount.protocol === "vp_c"
+      ? catalog.models.filter(({ id }) => id === mount.model).map(({ protocol }) => protocol)
+      : []
+  )
+  assert.sameMembers(
+    relayed.map((protocol) => builtInProtocols.video.get(protocol)?.relayFamily),
+    ["a", "d", "e", "f"]
+  )
+})

@@ -1,0 +1,127 @@
+/** Two protocols of a toy vendor, put beside the built-in ones by layers alone. */
+import { Effect, Layer, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { layerAdapters } from "../../src/adapters/index.ts"
+import { VendorLimits } from "../../src/adapters/limits.ts"
+import { send, unusable } from "../../src/adapters/vendorHttp.ts"
+import { imageCount } from "../../src/domain/ImageRequest.ts"
+import { builtInProtocols } from "../../src/domain/ProtocolTables.ts"
+import type { VideoProtocolRow } from "../../src/domain/VideoProtocol.ts"
+import { textOf } from "../../src/domain/VideoRequest.ts"
+import {
+  type ImageAdapter,
+  ProtocolAdapter,
+  type VideoAdapter
+} from "../../src/services/ProtocolAdapter.ts"
+import { Protocols } from "../../src/services/Protocols.ts"
+
+// Rows
+
+const videoRow: VideoProtocolRow = {
+  seconds: [6, 12],
+  smart: "never",
+  resolutions: ["540p", "1080p"],
+  billing: "second_video",
+  needsAppId: false,
+  relays: false,
+  relayFamily: null
+}
+
+export const layerToyProtocols = Layer.succeed(Protocols, {
+  video: new Map([...builtInProtocols.video, ["vp_toy", videoRow]]),
+  image: new Map([...builtInProtocols.image, ["ip_toy", { base64: false }]])
+})
+
+// Wire schemas
+
+const isSubmitted = Schema.is(Schema.Struct({ job: Schema.NonEmptyString }))
+const isJob = Schema.is(
+  Schema.Union([
+    Schema.Struct({ state: Schema.Literal("busy") }),
+    Schema.Struct({ state: Schema.Literal("done"), file: Schema.NonEmptyString }),
+    Schema.Struct({ state: Schema.Literal("broken"), why: Schema.String })
+  ])
+)
+const isDrawn = Schema.is(Schema.Struct({ files: Schema.Array(Schema.NonEmptyString) }))
+
+// Calls
+
+const makeVpToy = Effect.gen(function* () {
+  const http = yield* HttpClient.HttpClient
+  const limits = yield* VendorLimits
+
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_toy.submit")(function* (account, order) {
+    const request = HttpClientRequest.post(`${account.baseUrl}/jobs`).pipe(
+      HttpClientRequest.bearerToken(account.apiKey),
+      HttpClientRequest.bodyJsonUnsafe({
+        toy: order.upstreamModel,
+        say: textOf(order.blocks),
+        seconds: order.seconds,
+        lines: order.resolution
+      })
+    )
+    const answer = yield* send(http, request, limits.submit)
+    return answer.status < 300 && isSubmitted(answer.body)
+      ? answer.body.job
+      : yield* Effect.fail(unusable(account, answer))
+  })
+
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_toy.poll")(function* (account, task) {
+    const job = encodeURIComponent(task.upstreamId)
+    const request = HttpClientRequest.get(`${account.baseUrl}/jobs/${job}`).pipe(
+      HttpClientRequest.bearerToken(account.apiKey)
+    )
+    const answer = yield* send(http, request, limits.poll)
+    if (!isJob(answer.body)) return yield* Effect.fail(unusable(account, answer))
+    switch (answer.body.state) {
+      case "busy":
+        return { _tag: "Processing" }
+      case "done":
+        return {
+          _tag: "Succeeded",
+          videoUrl: answer.body.file,
+          usage: { completionTokens: null, outputSeconds: null }
+        }
+      case "broken":
+        return { _tag: "Failed", code: "failed", message: answer.body.why }
+    }
+  })
+
+  return { submit, poll } satisfies VideoAdapter
+})
+
+const makeIpToy = Effect.gen(function* () {
+  const http = yield* HttpClient.HttpClient
+  const limits = yield* VendorLimits
+
+  const generate: ImageAdapter["generate"] = Effect.fn("ip_toy.generate")(function* (
+    account,
+    { body, upstreamModel }
+  ) {
+    const request = HttpClientRequest.post(`${account.baseUrl}/drawings`).pipe(
+      HttpClientRequest.bearerToken(account.apiKey),
+      HttpClientRequest.bodyJsonUnsafe({
+        toy: upstreamModel,
+        say: body.prompt,
+        count: imageCount(body)
+      })
+    )
+    const answer = yield* send(http, request, limits.image)
+    if (!isDrawn(answer.body)) return yield* Effect.fail(unusable(account, answer))
+    return { created: 1, data: answer.body.files.map((url) => ({ url })) }
+  })
+
+  return { generate } satisfies ImageAdapter
+})
+
+/** The built-in adapters and the toy vendor's. */
+export const layerToyAdapters = Layer.effect(
+  ProtocolAdapter,
+  Effect.gen(function* () {
+    const builtIn = yield* ProtocolAdapter
+    return ProtocolAdapter.of({
+      video: new Map([...builtIn.video, ["vp_toy", yield* makeVpToy]]),
+      image: new Map([...builtIn.image, ["ip_toy", yield* makeIpToy]])
+    })
+  })
+).pipe(Layer.provide(layerAdapters))
