@@ -97,9 +97,9 @@ const order = Effect.fnUntraced(function* (who: Customer, json: Readonly<Record<
 const Created = Schema.Struct({ id: Schema.String })
 const List = Schema.Struct({ data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)) })
 
-const layerToyGateway = layerTestGateway("embedded", quickSettings, layerToyAdapters).pipe(
-  Layer.provide(layerToyProtocols)
-)
+const layerToyGateway = layerTestGateway("embedded", quickSettings, {
+  adapters: layerToyAdapters
+}).pipe(Layer.provide(layerToyProtocols))
 
 layer(layerToyGateway, { excludeTestServices: true, timeout: "60 seconds" })(
   "a protocol added by layers",

@@ -149,7 +149,9 @@ export const testCatalog = (simulatorUrl: string): typeof CatalogWrite.Encoded =
   }
 }
 
-const makeGateway = Effect.gen(function* () {
+type MakeCatalog = (simulatorUrl: string) => typeof CatalogWrite.Encoded
+
+const makeGateway = Effect.fnUntraced(function* (catalogFor: MakeCatalog) {
   const { address } = yield* HttpServer.HttpServer
   const simulator = yield* Simulator
   const url = HttpServer.formatAddress(address)
@@ -192,25 +194,30 @@ const makeGateway = Effect.gen(function* () {
       : Effect.die(new Error(`the books are broken: ${answer.text}`))
   )
 
-  const loaded = yield* admin("/catalog", { method: "PUT", json: testCatalog(simulator.url) })
+  const loaded = yield* admin("/catalog", { method: "PUT", json: catalogFor(simulator.url) })
   if (loaded.status !== 200) return yield* Effect.die(new Error(loaded.text))
   return Gateway.of({ url, call: callGateway, admin, customer, balance, verify, simulator })
 })
 
-/** A gateway on an empty database of the kind, on ports of its own. */
+/** A gateway on an empty database of the kind, on ports of its own, with the catalog loaded. */
 export const layerTestGateway = (
   kind: DatabaseKind,
   settings: Settings = quickSettings,
-  adapters: typeof layerAdapters = layerAdapters
+  options: {
+    readonly catalogFor?: MakeCatalog
+    readonly adapters?: typeof layerAdapters
+  } = {}
 ) => {
   const secrets = {
     masterKey: Redacted.make(new Uint8Array(32).fill(7)),
     adminToken: Redacted.make(ADMIN_TOKEN)
   }
-  return Layer.effect(Gateway, makeGateway).pipe(
+  return Layer.effect(Gateway, makeGateway(options.catalogFor ?? testCatalog)).pipe(
     Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: 0 })),
     Layer.provide(layerUseCases),
-    Layer.provide(adapters.pipe(Layer.provide(NodeHttpClient.layerUndici))),
+    Layer.provide(
+      (options.adapters ?? layerAdapters).pipe(Layer.provide(NodeHttpClient.layerUndici))
+    ),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(layerDatabase(kind)),
     Layer.provideMerge(layerSimulator({ port: 0 })),

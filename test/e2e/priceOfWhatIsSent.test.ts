@@ -1,0 +1,140 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Result, Schema } from "effect"
+import { ImageBody } from "../../src/domain/ImageRequest.ts"
+import { VideoBody } from "../../src/domain/VideoRequest.ts"
+import type { Caller } from "../../src/services/Access.ts"
+import { Images } from "../../src/services/Images.ts"
+import { VideoTasks } from "../../src/services/VideoTasks.ts"
+import { Book } from "../../src/simulator/Book.ts"
+import { Requests } from "../../src/simulator/Requests.ts"
+import { toDecimal } from "../support/amounts.ts"
+import { Holds, layerInProcess } from "../support/inProcess.ts"
+import { ways } from "../support/protocolCatalog.ts"
+import { secondTariff, type Tier, tokenTariff } from "../support/protocolTable/tariffs.ts"
+import { diceOf, randomImageBody, randomVideoBody } from "../support/randomOrders.ts"
+import { type Reading, readImageCount, readWire } from "../support/wireReading.ts"
+
+/** Orders over all models together; more of them find more. */
+const ORDERS = Number(process.env.PRICE_ORDERS ?? 10_000)
+/** Every run orders something else unless it is told to repeat one. */
+const SEED = Number(process.env.PRICE_SEED ?? Date.now() % 2 ** 31)
+
+const caller: Caller = {
+  organizationId: "org_1",
+  memberId: "mem_1",
+  keyId: "key_1",
+  scopes: new Set(["videos", "images"]),
+  models: null
+}
+
+const decodeVideo = Schema.decodeUnknownResult(VideoBody)
+const decodeImage = Schema.decodeUnknownResult(ImageBody)
+
+const tiers: ReadonlyArray<unknown> = ["480p", "540p", "720p", "1080p", "4k"] satisfies Tier[]
+const isTier = (value: unknown): value is Tier => tiers.includes(value)
+
+/** The price of what the vendor was asked for, by the price lists written out for these tests. */
+const priceOf = (listed: string, { seconds, tier, videos }: Reading): string => {
+  if (typeof seconds !== "number" || !isTier(tier)) return "no length or resolution was sent"
+  const tokens = listed === "vp_a" || listed === "vp_b"
+  const prepaid = tokens && seconds === -1 ? 15 : seconds
+  const order = { seconds: prepaid, tier, withVideo: videos > 0 }
+  return toDecimal((tokens ? tokenTariff : secondTariff).holdNano(order))
+}
+
+/** What came of one order: its hold, if any, and the one request to the vendor, if any. */
+const outcomeOf = Effect.fnUntraced(function* <A, E, R>(order: Effect.Effect<A, E, R>) {
+  const holds = yield* Holds
+  const requests = yield* Requests
+  const book = yield* Book
+  holds.amounts.clear()
+  holds.released.clear()
+  yield* requests.clear
+  const before = (yield* book.entries).length
+  const result = yield* Effect.result(order)
+  const [booked] = (yield* book.entries).slice(before)
+  return {
+    accepted: Result.isSuccess(result),
+    holds: [...holds.amounts.values()],
+    released: holds.released.size,
+    requests: yield* requests.all,
+    booked: booked?.event === "accepted" ? booked.order : null
+  }
+})
+
+const videoWays = ways.filter(({ modality }) => modality === "video")
+const imageWays = ways.filter(({ modality }) => modality === "image")
+const share = Math.ceil(ORDERS / ways.length)
+/** Far below what the dice give, far above what a broken generator would. */
+const LEAST_SENT = Math.floor(share / 20)
+
+layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
+  "the price is computed from what is sent",
+  (it) => {
+    it.effect.each(videoWays.map((way, index) => [way.model, way, index] as const))(
+      "%s: the hold is the price of the length, resolution and inputs the vendor was asked for",
+      ([, { model, listed }, index]) =>
+        Effect.gen(function* () {
+          const { create } = yield* VideoTasks
+          const dice = diceOf(SEED + index)
+          let sent = 0
+          for (let order = 0; order < share; order++) {
+            const text = randomVideoBody(dice, model)
+            const label = `PRICE_SEED=${SEED}, order ${order} of ${model}: ${text}`
+            const body = decodeVideo(JSON.parse(text))
+            if (Result.isFailure(body)) continue
+            const outcome = yield* outcomeOf(create(caller, body.success))
+            assert.isAtMost(outcome.requests.length, 1, label)
+            assert.strictEqual(outcome.released, outcome.accepted ? 0 : outcome.holds.length, label)
+            const [request] = outcome.requests
+            assert.strictEqual(outcome.accepted, outcome.booked !== null, label)
+            if (request === undefined) continue
+            sent++
+            const asked = readWire(request.path, request.body)
+            assert.isNotNull(asked, label)
+            assert.deepStrictEqual(asked.strays, [], label)
+            assert.deepStrictEqual(outcome.holds.map(toDecimal), [priceOf(listed, asked)], label)
+            if (outcome.booked === null) continue
+            const { seconds, resolution, inputs } = outcome.booked
+            const { images, videos, audios } = asked
+            assert.deepStrictEqual(
+              { seconds, tier: resolution ?? "720p", inputs },
+              { seconds: asked.seconds, tier: asked.tier, inputs: { images, videos, audios } },
+              label
+            )
+          }
+          assert.isAtLeast(sent, LEAST_SENT, `PRICE_SEED=${SEED}`)
+        })
+    )
+
+    it.effect.each(imageWays.map((way, index) => [way.model, way, index] as const))(
+      "%s: the hold is the price of the number of images the vendor was asked for",
+      ([, { model, mounted, listed }, index]) =>
+        Effect.gen(function* () {
+          const { generate } = yield* Images
+          const dice = diceOf(SEED - 1 - index)
+          let sent = 0
+          for (let order = 0; order < share; order++) {
+            const text = randomImageBody(dice, model)
+            const label = `PRICE_SEED=${SEED}, order ${order} of ${model}: ${text}`
+            const body = decodeImage(JSON.parse(text))
+            if (Result.isFailure(body)) continue
+            const outcome = yield* outcomeOf(generate(caller, body.success))
+            assert.strictEqual(outcome.requests.length, 1, label)
+            assert.strictEqual(outcome.released, outcome.accepted ? 0 : 1, label)
+            const [request] = outcome.requests
+            sent++
+            const asked = readImageCount(request?.path ?? "", request?.body)
+            // Only the common standard form has 1 for its own default.
+            if ((mounted ?? listed) !== "ip_a") assert.isNotNull(asked, label)
+            const count = asked ?? 1
+            assert.isTrue(typeof count === "number" && Number.isInteger(count), label)
+            const price = toDecimal(BigInt(Number(count)) * 170_000_000n)
+            assert.deepStrictEqual(outcome.holds.map(toDecimal), [price], label)
+            if (outcome.booked !== null) assert.strictEqual(outcome.booked.n, count, label)
+          }
+          assert.isAtLeast(sent, LEAST_SENT, `PRICE_SEED=${SEED}`)
+        })
+    )
+  }
+)

@@ -1,0 +1,126 @@
+/** The real use cases and adapters before the simulated vendors, without a socket or a database. */
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import {
+  HttpClient,
+  HttpClientRequest,
+  HttpClientResponse,
+  HttpEffect,
+  HttpRouter
+} from "effect/http"
+import { layerAdapters } from "../../src/adapters/index.ts"
+import { CatalogDocument } from "../../src/domain/CatalogDocument.ts"
+import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
+import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
+import { layerImages } from "../../src/services/Images.ts"
+import { InputVideo } from "../../src/services/InputVideo.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
+import { layerOrdering } from "../../src/services/Ordering.ts"
+import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { layerVideoTasks } from "../../src/services/VideoTasks.ts"
+import { Book } from "../../src/simulator/Book.ts"
+import { ip_a } from "../../src/simulator/ip_a.ts"
+import { ip_b } from "../../src/simulator/ip_b.ts"
+import { ip_c } from "../../src/simulator/ip_c.ts"
+import { MediaLinks } from "../../src/simulator/Media.ts"
+import { Requests } from "../../src/simulator/Requests.ts"
+import { Tasks } from "../../src/simulator/Tasks.ts"
+import { layerVendors } from "../../src/simulator/Vendor.ts"
+import { vp_a } from "../../src/simulator/vp_a.ts"
+import { vp_b } from "../../src/simulator/vp_b.ts"
+import { vp_c } from "../../src/simulator/vp_c.ts"
+import { vp_d } from "../../src/simulator/vp_d.ts"
+import { vp_e } from "../../src/simulator/vp_e.ts"
+import { vp_f } from "../../src/simulator/vp_f.ts"
+import { APP_ID, protocolCatalog } from "./protocolCatalog.ts"
+
+const ORIGIN = "http://vendors.test"
+
+/** Amounts in the order of their holds, and the ids of the holds that were given back. */
+export class Holds extends Context.Service<
+  Holds,
+  { readonly amounts: Map<string, bigint>; readonly released: Set<string> }
+>()("test/Holds") {
+  static readonly layer = Layer.sync(Holds, () => ({
+    amounts: new Map<string, bigint>(),
+    released: new Set<string>()
+  }))
+}
+
+const layerLedger = Layer.unwrap(
+  Effect.map(Holds, ({ amounts, released }) =>
+    Layer.mock(Ledger, {
+      hold: ({ id, amountNano }) => Effect.sync(() => void amounts.set(id, amountNano)),
+      release: ({ holdId }) =>
+        Effect.sync(() => {
+          released.add(holdId)
+          return { won: true, state: "released", capturedNano: 0n, overageNano: 0n }
+        }),
+      capture: ({ chargeNano }) =>
+        Effect.succeed({
+          won: true,
+          state: "captured",
+          capturedNano: chargeNano,
+          overageNano: 0n
+        })
+    })
+  )
+)
+
+const catalog = protocolCatalog(ORIGIN)
+
+const layerCatalog = Layer.effect(
+  Catalog,
+  Effect.map(Schema.decodeUnknownEffect(CatalogDocument)(catalog), (document) =>
+    Catalog.of({
+      snapshot: Effect.succeed(makeSnapshot(1n, new Date(0), document)),
+      replace: () => Effect.die("the catalog of these tests is fixed")
+    })
+  )
+)
+
+const layerCredentials = Layer.mock(ChannelCredentials, {
+  account: (channelId) =>
+    Effect.succeed({
+      channelId,
+      baseUrl: catalog.channels.find(({ id }) => id === channelId)?.base_url ?? "",
+      apiKey: Redacted.make("vendor-key-1"),
+      appId: APP_ID
+    })
+})
+
+const layerVendorRoutes = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c]).pipe(
+  Layer.provide(Tasks.layer),
+  Layer.provideMerge(HttpRouter.layer),
+  Layer.provide(MediaLinks.layer(ORIGIN))
+)
+
+/** Hands each request to the vendors as it would arrive there. */
+const layerClient = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.gen(function* () {
+    const handle = HttpEffect.toWebHandler((yield* HttpRouter.HttpRouter).asHttpEffect())
+    return HttpClient.make((request) =>
+      Effect.gen(function* () {
+        const sent = yield* Effect.orDie(HttpClientRequest.toWeb(request))
+        const answer = yield* Effect.promise(() => handle(sent))
+        return HttpClientResponse.fromWeb(request, answer)
+      })
+    )
+  })
+).pipe(Layer.provide(layerVendorRoutes))
+
+/** Video and image orders end in `Holds`; what their vendors saw is in `Requests` and `Book`. */
+export const layerInProcess = Layer.mergeAll(layerVideoTasks, layerImages).pipe(
+  Layer.provide(layerOrdering),
+  Layer.provide([
+    layerLedger,
+    Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
+    Layer.succeed(InputVideo, { knownSeconds: () => Effect.succeed(null) }),
+    layerCatalog,
+    layerCredentials,
+    layerAdapters.pipe(Layer.provide(layerClient)),
+    NodeCrypto.layerSecureRandom
+  ]),
+  Layer.provideMerge([Holds.layer, Book.layer(undefined), Requests.layer])
+)

@@ -1,0 +1,64 @@
+/** A customer's calls, as the tests of whole journeys make them. */
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { bodyAs, type Customer, Gateway } from "./gateway.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+const Accepted = Schema.Struct({ id: Schema.String, task_status: Schema.Literal("processing") })
+
+export const orderVideo = (who: Customer, json: Json) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    gateway.call("/v1/videos/generations", {
+      key: who.key,
+      json: { prompt: "a lighthouse", ...json }
+    })
+  )
+
+export const orderImages = (who: Customer, json: Json) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    gateway.call("/v1/images/generations", {
+      key: who.key,
+      json: { prompt: "a lighthouse", ...json }
+    })
+  )
+
+/** Orders a video that must be accepted; answers its task id. */
+export const createVideo = Effect.fnUntraced(function* (who: Customer, json: Json) {
+  const answer = yield* orderVideo(who, json)
+  assert.strictEqual(answer.status, 200, answer.text)
+  return (yield* bodyAs(Accepted, answer)).id
+})
+
+const Finished = Schema.Struct({
+  id: Schema.String,
+  task_status: Schema.String,
+  content: Schema.optionalKey(Schema.Struct({ video_url: Schema.String })),
+  usage: Schema.optionalKey(Schema.Struct({ completion_tokens: Schema.optionalKey(Schema.Int) })),
+  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+})
+
+/** The task at its end, for which it waits. */
+export const finishVideo = Effect.fnUntraced(function* (who: Customer, id: string) {
+  const gateway = yield* Gateway
+  const answer = yield* gateway.call(`/v1/videos/${id}?wait=30`, { key: who.key })
+  assert.strictEqual(answer.status, 200, answer.text)
+  return yield* bodyAs(Finished, answer)
+})
+
+const Failed = Schema.Struct({
+  error: Schema.Struct({
+    message: Schema.String,
+    type: Schema.String,
+    param: Schema.NullOr(Schema.String),
+    code: Schema.String,
+    upstream: Schema.optionalKey(
+      Schema.Struct({ status: Schema.NullOr(Schema.Int), body: Schema.Unknown })
+    )
+  })
+})
+
+/** What stands in an error answer. */
+export const errorOf = Effect.fnUntraced(function* (answer: Parameters<typeof bodyAs>[1]) {
+  return (yield* bodyAs(Failed, answer)).error
+})

@@ -1,0 +1,176 @@
+/** Reads orders off the wire as their vendors would, from the wire formats alone. */
+import { Predicate } from "effect"
+import type { Tier } from "./protocolTable/tariffs.ts"
+
+export interface Asked {
+  readonly seconds: unknown
+  readonly tier: unknown
+  readonly images: number
+  readonly videos: number
+  readonly audios: number
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (Predicate.isObject(value) ? { ...value } : {})
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+const typesIn = (value: unknown) => listOf(value).map((item) => fieldsOf(item).type)
+const lower = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value)
+
+const counted = (types: ReadonlyArray<unknown>, image: RegExp, video: RegExp, audio: RegExp) => {
+  const count = (kind: RegExp) =>
+    types.filter((type) => typeof type === "string" && kind.test(type)).length
+  return { images: count(image), videos: count(video), audios: count(audio) }
+}
+
+const content = (body: Fields): Asked => ({
+  seconds: body.duration,
+  tier: body.resolution,
+  ...counted(typesIn(body.content), /^image/, /^video/, /^audio/)
+})
+
+const unified = (body: Fields): Asked => {
+  const { duration, resolution } = fieldsOf(body.settings)
+  return {
+    seconds: duration,
+    tier: resolution,
+    ...counted(typesIn(body.contents), /_frame$|^refer_image$/, /_video$/, /^refer_audio$/)
+  }
+}
+
+const flat = (body: Fields): Asked => ({
+  seconds: body.duration,
+  tier: body.resolution,
+  images: listOf(body.images).length,
+  videos: 0,
+  audios: 0
+})
+
+const older = (body: Fields): Asked => ({
+  seconds: typeof body.duration === "string" ? Number(body.duration) : null,
+  tier: new Map<unknown, Tier>([
+    ["std", "720p"],
+    ["pro", "1080p"],
+    ["4k", "4k"]
+  ]).get(body.mode),
+  images: body.image === undefined ? 0 : 1,
+  videos: 0,
+  audios: 0
+})
+
+/** The short side of the sizes on offer, or the side of their square. */
+const tierOfSize = (size: unknown): unknown => {
+  const [width = 0, height = 0] = String(size).split("*").map(Number)
+  return width * height > 1_500_000 ? "1080p" : "720p"
+}
+
+const cloud = (body: Fields): Asked => {
+  const { prompt: _, img_url, audio_url, reference_urls, media } = fieldsOf(body.input)
+  const { duration, resolution, size } = fieldsOf(body.parameters)
+  const urls = listOf(reference_urls).map(String)
+  const inMedia = counted(typesIn(media), /_frame$|_image$/, /_video$|_clip$/, /_audio$/)
+  const videos = urls.filter((url) => url.endsWith(".mp4")).length
+  return {
+    seconds: duration,
+    tier: size === undefined ? lower(resolution) : tierOfSize(size),
+    images: inMedia.images + urls.length - videos + (img_url === undefined ? 0 : 1),
+    videos: inMedia.videos + videos,
+    audios: inMedia.audios + (audio_url === undefined ? 0 : 1)
+  }
+}
+
+interface Wire {
+  readonly path: RegExp
+  readonly read: (body: Fields) => Asked
+  /** Every field the gateway may write, at any depth. */
+  readonly fields: ReadonlyArray<string>
+}
+
+const blockFields =
+  "model content type text role url image_url audio_url video_url duration ratio generate_audio"
+const unifiedFields =
+  "prompt contents type text url settings resolution aspect_ratio duration audio options external_task_id watermark_info enabled"
+
+const wires: ReadonlyArray<Wire> = [
+  {
+    path: /^\/vp_a\//,
+    read: content,
+    fields: `${blockFields} resolution watermark`.split(" ")
+  },
+  {
+    path: /^\/vp_b\//,
+    read: (body) => ({
+      ...content(body),
+      tier: "resolution" in body ? "none may be sent" : "720p"
+    }),
+    fields: blockFields.split(" ")
+  },
+  {
+    path: /^\/vp_c\/doubao\//,
+    read: content,
+    fields: `${blockFields} resolution watermark prompt`.split(" ")
+  },
+  {
+    path: /^\/vp_c\/kling\//,
+    read: older,
+    fields: "model_name prompt image duration mode aspect_ratio sound".split(" ")
+  },
+  { path: /^\/vp_d\//, read: unified, fields: unifiedFields.split(" ") },
+  {
+    path: /^\/(?:vp_e|vp_c\/vidu)\//,
+    read: flat,
+    fields: "model prompt images duration resolution aspect_ratio audio watermark payload".split(
+      " "
+    )
+  },
+  {
+    path: /^\/(?:vp_f|vp_c\/qwen)\//,
+    read: cloud,
+    fields:
+      "model input prompt img_url audio_url reference_urls media type url parameters resolution ratio size duration audio watermark".split(
+        " "
+      )
+  }
+]
+
+/** The names of all fields, at any depth. */
+const namesIn = (value: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(value)) return value.flatMap(namesIn)
+  return Predicate.isObject(value)
+    ? Object.entries(value).flatMap(([name, inner]) => [name, ...namesIn(inner)])
+    : []
+}
+
+const textsIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string") return [value]
+  return Array.isArray(value) || Predicate.isObject(value)
+    ? Object.values(value).flatMap(textsIn)
+    : []
+}
+
+/** A word that a model reading flags would take for length or resolution. */
+const flag = /(?:^|\s)--(?:duration|dur|resolution|rs)(?=[\s=]|$)/i
+
+export interface Reading extends Asked {
+  /** Fields nobody ordered, and flags left in a text. */
+  readonly strays: ReadonlyArray<string>
+}
+
+export const readWire = (path: string, body: unknown): Reading | null => {
+  const wire = wires.find((one) => one.path.test(path))
+  if (wire === undefined) return null
+  return {
+    ...wire.read(fieldsOf(body)),
+    strays: [
+      ...namesIn(body).filter((name) => !wire.fields.includes(name)),
+      ...textsIn(body).filter((text) => flag.test(text))
+    ]
+  }
+}
+
+/** How many images a request asks for; null when it leaves the number to the vendor. */
+export const readImageCount = (path: string, body: unknown): unknown => {
+  const { n, parameters } = fieldsOf(body)
+  const messages = /aigc/.test(path)
+  return (messages ? fieldsOf(parameters).n : n) ?? null
+}
