@@ -66,6 +66,10 @@ export const ways: ReadonlyArray<Way> = [
   image("relay-paint-standard", "ip_b", "doubao-paint-cn", "ip_c")
 ]
 
+/** What an order of the model needs beside its text. */
+export const leastInput = (model: string): Readonly<Record<string, unknown>> =>
+  /^(?:image|reference)-/.test(model) ? { image: "https://files.test/1.png" } : {}
+
 export const APP_ID = "app-7"
 
 /** Where a protocol's vendor is reached: ip_a wants its version in the base address. */

@@ -160,7 +160,7 @@ export const randomVideoBody = (dice: Dice, model: string): string => {
         ),
         ...sometimes(40, "resolution", () => (dice.chance(10) ? null : tierOf(dice)))
       ]),
-      ...sometimes(20, "ratio", () => dice.pick(["16:9", "9:16", "1:1", null])),
+      ...sometimes(20, "ratio", () => dice.pick(["16:9", "9:16", "1:1", "4:3", "3:4", null])),
       ...sometimes(20, "generate_audio", () => dice.pick([true, false, null])),
       ...[1, 2, 3].flatMap(() => (dice.chance(40) ? [dice.pick(foreign)] : []))
     ])
