@@ -34,7 +34,7 @@ const checkGivenUp = Effect.fnUntraced(function* (way: Way, word: string) {
   assert.deepStrictEqual(yield* orphanOf(id), orphan, word)
 })
 
-layer(layerTestGateway("embedded", settings, protocolCatalog), {
+layer(layerTestGateway("embedded", settings, { catalogFor: protocolCatalog }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("tasks past their deadline", (it) => {

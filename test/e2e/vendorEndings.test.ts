@@ -73,7 +73,7 @@ const checkEnding = Effect.fnUntraced(function* (way: Way, word: string, [code, 
   )
 })
 
-layer(layerTestGateway("embedded", settings, protocolCatalog), {
+layer(layerTestGateway("embedded", settings, { catalogFor: protocolCatalog }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("how tasks end at their vendors", (it) => {
