@@ -6,7 +6,7 @@ import { orphanOf, upstreamIdOf } from "../support/orphans.ts"
 import { leastInput, protocolCatalog, ways } from "../support/protocolCatalog.ts"
 
 /** Long enough for a vendor to accept an order, short enough to wait for. */
-const settings = { ...quickSettings, taskDeadlineSeconds: 0.5 }
+const settings = { ...quickSettings, taskDeadlineSeconds: 0.25 }
 
 const videos = ways.filter(({ modality }) => modality === "video")
 type Way = (typeof ways)[number]
