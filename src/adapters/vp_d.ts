@@ -117,11 +117,12 @@ const statusOfCode = (code: number): number | null => {
   return code >= 5000 ? 500 : null
 }
 
-/** A refusal by the vendor's own code. */
-export const refused = (account: ChannelAccount, answer: VendorAnswer) =>
-  refusal(account, answer, {
-    effectiveStatus: isEnvelope(answer.body) ? statusOfCode(answer.body.code) : null
-  })
+/** A refusal by the vendor's own code; a code for a bad request leaves the finer HTTP status. */
+export const refused = (account: ChannelAccount, answer: VendorAnswer) => {
+  const byCode = isEnvelope(answer.body) ? statusOfCode(answer.body.code) : null
+  const finer = byCode === 400 && answer.status === 422
+  return refusal(account, answer, { effectiveStatus: finer ? answer.status : byCode })
+}
 
 /** Null when it claims a success and shows no video. */
 const toStatus = (account: ChannelAccount, row: typeof Row.Type): VideoStatus | null => {

@@ -102,9 +102,7 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: protocolCatalog 
     ([, way]) =>
       Effect.gen(function* () {
         for (const [word, vendors, ours] of refusals) {
-          // Errors of this vendor have codes, and the code it refuses with here means a 400.
-          const coded = way.model === "clip-d" && vendors === 422
-          yield* checkRefusal(way, `x ${word}`, [vendors, coded ? 400 : ours])
+          yield* checkRefusal(way, `x ${word}`, [vendors, ours])
         }
       })
   )
