@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { VideoBlock } from "../domain/VideoRequest.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { errorText } from "./errorText.ts"
+import { inTheWorks } from "./inTheWorks.ts"
 import { scrubText } from "./scrub.ts"
 import { completionTokens, wholeSeconds } from "./usage.ts"
 
@@ -48,6 +49,9 @@ export const contentFieldsWithTier = (order: VideoOrder) => ({
   watermark: false
 })
 
+/** Resellers of the protocol say `pending` and `processing`. */
+const openWords = new Set(["queued", "running", "pending", "processing"])
+
 const failedWords: Readonly<Record<string, string>> = {
   failed: "The vendor failed to make the video",
   cancelled: "The vendor cancelled the task",
@@ -72,7 +76,7 @@ export const toTaskStatus = (
       : null
   }
   const fallback = Object.hasOwn(failedWords, task.status) ? failedWords[task.status] : undefined
-  if (fallback === undefined) return { _tag: "Processing" }
+  if (fallback === undefined) return inTheWorks(openWords, task.status)
   const { code, message } = errorText(task.error)
   return {
     _tag: "Failed",

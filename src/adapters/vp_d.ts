@@ -10,6 +10,7 @@ import type {
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
 import { messageOf } from "./errorText.ts"
+import { inTheWorks } from "./inTheWorks.ts"
 import { VendorLimits } from "./limits.ts"
 import { scrubText } from "./scrub.ts"
 import { brokenAnswer, refusal, send, type VendorAnswer } from "./vendorHttp.ts"
@@ -124,6 +125,8 @@ export const refused = (account: ChannelAccount, answer: VendorAnswer) => {
   return refusal(account, answer, { effectiveStatus: finer ? answer.status : byCode })
 }
 
+const openWords = new Set(["submitted", "processing"])
+
 /** Null when it claims a success and shows no video. */
 const toStatus = (account: ChannelAccount, row: typeof Row.Type): VideoStatus | null => {
   if (row.status === "succeeded") {
@@ -142,7 +145,7 @@ const toStatus = (account: ChannelAccount, row: typeof Row.Type): VideoStatus | 
         code: "failed",
         message: scrubText(account, messageOf(row) ?? "The vendor failed to make the video")
       }
-    : { _tag: "Processing" }
+    : inTheWorks(openWords, row.status)
 }
 
 /** Rows of a poll: an array by most sources, a single object by one. */

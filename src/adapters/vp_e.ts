@@ -12,6 +12,7 @@ import type {
 } from "../services/ProtocolAdapter.ts"
 import { errorText } from "./errorText.ts"
 import { flatFailure } from "./flatErrors.ts"
+import { inTheWorks } from "./inTheWorks.ts"
 import { VendorLimits } from "./limits.ts"
 import { scrubText } from "./scrub.ts"
 import { brokenAnswer, refusal, refusedUnsent, send, type VendorAnswer } from "./vendorHttp.ts"
@@ -93,6 +94,8 @@ export const pollPath = (upstreamId: string): string =>
 
 // From the vendor
 
+const openWords = new Set(["created", "queueing", "processing"])
+
 /** An empty account is an HTTP 400 here; it must not look like the client's own fault. */
 const failure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
   isRefused(answer.body) && answer.body.reason === "CreditInsufficient"
@@ -135,7 +138,7 @@ export const readPolled = (
       message: scrubText(account, failedMessage(body))
     })
   }
-  if (body.state !== "success") return Result.succeed({ _tag: "Processing" })
+  if (body.state !== "success") return Result.succeed(inTheWorks(openWords, body.state))
   const creation = Array.isArray(body.creations) ? body.creations.find(isCreation) : undefined
   return creation === undefined
     ? Result.fail(brokenAnswer(account, answer))

@@ -5,6 +5,7 @@ import { JobId } from "../domain/text.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, VideoAdapter, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { flatFailure } from "./flatErrors.ts"
+import { inTheWorks } from "./inTheWorks.ts"
 import { VendorLimits } from "./limits.ts"
 import { scrubText } from "./scrub.ts"
 import { brokenAnswer, send, type VendorAnswer } from "./vendorHttp.ts"
@@ -31,6 +32,8 @@ const isText = Schema.is(Schema.NonEmptyString)
 const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
 
 // From the vendor
+
+const openWords = new Set(["PENDING", "RUNNING"])
 
 export const readSubmitted = (
   account: ChannelAccount,
@@ -68,7 +71,7 @@ export const readPolled = (
   const fallback = Object.hasOwn(failedWords, word) ? failedWords[word] : undefined
   return Result.succeed(
     fallback === undefined
-      ? { _tag: "Processing" }
+      ? inTheWorks(openWords, word)
       : {
           _tag: "Failed",
           code: scrubText(account, isText(code) ? code : word),

@@ -42,7 +42,8 @@ export interface VideoTaskRef {
 }
 
 export type VideoStatus =
-  | { readonly _tag: "Processing" }
+  /** `strangeWord` is set when the vendor used a status word nobody knows. */
+  | { readonly _tag: "Processing"; readonly strangeWord?: string }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
   /** The vendor does not know the task (any more): no verdict yet. */

@@ -2,7 +2,7 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Context, Effect, FiberSet, Layer, Option } from "effect"
+import { Context, Effect, FiberSet, Layer, Metric, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
@@ -43,6 +43,24 @@ const CLAIM_LIMIT = 32
 const ASKS_PER_CHANNEL = 32
 /** How often a waiting reader looks again, at the slowest. */
 const MAX_WAIT_STEP_SECONDS = 0.5
+
+/** Answers with a status word no vendor document lists, by protocol and channel. */
+export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
+  description: "Vendor answers with a status word that is not documented; taken as processing",
+  incremental: true
+})
+
+const noteStrangeWord = (task: ClaimedTask, word: string) =>
+  Metric.update(
+    Metric.withAttributes(strangeStatusWords, {
+      protocol: task.protocol,
+      channel: task.channelId
+    }),
+    1
+  ).pipe(
+    Effect.andThen(Effect.logWarning("a vendor used an unknown status word", word.slice(0, 100))),
+    Effect.annotateLogs({ task: task.id, channel: task.channelId })
+  )
 
 const usageOf = (task: ClaimedTask, charge: ReturnType<typeof chargeVideo>): UsageEntry => ({
   keyId: task.keyId,
@@ -135,6 +153,7 @@ export const layerVideoSettlement = Layer.effect(
           yield* fail(task, status.code, status.message, null)
           break
         case "Processing":
+          if (status.strangeWord !== undefined) yield* noteStrangeWord(task, status.strangeWord)
           yield* stillOpen(task, true)
           break
         case "Unknown":

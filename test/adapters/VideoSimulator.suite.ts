@@ -107,7 +107,10 @@ export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {
     it.effect("a status word nobody knows leaves the task in the works", () =>
       Effect.gen(function* () {
         const id = yield* submit(prompted("x sim:unknown-status sim:slow=0"))
-        assert.deepStrictEqual(yield* poll(id), { _tag: "Processing" })
+        assert.deepStrictEqual(yield* poll(id), {
+          _tag: "Processing",
+          strangeWord: "hibernating"
+        })
       })
     )
 

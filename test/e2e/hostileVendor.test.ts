@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Metric, Schema } from "effect"
+import { strangeStatusWords } from "../../src/services/VideoSettlement.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
   bodyAs,
@@ -98,6 +99,34 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.strictEqual(answer.status, 502, answer.text)
         assert.strictEqual(answer.headers.get("x-should-retry"), "false")
         assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
+      })
+    )
+
+    it.effect("a status word nobody knows leaves the task running, and is counted", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        yield* gateway.admin("/catalog", {
+          method: "PUT",
+          json: testCatalog(gateway.simulator.url)
+        })
+        const who = yield* gateway.customer("10")
+        const counted = Metric.withAttributes(strangeStatusWords, {
+          protocol: "vp_a",
+          channel: "ch-a"
+        })
+        const before = (yield* Metric.value(counted)).count
+        const created = yield* gateway.call("/v1/videos/generations", {
+          key: who.key,
+          json: { model: "film-1", prompt: "x sim:unknown-status" }
+        })
+        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), created)
+        yield* Metric.value(counted).pipe(
+          Effect.delay("20 millis"),
+          Effect.repeat({ until: ({ count }) => count > before }),
+          Effect.timeout("10 seconds")
+        )
+        const read = yield* gateway.call(`/v1/videos/${id}`, { key: who.key })
+        assert.strictEqual((yield* bodyAs(State, read)).task_status, "processing")
       })
     )
 

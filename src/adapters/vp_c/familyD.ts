@@ -5,6 +5,7 @@ import type { Resolution } from "../../domain/VideoProtocol.ts"
 import { countInputs, textOf } from "../../domain/VideoRequest.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import { flatFailure } from "../flatErrors.ts"
+import { inTheWorks } from "../inTheWorks.ts"
 import { scrubText } from "../scrub.ts"
 import { brokenAnswer, refusedUnsent, type VendorAnswer } from "../vendorHttp.ts"
 import { isEnvelope, refused } from "../vp_d.ts"
@@ -88,6 +89,8 @@ const readSubmitted: Family["readSubmitted"] = (account, answer, { path }) =>
       : Result.fail(brokenAnswer(account, answer))
   )
 
+const openWords = new Set(["submitted", "processing"])
+
 /** Null when it claims a success and shows no video. */
 const toStatus = (account: ChannelAccount, task: typeof Polled.Type): VideoStatus | null => {
   if (task.task_status === "failed") {
@@ -98,7 +101,7 @@ const toStatus = (account: ChannelAccount, task: typeof Polled.Type): VideoStatu
       message: scrubText(account, isText(said) ? said : "The vendor failed to make the video")
     }
   }
-  if (task.task_status !== "succeed") return { _tag: "Processing" }
+  if (task.task_status !== "succeed") return inTheWorks(openWords, task.task_status)
   const video = isFinished(task.task_result) ? task.task_result.videos.find(isVideo) : undefined
   return video === undefined
     ? null
