@@ -1,41 +1,20 @@
 /** Image generation: hold, make, capture, answer. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import {
-  BillingUnavailable,
-  type ChannelUnavailable,
-  ImageUnsupportedProtocol,
-  type InsufficientBalance,
-  type MemberCapExceeded,
-  type ModalityMismatch,
-  type ModalityNotReady,
-  type ModelNotFound,
-  type PermissionDenied,
-  type UpstreamError
-} from "../domain/Errors.ts"
+import { BillingUnavailable, ImageUnsupportedProtocol } from "../domain/Errors.ts"
 import { ImageQuote, quoteImages } from "../domain/ImagePricing.ts"
 import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
 import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
-import { Ordering } from "./Ordering.ts"
+import { Ordering, type OrderRefusal } from "./Ordering.ts"
 import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
 import { givenUp, paidCall } from "./paidCall.ts"
 import { Settings } from "./Settings.ts"
 
-export type ImageRefusal =
-  | ModelNotFound
-  | PermissionDenied
-  | ModalityNotReady
-  | ModalityMismatch
-  | ImageUnsupportedProtocol
-  | ChannelUnavailable
-  | BillingUnavailable
-  | MemberCapExceeded
-  | InsufficientBalance
-  | UpstreamError
+export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol
 
 export class Images extends Context.Service<
   Images,

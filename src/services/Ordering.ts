@@ -3,11 +3,15 @@ import { Context, Effect, Layer } from "effect"
 import type { Model, Mount } from "../domain/CatalogDocument.ts"
 import { mountProtocol } from "../domain/CatalogRules.ts"
 import {
+  type BillingUnavailable,
   ChannelUnavailable,
+  type InsufficientBalance,
+  type MemberCapExceeded,
   ModalityMismatch,
   ModalityNotReady,
   ModelNotFound,
-  PermissionDenied
+  PermissionDenied,
+  type UpstreamError
 } from "../domain/Errors.ts"
 import { isReserved, type Modality } from "../domain/Modality.ts"
 import type { Caller } from "./Access.ts"
@@ -15,6 +19,18 @@ import { Catalog } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
+
+/** What may come of any paid order, whatever its modality. */
+export type OrderRefusal =
+  | ModelNotFound
+  | PermissionDenied
+  | ModalityNotReady
+  | ModalityMismatch
+  | ChannelUnavailable
+  | BillingUnavailable
+  | MemberCapExceeded
+  | InsufficientBalance
+  | UpstreamError
 
 export interface OrderedModel {
   readonly model: Model

@@ -6,15 +6,7 @@ import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   BillingUnavailable,
-  type ChannelUnavailable,
-  type InsufficientBalance,
   type InvalidRequest,
-  type MemberCapExceeded,
-  type ModalityMismatch,
-  type ModalityNotReady,
-  type ModelNotFound,
-  type PermissionDenied,
-  type UpstreamError,
   type VideoSkuInvalid,
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
@@ -33,7 +25,7 @@ import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { InputVideo } from "./InputVideo.ts"
 import { Ledger, type Orphan } from "./Ledger.ts"
-import { Ordering } from "./Ordering.ts"
+import { Ordering, type OrderRefusal } from "./Ordering.ts"
 import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
 import { givenUp, paidCall } from "./paidCall.ts"
@@ -41,18 +33,10 @@ import { Settings } from "./Settings.ts"
 import { TaskRepo } from "./TaskRepo.ts"
 
 export type VideoRefusal =
+  | OrderRefusal
   | InvalidRequest
-  | ModelNotFound
-  | PermissionDenied
-  | ModalityNotReady
-  | ModalityMismatch
   | VideoUnsupportedProtocol
-  | ChannelUnavailable
   | VideoSkuInvalid
-  | BillingUnavailable
-  | MemberCapExceeded
-  | InsufficientBalance
-  | UpstreamError
 
 export class VideoTasks extends Context.Service<
   VideoTasks,
