@@ -111,8 +111,8 @@ layer(layerTestGateway("embedded", settings, { catalogFor: protocolCatalog }), {
           ({ method, path, query }) =>
             method === "GET" && (path.includes(upstreamId) || query.task_ids === upstreamId)
         )
-        // Three times nothing, once in the works, and the end.
-        assert.strictEqual(questions.length, 5)
+        // Three times nothing, once in the works, and the end, which two may ask for at a time.
+        assert.isAtLeast(questions.length, 5)
         const charge = listed === "vp_a" || listed === "vp_b" ? "5.0094" : "3"
         const { held, month } = yield* gateway.balance(who)
         assert.deepStrictEqual({ held, used: month.used }, { held: "0", used: charge })
