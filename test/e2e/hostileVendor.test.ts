@@ -51,6 +51,16 @@ const verdicts: ReadonlyArray<readonly [string, unknown, "succeeded" | "failed",
   ]
 ]
 
+/** Has film-1 called at another vendor than the simulator. */
+const callAt = Effect.fnUntraced(function* (url: string) {
+  const gateway = yield* Gateway
+  const catalog = testCatalog(gateway.simulator.url)
+  const channels = catalog.channels.map((channel) =>
+    channel.id === "ch-a" ? { ...channel, base_url: url } : channel
+  )
+  yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+})
+
 const State = Schema.Struct({ task_status: Schema.String })
 
 for (const kind of ["embedded", "postgres"] as const) {
@@ -64,11 +74,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         const vendor = yield* brokenVendor((request) => ({
           body: request.method === "POST" ? { id: "job" } : answer
         }))
-        const catalog = testCatalog(gateway.simulator.url)
-        const channels = catalog.channels.map((channel) =>
-          channel.id === "ch-a" ? { ...channel, base_url: vendor.url } : channel
-        )
-        yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+        yield* callAt(vendor.url)
         const who = yield* gateway.customer("10")
         const created = yield* gateway.call("/v1/videos/generations", {
           key: who.key,
@@ -86,11 +92,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const vendor = yield* brokenVendor({ body: { id: "job\u0000" } })
-        const catalog = testCatalog(gateway.simulator.url)
-        const channels = catalog.channels.map((channel) =>
-          channel.id === "ch-a" ? { ...channel, base_url: vendor.url } : channel
-        )
-        yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+        yield* callAt(vendor.url)
         const who = yield* gateway.customer("10")
         const answer = yield* gateway.call("/v1/videos/generations", {
           key: who.key,
@@ -136,11 +138,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         const vendor = yield* brokenVendor((request) =>
           request.method === "POST" ? { body: { id: "job" } } : "hang"
         )
-        const catalog = testCatalog(gateway.simulator.url)
-        const channels = catalog.channels.map((channel) =>
-          channel.id === "ch-a" ? { ...channel, base_url: vendor.url } : channel
-        )
-        yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+        yield* callAt(vendor.url)
         const stuck = yield* gateway.customer("1000")
         const order = (key: string, model: string) =>
           gateway.call("/v1/videos/generations", { key, json: { model, prompt: "x" } })
@@ -158,32 +156,6 @@ for (const kind of ["embedded", "postgres"] as const) {
             Effect.timeout("10 seconds")
           )
         assert.strictEqual((yield* gateway.balance(quick)).balance, "4")
-      })
-    )
-
-    it.effect("readers that hang up again and again do not keep a task from its end", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        yield* gateway.admin("/catalog", {
-          method: "PUT",
-          json: testCatalog(gateway.simulator.url)
-        })
-        const who = yield* gateway.customer("10")
-        const created = yield* gateway.call("/v1/videos/generations", {
-          key: who.key,
-          json: { model: "film-1", prompt: "a lighthouse" }
-        })
-        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), created)
-        const hangUp = Effect.timeoutOption(
-          gateway.call(`/v1/videos/${id}?wait=5`, { key: who.key }),
-          "2 millis"
-        )
-        yield* Effect.all(
-          Array.from({ length: 200 }, () => hangUp),
-          { concurrency: 10 }
-        )
-        const done = yield* gateway.call(`/v1/videos/${id}?wait=10`, { key: who.key })
-        assert.strictEqual((yield* bodyAs(State, done)).task_status, "succeeded")
       })
     )
   })
