@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { chown, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { constants } from "node:fs"
+import { chown, cp, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { Predicate } from "effect"
 import { startGuard } from "./guard.ts"
@@ -59,6 +60,19 @@ const unprivileged = async (): Promise<{ uid?: number; gid?: number }> => {
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
+/** A copy under `directory`: another identity cannot reach programs inside a private checkout. */
+const copyBinaries = async (binaries: Binaries, directory: string): Promise<Binaries> => {
+  const source = dirname(dirname(binaries.postgres))
+  const target = join(directory, "native")
+  await cp(source, target, {
+    recursive: true,
+    dereference: true,
+    mode: constants.COPYFILE_FICLONE
+  })
+  const moved = (program: string) => join(target, "bin", basename(program))
+  return { initdb: moved(binaries.initdb), postgres: moved(binaries.postgres) }
+}
+
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
@@ -89,7 +103,8 @@ const ready = (child: ChildProcess): Promise<void> =>
 export const startPostgres = async (options?: {
   readonly settings?: Readonly<Record<string, string>>
 }): Promise<PostgresServer> => {
-  const [binaries, identity, port] = await Promise.all([findBinaries(), unprivileged(), freePort()])
+  const [found, identity, port] = await Promise.all([findBinaries(), unprivileged(), freePort()])
+  let binaries = found
   const settings = {
     fsync: "off",
     max_connections: "200",
@@ -136,6 +151,7 @@ export const startPostgres = async (options?: {
     const passwordFile = join(directory, "password")
     await writeFile(passwordFile, password)
     if (identity.uid !== undefined && identity.gid !== undefined) {
+      binaries = await copyBinaries(found, directory)
       await chown(directory, identity.uid, identity.gid)
       await chown(passwordFile, identity.uid, identity.gid)
     }
