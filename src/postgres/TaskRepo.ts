@@ -92,6 +92,7 @@ export const layerTaskRepo = Layer.effect(
         yield* repeatable(sql`
           UPDATE tasks
              SET state = 'processing', upstream_id = ${upstreamId}, asked_at = now(),
+                 accepted_at = now(),
                  next_poll_at = now() + make_interval(secs => ${firstPollSeconds})
            WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'`)
         // Asked of the row, because the update may have been a repeat of one whose answer was lost.

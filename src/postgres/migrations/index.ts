@@ -7,6 +7,7 @@ import { createLedger } from "./0003_ledger.ts"
 import { createTasks } from "./0004_tasks.ts"
 import { createLedgerFunctions } from "./0005_ledger_functions.ts"
 import { createLedgerAudit } from "./0006_ledger_audit.ts"
+import { createOperations } from "./0007_operations.ts"
 
 export const runMigrations = Migrator.make({})({
   loader: Migrator.fromRecord({
@@ -15,7 +16,8 @@ export const runMigrations = Migrator.make({})({
     "0003_ledger": createLedger,
     "0004_tasks": createTasks,
     "0005_ledger_functions": createLedgerFunctions,
-    "0006_ledger_audit": createLedgerAudit
+    "0006_ledger_audit": createLedgerAudit,
+    "0007_operations": createOperations
   })
 })
 
