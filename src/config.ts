@@ -47,6 +47,7 @@ const settings = Config.all({
   ),
   askIntervalSeconds: seconds("GATEWAY_ASK_INTERVAL_SECONDS", defaultSettings.askIntervalSeconds),
   leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
+  idempotencySeconds: seconds("GATEWAY_IDEMPOTENCY_SECONDS", defaultSettings.idempotencySeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
   maxMediaBodyBytes: Config.schema(positive.check(Schema.isInt()), "GATEWAY_MAX_BODY_BYTES").pipe(
     Config.withDefault(defaultSettings.maxMediaBodyBytes)

@@ -20,6 +20,7 @@ import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
 import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerRepeats } from "./postgres/Repeats.ts"
 import { layerTaskRepo } from "./postgres/TaskRepo.ts"
 import { layerUsageLog } from "./postgres/UsageLog.ts"
 import type { Secrets } from "./secrets.ts"
@@ -32,13 +33,21 @@ import { layerPoller, layerRecovery } from "./settlement/Poller.ts"
 
 const layerCrypto = Layer.mergeAll(
   NodeCrypto.layerAead,
+  NodeCrypto.layerDigest,
   NodeCrypto.layerMac,
   NodeCrypto.layerKdf
 ).pipe(Layer.provideMerge(NodeCrypto.layerSecureRandom))
 
 /** The stores, over a database that is migrated first. */
 export const layerStores = (secrets: Secrets) =>
-  Layer.mergeAll(layerLedger, layerTaskRepo, layerUsageLog, layerCatalog, layerAccess).pipe(
+  Layer.mergeAll(
+    layerLedger,
+    layerTaskRepo,
+    layerUsageLog,
+    layerRepeats,
+    layerCatalog,
+    layerAccess
+  ).pipe(
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey)),
     Layer.provideMerge(layerCrypto),

@@ -186,9 +186,10 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()(
   at("invalid_request")
 ) {}
 
+/** `retryAfterSeconds` is null where waiting does not help. */
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()(
   "idempotency_conflict",
-  plain,
+  { ...plain, retryAfterSeconds: Schema.NullOr(Schema.Int) },
   at("idempotency_conflict")
 ) {}
 

@@ -80,3 +80,13 @@ export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
       })
   }
 }
+
+/** The vendor answered, but the sweep had given the request up before. */
+export const givenUp = () =>
+  new UpstreamError({
+    message: "The vendor answered after the request had been given up",
+    status: 504,
+    upstream: { status: null, body: null },
+    retryable: false,
+    retryAfterSeconds: null
+  })

@@ -30,6 +30,10 @@ const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => 
       }
     case "member_cap_exceeded":
       return { "retry-after": `${error.retryAfterSeconds}`, "x-should-retry": "false" }
+    case "idempotency_conflict":
+      return error.retryAfterSeconds === null
+        ? { "x-should-retry": "false" }
+        : { "retry-after": `${error.retryAfterSeconds}` }
     case "rate_limited":
     case "overloaded":
       return { "retry-after": `${error.retryAfterSeconds}` }

@@ -6,46 +6,20 @@ import {
   InsufficientBalance,
   InvalidRequest,
   MemberCapExceeded,
-  NotFound
+  NotFound,
+  Overloaded
 } from "../domain/Errors.ts"
 import { formatNano } from "../domain/Money.ts"
-import { storable } from "../domain/text.ts"
-import {
-  type Capture,
-  type Closed,
-  type HoldRequest,
-  Ledger,
-  type Orphan,
-  type Release,
-  type UsageEntry
-} from "../services/Ledger.ts"
+import { type HoldRequest, Ledger, type Release } from "../services/Ledger.ts"
+import { KeyAlreadyUsed } from "../services/Repeats.ts"
 import { Settings } from "../services/Settings.ts"
-import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
+import { isPassing } from "../services/storeTrouble.ts"
 import { readJournal } from "./journal.ts"
+import { type Movement, moveTogether } from "./ledgerBatch.ts"
+import { makeMicroBatch } from "./microBatch.ts"
 import { repeatable, rowOf, rowsOf } from "./rows.ts"
 
-const Held = Schema.Struct({
-  id: Schema.String,
-  outcome: Schema.Literals([
-    "held",
-    "known",
-    "insufficient_balance",
-    "member_cap_exceeded",
-    "unknown_member"
-  ]),
-  available: Schema.NullOr(Schema.BigInt),
-  cap: Schema.NullOr(Schema.BigInt),
-  used: Schema.NullOr(Schema.BigInt),
-  cap_ends_at: Schema.Date
-})
-
-const ClosedRow = Schema.Struct({
-  id: Schema.String,
-  won: Schema.Boolean,
-  state: Schema.Literals(["captured", "released"]),
-  captured: Schema.BigInt,
-  overage: Schema.BigInt
-})
+type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
 const Deposited = Schema.Struct({
   outcome: Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
@@ -66,61 +40,36 @@ const ViolationRow = Schema.Struct({
   detail: Schema.String
 })
 
-const holdItem = (request: HoldRequest) => ({
-  id: request.id,
-  member_id: request.memberId,
-  amount: request.amountNano.toString(),
-  ttl_seconds: request.ttlSeconds,
-  quote: request.quote,
-  job: {
-    channel_id: request.job.channelId,
-    protocol: request.job.protocol,
-    upstream_model: request.job.upstreamModel
-  },
-  task: request.task === null ? null : taskItem(request.task)
+/** How long a caller waits for its hold; the request can then still be refused cleanly. */
+const HOLD_PATIENCE = "5 seconds"
+/** Together in one call. */
+const MAX_BATCH = 256
+/** Holds that may queue for the database, of all organisations together. */
+const MAX_QUEUED = 5000
+
+const overloaded = new Overloaded({
+  message: "The service cannot take this order at the moment; nothing was charged",
+  retryAfterSeconds: 2
 })
 
-const taskItem = (task: NewTask) => ({
-  key_id: task.keyId,
-  model: task.model,
-  listed_protocol: task.listedProtocol,
-  summary: task.summary,
-  submit_seconds: task.submitSeconds
+/** Nobody waits for the hold any more and no vendor was called, so nothing of it may stay. */
+const unwantedHold = (organizationId: string, request: HoldRequest): Release => ({
+  organizationId,
+  holdId: request.id,
+  by: "withdrawn",
+  task:
+    request.task === null
+      ? null
+      : {
+          from: "submitting",
+          state: "rejected",
+          errorCode: "overloaded",
+          errorMessage: "The order was withdrawn before the vendor was called"
+        },
+  orphan: null,
+  answer: null,
+  forgetKey: true
 })
-
-const outcomeItem = (task: TaskOutcome | null) =>
-  task === null
-    ? null
-    : {
-        from: task.from,
-        state: task.state,
-        video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
-        completion_tokens:
-          task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
-        error_code: task.state === "succeeded" ? null : storable(task.errorCode),
-        error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
-      }
-
-const usageItem = (holdId: string, usage: UsageEntry) => ({
-  id: `us_${holdId}`,
-  key_id: usage.keyId,
-  task_id: usage.taskId,
-  model: usage.model,
-  modality: usage.modality,
-  input: usage.input.toString(),
-  output: usage.output.toString(),
-  unit: usage.unit,
-  unit_price: usage.unitPriceNano.toString(),
-  basis: usage.basis
-})
-
-const orphanItem = (orphan: Orphan | null) =>
-  orphan === null
-    ? null
-    : {
-        upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
-        reason: orphan.reason
-      }
 
 export const layerLedger = Layer.effect(
   Ledger,
@@ -128,16 +77,44 @@ export const layerLedger = Layer.effect(
     const sql = yield* PgClient.PgClient
     const settings = yield* Settings
 
+    const batch = yield* makeMicroBatch({
+      maxItems: MAX_BATCH,
+      run: (organizationId, movements: ReadonlyArray<Movement>) =>
+        moveTogether(sql, settings.timeZone, organizationId, movements),
+      passes: isPassing,
+      withdrawable: (movement) => movement._tag === "Hold",
+      unwanted: (organizationId, movement, { outcome }) =>
+        movement._tag === "Hold" && outcome === "held"
+          ? Effect.asVoid(release(unwantedHold(organizationId, movement.request)))
+          : Effect.void
+    })
+
     const hold: Ledger["Service"]["hold"] = Effect.fn("Ledger.hold")(function* (request) {
-      const held = yield* rowOf(Held)(
-        repeatable(sql`SELECT * FROM hold_funds(
-          ${request.organizationId}, ${settings.timeZone}, ${sql.json([holdItem(request)])})`)
-      )
+      if (batch.queued() >= MAX_QUEUED) return yield* overloaded
+      const held = yield* batch
+        .submit(request.organizationId, {
+          _tag: "Hold",
+          request,
+          keySeconds: settings.idempotencySeconds
+        })
+        .pipe(
+          Effect.timeoutOrElse({
+            duration: HOLD_PATIENCE,
+            orElse: () => Effect.fail(overloaded)
+          })
+        )
       const required = formatNano(request.amountNano)
       switch (held.outcome) {
         case "held":
         case "known":
           return
+        case "key_used":
+          return yield* new KeyAlreadyUsed()
+        case "stopped":
+          return yield* new Overloaded({
+            message: "New orders of this organisation are stopped while its books are checked",
+            retryAfterSeconds: 60
+          })
         case "insufficient_balance": {
           const available = formatNano(held.available ?? 0n)
           return yield* new InsufficientBalance({
@@ -149,55 +126,43 @@ export const layerLedger = Layer.effect(
         case "member_cap_exceeded": {
           const cap = formatNano(held.cap ?? 0n)
           const used = formatNano(held.used ?? 0n)
-          const waitMillis = held.cap_ends_at.getTime() - (yield* Clock.currentTimeMillis)
+          const endsAt = held.cap_ends_at ?? new Date(0)
+          const waitMillis = endsAt.getTime() - (yield* Clock.currentTimeMillis)
           return yield* new MemberCapExceeded({
             message:
               `This request needs ${required} ${settings.currency}; of this month's cap of ${cap}, ` +
-              `${used} is used. The next month begins at ${held.cap_ends_at.toISOString()}`,
+              `${used} is used. The next month begins at ${endsAt.toISOString()}`,
             cap,
             used,
             required,
             retryAfterSeconds: Math.max(1, Math.ceil(waitMillis / 1000))
           })
         }
-        case "unknown_member":
-          return yield* Effect.die(new Error(`no member ${request.memberId} in its organisation`))
+        default:
+          return yield* Effect.die(new Error(`${held.outcome} for a hold of ${request.memberId}`))
       }
     })
 
-    const close = (organizationId: string, item: object) =>
-      Effect.map(
-        rowOf(ClosedRow)(
-          repeatable(sql`SELECT * FROM close_holds(${organizationId}, ${sql.json([item])})`)
-        ),
-        (row): Closed => ({
-          won: row.won,
-          state: row.state,
-          capturedNano: row.captured,
-          overageNano: row.overage
-        })
-      )
+    const close = Effect.fnUntraced(function* (movement: Close) {
+      const { organizationId, holdId } = movement.request
+      const row = yield* batch.submit(organizationId, movement)
+      if (row.state === null) {
+        return yield* Effect.die(new Error(`no hold is called ${holdId}`))
+      }
+      return {
+        won: row.outcome === "won",
+        state: row.state,
+        capturedNano: row.captured ?? 0n,
+        overageNano: row.overage ?? 0n
+      }
+    })
 
-    const capture: Ledger["Service"]["capture"] = Effect.fn("Ledger.capture")((request: Capture) =>
-      close(request.organizationId, {
-        id: request.holdId,
-        by: request.by,
-        charge: request.chargeNano.toString(),
-        usage: usageItem(request.holdId, request.usage),
-        task: outcomeItem(request.task),
-        orphan: null
-      })
+    const capture: Ledger["Service"]["capture"] = Effect.fn("Ledger.capture")((request) =>
+      close({ _tag: "Capture", request })
     )
 
-    const release: Ledger["Service"]["release"] = Effect.fn("Ledger.release")((request: Release) =>
-      close(request.organizationId, {
-        id: request.holdId,
-        by: request.by,
-        charge: null,
-        usage: null,
-        task: outcomeItem(request.task),
-        orphan: orphanItem(request.orphan)
-      })
+    const release: Ledger["Service"]["release"] = Effect.fn("Ledger.release")((request) =>
+      close({ _tag: "Release", request })
     )
 
     const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
@@ -287,7 +252,9 @@ export const layerLedger = Layer.effect(
               holdId: id,
               by: "sweep",
               task: null,
-              orphan
+              orphan,
+              answer: null,
+              forgetKey: false
             }),
             (cause) => Effect.logError("a hold could not be given back", id, cause)
           )

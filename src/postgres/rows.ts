@@ -19,11 +19,20 @@ export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
     Effect.orDie
   )
 
+/** Decodes every row of a statement; a row that does not decode dies. */
+export const decodeRows = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S
+) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
+  return (statement: Statement): Effect.Effect<ReadonlyArray<S["Type"]>, SqlError.SqlError> =>
+    Effect.flatMap(statement, (rows) => Effect.orDie(decode(rows)))
+}
+
 /** Decodes every row of a statement; failures of statement or decoding die. */
 export const rowsOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
-  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
+  const decode = decodeRows(schema)
   return (statement: Statement): Effect.Effect<ReadonlyArray<S["Type"]>> =>
-    Effect.orDie(Effect.flatMap(statement, (rows) => decode(rows)))
+    Effect.orDie(decode(statement))
 }
 
 /** Like `rowsOf`, for statements that answer exactly one row. */

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { BillingUnavailable, ImageUnsupportedProtocol } from "../domain/Errors.ts"
 import { ImageQuote, quoteImages } from "../domain/ImagePricing.ts"
 import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
+import { givenUp } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
@@ -11,7 +12,9 @@ import { Ledger } from "./Ledger.ts"
 import { Ordering, type OrderRefusal } from "./Ordering.ts"
 import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
-import { givenUp, paidCall } from "./paidCall.ts"
+import { paidCall } from "./paidCall.ts"
+import { type KeyAlreadyUsed, Repeats, type RequestKey, type StoredAnswer } from "./Repeats.ts"
+import { carriesImages } from "./recentImages.ts"
 import { Settings } from "./Settings.ts"
 
 export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol
@@ -21,9 +24,14 @@ export class Images extends Context.Service<
   {
     /**
      * Makes images and charges for the requested number before it answers. On every failure the
-     * whole hold is back before the error is answered.
+     * whole hold is back before the error is answered. The key stands for this order from its hold
+     * on, unless nothing came of it.
      */
-    generate(caller: Caller, body: ImageBody): Effect.Effect<ImageResult, ImageRefusal>
+    generate(
+      caller: Caller,
+      body: ImageBody,
+      key: RequestKey | null
+    ): Effect.Effect<ImageResult, ImageRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/Images") {}
 
@@ -39,10 +47,11 @@ export const layerImages = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const settings = yield* Settings
     const failpoints = yield* Failpoints
+    const repeats = yield* Repeats
     const detached = yield* makeDetached("30 seconds")
 
     const generate: Images["Service"]["generate"] = Effect.fn("Images.generate")(
-      function* (caller, body) {
+      function* (caller, body, key) {
         const ordered = yield* ordering.model(caller, body.model, "image")
         const { protocol, model } = ordered
         const adapter = adapters.image.get(protocol)
@@ -70,6 +79,16 @@ export const layerImages = Layer.effect(
           upstreamModel: mounted.upstreamModel
         }
 
+        /** The answer is kept with the charge, for repeats of this request. */
+        const keepAnswer = Effect.fnUntraced(function* (
+          result: ImageResult
+        ): Effect.fn.Return<StoredAnswer | null> {
+          if (key === null) return null
+          if (!carriesImages(result)) return { _tag: "Images", result }
+          yield* repeats.remember(caller.organizationId, key, result)
+          return { _tag: "Images", result: null }
+        })
+
         return yield* detached(
           Effect.gen(function* () {
             yield* ledger.hold({
@@ -80,7 +99,8 @@ export const layerImages = Layer.effect(
               ttlSeconds: settings.imageDeadlineSeconds,
               quote: encodeQuote(quote),
               job,
-              task: null
+              task: null,
+              key
             })
             yield* failpoints.pass("image.held")
             const result = yield* paidCall(
@@ -88,7 +108,7 @@ export const layerImages = Layer.effect(
                 upstreamModel: mounted.upstreamModel,
                 body
               }),
-              (_, orphan) => ledger.release({ ...close, orphan })
+              ({ error: _, ...how }) => ledger.release({ ...close, ...how })
             )
             yield* failpoints.pass("image.made")
             const closed = yield* ledger.capture({
@@ -104,7 +124,8 @@ export const layerImages = Layer.effect(
                 unit: "image",
                 unitPriceNano: quote.nanoPerImage,
                 basis: "requested_images"
-              }
+              },
+              answer: yield* keepAnswer(result)
             })
             if (closed.state !== "captured") return yield* givenUp()
             yield* failpoints.pass("image.captured")

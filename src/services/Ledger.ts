@@ -8,9 +8,11 @@ import type {
   InsufficientBalance,
   InvalidRequest,
   MemberCapExceeded,
-  NotFound
+  NotFound,
+  Overloaded
 } from "../domain/Errors.ts"
 import type { Page, PageRequest } from "./Page.ts"
+import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./Repeats.ts"
 import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
 
 export interface VendorJob {
@@ -33,6 +35,8 @@ export interface HoldRequest {
   readonly job: VendorJob
   /** Written in the same commit. */
   readonly task: NewTask | null
+  /** The client's key, which from this commit on stands for this request. */
+  readonly key: RequestKey | null
 }
 
 export interface UsageEntry {
@@ -59,8 +63,12 @@ interface Close {
   readonly holdId: string
   /** Who closed it: `create`, `poll`, `sweep`, `image`. */
   readonly by: string
-  /** State change written in the same commit. */
+  /**
+   * State change written in the same commit. A task that is elsewhere by then keeps its hold open.
+   */
   readonly task: TaskOutcome | null
+  /** Kept for repeats of the request, in the same commit. */
+  readonly answer: StoredAnswer | null
 }
 
 export interface Capture extends Close {
@@ -72,12 +80,14 @@ export interface Capture extends Close {
 export interface Release extends Close {
   /** Recorded for the operator when the vendor may have made the job all the same. */
   readonly orphan: Orphan | null
+  /** The client's key may order anew: nothing came of this request. */
+  readonly forgetKey: boolean
 }
 
 export interface Closed {
-  /** False when the hold had been closed before: nothing was changed by this call. */
+  /** False when nothing was changed by this call: somebody else closed it, or its task moved on. */
   readonly won: boolean
-  readonly state: "captured" | "released"
+  readonly state: "captured" | "released" | "open"
   readonly capturedNano: bigint
   readonly overageNano: bigint
 }
@@ -117,12 +127,17 @@ export class Ledger extends Context.Service<
   {
     /**
      * Sets the amount aside, if pool and cap allow it, together with its task; the same id again
-     * changes nothing. The cap is checked before the pool.
+     * changes nothing. The cap is checked before the pool. `Overloaded` when the books cannot be
+     * reached soon or the organisation's spending is stopped; a hold that was taken all the same, and
+     * one whose caller goes away, is given back. Movements of one organisation that come together
+     * share a commit.
      */
-    hold(request: HoldRequest): Effect.Effect<void, InsufficientBalance | MemberCapExceeded>
-    /** Charges and closes; the first close of a hold wins. */
+    hold(
+      request: HoldRequest
+    ): Effect.Effect<void, InsufficientBalance | MemberCapExceeded | KeyAlreadyUsed | Overloaded>
+    /** Charges and closes; the first close of a hold wins. Persists until the books can be reached. */
     capture(capture: Capture): Effect.Effect<Closed>
-    /** Returns the whole hold; the first close of a hold wins. */
+    /** Returns the whole hold; the first close of a hold wins. Persists like a capture. */
     release(release: Release): Effect.Effect<Closed>
     /**
      * Adds money once per reference; answers whether this call was the one that added it. The same

@@ -10,6 +10,7 @@ import {
   ModalityMismatch,
   ModalityNotReady,
   ModelNotFound,
+  type Overloaded,
   PermissionDenied,
   type UpstreamError
 } from "../domain/Errors.ts"
@@ -30,6 +31,7 @@ export type OrderRefusal =
   | BillingUnavailable
   | MemberCapExceeded
   | InsufficientBalance
+  | Overloaded
   | UpstreamError
 
 export interface OrderedModel {

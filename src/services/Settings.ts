@@ -24,6 +24,8 @@ export interface Settings {
   readonly pollerSeconds: number
   /** How long a claimed task belongs to the gateway that claimed it. */
   readonly leaseSeconds: number
+  /** How long an `Idempotency-Key` stands for its first request. */
+  readonly idempotencySeconds: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -42,6 +44,7 @@ export const defaultSettings: Settings = {
   maxAskIntervalSeconds: 15,
   pollerSeconds: 1,
   leaseSeconds: 30,
+  idempotencySeconds: 24 * 3600,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

@@ -106,7 +106,8 @@ export const layerVideoSettlement = Layer.effect(
           state: "succeeded",
           videoUrl,
           completionTokens: usage.completionTokens
-        }
+        },
+        answer: null
       })
     }
 
@@ -119,7 +120,9 @@ export const layerVideoSettlement = Layer.effect(
       ledger.release({
         ...closeOf(task, "poll"),
         task: { from: "processing", state: "failed", errorCode, errorMessage },
-        orphan
+        orphan,
+        answer: null,
+        forgetKey: false
       })
 
     /** Without the vendor's verdict: it may bill the job, so an operator should look. */
@@ -270,7 +273,9 @@ export const layerVideoSettlement = Layer.effect(
             errorCode: "upstream_error",
             errorMessage: "The gateway stopped before the vendor's answer was recorded"
           },
-          orphan: { upstreamId: null, reason: "gateway_stopped" }
+          orphan: { upstreamId: null, reason: "gateway_stopped" },
+          answer: null,
+          forgetKey: false
         })
       )
       return left.length + (yield* ledger.sweepImages(scope))

@@ -11,6 +11,7 @@ import {
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import type { Prices } from "../domain/Prices.ts"
+import { givenUp } from "../domain/VendorOutcome.ts"
 import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
 import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
 import {
@@ -24,11 +25,12 @@ import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { InputVideo } from "./InputVideo.ts"
-import { Ledger, type Orphan } from "./Ledger.ts"
+import { Ledger } from "./Ledger.ts"
 import { Ordering, type OrderRefusal } from "./Ordering.ts"
 import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
-import { givenUp, paidCall } from "./paidCall.ts"
+import { abandonedCall, type GiveBack, paidCall } from "./paidCall.ts"
+import type { KeyAlreadyUsed, RequestKey } from "./Repeats.ts"
 import { Settings } from "./Settings.ts"
 import { TaskRepo } from "./TaskRepo.ts"
 
@@ -43,9 +45,14 @@ export class VideoTasks extends Context.Service<
   {
     /**
      * Orders a video and answers the task's id once the vendor has accepted it. On every failure
-     * the whole hold is back before the error is answered.
+     * the whole hold is back before the error is answered. The key stands for this order from its
+     * hold on, unless nothing came of it.
      */
-    create(caller: Caller, body: VideoBody): Effect.Effect<string, VideoRefusal>
+    create(
+      caller: Caller,
+      body: VideoBody,
+      key: RequestKey | null
+    ): Effect.Effect<string, VideoRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/VideoTasks") {}
 
@@ -91,7 +98,7 @@ export const layerVideoTasks = Layer.effect(
     const detached = yield* makeDetached("30 seconds")
 
     const create: VideoTasks["Service"]["create"] = Effect.fn("VideoTasks.create")(
-      function* (caller, body) {
+      function* (caller, body, key) {
         const input = yield* Effect.fromResult(normaliseVideo(body))
         const ordered = yield* ordering.model(caller, body.model, "video")
         const { protocol } = ordered
@@ -136,25 +143,23 @@ export const layerVideoTasks = Layer.effect(
           upstreamModel: mounted.upstreamModel
         }
 
-        const giveBack = (errorMessage: string, orphan: Orphan | null) =>
+        const giveBack = ({ error, ...how }: GiveBack) =>
           ledger.release({
             ...close,
+            ...how,
             task: {
               from: "submitting",
               state: "rejected",
-              errorCode: "upstream_error",
-              errorMessage
-            },
-            orphan
+              errorCode: error._tag,
+              errorMessage: error.message
+            }
           })
 
         /** The vendor has the job and our record of it could not be written: nobody may forget it. */
         const keepInMind = (upstreamId: string) =>
           Effect.logError("an accepted task could not be recorded").pipe(
             Effect.annotateLogs({ task: id, upstreamId, channel: job.channelId }),
-            Effect.andThen(
-              giveBack("The task could not be recorded", { upstreamId, reason: "not_recorded" })
-            )
+            Effect.andThen(giveBack(abandonedCall({ upstreamId, reason: "not_recorded" })))
           )
 
         return yield* detached(
@@ -173,7 +178,8 @@ export const layerVideoTasks = Layer.effect(
                 listedProtocol,
                 summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
                 submitSeconds: settings.submitDeadlineSeconds
-              }
+              },
+              key
             })
             yield* failpoints.pass("video.held")
             const upstreamId = yield* paidCall(adapter.submit(mounted.account, order), giveBack)

@@ -1,35 +1,58 @@
 /** A vendor's paid call under a hold: whatever becomes of it, the hold is answered for. */
 import { Effect } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
-import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import { holdsLongText } from "../domain/text.ts"
+import { givenUp, upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Orphan } from "./Ledger.ts"
+import type { StoredAnswer } from "./Repeats.ts"
 
-/**
- * Makes the call once. On a failure `giveBack` returns the hold before the error is answered; its
- * orphan is set when the vendor may have made the job all the same.
- */
+/** How a hold is returned: what the client is told, and what an operator should know. */
+export interface GiveBack {
+  readonly error: UpstreamError
+  /** Set when the vendor may have made the job all the same. */
+  readonly orphan: Orphan | null
+  /** Kept for repeats of the request. */
+  readonly answer: StoredAnswer | null
+  /** No job exists and the client may try again, so its key must not stand for this failure. */
+  readonly forgetKey: boolean
+}
+
+/** A vendor may answer with what it was sent; images are not kept, also not in an error. */
+const withoutMedia = (error: UpstreamError): UpstreamError =>
+  holdsLongText(error.upstream.body)
+    ? new UpstreamError({
+        message: error.message,
+        status: error.status,
+        upstream: { status: error.upstream.status, body: null },
+        retryable: error.retryable,
+        retryAfterSeconds: error.retryAfterSeconds
+      })
+    : error
+
+const giveBackOf = (error: UpstreamError, orphan: Orphan | null): GiveBack => {
+  const forgetKey = error.retryable && error.status >= 500
+  return {
+    error,
+    orphan,
+    answer: forgetKey ? null : { _tag: "Refused", error: withoutMedia(error) },
+    forgetKey
+  }
+}
+
+/** Given back because of trouble on our side, after the vendor may have started the job. */
+export const abandonedCall = (orphan: Orphan): GiveBack => giveBackOf(givenUp(), orphan)
+
+/** Makes the call once. On a failure `giveBack` returns the hold before the error is answered. */
 export const paidCall = <A>(
   call: Effect.Effect<A, VendorFailure>,
-  giveBack: (message: string, orphan: Orphan | null) => Effect.Effect<unknown>
+  giveBack: (how: GiveBack) => Effect.Effect<unknown>
 ): Effect.Effect<A, UpstreamError> =>
   call.pipe(
     Effect.catch((failure) => {
       const error = upstreamErrorOf(failure)
       const orphan =
         failure._tag === "VendorLost" ? { upstreamId: null, reason: failure.reason } : null
-      return Effect.andThen(giveBack(error.message, orphan), Effect.fail(error))
+      return Effect.andThen(giveBack(giveBackOf(error, orphan)), Effect.fail(error))
     }),
-    Effect.tapDefect(() =>
-      giveBack("The gateway failed", { upstreamId: null, reason: "gateway_defect" })
-    )
+    Effect.tapDefect(() => giveBack(abandonedCall({ upstreamId: null, reason: "gateway_defect" })))
   )
-
-/** The vendor answered, but the sweep had given the request up before. */
-export const givenUp = () =>
-  new UpstreamError({
-    message: "The vendor answered after the request had been given up",
-    status: 504,
-    upstream: { status: null, body: null },
-    retryable: false,
-    retryAfterSeconds: null
-  })

@@ -42,9 +42,16 @@ const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCoun
     quote: {},
     job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
     task: null,
+    key: null,
     ...more
   })
-  const close = (holdId: string) => ({ organizationId, holdId, by: "test", task: null })
+  const close = (holdId: string) => ({
+    organizationId,
+    holdId,
+    by: "test",
+    task: null,
+    answer: null
+  })
   return { organizationId, memberIds, hold, close }
 })
 
@@ -93,7 +100,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           const attempts = Array.from({ length: 40 }, (_, index) =>
             index % 2 === 0
               ? ledger.capture({ ...close(request.id), chargeNano: 50n, usage: usageOf(50n) })
-              : ledger.release({ ...close(request.id), orphan: null })
+              : ledger.release({ ...close(request.id), orphan: null, forgetKey: false })
           )
           const closed = yield* Effect.all(attempts, { concurrency: "unbounded" })
           assert.strictEqual(closed.filter(({ won }) => won).length, 1)
@@ -169,7 +176,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           const request = owner.hold(60n)
           yield* ledger.hold(request)
           const exit = yield* Effect.exit(
-            ledger.release({ ...stranger.close(request.id), orphan: null })
+            ledger.release({ ...stranger.close(request.id), orphan: null, forgetKey: false })
           )
           assert.strictEqual(exit._tag, "Failure")
           assert.strictEqual((yield* ledger.balance(owner.organizationId)).heldNano, 60n)

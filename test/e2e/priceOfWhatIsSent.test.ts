@@ -83,7 +83,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
             const label = `PRICE_SEED=${SEED}, order ${order} of ${model}: ${text}`
             const body = decodeVideo(JSON.parse(text))
             if (Result.isFailure(body)) continue
-            const outcome = yield* outcomeOf(create(caller, body.success))
+            const outcome = yield* outcomeOf(create(caller, body.success, null))
             assert.isAtMost(outcome.requests.length, 1, label)
             assert.strictEqual(outcome.released, outcome.accepted ? 0 : outcome.holds.length, label)
             const [request] = outcome.requests
@@ -119,7 +119,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
             const label = `PRICE_SEED=${SEED}, order ${order} of ${model}: ${text}`
             const body = decodeImage(JSON.parse(text))
             if (Result.isFailure(body)) continue
-            const outcome = yield* outcomeOf(generate(caller, body.success))
+            const outcome = yield* outcomeOf(generate(caller, body.success, null))
             assert.strictEqual(outcome.requests.length, 1, label)
             assert.strictEqual(outcome.released, outcome.accepted ? 0 : 1, label)
             const [request] = outcome.requests

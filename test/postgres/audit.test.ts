@@ -35,14 +35,22 @@ const books = Effect.gen(function* () {
   const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano: null })
   yield* ledger.deposit(organizationId, 1000n, "first")
   const job = { channelId: "ch", protocol: "vp_a", upstreamModel: "u" }
-  const request = { organizationId, memberId, amountNano: 10n, ttlSeconds: 60, quote: {}, job }
-  const close = { organizationId, by: "test", task: null }
+  const request = {
+    organizationId,
+    memberId,
+    amountNano: 10n,
+    ttlSeconds: 60,
+    quote: {},
+    job,
+    key: null
+  }
+  const close = { organizationId, by: "test", task: null, answer: null }
   for (const id of ["captured", "released", "open"]) {
     yield* ledger.hold({ ...request, id, task: null })
   }
   yield* ledger.hold({ ...request, id: "submitting", task })
   yield* ledger.capture({ ...close, holdId: "captured", chargeNano: 15n, usage })
-  yield* ledger.release({ ...close, holdId: "released", orphan: null })
+  yield* ledger.release({ ...close, holdId: "released", orphan: null, forgetKey: false })
 })
 
 const open =

@@ -16,6 +16,7 @@ import { layerImages } from "../../src/services/Images.ts"
 import { InputVideo } from "../../src/services/InputVideo.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { layerOrdering } from "../../src/services/Ordering.ts"
+import { Repeats } from "../../src/services/Repeats.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { layerVideoTasks } from "../../src/services/VideoTasks.ts"
 import { Book } from "../../src/simulator/Book.ts"
@@ -115,6 +116,7 @@ export const layerInProcess = Layer.mergeAll(layerVideoTasks, layerImages).pipe(
   Layer.provide(layerOrdering),
   Layer.provide([
     layerLedger,
+    Layer.mock(Repeats, {}),
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
     Layer.succeed(InputVideo, { knownSeconds: () => Effect.succeed(null) }),
     layerCatalog,

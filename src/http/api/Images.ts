@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ImageBody } from "../../domain/ImageRequest.ts"
 import { Authorization, RequiredScope } from "./Authorization.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
+import { idempotencyHeader } from "./shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
 export const ImageAnswer = Schema.StructWithRest(
@@ -16,6 +17,7 @@ export const ImageAnswer = Schema.StructWithRest(
 export class ImagesGroup extends HttpApiGroup.make("images")
   .add(
     HttpApiEndpoint.post("generate", "/images/generations", {
+      headers: idempotencyHeader,
       payload: ImageBody,
       success: ImageAnswer
     })

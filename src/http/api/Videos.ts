@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { VideoBody } from "../../domain/VideoRequest.ts"
 import { Authorization, RequiredScope } from "./Authorization.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
-import { wholeNumber } from "./shared.ts"
+import { idempotencyHeader, wholeNumber } from "./shared.ts"
 
 export const Accepted = Schema.Struct({
   id: Schema.String,
@@ -31,6 +31,7 @@ export const MAX_WAIT_SECONDS = 60
 export class VideosGroup extends HttpApiGroup.make("videos")
   .add(
     HttpApiEndpoint.post("create", "/videos/generations", {
+      headers: idempotencyHeader,
       payload: VideoBody,
       success: Accepted
     })

@@ -59,3 +59,10 @@ export const UsageEntry = Schema.Struct({
   task_id: Schema.NullOr(Schema.String),
   created_at: Timestamp
 })
+
+/** Makes a repeat of the request answer what the first one was answered. */
+const IdempotencyKey = Schema.String.check(
+  Schema.isPattern(/^[\x21-\x7e]{1,255}$/, { expected: "1 to 255 visible ASCII characters" })
+)
+
+export const idempotencyHeader = { "idempotency-key": Schema.optionalKey(IdempotencyKey) }

@@ -5,6 +5,7 @@ import { VideoSettlement } from "../../services/VideoSettlement.ts"
 import { VideoTasks } from "../../services/VideoTasks.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
+import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors, withHeaders } from "./respond.ts"
 import { taskView } from "./views.ts"
 
@@ -13,6 +14,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
   "videos",
   Effect.fn(function* (handlers) {
     const tasks = yield* VideoTasks
+    const once = yield* makeOnce
     const settlement = yield* VideoSettlement
     const { askIntervalSeconds } = yield* Settings
     const pace = withHeaders({
@@ -20,9 +22,21 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       "retry-after": `${Math.max(1, Math.ceil(askIntervalSeconds))}`
     })
     return handlers.handleAll({
-      create: Effect.fn("videos.create")(function* ({ payload }) {
+      create: Effect.fn("videos.create")(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
-        const id = yield* tasks.create(caller, payload)
+        const id = yield* once(
+          {
+            organizationId: caller.organizationId,
+            key: headers["idempotency-key"],
+            path: "/v1/videos/generations",
+            body: payload
+          },
+          {
+            order: (key) => tasks.create(caller, payload, key),
+            replay: (recalled) =>
+              recalled._tag === "Video" ? Effect.succeed(recalled.id) : otherKind(recalled)
+          }
+        )
         yield* withHeaders({ location: `/v1/videos/${id}` })
         yield* pace
         return { id, task_status: "processing" as const }

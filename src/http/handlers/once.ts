@@ -1,0 +1,48 @@
+/** Requests with an `Idempotency-Key`: ordered once, and a replay says that it is one. */
+import { Effect } from "effect"
+import type { UpstreamError } from "../../domain/Errors.ts"
+import {
+  type KeyAlreadyUsed,
+  orderOnce,
+  type Recalled,
+  Repeats,
+  type RequestKey
+} from "../../services/Repeats.ts"
+import { withHeaders } from "./respond.ts"
+
+/** Answers by `order`, or by `replay` where the organisation's key stands for an earlier request. */
+export const makeOnce = Effect.map(
+  Repeats,
+  (repeats) =>
+    <A, E, R>(
+      request: {
+        readonly organizationId: string
+        readonly key: string | undefined
+        readonly path: string
+        readonly body: unknown
+      },
+      options: {
+        readonly order: (key: RequestKey | null) => Effect.Effect<A, E | KeyAlreadyUsed, R>
+        readonly replay: (recalled: Recalled) => Effect.Effect<A, UpstreamError>
+      }
+    ) =>
+      Effect.gen(function* () {
+        const key =
+          request.key === undefined
+            ? null
+            : yield* repeats.keyOf(request.key, request.path, request.body)
+        const { answer, replayed } = yield* orderOnce({
+          recall: key === null ? Effect.succeed(null) : repeats.recall(request.organizationId, key),
+          order: options.order(key),
+          replay: options.replay
+        })
+        if (replayed) yield* withHeaders({ "idempotency-replayed": "true" })
+        return yield* answer
+      })
+)
+
+/** A key cannot stand for a request to another path: the fingerprint has the path in it. */
+export const otherKind = (recalled: Recalled): Effect.Effect<never, UpstreamError> =>
+  recalled._tag === "Refused"
+    ? Effect.fail(recalled.error)
+    : Effect.die(new Error(`a key stands for ${recalled._tag}`))

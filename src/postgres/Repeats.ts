@@ -1,0 +1,81 @@
+/** Idempotency keys in PostgreSQL; the ledger's batches write them. */
+import { Effect, Layer, Schema } from "effect"
+import { Digest } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { SqlClient } from "effect/sql"
+import { canonicalJson } from "../domain/canonicalJson.ts"
+import { TaskState } from "../domain/VideoTask.ts"
+import type { ImageResult } from "../services/ProtocolAdapter.ts"
+import { Repeats, recallOf, StoredAnswer } from "../services/Repeats.ts"
+import { makeRecentImages } from "../services/recentImages.ts"
+import { repeatable, rowsOf } from "./rows.ts"
+
+const KeptRow = Schema.Struct({
+  fingerprint: Schema.String,
+  hold_id: Schema.String,
+  answer: Schema.NullOr(StoredAnswer),
+  hold_is_open: Schema.Boolean,
+  task_state: Schema.NullOr(TaskState)
+})
+
+const PURGED_AT_ONCE = 1000
+
+export const layerRepeats = Layer.effect(
+  Repeats,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const digest = yield* Digest.Digest
+    const recent = makeRecentImages()
+
+    const keyOf: Repeats["Service"]["keyOf"] = Effect.fn("Repeats.keyOf")(
+      function* (key, path, body) {
+        const text = new TextEncoder().encode(`${path}\n${canonicalJson(body)}`)
+        const hash = yield* Effect.orDie(digest.digest(Digest.sha256, text))
+        return { key, fingerprint: Hex.encode(hash) }
+      }
+    )
+
+    const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
+      function* (organizationId, key) {
+        const [row] = yield* rowsOf(KeptRow)(
+          repeatable(sql`
+            SELECT q.fingerprint, q.hold_id, q.answer, h.state = 'open' AS hold_is_open,
+                   t.state AS task_state
+              FROM idempotency_keys q
+              JOIN holds h ON h.organization_id = q.organization_id AND h.id = q.hold_id
+              LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.hold_id
+             WHERE q.organization_id = ${organizationId} AND q.key = ${key.key}
+               AND q.expires_at > now()`)
+        )
+        if (row === undefined) return null
+        return yield* recallOf(
+          {
+            fingerprint: row.fingerprint,
+            holdId: row.hold_id,
+            answer: row.answer,
+            holdIsOpen: row.hold_is_open,
+            taskState: row.task_state
+          },
+          key,
+          recent.find(organizationId, key.key)
+        )
+      }
+    )
+
+    const purge = sql`
+      DELETE FROM idempotency_keys WHERE (organization_id, key) IN (
+        SELECT q.organization_id, q.key FROM idempotency_keys q
+         WHERE q.expires_at <= now() ORDER BY q.expires_at LIMIT ${PURGED_AT_ONCE})`.pipe(
+      Effect.orDie,
+      Effect.asVoid
+    )
+
+    return Repeats.of({
+      keyOf,
+      recall,
+      remember: (organizationId, key, result: ImageResult) =>
+        Effect.sync(() => recent.keep(organizationId, key.key, result)),
+      purge
+    })
+  })
+)

@@ -1,0 +1,130 @@
+/**
+ * Requests that carry an `Idempotency-Key`. The key is taken in the commit of the hold, so one key
+ * orders once, whatever gateway its repeats reach; they are answered what the first one was.
+ */
+import { Context, Effect, Schema } from "effect"
+import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
+import { givenUp } from "../domain/VendorOutcome.ts"
+import type { TaskState } from "../domain/VideoTask.ts"
+import type { ImageResult } from "./ProtocolAdapter.ts"
+
+export interface RequestKey {
+  readonly key: string
+  /** Of path and body: another request under the same key is told apart. */
+  readonly fingerprint: string
+}
+
+/** The key was taken by another hold in the meantime. */
+export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}
+
+/** An answer that cannot be read off the task. */
+export const StoredAnswer = Schema.Union([
+  /** Null where the images came in base64, which the database does not keep. */
+  Schema.TaggedStruct("Images", {
+    result: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
+  }),
+  Schema.TaggedStruct("Refused", { error: UpstreamError })
+])
+export type StoredAnswer = typeof StoredAnswer.Type
+
+/** What the store knows of a key. */
+export interface KeptRequest {
+  readonly fingerprint: string
+  readonly holdId: string
+  readonly answer: StoredAnswer | null
+  readonly holdIsOpen: boolean
+  /** Null for synchronous work. */
+  readonly taskState: TaskState | null
+}
+
+/** How the first request was answered. */
+export type Recalled =
+  | { readonly _tag: "Video"; readonly id: string }
+  | { readonly _tag: "Images"; readonly result: ImageResult }
+  | { readonly _tag: "Refused"; readonly error: UpstreamError }
+
+export type RepeatRefusal = IdempotencyConflict | IdempotencyMismatch
+
+export class Repeats extends Context.Service<
+  Repeats,
+  {
+    /** The key of a request to `path`; its fingerprint does not depend on the order of fields. */
+    keyOf(key: string, path: string, body: unknown): Effect.Effect<RequestKey>
+    /** Null when the key is fresh. */
+    recall(organizationId: string, key: RequestKey): Effect.Effect<Recalled | null, RepeatRefusal>
+    /** Keeps images that the database does not keep, for a while and only on this gateway. */
+    remember(organizationId: string, key: RequestKey, result: ImageResult): Effect.Effect<void>
+    /** Drops keys whose time is over. */
+    readonly purge: Effect.Effect<void>
+  }
+>()("gateway/services/Repeats") {}
+
+const RETRY_SECONDS = 1
+
+const stillRunning = new IdempotencyConflict({
+  message: "The first request with this Idempotency-Key is still running",
+  param: "Idempotency-Key",
+  retryAfterSeconds: RETRY_SECONDS
+})
+
+/** What the first request came to, or why that cannot be told. */
+export const recallOf = (
+  kept: KeptRequest,
+  key: RequestKey,
+  remembered: ImageResult | null
+): Effect.Effect<Recalled, RepeatRefusal> => {
+  if (kept.fingerprint !== key.fingerprint) {
+    return Effect.fail(
+      new IdempotencyMismatch({
+        message: "This Idempotency-Key was used for another request; take a fresh one",
+        param: "Idempotency-Key"
+      })
+    )
+  }
+  if (kept.taskState !== null && kept.taskState !== "submitting" && kept.taskState !== "rejected") {
+    return Effect.succeed({ _tag: "Video", id: kept.holdId })
+  }
+  if (kept.answer?._tag === "Refused") return Effect.succeed(kept.answer)
+  if (kept.answer?._tag === "Images") {
+    const result = kept.answer.result ?? remembered
+    return result === null
+      ? Effect.fail(
+          new IdempotencyConflict({
+            message:
+              "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others",
+            param: "Idempotency-Key",
+            retryAfterSeconds: null
+          })
+        )
+      : Effect.succeed({ _tag: "Images", result })
+  }
+  return kept.holdIsOpen
+    ? Effect.fail(stillRunning)
+    : Effect.succeed({ _tag: "Refused", error: givenUp() })
+}
+
+const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
+
+/**
+ * Orders, unless the key stands for a request that was made before: then answers what that one was
+ * answered, and `replayed` is true.
+ */
+export const orderOnce = <A, E, R>(options: {
+  readonly recall: Effect.Effect<Recalled | null, RepeatRefusal>
+  readonly order: Effect.Effect<A, E | KeyAlreadyUsed, R>
+  readonly replay: (recalled: Recalled) => Effect.Effect<A, UpstreamError>
+}) => {
+  const replayed = (recalled: Recalled) => ({ answer: options.replay(recalled), replayed: true })
+  return Effect.flatMap(options.recall, (before) =>
+    before !== null
+      ? Effect.succeed(replayed(before))
+      : options.order.pipe(
+          Effect.map((value) => ({ answer: Effect.succeed(value), replayed: false })),
+          Effect.catchIf(isKeyAlreadyUsed, () =>
+            Effect.flatMap(options.recall, (other) =>
+              other === null ? Effect.fail(stillRunning) : Effect.succeed(replayed(other))
+            )
+          )
+        )
+  )
+}

@@ -1,0 +1,51 @@
+/**
+ * Answers with images in base64, kept in memory for repeats of their request: the database takes no
+ * base64. The oldest go first when the room is used up.
+ */
+import { holdsLongText } from "../domain/text.ts"
+import type { ImageResult } from "./ProtocolAdapter.ts"
+
+const ROOM_BYTES = 64 * 1024 * 1024
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** True when an answer carries images themselves, not only their addresses. */
+export const carriesImages = (result: ImageResult): boolean =>
+  (Array.isArray(result.data) &&
+    result.data.some((entry: unknown) => isRecord(entry) && typeof entry.b64_json === "string")) ||
+  holdsLongText(result)
+
+const bytesOf = (value: unknown): number => {
+  if (typeof value === "string") return value.length
+  return typeof value === "object" && value !== null
+    ? Object.values(value).reduce((sum: number, inner) => sum + bytesOf(inner), 0)
+    : 0
+}
+
+export const makeRecentImages = (roomBytes = ROOM_BYTES) => {
+  const kept = new Map<string, { readonly result: ImageResult; readonly bytes: number }>()
+  let used = 0
+  const nameOf = (organizationId: string, key: string) => `${organizationId} ${key}`
+
+  const drop = (name: string) => {
+    used -= kept.get(name)?.bytes ?? 0
+    kept.delete(name)
+  }
+
+  return {
+    keep: (organizationId: string, key: string, result: ImageResult): void => {
+      const bytes = bytesOf(result)
+      if (bytes > roomBytes) return
+      const name = nameOf(organizationId, key)
+      drop(name)
+      kept.set(name, { result, bytes })
+      used += bytes
+      for (const oldest of kept.keys()) {
+        if (used <= roomBytes) break
+        drop(oldest)
+      }
+    },
+    find: (organizationId: string, key: string): ImageResult | null =>
+      kept.get(nameOf(organizationId, key))?.result ?? null
+  }
+}
