@@ -17,17 +17,6 @@ export const storable = (text: string): string => text.toWellFormed().replaceAll
 /** A vendor's id of a job: something that can be kept and asked for again. */
 export const JobId = plainText(512)
 
-/** The same JSON with what cannot be stored left out of its keys and texts. */
-export const storableJson = (value: unknown): unknown => {
-  if (typeof value === "string") return storable(value)
-  if (Array.isArray(value)) return value.map(storableJson)
-  return typeof value === "object" && value !== null
-    ? Object.fromEntries(
-        Object.entries(value).map(([key, inner]) => [storable(key), storableJson(inner)])
-      )
-    : value
-}
-
 /** Longer texts in an answer are taken for media. */
 const MAX_STORED_TEXT = 16 * 1024
 

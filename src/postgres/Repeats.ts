@@ -13,7 +13,7 @@ import { repeatable, rowsOf } from "./rows.ts"
 const KeptRow = Schema.Struct({
   fingerprint: Schema.String,
   hold_id: Schema.String,
-  answer: Schema.NullOr(StoredAnswer),
+  answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
   hold_is_open: Schema.Boolean,
   task_state: Schema.NullOr(TaskState)
 })

@@ -1,7 +1,7 @@
 /** What goes into a ledger batch and what comes back, and the one call that makes it so. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import { storable, storableJson } from "../domain/text.ts"
+import { storable } from "../domain/text.ts"
 import type { Capture, HoldRequest, Orphan, Release, UsageEntry } from "../services/Ledger.ts"
 import { StoredAnswer } from "../services/Repeats.ts"
 import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
@@ -39,7 +39,7 @@ const OutcomeRow = Schema.Struct({
 export type Outcome = typeof OutcomeRow.Type
 
 const decodeOutcomes = decodeRows(OutcomeRow)
-const encodeAnswer = Schema.encodeSync(StoredAnswer)
+const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
 const taskItem = (task: NewTask) => ({
   key_id: task.keyId,
@@ -102,7 +102,7 @@ const closeItem = (request: Capture | Release) => ({
   id: request.holdId,
   by: request.by,
   task: outcomeItem(request.task),
-  ...(request.answer === null ? {} : { answer: storableJson(encodeAnswer(request.answer)) })
+  ...(request.answer === null ? {} : { answer: encodeAnswer(request.answer) })
 })
 
 const captureItem = (request: Capture) => ({

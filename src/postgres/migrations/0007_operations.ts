@@ -18,8 +18,8 @@ export const createOperations = Effect.gen(function* () {
       /* Of the path and the body. */
       fingerprint text NOT NULL,
       hold_id text NOT NULL,
-      /* What the first request was answered, once it was. */
-      answer jsonb,
+      /* What the first request was answered, once it was: JSON in its own order of fields. */
+      answer text,
       created_at timestamptz NOT NULL DEFAULT now(),
       expires_at timestamptz NOT NULL,
       PRIMARY KEY (organization_id, key)

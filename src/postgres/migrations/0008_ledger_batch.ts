@@ -135,10 +135,10 @@ export const createLedgerBatch = Effect.gen(function* () {
             FROM jsonb_array_elements(p_closes) WITH ORDINALITY AS j(e, o)
             JOIN holds h ON h.organization_id = p_organization AND h.id = e ->> 'id'
            WHERE o = ANY (v_fresh) AND jsonb_typeof(e -> 'orphan') = 'object';
-        UPDATE idempotency_keys q SET answer = e -> 'answer'
+        UPDATE idempotency_keys q SET answer = e ->> 'answer'
           FROM jsonb_array_elements(p_closes) WITH ORDINALITY AS j(e, o)
          WHERE q.organization_id = p_organization AND q.hold_id = e ->> 'id'
-           AND o = ANY (v_fresh) AND jsonb_typeof(e -> 'answer') = 'object';
+           AND o = ANY (v_fresh) AND e ->> 'answer' IS NOT NULL;
         DELETE FROM idempotency_keys q
          USING jsonb_array_elements(p_closes) WITH ORDINALITY AS j(e, o)
          WHERE q.organization_id = p_organization AND q.hold_id = e ->> 'id'
