@@ -27,6 +27,8 @@ const task: NewTask = {
   submitSeconds: 60
 }
 
+const key = { key: "k", fingerprint: "f" }
+
 /** An organisation with one captured image, one released image, one task and one open hold. */
 const books = Effect.gen(function* () {
   const access = yield* Access
@@ -46,9 +48,9 @@ const books = Effect.gen(function* () {
   }
   const close = { organizationId, by: "test", task: null, answer: null }
   for (const id of ["captured", "released", "open"]) {
-    yield* ledger.hold({ ...request, id, task: null })
+    yield* ledger.hold({ ...request, id, task: null, key: null })
   }
-  yield* ledger.hold({ ...request, id: "submitting", task })
+  yield* ledger.hold({ ...request, id: "submitting", task, key })
   yield* ledger.capture({ ...close, holdId: "captured", chargeNano: 15n, usage })
   yield* ledger.release({ ...close, holdId: "released", orphan: null, forgetKey: false })
 })
@@ -78,6 +80,12 @@ const tamperings = [
   ["I7", "UPDATE tasks SET id = 'released' WHERE id = 'submitting'"],
   ["I4", "UPDATE holds SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
   ["I4", "UPDATE usage_records SET unit_price = 11"],
+  ["I2", "UPDATE holds SET organization_id = 'nobody' WHERE id = 'open'"],
+  ["I1", "UPDATE transfers SET organization_id = 'nobody' WHERE kind = 'deposit'"],
+  ["I4", "UPDATE transfers SET hold_id = 'nothing' WHERE kind = 'capture'"],
+  ["I4", "UPDATE usage_records SET hold_id = 'nothing'"],
+  ["I7", "UPDATE tasks SET id = 'nothing' WHERE id = 'submitting'"],
+  ["I9", "UPDATE idempotency_keys SET hold_id = 'nothing'"],
   ["I7", "UPDATE tasks SET submit_deadline = now() - interval '2 minutes'"]
 ] as const
 

@@ -1,0 +1,102 @@
+/**
+ * How many holds a second one hot organisation gets: as the ledger takes them, in batches, against
+ * one transaction a hold, by the same SQL function on the same PostgreSQL, with every commit flushed.
+ * Prints the medians of interleaved rounds and their ratio.
+ *
+ *   npm run bench:holds -- --callers 1000 --rounds 5 --seconds 3
+ */
+import { randomUUID } from "node:crypto"
+import { parseArgs } from "node:util"
+import { NodeRuntime } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Console, Effect, Layer, Redacted } from "effect"
+import { layerStores } from "../../src/gateway.ts"
+import { layerServer } from "../../src/postgres/client.ts"
+import { moveTogether } from "../../src/postgres/ledgerBatch.ts"
+import { Access } from "../../src/services/Access.ts"
+import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
+import { startPostgres } from "../../test/support/postgresServer.ts"
+
+const { values } = parseArgs({
+  options: {
+    callers: { type: "string", default: "1000" },
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "3" }
+  }
+})
+const callers = Number(values.callers)
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+
+/** As many as the gateway opens by default. */
+const CONNECTIONS = 16
+
+const median = (numbers: ReadonlyArray<number>): number =>
+  numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? 0
+
+/** Calls `one` from every caller, again and again; answers how many a second were done. */
+const perSecond = Effect.fnUntraced(function* <E>(one: Effect.Effect<void, E>) {
+  const end = (yield* Clock.currentTimeMillis) + seconds * 1000
+  let done = 0
+  const caller = one.pipe(
+    Effect.tap(() => Effect.sync(() => done++)),
+    Effect.andThen(Clock.currentTimeMillis),
+    Effect.repeat({ until: (now) => now >= end })
+  )
+  yield* Effect.all(
+    Array.from({ length: callers }, () => caller),
+    { concurrency: "unbounded", discard: true }
+  )
+  return done / seconds
+})
+
+const bench = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const access = yield* Access
+  const ledger = yield* Ledger
+  const organizationId = yield* access.createOrganization("Hot")
+  yield* ledger.deposit(organizationId, 4_000_000_000_000_000_000n - 1n, "all there is")
+  const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano: null })
+  const request = (): HoldRequest => ({
+    organizationId,
+    memberId,
+    id: `vt_${randomUUID()}`,
+    amountNano: 4_968_000_000n,
+    ttlSeconds: 3600,
+    quote: { kind: "token_video", holdNano: "4968000000", nanoPerToken: "46000" },
+    job: { channelId: "ch", protocol: "vp_a", upstreamModel: "u" },
+    task: { keyId: "k", model: "m", listedProtocol: "vp_a", summary: {}, submitSeconds: 60 },
+    key: null
+  })
+  const batched = Effect.suspend(() => ledger.hold(request()))
+  const single = Effect.suspend(() =>
+    moveTogether(sql, "UTC", organizationId, [{ _tag: "Hold", request: request(), keySeconds: 60 }])
+  ).pipe(Effect.asVoid)
+
+  const figures = { batched: [] as number[], single: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    figures.single.push(yield* perSecond(single))
+    figures.batched.push(yield* perSecond(batched))
+  }
+  const violations = yield* ledger.verify
+  const [slow, fast] = [median(figures.single), median(figures.batched)]
+  yield* Console.log(`holds a second on one organisation, ${callers} callers, median of ${rounds}`)
+  yield* Console.log(`one transaction a hold  ${slow.toFixed(0)}`)
+  yield* Console.log(`batched                 ${fast.toFixed(0)}`)
+  yield* Console.log(`ratio                   ${(fast / slow).toFixed(1)}`)
+  yield* Console.log(`ledger violations       ${violations.length}`)
+})
+
+const program = Effect.gen(function* () {
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(() => startPostgres({ settings: { fsync: "on" } })),
+    ({ stop }) => Effect.promise(stop)
+  )
+  const secrets = { masterKey: Redacted.make(new Uint8Array(32)), adminToken: null }
+  const stores = layerStores(secrets).pipe(
+    Layer.provideMerge(layerServer({ url: Redacted.make(server.url), maxConnections: CONNECTIONS }))
+  )
+  yield* Effect.provide(bench, stores)
+}).pipe(Effect.scoped)
+
+NodeRuntime.runMain(program)
