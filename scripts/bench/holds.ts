@@ -31,6 +31,10 @@ const seconds = Number(values.seconds)
 /** As many as the gateway opens by default. */
 const CONNECTIONS = 16
 
+let minted = 0
+/** In the order of time, as the ids of the gateway are. */
+const nextId = () => `vt_${(minted++).toString().padStart(12, "0")}${randomUUID()}`
+
 const median = (numbers: ReadonlyArray<number>): number =>
   numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? 0
 
@@ -60,7 +64,7 @@ const bench = Effect.gen(function* () {
   const request = (): HoldRequest => ({
     organizationId,
     memberId,
-    id: `vt_${randomUUID()}`,
+    id: nextId(),
     amountNano: 4_968_000_000n,
     ttlSeconds: 3600,
     quote: { kind: "token_video", holdNano: "4968000000", nanoPerToken: "46000" },

@@ -41,7 +41,7 @@ const ViolationRow = Schema.Struct({
 })
 
 /** How long a caller waits for its hold; the request can then still be refused cleanly. */
-const HOLD_PATIENCE = "5 seconds"
+const HOLD_PATIENCE_MILLIS = 5000
 /** Together in one call. */
 const MAX_BATCH = 256
 /** Holds that may queue for the database, of all organisations together. */
@@ -79,31 +79,28 @@ export const layerLedger = Layer.effect(
 
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
+      patienceMillis: HOLD_PATIENCE_MILLIS,
       run: (organizationId, movements: ReadonlyArray<Movement>) =>
         moveTogether(sql, settings.timeZone, organizationId, movements),
       passes: isPassing,
-      withdrawable: (movement) => movement._tag === "Hold",
       unwanted: (organizationId, movement, { outcome }) =>
         movement._tag === "Hold" && outcome === "held"
           ? Effect.asVoid(release(unwantedHold(organizationId, movement.request)))
           : Effect.void
     })
 
-    const hold: Ledger["Service"]["hold"] = Effect.fn("Ledger.hold")(function* (request) {
+    const hold: Ledger["Service"]["hold"] = Effect.fnUntraced(function* (request) {
       if (batch.queued() >= MAX_QUEUED) return yield* overloaded
       const held = yield* batch
-        .submit(request.organizationId, {
+        .attempt(request.organizationId, {
           _tag: "Hold",
           request,
           keySeconds: settings.idempotencySeconds
         })
-        .pipe(
-          Effect.timeoutOrElse({
-            duration: HOLD_PATIENCE,
-            orElse: () => Effect.fail(overloaded)
-          })
-        )
+        .pipe(Effect.mapError(() => overloaded))
       const required = formatNano(request.amountNano)
+      if (held._tag === "Close")
+        return yield* Effect.die(new Error("a hold was answered as a close"))
       switch (held.outcome) {
         case "held":
         case "known":
@@ -116,7 +113,7 @@ export const layerLedger = Layer.effect(
             retryAfterSeconds: 60
           })
         case "insufficient_balance": {
-          const available = formatNano(held.available ?? 0n)
+          const available = formatNano(held.available)
           return yield* new InsufficientBalance({
             message: `This request needs ${required} ${settings.currency}, and ${available} is available`,
             required,
@@ -124,14 +121,13 @@ export const layerLedger = Layer.effect(
           })
         }
         case "member_cap_exceeded": {
-          const cap = formatNano(held.cap ?? 0n)
-          const used = formatNano(held.used ?? 0n)
-          const endsAt = held.cap_ends_at ?? new Date(0)
-          const waitMillis = endsAt.getTime() - (yield* Clock.currentTimeMillis)
+          const cap = formatNano(held.cap)
+          const used = formatNano(held.used)
+          const waitMillis = held.capEndsAt.getTime() - (yield* Clock.currentTimeMillis)
           return yield* new MemberCapExceeded({
             message:
               `This request needs ${required} ${settings.currency}; of this month's cap of ${cap}, ` +
-              `${used} is used. The next month begins at ${endsAt.toISOString()}`,
+              `${used} is used. The next month begins at ${held.capEndsAt.toISOString()}`,
             cap,
             used,
             required,
@@ -146,24 +142,20 @@ export const layerLedger = Layer.effect(
     const close = Effect.fnUntraced(function* (movement: Close) {
       const { organizationId, holdId } = movement.request
       const row = yield* batch.submit(organizationId, movement)
-      if (row.state === null) {
+      if (row._tag === "Hold" || row.state === null) {
         return yield* Effect.die(new Error(`no hold is called ${holdId}`))
       }
       return {
         won: row.outcome === "won",
         state: row.state,
-        capturedNano: row.captured ?? 0n,
-        overageNano: row.overage ?? 0n
+        capturedNano: row.captured,
+        overageNano: row.overage
       }
     })
 
-    const capture: Ledger["Service"]["capture"] = Effect.fn("Ledger.capture")((request) =>
-      close({ _tag: "Capture", request })
-    )
+    const capture: Ledger["Service"]["capture"] = (request) => close({ _tag: "Capture", request })
 
-    const release: Ledger["Service"]["release"] = Effect.fn("Ledger.release")((request) =>
-      close({ _tag: "Release", request })
-    )
+    const release: Ledger["Service"]["release"] = (request) => close({ _tag: "Release", request })
 
     const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
       function* (organizationId) {

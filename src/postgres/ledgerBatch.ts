@@ -12,33 +12,57 @@ export type Movement =
   | { readonly _tag: "Capture"; readonly request: Capture }
   | { readonly _tag: "Release"; readonly request: Release }
 
-const OutcomeRow = Schema.Struct({
-  is_hold: Schema.Boolean,
-  place: Schema.Int,
-  outcome: Schema.Literals([
-    "held",
-    "known",
-    "key_used",
-    "stopped",
-    "unknown_member",
-    "member_cap_exceeded",
-    "insufficient_balance",
-    "won",
-    "closed",
-    "stale",
-    "unknown"
-  ]),
-  state: Schema.NullOr(Schema.Literals(["open", "captured", "released"])),
-  captured: Schema.NullOr(Schema.BigInt),
-  overage: Schema.NullOr(Schema.BigInt),
-  available: Schema.NullOr(Schema.BigInt),
-  cap: Schema.NullOr(Schema.BigInt),
-  used: Schema.NullOr(Schema.BigInt),
-  cap_ends_at: Schema.NullOr(Schema.Date)
-})
-export type Outcome = typeof OutcomeRow.Type
+const list = <S extends Schema.Top>(item: S) => Schema.NullOr(Schema.Array(item))
+const amounts = list(Schema.NullOr(Schema.BigInt))
 
-const decodeOutcomes = decodeRows(OutcomeRow)
+const Outcomes = Schema.Struct({
+  close_outcomes: list(Schema.Literals(["won", "closed", "stale", "unknown"])),
+  close_states: list(Schema.NullOr(Schema.Literals(["open", "captured", "released"]))),
+  close_captured: amounts,
+  close_overage: amounts,
+  hold_outcomes: list(
+    Schema.Literals([
+      "held",
+      "known",
+      "key_used",
+      "stopped",
+      "unknown_member",
+      "member_cap_exceeded",
+      "insufficient_balance"
+    ])
+  ),
+  hold_caps: amounts,
+  hold_used: amounts,
+  available: Schema.NullOr(Schema.BigInt),
+  cap_ends_at: Schema.Date
+})
+
+/** What became of one movement; the amounts are those the outcome is about. */
+export type Moved =
+  | {
+      readonly _tag: "Close"
+      readonly outcome: "won" | "closed" | "stale" | "unknown"
+      readonly state: "open" | "captured" | "released" | null
+      readonly captured: bigint
+      readonly overage: bigint
+    }
+  | {
+      readonly _tag: "Hold"
+      readonly outcome:
+        | "held"
+        | "known"
+        | "key_used"
+        | "stopped"
+        | "unknown_member"
+        | "member_cap_exceeded"
+        | "insufficient_balance"
+      readonly available: bigint
+      readonly cap: bigint
+      readonly used: bigint
+      readonly capEndsAt: Date
+    }
+
+const decodeOutcomes = decodeRows(Outcomes)
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
 const taskItem = (task: NewTask) => ({
@@ -118,6 +142,15 @@ const releaseItem = (request: Release) => ({
   ...(request.forgetKey ? { forget_key: true } : {})
 })
 
+/** Where an item stands among those of its kind; an id that comes twice is held once. */
+const addOnce = (items: Array<object>, places: Map<string, number>, id: string, item: object) => {
+  const known = places.get(id)
+  if (known !== undefined) return known
+  const place = items.push(item) - 1
+  places.set(id, place)
+  return place
+}
+
 /** One call, one commit, for movements of one organisation; answers in their order. */
 export const moveTogether = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -127,26 +160,48 @@ export const moveTogether = Effect.fnUntraced(function* (
 ) {
   const closes: Array<object> = []
   const holds: Array<object> = []
-  const places = movements.map((movement) =>
-    movement._tag === "Hold"
-      ? `hold ${holds.push(holdItem(movement.request, movement.keySeconds))}`
-      : `close ${closes.push(
-          movement._tag === "Capture"
-            ? captureItem(movement.request)
-            : releaseItem(movement.request)
-        )}`
-  )
-  const rows = yield* decodeOutcomes(
+  const held = new Map<string, number>()
+  const places = movements.map((movement) => {
+    if (movement._tag !== "Hold") {
+      const item =
+        movement._tag === "Capture" ? captureItem(movement.request) : releaseItem(movement.request)
+      return closes.push(item) - 1
+    }
+    const { request, keySeconds } = movement
+    return addOnce(holds, held, request.id, holdItem(request, keySeconds))
+  })
+  const [row] = yield* decodeOutcomes(
     sql`SELECT * FROM ledger_batch(
       ${organizationId}, ${timeZone}, ${sql.json(closes)}, ${sql.json(holds)})`
   )
-  const byPlace = new Map(
-    rows.map((row) => [`${row.is_hold ? "hold" : "close"} ${row.place}`, row])
-  )
-  return yield* Effect.forEach(places, (place) => {
-    const row = byPlace.get(place)
-    return row === undefined
-      ? Effect.die(new Error("the ledger left a movement out"))
-      : Effect.succeed(row)
+  return movements.flatMap((movement, index): ReadonlyArray<Moved> => {
+    const place = places[index] ?? -1
+    if (movement._tag === "Hold") {
+      const outcome = row?.hold_outcomes?.[place]
+      return row === undefined || outcome === undefined
+        ? []
+        : [
+            {
+              _tag: "Hold",
+              outcome,
+              available: row.available ?? 0n,
+              cap: row.hold_caps?.[place] ?? 0n,
+              used: row.hold_used?.[place] ?? 0n,
+              capEndsAt: row.cap_ends_at
+            }
+          ]
+    }
+    const outcome = row?.close_outcomes?.[place]
+    return outcome === undefined
+      ? []
+      : [
+          {
+            _tag: "Close",
+            outcome,
+            state: row?.close_states?.[place] ?? null,
+            captured: row?.close_captured?.[place] ?? 0n,
+            overage: row?.close_overage?.[place] ?? 0n
+          }
+        ]
   })
 })

@@ -2,24 +2,37 @@
  * Adaptive batches: at most one call is in flight in a lane, and the next one takes whatever queued
  * meanwhile. There is no timer, so a lone caller waits for nobody, and a crowd pays one call.
  */
-import { Cause, Deferred, Effect, Exit, FiberSet, Schedule } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Schedule, Schema } from "effect"
+
+/** The item was withdrawn, because no answer came within the batch's patience. */
+export class TooLate extends Schema.TaggedError<TooLate>()("TooLate", {}) {}
 
 export interface MicroBatch<Item, Answer> {
-  /** Hands one item over and waits for its answer, in the order of arrival within the lane. */
+  /** Hands one item over, in order of arrival within the lane, and sees it through. */
   submit(lane: string, item: Item): Effect.Effect<Answer>
+  /**
+   * The same, but withdraws the item when its caller goes away or loses patience: one that was not
+   * sent yet is dropped, the answer of one that was goes to `unwanted`.
+   */
+  attempt(lane: string, item: Item): Effect.Effect<Answer, TooLate>
   /** Items of all lanes that no call has taken yet. */
   readonly queued: () => number
 }
 
 interface Entry<Item, Answer> {
   readonly item: Item
-  readonly answered: Deferred.Deferred<Answer>
+  readonly answered: Deferred.Deferred<Answer, TooLate>
+  /** Null: it waits as long as it takes. */
+  readonly lateAt: number | null
   withdrawn: boolean
 }
 
 const backOff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
   Schedule.jittered
 )
+
+/** How often late items are looked for. */
+const LATE_CHECK_MILLIS = 250
 
 /**
  * Makes batches that end with the surrounding scope.
@@ -30,44 +43,37 @@ const backOff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced
  */
 export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(options: {
   readonly maxItems: number
+  readonly patienceMillis: number
   /** Answers in the order of the items. */
   readonly run: (
     lane: string,
     items: ReadonlyArray<Item>
   ) => Effect.Effect<ReadonlyArray<Answer>, E>
   readonly passes: (error: E) => boolean
-  /**
-   * Items whose caller may go away: one that was not sent yet is dropped, the answer of one that was
-   * goes to `unwanted`. Others are seen through whoever waits.
-   */
-  readonly withdrawable: (item: Item) => boolean
   readonly unwanted: (lane: string, item: Item, answer: Answer) => Effect.Effect<void>
 }) {
+  type Waiting = Entry<Item, Answer>
+  const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
-  const lanes = new Map<string, Array<Entry<Item, Answer>>>()
+  const lanes = new Map<string, Array<Waiting>>()
+  const mayBeLate = new Set<Waiting>()
   let waiting = 0
 
-  const take = (queue: Array<Entry<Item, Answer>>) => {
-    const batch: Array<Entry<Item, Answer>> = []
-    let taken = 0
-    while (taken < queue.length && batch.length < options.maxItems) {
-      const entry = queue[taken]
-      taken++
-      if (entry !== undefined && !entry.withdrawn) batch.push(entry)
-    }
-    queue.splice(0, taken)
-    waiting -= taken
-    return batch
+  const take = (queue: Array<Waiting>) => {
+    const taken = queue.splice(0, options.maxItems)
+    waiting -= taken.length
+    return taken.filter(({ withdrawn }) => !withdrawn)
   }
 
-  const answer = (lane: string, entry: Entry<Item, Answer>, exit: Exit.Exit<Answer>) => {
+  const answer = (lane: string, entry: Waiting, exit: Exit.Exit<Answer>) => {
+    mayBeLate.delete(entry)
     Deferred.doneUnsafe(entry.answered, exit)
     if (entry.withdrawn && Exit.isSuccess(exit)) {
       fork(options.unwanted(lane, entry.item, exit.value))
     }
   }
 
-  const send = (lane: string, batch: ReadonlyArray<Entry<Item, Answer>>): Effect.Effect<void> =>
+  const send = (lane: string, batch: ReadonlyArray<Waiting>): Effect.Effect<void> =>
     options
       .run(
         lane,
@@ -75,34 +81,32 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       )
       .pipe(
         Effect.retry({ while: options.passes, schedule: backOff }),
+        Effect.flatMap((answers) =>
+          answers.length === batch.length
+            ? Effect.succeed(answers)
+            : Effect.die(new Error("a batch left an item out"))
+        ),
         Effect.matchCauseEffect({
           onSuccess: (answers) =>
             Effect.sync(() => {
-              for (const [index, entry] of batch.entries()) {
-                const own = answers[index]
-                answer(
-                  lane,
-                  entry,
-                  own === undefined
-                    ? Exit.die(new Error("a batch left an item out"))
-                    : Exit.succeed(own)
-                )
+              for (const [index, value] of answers.entries()) {
+                const entry = batch[index]
+                if (entry !== undefined) answer(lane, entry, Exit.succeed(value))
               }
             }),
           onFailure: (cause) => {
             if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-            const [first] = batch
             if (batch.length > 1) {
               return Effect.forEach(batch, (entry) => send(lane, [entry]), { discard: true })
             }
             return Effect.sync(() => {
-              if (first !== undefined) answer(lane, first, Exit.die(Cause.squash(cause)))
+              for (const entry of batch) answer(lane, entry, Exit.die(Cause.squash(cause)))
             })
           }
         })
       )
 
-  const drain = Effect.fnUntraced(function* (lane: string, queue: Array<Entry<Item, Answer>>) {
+  const drain = Effect.fnUntraced(function* (lane: string, queue: Array<Waiting>) {
     while (queue.length > 0) {
       const batch = take(queue)
       if (batch.length > 0) yield* send(lane, batch)
@@ -110,31 +114,50 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     lanes.delete(lane)
   })
 
-  const submit = (lane: string, item: Item): Effect.Effect<Answer> =>
-    Effect.suspend(() => {
-      const entry: Entry<Item, Answer> = {
-        item,
-        answered: Deferred.makeUnsafe(),
-        withdrawn: false
-      }
-      const queue = lanes.get(lane)
-      waiting++
-      if (queue === undefined) {
-        const fresh = [entry]
-        lanes.set(lane, fresh)
-        fork(drain(lane, fresh))
-      } else {
-        queue.push(entry)
-      }
-      const awaited = Deferred.await(entry.answered)
-      return options.withdrawable(item)
-        ? Effect.onInterrupt(awaited, () =>
-            Effect.sync(() => {
-              entry.withdrawn = true
-            })
-          )
-        : awaited
-    })
+  const withdraw = (entry: Waiting) => {
+    entry.withdrawn = true
+    mayBeLate.delete(entry)
+  }
 
-  return { submit, queued: () => waiting } satisfies MicroBatch<Item, Answer>
+  yield* Effect.forkScoped(
+    Effect.forever(
+      Effect.sync(() => {
+        const now = clock.currentTimeMillisUnsafe()
+        for (const entry of mayBeLate) {
+          // Oldest first: who comes after the first that still has time came later.
+          if (entry.lateAt !== null && entry.lateAt > now) break
+          withdraw(entry)
+          Deferred.doneUnsafe(entry.answered, Exit.fail(new TooLate()))
+        }
+      }).pipe(Effect.delay(LATE_CHECK_MILLIS))
+    )
+  )
+
+  const enqueue = (lane: string, item: Item, lateAt: number | null) => {
+    const entry: Waiting = { item, answered: Deferred.makeUnsafe(), lateAt, withdrawn: false }
+    const queue = lanes.get(lane)
+    waiting++
+    if (lateAt !== null) mayBeLate.add(entry)
+    if (queue === undefined) {
+      const fresh = [entry]
+      lanes.set(lane, fresh)
+      fork(drain(lane, fresh))
+    } else {
+      queue.push(entry)
+    }
+    return entry
+  }
+
+  return {
+    submit: (lane, item) =>
+      Effect.suspend(() => Effect.orDie(Deferred.await(enqueue(lane, item, null).answered))),
+    attempt: (lane, item) =>
+      Effect.suspend(() => {
+        const entry = enqueue(lane, item, clock.currentTimeMillisUnsafe() + options.patienceMillis)
+        return Effect.onInterrupt(Deferred.await(entry.answered), () =>
+          Effect.sync(() => withdraw(entry))
+        )
+      }),
+    queued: () => waiting
+  } satisfies MicroBatch<Item, Answer>
 })

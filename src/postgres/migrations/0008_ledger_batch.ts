@@ -22,8 +22,8 @@ export const createLedgerBatch = Effect.gen(function* () {
    * Outcomes: won, closed (before), stale (task elsewhere by now), unknown.
    *
    * Holds: [{id, member_id, amount, ttl_seconds, quote, job, task, key}], task null for synchronous
-   * work, key {key, fingerprint, ttl_seconds} or null. They see the money that the closes free. The
-   * month is the database's, in the deployment's zone.
+   * work, key {key, fingerprint, ttl_seconds} or null. Their ids differ. They see the money that the
+   * closes free. The month is the database's, in the deployment's zone.
    * Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
    * another hold), stopped, unknown_member, member_cap_exceeded, insufficient_balance.
    */
@@ -32,8 +32,10 @@ export const createLedgerBatch = Effect.gen(function* () {
       p_organization text, p_time_zone text, p_closes jsonb, p_holds jsonb
     )
     RETURNS TABLE (
-      is_hold boolean, place int, outcome text, state text, captured bigint, overage bigint,
-      available bigint, cap bigint, used bigint, cap_ends_at timestamptz
+      /* One row; each array is in the order of its items. */
+      close_outcomes text[], close_states text[], close_captured bigint[], close_overage bigint[],
+      hold_outcomes text[], hold_caps bigint[], hold_used bigint[], available bigint,
+      cap_ends_at timestamptz
     )
     LANGUAGE plpgsql AS $$
     #variable_conflict use_column
@@ -46,9 +48,10 @@ export const createLedgerBatch = Effect.gen(function* () {
           AT TIME ZONE p_time_zone;
       v_ids text[]; v_members text[]; v_amounts bigint[]; v_keys text[]; v_count int := 0;
       v_member_ids text[]; v_caps bigint[]; v_used bigint[]; v_added bigint[];
-      v_known text[]; v_used_keys text[]; v_key_holds text[]; v_outcomes text[];
+      v_places int[]; v_known boolean[]; v_key_holds text[]; v_taken_keys text[];
+      v_outcomes text[];
       v_available bigint; v_stopped boolean; v_total bigint := 0;
-      v_open boolean := false; i int; k int; n int;
+      v_open boolean := false; i int; k int;
     BEGIN
       SELECT array_agg(e ->> 'id') INTO v_close_ids FROM jsonb_array_elements(p_closes) AS e;
       SELECT array_agg(e ->> 'id' ORDER BY o), array_agg(e ->> 'member_id' ORDER BY o),
@@ -170,17 +173,12 @@ export const createLedgerBatch = Effect.gen(function* () {
                     ON m.organization_id = mm.organization_id AND m.id = mm.member_id
                  WHERE mm.organization_id = p_organization AND mm.month = v_month
                    AND mm.member_id = ANY (v_members)) s;
-        v_outcomes := array_fill(NULL::text, ARRAY[v_count]);
-        FOR i IN 1 .. v_count LOOP
-          k := array_position(v_member_ids, v_members[i]);
-          IF k IS NULL THEN
-            v_outcomes[i] := 'unknown_member';
-          ELSIF v_caps[k] IS NOT NULL AND v_used[k] + v_amounts[i] > v_caps[k] THEN
-            v_outcomes[i] := 'member_cap_exceeded';
-          ELSE
-            v_open := true;
-          END IF;
-        END LOOP;
+        SELECT array_agg(p.k ORDER BY p.o),
+               coalesce(bool_or(v_caps[p.k] IS NULL OR v_used[p.k] + p.amount <= v_caps[p.k])
+                          FILTER (WHERE p.k IS NOT NULL), false)
+          INTO v_places, v_open
+          FROM (SELECT array_position(v_member_ids, u.member_id) AS k, u.amount, u.o
+                  FROM unnest(v_members, v_amounts) WITH ORDINALITY AS u(member_id, amount, o)) p;
       END IF;
 
       /* A refusal by the cap alone must not touch the row that everybody waits for. */
@@ -192,22 +190,22 @@ export const createLedgerBatch = Effect.gen(function* () {
 
       IF v_count > 0 THEN
         /* Read after the pool is locked: by now they are what any other holder has committed. */
-        SELECT array_agg(h.id) INTO v_known FROM holds h
-         WHERE h.organization_id = p_organization AND h.id = ANY (v_ids);
-        SELECT array_agg(q.key), array_agg(q.hold_id) INTO v_used_keys, v_key_holds
-          FROM idempotency_keys q
-         WHERE q.organization_id = p_organization AND q.key = ANY (v_keys)
-           AND q.expires_at > now();
-
+        SELECT array_agg(h.id IS NOT NULL ORDER BY u.o), array_agg(q.hold_id ORDER BY u.o)
+          INTO v_known, v_key_holds
+          FROM unnest(v_ids, v_keys) WITH ORDINALITY AS u(id, key, o)
+          LEFT JOIN holds h ON h.organization_id = p_organization AND h.id = u.id
+          LEFT JOIN idempotency_keys q
+            ON q.organization_id = p_organization AND q.key = u.key AND q.expires_at > now();
+        v_outcomes := array_fill(NULL::text, ARRAY[v_count]);
         FOR i IN 1 .. v_count LOOP
-          k := array_position(v_member_ids, v_members[i]);
-          n := array_position(v_used_keys, v_keys[i]);
-          IF v_ids[i] = ANY (v_known) THEN
+          k := v_places[i];
+          IF v_known[i] THEN
             v_outcomes[i] := 'known';
-          ELSIF v_keys[i] IS NOT NULL AND n IS NOT NULL AND v_key_holds[n] <> v_ids[i] THEN
+          ELSIF v_key_holds[i] IS NOT NULL
+             OR (v_keys[i] IS NOT NULL AND v_keys[i] = ANY (v_taken_keys)) THEN
             v_outcomes[i] := 'key_used';
-          ELSIF v_outcomes[i] IS NOT NULL THEN
-            CONTINUE;
+          ELSIF k IS NULL THEN
+            v_outcomes[i] := 'unknown_member';
           ELSIF v_stopped THEN
             v_outcomes[i] := 'stopped';
           ELSIF v_caps[k] IS NOT NULL AND v_used[k] + v_added[k] + v_amounts[i] > v_caps[k] THEN
@@ -216,12 +214,10 @@ export const createLedgerBatch = Effect.gen(function* () {
             v_outcomes[i] := 'insufficient_balance';
           ELSE
             v_outcomes[i] := 'held';
-            v_known := v_known || v_ids[i];
-            v_used_keys := v_used_keys || v_keys[i];
-            v_key_holds := v_key_holds || v_ids[i];
             v_available := v_available - v_amounts[i];
             v_added[k] := v_added[k] + v_amounts[i];
             v_total := v_total + v_amounts[i];
+            IF v_keys[i] IS NOT NULL THEN v_taken_keys := v_taken_keys || v_keys[i]; END IF;
           END IF;
         END LOOP;
       END IF;
@@ -263,26 +259,22 @@ export const createLedgerBatch = Effect.gen(function* () {
          WHERE p.organization_id = p_organization;
       END IF;
 
-      RETURN QUERY
-        SELECT false, j.o::int,
-               CASE WHEN j.o = ANY (v_fresh) THEN 'won'
-                    WHEN h.id IS NULL THEN 'unknown'
-                    WHEN h.state = 'open' THEN 'stale'
-                    ELSE 'closed' END,
-               h.state, h.captured, h.overage, NULL::bigint, NULL::bigint, NULL::bigint,
-               NULL::timestamptz
-          FROM jsonb_array_elements(p_closes) WITH ORDINALITY AS j(e, o)
-          LEFT JOIN holds h ON h.organization_id = p_organization AND h.id = j.e ->> 'id';
-      FOR i IN 1 .. v_count LOOP
-        k := array_position(v_member_ids, v_members[i]);
-        is_hold := true;
-        place := i;
-        outcome := v_outcomes[i];
-        available := v_available;
-        cap := v_caps[k];
-        used := v_used[k] + v_added[k];
-        cap_ends_at := v_next_month;
-        RETURN NEXT;
-      END LOOP;
+      SELECT array_agg(CASE WHEN j.o = ANY (v_fresh) THEN 'won'
+                            WHEN h.id IS NULL THEN 'unknown'
+                            WHEN h.state = 'open' THEN 'stale'
+                            ELSE 'closed' END ORDER BY j.o),
+             array_agg(h.state ORDER BY j.o), array_agg(h.captured ORDER BY j.o),
+             array_agg(h.overage ORDER BY j.o)
+        INTO close_outcomes, close_states, close_captured, close_overage
+        FROM jsonb_array_elements(p_closes) WITH ORDINALITY AS j(e, o)
+        LEFT JOIN holds h ON h.organization_id = p_organization AND h.id = j.e ->> 'id';
+      SELECT array_agg(v_caps[v_places[u.o]] ORDER BY u.o),
+             array_agg(v_used[v_places[u.o]] + v_added[v_places[u.o]] ORDER BY u.o)
+        INTO hold_caps, hold_used
+        FROM unnest(v_outcomes) WITH ORDINALITY AS u(outcome, o);
+      hold_outcomes := v_outcomes;
+      available := v_available;
+      cap_ends_at := v_next_month;
+      RETURN NEXT;
     END $$`
 })
