@@ -5,12 +5,18 @@
 import { Context, Effect } from "effect"
 
 export type Failpoint =
+  | "video.ordered"
   | "video.held"
+  | "video.refused"
+  | "video.returned"
   | "video.accepted"
   | "video.recorded"
   | "video.verdict"
   | "video.settled"
+  | "image.ordered"
   | "image.held"
+  | "image.refused"
+  | "image.returned"
   | "image.made"
   | "image.captured"
 

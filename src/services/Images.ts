@@ -91,6 +91,7 @@ export const layerImages = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
+            yield* failpoints.pass("image.ordered")
             yield* ledger.hold({
               organizationId: caller.organizationId,
               memberId: caller.memberId,
@@ -108,7 +109,13 @@ export const layerImages = Layer.effect(
                 upstreamModel: mounted.upstreamModel,
                 body
               }),
-              ({ error: _, ...how }) => ledger.release({ ...close, ...how })
+              ({ error: _, ...how }) =>
+                failpoints
+                  .pass("image.refused")
+                  .pipe(
+                    Effect.andThen(ledger.release({ ...close, ...how })),
+                    Effect.andThen(failpoints.pass("image.returned"))
+                  )
             )
             yield* failpoints.pass("image.made")
             const closed = yield* ledger.capture({

@@ -144,16 +144,21 @@ export const layerVideoTasks = Layer.effect(
         }
 
         const giveBack = ({ error, ...how }: GiveBack) =>
-          ledger.release({
-            ...close,
-            ...how,
-            task: {
-              from: "submitting",
-              state: "rejected",
-              errorCode: error._tag,
-              errorMessage: error.message
-            }
-          })
+          failpoints.pass("video.refused").pipe(
+            Effect.andThen(
+              ledger.release({
+                ...close,
+                ...how,
+                task: {
+                  from: "submitting",
+                  state: "rejected",
+                  errorCode: error._tag,
+                  errorMessage: error.message
+                }
+              })
+            ),
+            Effect.andThen(failpoints.pass("video.returned"))
+          )
 
         /** The vendor has the job and our record of it could not be written: nobody may forget it. */
         const keepInMind = (upstreamId: string) =>
@@ -164,6 +169,7 @@ export const layerVideoTasks = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
+            yield* failpoints.pass("video.ordered")
             yield* ledger.hold({
               organizationId: caller.organizationId,
               memberId: caller.memberId,

@@ -80,36 +80,82 @@ const settled = Effect.fnUntraced(function* (
 
 const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
+const refused = (order: object) => ({ ...order, prompt: "sim:moderate-input" })
 
-/** Where the process dies, what was ordered, jobs the vendor took on, and what is left of 100. */
+/** How a repeat with the same key is answered after the restart. */
+type Repeat = "as before" | "given up" | "refused" | "ordered"
+
+/**
+ * Where the process dies, what was ordered, jobs the vendor took on by then, what is left of 100,
+ * and what a repeat of the request comes to.
+ */
 const places: ReadonlyArray<
-  readonly [Failpoint, "videos" | "images", object, jobs: number, left: string]
+  readonly [Failpoint, "videos" | "images", object, jobs: number, left: string, repeat: Repeat]
 > = [
-  ["video.held", "videos", film, 0, "100"],
-  ["video.accepted", "videos", film, 1, "100"],
-  ["video.recorded", "videos", film, 1, "94.9906"],
-  ["video.verdict", "videos", film, 1, "94.9906"],
-  ["video.settled", "videos", film, 1, "94.9906"],
-  ["image.held", "images", paint, 0, "100"],
-  ["image.made", "images", paint, 1, "100"],
-  ["image.captured", "images", paint, 1, "99.8"]
+  ["video.ordered", "videos", film, 0, "100", "ordered"],
+  ["video.held", "videos", film, 0, "100", "given up"],
+  ["video.refused", "videos", refused(film), 0, "100", "given up"],
+  ["video.returned", "videos", refused(film), 0, "100", "refused"],
+  ["video.accepted", "videos", film, 1, "100", "given up"],
+  ["video.recorded", "videos", film, 1, "94.9906", "as before"],
+  ["video.verdict", "videos", film, 1, "94.9906", "as before"],
+  ["video.settled", "videos", film, 1, "94.9906", "as before"],
+  ["image.ordered", "images", paint, 0, "100", "ordered"],
+  ["image.held", "images", paint, 0, "100", "given up"],
+  ["image.refused", "images", refused(paint), 0, "100", "given up"],
+  ["image.returned", "images", refused(paint), 0, "100", "refused"],
+  ["image.made", "images", paint, 1, "100", "given up"],
+  ["image.captured", "images", paint, 1, "99.8", "as before"]
 ]
 
+const statusOf: Record<Repeat, number> = {
+  "as before": 200,
+  "given up": 504,
+  refused: 400,
+  ordered: 200
+}
+
+/** Alone on its database a gateway gives back at its start what others leave to their deadlines. */
+const embeddedPlaces: ReadonlySet<Failpoint> = new Set([
+  "video.held",
+  "video.recorded",
+  "image.made"
+])
+
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1)
+
 for (const kind of ["embedded", "postgres"] as const) {
-  it.live.each(places)(
+  const rows = places.filter(([place]) => kind === "postgres" || embeddedPlaces.has(place))
+  it.live.each(Array.from({ length: ROUNDS }, () => rows).flat())(
     `${kind}: killed at %s of %s, nothing is lost and nothing is sent twice`,
-    ([place, resource, json, jobs, left]) =>
+    ([place, resource, json, jobs, left, repeat]) =>
       Effect.gen(function* () {
         const { simulator, env, first, key, organizationPath } = yield* prepare(kind, place)
-        const before = (yield* simulator.book).filter((entry) => entry.event === "accepted").length
-        const ordered = call(`${first.url}/v1/${resource}/generations`, { key, json })
-        yield* Effect.forkChild(Effect.exit(ordered))
+        const count = Effect.map(
+          simulator.book,
+          (book) => book.filter((entry) => entry.event === "accepted").length
+        )
+        const before = yield* count
+        const order = (url: string) =>
+          call(`${url}/v1/${resource}/generations`, {
+            key,
+            json,
+            headers: { "idempotency-key": "the-order" }
+          })
+        yield* Effect.forkChild(Effect.exit(order(first.url)))
         assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
 
         const second = yield* start(env)
         assert.strictEqual(yield* settled(second, organizationPath), left)
-        const accepted = (yield* simulator.book).filter((entry) => entry.event === "accepted")
-        assert.strictEqual(accepted.length - before, jobs)
+        assert.strictEqual((yield* count) - before, jobs)
+
+        const again = yield* order(second.url)
+        assert.strictEqual(again.status, statusOf[repeat], again.text)
+        assert.strictEqual(
+          again.headers.get("idempotency-replayed"),
+          repeat === "ordered" ? null : "true"
+        )
+        assert.strictEqual((yield* count) - before, repeat === "ordered" ? 1 : jobs)
       }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
     60_000
   )
