@@ -94,6 +94,7 @@ const outcomeItem = (task: TaskOutcome | null) =>
     : {
         from: task.from,
         state: task.state,
+        lease: task.state === "succeeded" ? null : (task.lease?.toString() ?? null),
         video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
         completion_tokens:
           task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,

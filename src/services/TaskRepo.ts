@@ -28,6 +28,11 @@ export type TaskOutcome =
       readonly state: "failed" | "rejected"
       readonly errorCode: string
       readonly errorMessage: string
+      /**
+       * The claim this end was decided under, where it is no verdict of the vendor: it changes
+       * nothing once the task was claimed again. Null or absent: final whoever holds the task.
+       */
+      readonly lease?: bigint | null
     }
 
 export interface Task {

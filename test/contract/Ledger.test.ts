@@ -1,63 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
-import { layerStores } from "../../src/gateway.ts"
-import { Access } from "../../src/services/Access.ts"
-import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
-import { layerDatabase } from "../support/databases.ts"
-
-const secrets = { masterKey: Redacted.make(new Uint8Array(32).fill(7)), adminToken: null }
-
-/** A charge of `units` at one nano-unit each. */
-const usageOf = (units: bigint): UsageEntry => ({
-  keyId: "key_1",
-  taskId: null,
-  model: "paint-1",
-  modality: "image",
-  input: 0n,
-  output: units,
-  unit: "image",
-  unitPriceNano: 1n,
-  basis: "requested_images"
-})
-
-let minted = 0
-
-/** A fresh organisation with `amountNano` and some members. */
-const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCount = 1) {
-  const access = yield* Access
-  const ledger = yield* Ledger
-  const organizationId = yield* access.createOrganization("Test")
-  if (amountNano > 0n) yield* ledger.deposit(organizationId, amountNano, "first")
-  const memberIds: Array<string> = []
-  for (let index = 0; index < memberCount; index++) {
-    const member = { name: `member ${index}`, monthlyCapNano: null }
-    memberIds.push(yield* access.createMember(organizationId, member))
-  }
-  const hold = (amount: bigint, more: Partial<HoldRequest> = {}): HoldRequest => ({
-    organizationId,
-    memberId: memberIds[0] ?? "",
-    id: `im_${minted++}`,
-    amountNano: amount,
-    ttlSeconds: 60,
-    quote: {},
-    job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
-    task: null,
-    key: null,
-    ...more
-  })
-  const close = (holdId: string) => ({
-    organizationId,
-    holdId,
-    by: "test",
-    task: null,
-    answer: null
-  })
-  return { organizationId, memberIds, hold, close }
-})
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Ledger } from "../../src/services/Ledger.ts"
+import type { TaskOutcome } from "../../src/services/TaskRepo.ts"
+import { layerLedgerOn, organization, usageOf } from "../support/ledger.ts"
 
 for (const kind of ["embedded", "postgres"] as const) {
-  const stores = layerStores(secrets).pipe(Layer.provideMerge(layerDatabase(kind)))
-  layer(stores, { excludeTestServices: true, timeout: "60 seconds" })(
+  layer(layerLedgerOn(kind), { excludeTestServices: true, timeout: "60 seconds" })(
     `the ledger (${kind})`,
     (it) => {
       it.effect("never admits more than the pool has, whoever of its members asks", () =>
@@ -180,6 +129,117 @@ for (const kind of ["embedded", "postgres"] as const) {
           )
           assert.strictEqual(exit._tag, "Failure")
           assert.strictEqual((yield* ledger.balance(owner.organizationId)).heldNano, 60n)
+        })
+      )
+
+      it.effect("settles in the month of the hold, whatever month it is by then", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const { organizationId, memberIds, hold, close } = yield* organization(100n)
+          const [old, fresh, released] = [hold(10n), hold(20n), hold(30n)]
+          for (const request of [old, fresh, released]) yield* ledger.hold(request)
+          // As if two of the holds had been taken in a November long ago.
+          yield* sql`
+            INSERT INTO member_months (organization_id, member_id, month, held)
+            VALUES (${organizationId}, ${memberIds[0]}, '2001-11-01', 40)`
+          yield* sql`UPDATE member_months SET held = held - 40
+                      WHERE organization_id = ${organizationId} AND month <> '2001-11-01'`
+          yield* sql`UPDATE holds SET month = '2001-11-01'
+                      WHERE organization_id = ${organizationId} AND id IN (${old.id}, ${released.id})`
+          yield* ledger.hold(hold(5n))
+          yield* ledger.capture({ ...close(old.id), chargeNano: 7n, usage: usageOf(7n) })
+          yield* ledger.release({ ...close(released.id), orphan: null, forgetKey: false })
+          assert.deepInclude(yield* ledger.memberMonth(organizationId, memberIds[0] ?? ""), {
+            capturedNano: 0n,
+            heldNano: 25n
+          })
+          const months = yield* sql`SELECT held, captured FROM member_months
+            WHERE organization_id = ${organizationId} AND month = '2001-11-01'`
+          assert.deepEqual(months, [{ held: 0n, captured: 7n }])
+          assert.deepEqual(yield* ledger.verify, [])
+        })
+      )
+
+      it.effect("closes nothing for a task that has moved on, or belongs to another claim", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const { organizationId, hold, close } = yield* organization(100n)
+          const request = hold(60n, {
+            task: { keyId: "k", model: "m", listedProtocol: "vp_a", summary: {}, submitSeconds: 60 }
+          })
+          yield* ledger.hold(request)
+          yield* sql`
+            UPDATE tasks SET state = 'processing', upstream_id = 'u', next_poll_at = now(), lease = 2
+             WHERE organization_id = ${organizationId} AND id = ${request.id}`
+          const ending = { state: "failed", errorCode: "x", errorMessage: "x" } as const
+          const release = (task: TaskOutcome) =>
+            ledger.release({ ...close(request.id), task, orphan: null, forgetKey: false })
+          const stale = { won: false, state: "open", capturedNano: 0n, overageNano: 0n }
+          assert.deepEqual(yield* release({ ...ending, from: "submitting" }), stale)
+          assert.deepEqual(yield* release({ ...ending, from: "processing", lease: 1n }), stale)
+          assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 60n)
+          assert.deepInclude(yield* release({ ...ending, from: "processing", lease: 2n }), {
+            won: true,
+            state: "released"
+          })
+          assert.deepEqual(yield* ledger.verify, [])
+        })
+      )
+
+      it.effect("takes no hold while spending is stopped, and closes those there are", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const { organizationId, hold, close } = yield* organization(100n)
+          const other = yield* organization(100n)
+          const request = hold(60n)
+          yield* ledger.hold(request)
+          yield* sql`UPDATE pools SET stopped_at = now() WHERE organization_id = ${organizationId}`
+          assert.strictEqual((yield* Effect.flip(ledger.hold(hold(1n))))._tag, "overloaded")
+          yield* ledger.hold(request)
+          yield* ledger.hold(other.hold(1n))
+          const closed = yield* ledger.capture({
+            ...close(request.id),
+            chargeNano: 50n,
+            usage: usageOf(50n)
+          })
+          assert.isTrue(closed.won)
+          yield* sql`UPDATE pools SET stopped_at = NULL WHERE organization_id = ${organizationId}`
+          yield* ledger.hold(hold(1n))
+        })
+      )
+
+      it.effect("adds a deposit once, also when it comes many times at once", () =>
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const { organizationId } = yield* organization(0n)
+          const applied = yield* Effect.all(
+            Array.from({ length: 20 }, () => ledger.deposit(organizationId, 7n, "once")),
+            { concurrency: "unbounded" }
+          )
+          assert.strictEqual(applied.filter((one) => one).length, 1)
+          assert.strictEqual((yield* ledger.balance(organizationId)).balanceNano, 7n)
+        })
+      )
+
+      it.effect("a poisoned movement fails alone, those beside it are made", () =>
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const { organizationId, hold } = yield* organization(100n)
+          const poisoned = hold(1n, { quote: { text: "\u0000" } })
+          const requests = [hold(1n), hold(2n), poisoned, hold(3n), hold(4n)]
+          const exits = yield* Effect.all(
+            requests.map((request) => Effect.exit(ledger.hold(request))),
+            { concurrency: "unbounded" }
+          )
+          assert.deepEqual(
+            exits.map(({ _tag }) => _tag),
+            ["Success", "Success", "Failure", "Success", "Success"]
+          )
+          assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 10n)
+          assert.deepEqual(yield* ledger.verify, [])
         })
       )
 

@@ -1,0 +1,254 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerServer } from "../../src/postgres/client.ts"
+import { Access } from "../../src/services/Access.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
+import { type Database, temporaryServerDatabase } from "../support/databases.ts"
+import { layerStoresOn, usageOf } from "../support/ledger.ts"
+import { diceOf } from "../support/randomOrders.ts"
+
+/** `LEDGER_OPERATIONS=100000` is the long form. */
+const OPERATIONS = Number(process.env.LEDGER_OPERATIONS ?? 4000)
+const SEED = Number(process.env.LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const CLIENTS = 64
+
+/** Two ledgers that share one database as two gateways do. */
+class TwoLedgers extends Context.Service<
+  TwoLedgers,
+  readonly [Ledger["Service"], Ledger["Service"]]
+>()("test/TwoLedgers") {}
+
+const layerTwoLedgers = Layer.unwrap(
+  Effect.map(temporaryServerDatabase, (url) => {
+    const database = (): Layer.Layer<Database> =>
+      Layer.orDie(Layer.fresh(layerServer({ url: Redacted.make(url), maxConnections: 8 })))
+    const second = Layer.fresh(layerStoresOn(database()))
+    return Layer.effect(
+      TwoLedgers,
+      Effect.gen(function* () {
+        const first = yield* Ledger
+        const other = yield* Effect.provide(Ledger, yield* Layer.build(second))
+        return [first, other] as const
+      })
+    ).pipe(Layer.provideMerge(layerStoresOn(database())))
+  })
+)
+
+const Count = Schema.Tuple([Schema.Struct({ n: Schema.BigInt })])
+
+const request = (organizationId: string, memberId: string, id: string, amountNano: bigint) => ({
+  organizationId,
+  memberId,
+  id,
+  amountNano,
+  ttlSeconds: 600,
+  quote: {},
+  job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
+  task: null,
+  key: null
+})
+
+layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
+  "a ledger that two gateways share",
+  (it) => {
+    it.effect("never admits more than the cap, of any mix of sizes", () =>
+      Effect.gen(function* () {
+        const access = yield* Access
+        const ledgers = yield* TwoLedgers
+        const dice = diceOf(SEED)
+        const organizationId = yield* access.createOrganization("Test")
+        yield* ledgers[0].deposit(organizationId, 1_000_000n, "r")
+        const memberId = yield* access.createMember(organizationId, {
+          name: "m",
+          monthlyCapNano: 1000n
+        })
+        const sizes = Array.from({ length: 500 }, () => BigInt(1 + dice.roll(20)))
+        const answers = yield* Effect.all(
+          sizes.map((size, index) =>
+            Effect.result(
+              dice.pick(ledgers).hold(request(organizationId, memberId, `im_${index}`, size))
+            )
+          ),
+          { concurrency: "unbounded" }
+        )
+        const admitted = sizes.reduce(
+          (sum, size, index) => (answers[index]?._tag === "Success" ? sum + size : sum),
+          0n
+        )
+        const month = yield* ledgers[1].memberMonth(organizationId, memberId)
+        assert.deepEqual(month, { capNano: 1000n, capturedNano: 0n, heldNano: admitted })
+        // What was refused did not fit: the room left is smaller than the largest size.
+        assert.isTrue(admitted <= 1000n && admitted > 1000n - 20n, `LEDGER_SEED=${SEED}`)
+        assert.deepEqual(
+          new Set(answers.flatMap((one) => (Result.isFailure(one) ? [one.failure._tag] : []))),
+          new Set(["member_cap_exceeded"])
+        )
+        assert.deepEqual(yield* ledgers[0].verify, [])
+      })
+    )
+
+    it.effect("admits nothing more once the cap is lowered below what is used", () =>
+      Effect.gen(function* () {
+        const access = yield* Access
+        const sql = yield* SqlClient.SqlClient
+        const ledgers = yield* TwoLedgers
+        const organizationId = yield* access.createOrganization("Test")
+        yield* ledgers[0].deposit(organizationId, 1_000_000n, "r")
+        const memberId = yield* access.createMember(organizationId, {
+          name: "m",
+          monthlyCapNano: 1000n
+        })
+        const crowd = (from: number) =>
+          Effect.all(
+            Array.from({ length: 300 }, (_, index) =>
+              Effect.result(
+                (ledgers[index % 2] ?? ledgers[0]).hold(
+                  request(organizationId, memberId, `im_${from + index}`, 10n)
+                )
+              )
+            ),
+            { concurrency: "unbounded" }
+          )
+        const running = yield* Effect.forkChild(crowd(0))
+        yield* sql`UPDATE members SET monthly_cap = 40 WHERE id = ${memberId}`
+        yield* Fiber.join(running)
+        const { heldNano } = yield* ledgers[0].memberMonth(organizationId, memberId)
+        assert.isTrue(heldNano >= 40n && heldNano <= 1000n)
+        const later = yield* crowd(1000)
+        assert.isTrue(later.every(Result.isFailure))
+        assert.strictEqual(
+          (yield* ledgers[0].memberMonth(organizationId, memberId)).heldNano,
+          heldNano
+        )
+      })
+    )
+
+    it.effect(
+      "closes each hold once, without a deadlock, in whatever order both are asked to",
+      () =>
+        Effect.gen(function* () {
+          const access = yield* Access
+          const sql = yield* SqlClient.SqlClient
+          const ledgers = yield* TwoLedgers
+          const organizationId = yield* access.createOrganization("Test")
+          yield* ledgers[0].deposit(organizationId, 1_000_000n, "r")
+          const memberIds = yield* Effect.forEach(Array.from({ length: 10 }), () =>
+            access.createMember(organizationId, { name: "m", monthlyCapNano: null })
+          )
+          const ids = Array.from({ length: 400 }, (_, index) => `im_${index}`)
+          const everywhere = { concurrency: "unbounded" } as const
+          yield* Effect.forEach(
+            ids,
+            (id, index) =>
+              ledgers[0].hold(request(organizationId, memberIds[index % 10] ?? "", id, 10n)),
+            everywhere
+          )
+          const capture = (ledger: Ledger["Service"], holdId: string) =>
+            ledger.capture({
+              organizationId,
+              holdId,
+              by: "test",
+              task: null,
+              answer: null,
+              chargeNano: 7n,
+              usage: usageOf(7n)
+            })
+          const [forward, backward] = yield* Effect.all(
+            [
+              Effect.forEach(ids, (id) => capture(ledgers[0], id), everywhere),
+              Effect.forEach(ids.toReversed(), (id) => capture(ledgers[1], id), everywhere)
+            ],
+            everywhere
+          )
+          assert.strictEqual([...forward, ...backward].filter(({ won }) => won).length, 400)
+          assert.deepEqual(yield* ledgers[0].balance(organizationId), {
+            balanceNano: 1_000_000n - 2800n,
+            heldNano: 0n
+          })
+          const [{ n }] = yield* Schema.decodeUnknownEffect(Count)(
+            yield* sql`SELECT deadlocks AS n FROM pg_stat_database WHERE datname = current_database()`
+          )
+          assert.strictEqual(n, 0n)
+          assert.deepEqual(yield* ledgers[0].verify, [])
+        })
+    )
+
+    it.effect(
+      `balances at every moment of ${OPERATIONS} mixed operations of ${CLIENTS} clients`,
+      () =>
+        Effect.gen(function* () {
+          const access = yield* Access
+          const sql = yield* SqlClient.SqlClient
+          const ledgers = yield* TwoLedgers
+          const organizations = yield* Effect.forEach(
+            Array.from({ length: 10 }),
+            Effect.fnUntraced(function* () {
+              const id = yield* access.createOrganization("Test")
+              yield* ledgers[0].deposit(id, 5_000n, "first")
+              const members = yield* Effect.forEach(Array.from({ length: 20 }), (_, index) =>
+                access.createMember(id, { name: "m", monthlyCapNano: index < 10 ? null : 2_000n })
+              )
+              return { id, members }
+            })
+          )
+          const client = Effect.fnUntraced(function* (index: number) {
+            const dice = diceOf(SEED + index)
+            const open: Array<{ readonly organization: string; readonly id: string }> = []
+            for (let step = 0; step < OPERATIONS / CLIENTS; step++) {
+              const ledger = dice.pick(ledgers)
+              const { id: organization, members } = organizations[
+                dice.roll(organizations.length)
+              ] ?? { id: "", members: [] }
+              const oldest = open[0]
+              if (dice.chance(10)) {
+                yield* ledger.deposit(organization, 50n, `${index} ${step}`)
+              } else if (oldest !== undefined && dice.chance(60)) {
+                if (dice.chance(80)) open.shift()
+                const close = {
+                  organizationId: oldest.organization,
+                  holdId: oldest.id,
+                  by: "test",
+                  task: null,
+                  answer: null
+                }
+                const charge = BigInt(1 + dice.roll(60))
+                yield* dice.chance(50)
+                  ? ledger.capture({ ...close, chargeNano: charge, usage: usageOf(charge) })
+                  : ledger.release({ ...close, orphan: null, forgetKey: false })
+              } else {
+                const id = `im_${index}_${step}`
+                const member = members[dice.roll(members.length)] ?? ""
+                const amount = BigInt(1 + dice.roll(50))
+                const held = yield* Effect.result(
+                  ledger.hold(request(organization, member, id, amount))
+                )
+                if (Result.isSuccess(held)) open.push({ organization, id })
+              }
+            }
+          })
+          let reads = 0
+          const watch = sql`SELECT count(*) AS n FROM ledger_audit`.pipe(
+            Effect.flatMap(Schema.decodeUnknownEffect(Count)),
+            Effect.tap(([{ n }]) =>
+              Effect.sync(() => {
+                reads++
+                assert.strictEqual(n, 0n, `LEDGER_SEED=${SEED}`)
+              })
+            ),
+            Effect.delay("50 millis"),
+            Effect.forever
+          )
+          yield* Effect.raceFirst(
+            Effect.all(
+              Array.from({ length: CLIENTS }, (_, index) => client(index)),
+              { concurrency: "unbounded", discard: true }
+            ),
+            watch
+          )
+          assert.isAbove(reads, 0)
+          assert.deepEqual(yield* ledgers[0].verify, [])
+        })
+    )
+  }
+)

@@ -1,0 +1,197 @@
+import { assert, layer } from "@effect/vitest"
+import { Cause, Effect, Exit, Option } from "effect"
+import { Access } from "../../src/services/Access.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
+import { layerLedgerOn, usageOf } from "../support/ledger.ts"
+import { type Command, MAX_BALANCE, makeModel, type Verdict } from "../support/ledgerModel.ts"
+import { type Dice, diceOf } from "../support/randomOrders.ts"
+
+/** `LEDGER_RUNS=1000` is the long form; the seed repeats a run that failed. */
+const RUNS = Number(process.env.LEDGER_RUNS ?? 10)
+const SEED = Number(process.env.LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const COMMANDS = 100
+
+const caps = [null, 60n, 1_000n] as const
+const ids = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const
+const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
+
+/** Few ids, keys and amounts, so that each command often meets what another one left. */
+const commandOf = (dice: Dice): Command => {
+  const id = `im_${dice.pick(ids)}${dice.roll(3)}`
+  switch (dice.roll(8)) {
+    case 0:
+      return {
+        _tag: "Deposit",
+        reference: `r${dice.roll(12)}`,
+        amount: dice.pick([10n, 100n, 100n, MAX_BALANCE])
+      }
+    case 1:
+      return { _tag: "Release", id, forgetKey: dice.chance(50) }
+    case 2:
+    case 3:
+      return { _tag: "Capture", id, charge: dice.pick([1n, 5n, 20n, 90n]) }
+    default:
+      return {
+        _tag: "Hold",
+        id,
+        member: dice.chance(95) ? dice.roll(caps.length) : caps.length,
+        amount: dice.pick(amounts),
+        key: dice.chance(40) ? `key${dice.roll(8)}` : null
+      }
+  }
+}
+
+/** A real organisation of the model's members; `foreign` belongs to another one. */
+const makeReal = Effect.fnUntraced(function* (foreign: string) {
+  const access = yield* Access
+  const ledger = yield* Ledger
+  const organizationId = yield* access.createOrganization("Model")
+  const memberIds: Array<string> = []
+  for (const monthlyCapNano of caps) {
+    memberIds.push(yield* access.createMember(organizationId, { name: "m", monthlyCapNano }))
+  }
+  const close = (holdId: string) => ({
+    organizationId,
+    holdId,
+    by: "test",
+    task: null,
+    answer: null
+  })
+  const job = { channelId: "ch", protocol: "ip_a", upstreamModel: "u" }
+
+  const run = (command: Command): Effect.Effect<Verdict, { readonly _tag: string }> => {
+    switch (command._tag) {
+      case "Deposit":
+        return Effect.map(
+          ledger.deposit(organizationId, command.amount, command.reference),
+          (applied) => (applied ? "applied" : "repeated")
+        )
+      case "Hold":
+        return Effect.as(
+          ledger.hold({
+            organizationId,
+            memberId: memberIds[command.member] ?? foreign,
+            id: command.id,
+            amountNano: command.amount,
+            ttlSeconds: 60,
+            quote: {},
+            job,
+            task: null,
+            key: command.key === null ? null : { key: command.key, fingerprint: command.id }
+          }),
+          "held"
+        )
+      case "Capture":
+      case "Release":
+        return Effect.map(
+          command._tag === "Capture"
+            ? ledger.capture({
+                ...close(command.id),
+                chargeNano: command.charge,
+                usage: usageOf(command.charge)
+              })
+            : ledger.release({
+                ...close(command.id),
+                orphan: null,
+                forgetKey: command.forgetKey
+              }),
+          ({ won, state, capturedNano }) => `${state} ${capturedNano} ${won ? "won" : "before"}`
+        )
+    }
+  }
+  const verdict = (command: Command): Effect.Effect<Verdict> =>
+    Effect.map(Effect.exit(run(command)), (exit) =>
+      Exit.isSuccess(exit)
+        ? exit.value
+        : Option.match(Cause.findErrorOption(exit.cause), {
+            onNone: () => "died",
+            onSome: ({ _tag }) => _tag
+          })
+    )
+  return { organizationId, memberIds, verdict }
+})
+
+/** Commands of one kind that come together are answered in their order. */
+const isHold = (command: Command): command is Extract<Command, { readonly _tag: "Hold" }> =>
+  command._tag === "Hold"
+
+for (const kind of ["embedded", "postgres"] as const) {
+  layer(layerLedgerOn(kind), { excludeTestServices: true, timeout: "60 seconds" })(
+    `the ledger against its model (${kind})`,
+    (it) => {
+      it.effect(`agrees on ${COMMANDS} random commands, whichever and however often`, () =>
+        Effect.gen(function* () {
+          const access = yield* Access
+          const ledger = yield* Ledger
+          const other = yield* access.createOrganization("Other")
+          const foreign = yield* access.createMember(other, { name: "f", monthlyCapNano: null })
+          const met = new Map<string, number>()
+          for (let run = 0; run < RUNS; run++) {
+            const label = `LEDGER_SEED=${SEED}, run ${run}`
+            const dice = diceOf(SEED + run)
+            // Two organisations with the same ids and keys, which must not meet each other.
+            const sides = [
+              { real: yield* makeReal(foreign), model: makeModel(caps) },
+              { real: yield* makeReal(foreign), model: makeModel(caps) }
+            ] as const
+            for (let index = 0; index < COMMANDS; index++) {
+              const { real, model } = dice.pick(sides)
+              const first = commandOf(dice)
+              const bundle: Array<Command> = [first]
+              const taken = new Set(isHold(first) ? [first.id] : [])
+              while (isHold(first) && bundle.length < 6 && dice.chance(50)) {
+                const next = commandOf(dice)
+                if (!isHold(next) || taken.has(next.id)) continue
+                taken.add(next.id)
+                bundle.push(next)
+              }
+              const expected = bundle.map(model.apply)
+              const verdicts = yield* Effect.all(bundle.map(real.verdict), {
+                concurrency: "unbounded"
+              })
+              assert.deepEqual(verdicts, expected, `${label}, command ${index}`)
+              for (const [at, { _tag }] of bundle.entries()) {
+                const word = `${_tag} ${expected[at]?.replace(/\d+ /, "")}`
+                met.set(word, (met.get(word) ?? 0) + 1)
+              }
+            }
+            for (const { real, model } of sides) {
+              const { organizationId } = real
+              assert.deepEqual(yield* ledger.balance(organizationId), model.balance(), label)
+              const months = yield* Effect.forEach(real.memberIds, (memberId) =>
+                ledger.memberMonth(organizationId, memberId)
+              )
+              assert.deepEqual(months, model.months(), label)
+            }
+          }
+          assert.deepEqual(yield* ledger.verify, [])
+          // What the dice never throw is not tested, however often they are thrown.
+          const words = [
+            "Deposit applied",
+            "Deposit repeated",
+            "Deposit idempotency_mismatch",
+            "Deposit invalid_request",
+            "Hold held",
+            "Hold KeyAlreadyUsed",
+            "Hold died",
+            "Hold member_cap_exceeded",
+            "Hold insufficient_balance",
+            "Capture captured won",
+            "Capture captured before",
+            "Capture released before",
+            "Capture died",
+            "Release released won",
+            "Release released before",
+            "Release captured before",
+            "Release died"
+          ]
+          assert.deepEqual(
+            words.filter((word) => !met.has(word)),
+            [],
+            `LEDGER_SEED=${SEED}`
+          )
+        })
+      )
+    }
+  )
+}

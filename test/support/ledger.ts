@@ -1,0 +1,63 @@
+/** Organisations, members and requests for tests that speak to the ledger itself. */
+import { Effect, Layer, Redacted } from "effect"
+import { layerStores } from "../../src/gateway.ts"
+import { Access } from "../../src/services/Access.ts"
+import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
+import { type Database, type DatabaseKind, layerDatabase } from "./databases.ts"
+
+const secrets = { masterKey: Redacted.make(new Uint8Array(32).fill(7)), adminToken: null }
+
+/** A charge of `units` at one nano-unit each. */
+export const usageOf = (units: bigint): UsageEntry => ({
+  keyId: "key_1",
+  taskId: null,
+  model: "paint-1",
+  modality: "image",
+  input: 0n,
+  output: units,
+  unit: "image",
+  unitPriceNano: 1n,
+  basis: "requested_images"
+})
+
+let minted = 0
+
+/** A fresh organisation with `amountNano` and some members. */
+export const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCount = 1) {
+  const access = yield* Access
+  const ledger = yield* Ledger
+  const organizationId = yield* access.createOrganization("Test")
+  if (amountNano > 0n) yield* ledger.deposit(organizationId, amountNano, "first")
+  const memberIds: Array<string> = []
+  for (let index = 0; index < memberCount; index++) {
+    const member = { name: `member ${index}`, monthlyCapNano: null }
+    memberIds.push(yield* access.createMember(organizationId, member))
+  }
+  const hold = (amount: bigint, more: Partial<HoldRequest> = {}): HoldRequest => ({
+    organizationId,
+    memberId: memberIds[0] ?? "",
+    id: `im_${minted++}`,
+    amountNano: amount,
+    ttlSeconds: 60,
+    quote: {},
+    job: { channelId: "ch", protocol: "ip_a", upstreamModel: "u" },
+    task: null,
+    key: null,
+    ...more
+  })
+  const close = (holdId: string) => ({
+    organizationId,
+    holdId,
+    by: "test",
+    task: null,
+    answer: null
+  })
+  return { organizationId, memberIds, hold, close }
+})
+
+/** Every store on a database. */
+export const layerStoresOn = <E>(database: Layer.Layer<Database, E>) =>
+  layerStores(secrets).pipe(Layer.provideMerge(database))
+
+/** Every store on an empty database of its own. */
+export const layerLedgerOn = (kind: DatabaseKind) => layerStoresOn(layerDatabase(kind))
