@@ -13,6 +13,7 @@ import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
 import { givenUp, paidCall } from "./paidCall.ts"
 import { Settings } from "./Settings.ts"
+import { unsent } from "./storeTrouble.ts"
 
 export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol
 
@@ -72,16 +73,18 @@ export const layerImages = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
-            yield* ledger.hold({
-              organizationId: caller.organizationId,
-              memberId: caller.memberId,
-              id,
-              amountNano: quote.holdNano,
-              ttlSeconds: settings.imageDeadlineSeconds,
-              quote: encodeQuote(quote),
-              job,
-              task: null
-            })
+            yield* unsent(
+              ledger.hold({
+                organizationId: caller.organizationId,
+                memberId: caller.memberId,
+                id,
+                amountNano: quote.holdNano,
+                ttlSeconds: settings.imageDeadlineSeconds,
+                quote: encodeQuote(quote),
+                job,
+                task: null
+              })
+            )
             yield* failpoints.pass("image.held")
             const result = yield* paidCall(
               adapter.generate(mounted.account, {

@@ -30,6 +30,7 @@ import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
 import { givenUp, paidCall } from "./paidCall.ts"
 import { Settings } from "./Settings.ts"
+import { unsent } from "./storeTrouble.ts"
 import { TaskRepo } from "./TaskRepo.ts"
 
 export type VideoRefusal =
@@ -159,22 +160,24 @@ export const layerVideoTasks = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
-            yield* ledger.hold({
-              organizationId: caller.organizationId,
-              memberId: caller.memberId,
-              id,
-              amountNano: quote.holdNano,
-              ttlSeconds: settings.taskDeadlineSeconds,
-              quote: encodeQuote(quote),
-              job,
-              task: {
-                keyId: caller.keyId,
-                model: body.model,
-                listedProtocol,
-                summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
-                submitSeconds: settings.submitDeadlineSeconds
-              }
-            })
+            yield* unsent(
+              ledger.hold({
+                organizationId: caller.organizationId,
+                memberId: caller.memberId,
+                id,
+                amountNano: quote.holdNano,
+                ttlSeconds: settings.taskDeadlineSeconds,
+                quote: encodeQuote(quote),
+                job,
+                task: {
+                  keyId: caller.keyId,
+                  model: body.model,
+                  listedProtocol,
+                  summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
+                  submitSeconds: settings.submitDeadlineSeconds
+                }
+              })
+            )
             yield* failpoints.pass("video.held")
             const upstreamId = yield* paidCall(adapter.submit(mounted.account, order), giveBack)
             yield* failpoints.pass("video.accepted")
