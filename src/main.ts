@@ -10,16 +10,22 @@ import { layerVendorLimits } from "./adapters/limits.ts"
 import { type GatewayConfig, loadConfig } from "./config.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
+import { layerChanges } from "./postgres/Changes.ts"
 import { layerServer as layerPostgres } from "./postgres/client.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
 import { loadSecrets, type Secrets } from "./secrets.ts"
+import { layerChangesAlone } from "./services/Changes.ts"
 import { Settings } from "./services/Settings.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
 
 const layerDatabase = (config: GatewayConfig) =>
   config.databaseUrl === null
-    ? layerEmbedded({ dataDir: config.dataDir })
-    : layerPostgres({ url: config.databaseUrl, maxConnections: config.databasePool })
+    ? layerChangesAlone.pipe(Layer.provideMerge(layerEmbedded({ dataDir: config.dataDir })))
+    : layerChanges.pipe(
+        Layer.provideMerge(
+          layerPostgres({ url: config.databaseUrl, maxConnections: config.databasePool })
+        )
+      )
 
 const layerVendors = layerAdapters.pipe(
   Layer.provide([NodeHttpClient.layerUndici, layerVendorLimits])

@@ -14,6 +14,7 @@ import { layerStores } from "../../src/gateway.ts"
 import { layerServer } from "../../src/postgres/client.ts"
 import { moveTogether } from "../../src/postgres/ledgerBatch.ts"
 import { Access } from "../../src/services/Access.ts"
+import { layerChangesAlone } from "../../src/services/Changes.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { startPostgres } from "../../test/support/postgresServer.ts"
 
@@ -98,6 +99,7 @@ const program = Effect.gen(function* () {
   )
   const secrets = { masterKey: Redacted.make(new Uint8Array(32)), adminToken: null }
   const stores = layerStores(secrets).pipe(
+    Layer.provide(layerChangesAlone),
     Layer.provideMerge(layerServer({ url: Redacted.make(server.url), maxConnections: CONNECTIONS }))
   )
   yield* Effect.provide(bench, stores)

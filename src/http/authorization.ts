@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { InvalidApiKey, PermissionDenied } from "../domain/Errors.ts"
 import { Access } from "../services/Access.ts"
+import { unsent } from "../services/storeTrouble.ts"
 import {
   AdminAuthorization,
   Authorization,
@@ -17,7 +18,7 @@ export const layerAuthorization = Layer.effect(
     const access = yield* Access
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (handler, { credential, endpoint }) {
-        const checked = yield* Effect.result(access.authenticate(credential))
+        const checked = yield* Effect.result(unsent(access.authenticate(credential)))
         if (checked._tag === "Failure") return errorResponse(checked.failure)
         const caller = checked.success
         const scope = Context.getOrUndefined(endpoint.annotations, RequiredScope)

@@ -5,14 +5,8 @@
 import { Cause, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import {
-  type GatewayError,
-  InternalError,
-  MethodNotAllowed,
-  NotFound,
-  Overloaded
-} from "../domain/Errors.ts"
-import { isPassing } from "../services/storeTrouble.ts"
+import { type GatewayError, InternalError, MethodNotAllowed, NotFound } from "../domain/Errors.ts"
+import { comeAgain, isPassing } from "../services/storeTrouble.ts"
 import { GatewayApi } from "./api/Api.ts"
 import { errorResponse } from "./errorResponse.ts"
 
@@ -66,12 +60,7 @@ const unforeseen = Effect.fnUntraced(function* (
   )
   const defect = Cause.squash(cause)
   const response = isPassing(defect)
-    ? errorResponse(
-        new Overloaded({
-          message: "The service cannot reach its database at the moment",
-          retryAfterSeconds: 2
-        })
-      )
+    ? errorResponse(comeAgain())
     : errorResponse(new InternalError({ message: "The gateway failed to handle this request" }))
   // Nobody can say how far an ordering request came, so it must not be sent again on its own.
   return request.method === "GET"

@@ -1,13 +1,15 @@
 /** Organisations, members and keys in PostgreSQL. Keys are looked up by their keyed hash. */
-import { Cache, Clock, Duration, Effect, Layer, type Redacted, Schema } from "effect"
+import { Clock, Effect, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { InvalidApiKey, NotFound } from "../domain/Errors.ts"
 import { Access, type Caller, type NewKey, Scope } from "../services/Access.ts"
 import { API_KEY_BYTES, formatApiKey, isWellFormedApiKey } from "../services/apiKey.ts"
+import { Changes } from "../services/Changes.ts"
+import { makeFreshCache } from "../services/FreshCache.ts"
 import { Vault } from "../services/Vault.ts"
-import { repeatable, rowOf, rowsOf } from "./rows.ts"
+import { bounded, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const KeyRow = Schema.Struct({
   organization_id: Schema.String,
@@ -22,8 +24,6 @@ const OwnerRow = Schema.Struct({ organization_id: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 const CACHED_KEYS = 10_000
-/** Bounds how long a revoked key may still work on another gateway. */
-const CACHE_TIME = Duration.millis(500)
 
 const refused = new InvalidApiKey({
   message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>"
@@ -35,6 +35,7 @@ export const layerAccess = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const vault = yield* Vault
     const random = yield* SecureRandom.SecureRandom
+    const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
     const lookUp = Effect.fnUntraced(function* (hashHex: string) {
@@ -54,16 +55,12 @@ export const layerAccess = Layer.effect(
       return { caller, expiresAt: row.expires_at }
     })
 
-    const keys = yield* Cache.make({
-      capacity: CACHED_KEYS,
-      timeToLive: CACHE_TIME,
-      lookup: lookUp
-    })
+    const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
 
     const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
       function* (key) {
         if (!isWellFormedApiKey(key)) return yield* refused
-        const found = yield* Cache.get(keys, Hex.encode(yield* vault.hash(key)))
+        const found = yield* find(Hex.encode(yield* vault.hash(key)))
         if (found === null) return yield* refused
         if (
           found.expiresAt !== null &&
@@ -85,14 +82,14 @@ export const layerAccess = Layer.effect(
             Effect.andThen(sql`INSERT INTO pools (organization_id) VALUES (${id})`)
           )
         )
-        .pipe(Effect.orDie)
+        .pipe(bounded)
       return id
     })
 
     const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")(
       function* (id) {
         const [row] = yield* rowsOf(OrganizationRow)(
-          sql`SELECT id, name FROM organizations WHERE id = ${id}`
+          repeatable(sql`SELECT id, name FROM organizations WHERE id = ${id}`)
         )
         return row ?? (yield* new NotFound({ message: "No such organisation" }))
       }
@@ -102,7 +99,7 @@ export const layerAccess = Layer.effect(
       function* (organizationId, { name, monthlyCapNano }) {
         yield* organization(organizationId)
         const id = yield* newId("mem")
-        yield* Effect.orDie(sql`
+        yield* bounded(sql`
           INSERT INTO members (organization_id, id, name, monthly_cap)
           VALUES (${organizationId}, ${id}, ${name}, ${monthlyCapNano})`)
         return id
@@ -111,12 +108,13 @@ export const layerAccess = Layer.effect(
 
     const organizationOf = Effect.fnUntraced(function* (memberId: string) {
       const [row] = yield* rowsOf(OwnerRow)(
-        sql`SELECT organization_id FROM members WHERE id = ${memberId}`
+        repeatable(sql`SELECT organization_id FROM members WHERE id = ${memberId}`)
       )
       return row?.organization_id ?? (yield* new NotFound({ message: "No such member" }))
     })
 
-    const store = Effect.fnUntraced(function* (
+    /** Changes nothing when a key of that id exists. */
+    const insertKey = Effect.fnUntraced(function* (
       memberId: string,
       key: Redacted.Redacted,
       options: NewKey,
@@ -124,38 +122,49 @@ export const layerAccess = Layer.effect(
     ) {
       const organizationId = yield* organizationOf(memberId)
       const hash = yield* vault.hash(key)
-      yield* Effect.orDie(sql`
-        INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at)
-        VALUES (${organizationId}, ${id}, ${memberId}, ${options.name}, ${hash},
-                ${[...options.scopes]}, ${options.models === null ? null : [...options.models]},
-                ${options.expiresAt})
-        ON CONFLICT (organization_id, id) DO NOTHING`)
-      yield* Cache.invalidate(keys, Hex.encode(hash))
+      const { name, expiresAt } = options
+      const scopes = [...options.scopes]
+      const models = options.models === null ? null : [...options.models]
+      return {
+        run: sql`
+          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at)
+          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, ${hash}, ${scopes}, ${models},
+                  ${expiresAt})
+          ON CONFLICT (organization_id, id) DO NOTHING`
+      }
     })
 
     const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(
       function* (memberId, options) {
         const id = yield* newId("key")
         const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
-        yield* store(memberId, key, options, id)
+        // Nobody can have asked for this text before, so nobody needs to be told of it.
+        yield* repeatable((yield* insertKey(memberId, key, options, id)).run)
         return { id, key }
       }
     )
 
     const importKey: Access["Service"]["importKey"] = Effect.fn("Access.importKey")(
-      (memberId, key, options) => store(memberId, key, options, `key_${memberId}`)
+      function* (memberId, key, options) {
+        const insert = yield* insertKey(memberId, key, options, `key_${memberId}`)
+        yield* repeatable(changes.telling("keys", insert.run))
+      }
     )
 
     const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
-      const rows = yield* Effect.orDie(sql`
-          UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = ${id} RETURNING id`)
+      const rows = yield* repeatable(
+        changes.telling(
+          "keys",
+          sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+               WHERE id = ${id} RETURNING id`
+        )
+      )
       if (rows.length === 0) return yield* new NotFound({ message: "No such key" })
-      yield* Cache.invalidateAll(keys)
     })
 
     const isEmpty = Effect.map(
       rowOf(Schema.Struct({ empty: Schema.Boolean }))(
-        sql`SELECT NOT EXISTS (SELECT 1 FROM organizations) AS empty`
+        repeatable(sql`SELECT NOT EXISTS (SELECT 1 FROM organizations) AS empty`)
       ),
       ({ empty }) => empty
     )

@@ -1,6 +1,6 @@
-/** The catalog in PostgreSQL: one row a version, held in memory and watched for newer ones. */
+/** The catalog in PostgreSQL: one row a version, the newest held in memory. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Ref, Schedule, Schema } from "effect"
+import { Effect, Layer, Ref, Schema } from "effect"
 import {
   CatalogDocument,
   type CatalogWrite,
@@ -16,9 +16,11 @@ import {
 } from "../domain/CatalogRules.ts"
 import { InvalidRequest } from "../domain/Errors.ts"
 import { Catalog, makeSnapshot } from "../services/Catalog.ts"
+import { Changes } from "../services/Changes.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
+import { makeFreshCache } from "../services/FreshCache.ts"
 import { Protocols } from "../services/Protocols.ts"
-import { rowOf, rowsOf } from "./rows.ts"
+import { bounded, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const VersionRow = Schema.Struct({
   version: Schema.BigInt,
@@ -64,33 +66,33 @@ const withoutKeys = (catalog: CatalogWrite): CatalogDocument => ({
 
 const nothing = makeSnapshot(0n, new Date(0), { channels: [], models: [], mounts: [] })
 
-const WATCH_EVERY = "500 millis"
-
 export const layerCatalog = Layer.effect(
   Catalog,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
+    const changes = yield* Changes
     const current = yield* Ref.make(nothing)
 
+    /** Leaves the document where it is unless there is a newer one. */
     const load = Effect.gen(function* () {
       const known = (yield* Ref.get(current)).version
-      const [newer] = yield* rowsOf(VersionRow)(sql`
-        SELECT version, created_at, document FROM catalog_versions
-         WHERE version > ${known} ORDER BY version DESC LIMIT 1`)
-      if (newer === undefined) return
-      yield* credentials.refresh
+      const [newer] = yield* rowsOf(VersionRow)(
+        repeatable(sql`
+          SELECT version, created_at, document FROM catalog_versions
+           WHERE version > ${known} ORDER BY version DESC LIMIT 1`)
+      )
+      if (newer === undefined) return yield* Ref.get(current)
       const snapshot = makeSnapshot(newer.version, newer.created_at, newer.document)
-      yield* Ref.update(current, (seen) => (snapshot.version > seen.version ? snapshot : seen))
+      return yield* Ref.updateAndGet(current, (seen) =>
+        snapshot.version > seen.version ? snapshot : seen
+      )
     })
 
-    yield* load
-    yield* load.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("the catalog could not be read", cause)),
-      Effect.repeat(Schedule.spaced(WATCH_EVERY)),
-      Effect.forkScoped
-    )
+    const read = yield* makeFreshCache({ topic: "catalog", capacity: 1, lookup: () => load })
+    const snapshot = read("newest")
+    yield* snapshot
 
     const replace: Catalog["Service"]["replace"] = Effect.fn("Catalog.replace")(
       function* (catalog) {
@@ -103,8 +105,9 @@ export const layerCatalog = Layer.effect(
             faults
           })
         }
-        const version = yield* sql
-          .withTransaction(
+        const version = yield* changes
+          .telling(
+            "catalog",
             Effect.gen(function* () {
               yield* sql`LOCK TABLE catalog_versions IN EXCLUSIVE MODE`
               yield* credentials.store(catalog.channels)
@@ -118,8 +121,7 @@ export const layerCatalog = Layer.effect(
               return { version: next.version, before: latest?.document ?? nothing.document }
             })
           )
-          .pipe(Effect.orDie)
-        yield* load
+          .pipe(bounded)
         const keyed = yield* credentials.withKey
         const rekeyed = catalog.channels.flatMap((channel) =>
           (channel.api_key ?? null) === null ? [] : [channel.id]
@@ -132,6 +134,6 @@ export const layerCatalog = Layer.effect(
       }
     )
 
-    return Catalog.of({ snapshot: Ref.get(current), replace })
+    return Catalog.of({ snapshot, replace })
   })
 )

@@ -1,9 +1,9 @@
 /** Channel accounts in PostgreSQL, their keys sealed by the vault with the channel id. */
-import { Effect, Layer, Ref, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChannelUnavailable } from "../domain/Errors.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
-import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { makeFreshCache } from "../services/FreshCache.ts"
 import { Vault } from "../services/Vault.ts"
 import { repeatable, rowsOf } from "./rows.ts"
 
@@ -17,12 +17,13 @@ const AccountRow = Schema.Struct({
 
 const KeyedRow = Schema.Struct({ channel_id: Schema.String })
 
+const CACHED_ACCOUNTS = 10_000
+
 export const layerChannelCredentials = Layer.effect(
   ChannelCredentials,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const vault = yield* Vault
-    const cache = yield* Ref.make<ReadonlyMap<string, ChannelAccount>>(new Map())
 
     const unavailable = (channelId: string, why: string) =>
       Effect.logError(`channel ${channelId} cannot be used: ${why}`).pipe(
@@ -51,19 +52,15 @@ export const layerChannelCredentials = Layer.effect(
       return { channelId, baseUrl: row.base_url, apiKey, appId: row.app_id }
     })
 
+    const find = yield* makeFreshCache({
+      topic: "catalog",
+      capacity: CACHED_ACCOUNTS,
+      lookup: read
+    })
+
     const account: ChannelCredentials["Service"]["account"] = Effect.fn(
       "ChannelCredentials.account"
-    )(function* (channelId) {
-      const before = yield* Ref.get(cache)
-      const cached = before.get(channelId)
-      if (cached !== undefined) return cached
-      const fresh = yield* read(channelId)
-      // What was read before a refresh may be older than the refresh, so it is used but not kept.
-      yield* Ref.update(cache, (now) =>
-        now === before ? new Map([...now, [channelId, fresh]]) : now
-      )
-      return fresh
-    })
+    )((channelId) => find(channelId))
 
     const store: ChannelCredentials["Service"]["store"] = Effect.fn("ChannelCredentials.store")(
       function* (channels) {
@@ -85,11 +82,11 @@ export const layerChannelCredentials = Layer.effect(
 
     const withKey = Effect.map(
       rowsOf(KeyedRow)(
-        sql`SELECT channel_id FROM channel_accounts WHERE sealed_api_key IS NOT NULL`
+        repeatable(sql`SELECT channel_id FROM channel_accounts WHERE sealed_api_key IS NOT NULL`)
       ),
       (rows) => new Set(rows.map((row) => row.channel_id))
     )
 
-    return ChannelCredentials.of({ account, store, withKey, refresh: Ref.set(cache, new Map()) })
+    return ChannelCredentials.of({ account, store, withKey })
   })
 )

@@ -17,7 +17,7 @@ import { isPassing } from "../services/storeTrouble.ts"
 import { readJournal } from "./journal.ts"
 import { type Movement, moveTogether } from "./ledgerBatch.ts"
 import { makeMicroBatch } from "./microBatch.ts"
-import { repeatable, rowOf, rowsOf } from "./rows.ts"
+import { oneTry, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
@@ -81,7 +81,7 @@ export const layerLedger = Layer.effect(
       maxItems: MAX_BATCH,
       patienceMillis: HOLD_PATIENCE_MILLIS,
       run: (organizationId, movements: ReadonlyArray<Movement>) =>
-        moveTogether(sql, settings.timeZone, organizationId, movements),
+        oneTry(moveTogether(sql, settings.timeZone, organizationId, movements)),
       passes: isPassing,
       unwanted: (organizationId, movement, { outcome }) =>
         movement._tag === "Hold" && outcome === "held"

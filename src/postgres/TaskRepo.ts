@@ -6,7 +6,7 @@ import { VideoQuote } from "../domain/VideoPricing.ts"
 import { isTaskId, TaskState, transitions } from "../domain/VideoTask.ts"
 import { Settings } from "../services/Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
-import { repeatable, rowOf, rowsOf } from "./rows.ts"
+import { persistent, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const TaskRow = Schema.Struct({
   organization_id: Schema.String,
@@ -89,7 +89,7 @@ export const layerTaskRepo = Layer.effect(
 
     const accept: TaskRepo["Service"]["accept"] = Effect.fn("TaskRepo.accept")(
       function* (organizationId, id, upstreamId, firstPollSeconds) {
-        yield* repeatable(sql`
+        yield* persistent(sql`
           UPDATE tasks
              SET state = 'processing', upstream_id = ${upstreamId}, asked_at = now(),
                  accepted_at = now(),
@@ -97,7 +97,7 @@ export const layerTaskRepo = Layer.effect(
            WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'submitting'`)
         // Asked of the row, because the update may have been a repeat of one whose answer was lost.
         const { accepted } = yield* rowOf(Schema.Struct({ accepted: Schema.Boolean }))(
-          repeatable(sql`
+          persistent(sql`
             SELECT coalesce(upstream_id = ${upstreamId}, false) AS accepted FROM tasks
              WHERE organization_id = ${organizationId} AND id = ${id}`)
         )

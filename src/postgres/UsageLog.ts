@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { cutPage, unknownCursor } from "../services/Page.ts"
 import { UsageLog } from "../services/UsageLog.ts"
-import { rowsOf } from "./rows.ts"
+import { repeatable, rowsOf } from "./rows.ts"
 
 const UsageRow = Schema.Struct({
   id: Schema.String,
@@ -28,13 +28,14 @@ export const layerUsageLog = Layer.effect(
     const list: UsageLog["Service"]["list"] = Effect.fn("UsageLog.list")(
       function* (organizationId, memberId, page) {
         if (page.after !== null) {
-          const found = yield* Effect.orDie(sql`
+          const found = yield* repeatable(sql`
             SELECT 1 FROM usage_records
              WHERE organization_id = ${organizationId} AND id = ${page.after}
                AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}`)
           if (found.length === 0) return yield* unknownCursor
         }
-        const rows = yield* rowsOf(UsageRow)(sql`
+        const rows = yield* rowsOf(UsageRow)(
+          repeatable(sql`
           SELECT id, member_id, model, modality, input, output, unit, unit_price, charge, basis,
                  task_id, created_at
             FROM usage_records
@@ -49,6 +50,7 @@ export const layerUsageLog = Layer.effect(
              }
            ORDER BY created_at DESC, id DESC
            LIMIT ${page.limit + 1}`)
+        )
         return cutPage(
           rows.map((row) => ({
             id: row.id,

@@ -8,7 +8,7 @@ import type { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../domain/Errors.ts"
 import type { JournalEntry } from "../services/Ledger.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../services/Page.ts"
-import { rowsOf } from "./rows.ts"
+import { repeatable, rowsOf } from "./rows.ts"
 
 const JournalRow = Schema.Struct({
   rank: Schema.Int,
@@ -87,10 +87,12 @@ export const readJournal = Effect.fnUntraced(function* (
     const source = sources[rank]
     if (source === undefined) return null
     const key = after.slice(prefixes[rank]?.length)
-    const [row] = yield* rowsOf(CursorRow)(sql`
+    const [row] = yield* rowsOf(CursorRow)(
+      repeatable(sql`
       SELECT ${source.at}::text AS at FROM ${source.table}
        WHERE organization_id = ${organizationId} AND ${source.key}::text = ${key}
          AND ${source.where}`)
+    )
     return row === undefined ? null : { at: row.at, rank, key }
   })
 
@@ -114,10 +116,12 @@ export const readJournal = Effect.fnUntraced(function* (
                  WHERE organization_id = ${organizationId} AND ${where} AND ${before}
                  ORDER BY ${at} DESC, ${key} DESC LIMIT ${wanted})`
   }
-  const rows = yield* rowsOf(JournalRow)(sql`
+  const rows = yield* rowsOf(JournalRow)(
+    repeatable(sql`
     SELECT * FROM (${branch(0)} UNION ALL ${branch(1)} UNION ALL ${branch(2)}) entries
      ORDER BY created_at DESC, rank DESC,
               CASE WHEN rank = 1 THEN lpad(key, 20, '0') ELSE key END DESC
      LIMIT ${wanted}`)
+  )
   return cutPage(rows.map(toEntry), page.limit)
 })

@@ -1,21 +1,74 @@
 /** Reading rows: each is decoded, and a database that fails is a defect at this edge. */
-import { Effect, Schedule, Schema } from "effect"
-import type { SqlError } from "effect/sql"
+import { Duration, Effect, Fiber, Schedule, Schema } from "effect"
+import { SqlError } from "effect/sql"
 import { isPassing } from "../services/storeTrouble.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 
+/** How long a client waits for a database that is away, before it is told to come again. */
+const BRIEF = Duration.millis(2500)
+/** Longer than the server lets a statement wait for a lock and run, so that its own error comes first. */
+const ONE_TRY = Duration.seconds(10)
+const MINUTE = Duration.minutes(1)
+
+const unanswered = (limit: Duration.Duration) => {
+  const message = `The database did not answer within ${Duration.format(limit)}`
+  return new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({ cause: new Error(message), message })
+  })
+}
+
+/**
+ * Fails after `limit` without waiting for what it leaves behind: taking a statement back from a
+ * connection that is lost takes seconds more. Covers the wait for a free connection, which the
+ * pool itself does not bound.
+ */
+const within =
+  (limit: Duration.Duration) =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
+    Effect.acquireUseRelease(
+      Effect.forkDetach(Effect.interruptible(effect)),
+      (fiber) =>
+        Effect.timeoutOrElse(Fiber.join(fiber), {
+          duration: limit,
+          orElse: () => Effect.fail(unanswered(limit))
+        }),
+      (fiber) => Effect.sync(() => fiber.interruptUnsafe())
+    )
+
+/** Runs a statement or transaction once; no answer within 10 s is trouble that passes. */
+export const oneTry = within(ONE_TRY)
+
+/** Runs a statement or transaction once, and dies after 10 s. */
+export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  statement.pipe(oneTry, Effect.orDie)
+
 /**
  * Repeats a statement that may be repeated without harm, because its effect happens once. An answer
  * that was lost may have been a commit, so the statement itself must tell what had happened before.
+ * Gives up after 2.5 s: for what a client waits for and can ask again.
  */
 export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(
     Effect.retry({
       while: isPassing,
-      schedule: Schedule.exponential("50 millis").pipe(Schedule.jittered),
-      times: 8
+      schedule: Schedule.exponential("50 millis").pipe(Schedule.jittered)
     }),
+    within(BRIEF),
+    Effect.orDie
+  )
+
+/** Like `repeatable`, for what must be written down: gives up after a minute. */
+export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  statement.pipe(
+    oneTry,
+    Effect.retry({
+      while: isPassing,
+      schedule: Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
+        Schedule.jittered
+      )
+    }),
+    within(MINUTE),
     Effect.orDie
   )
 

@@ -16,7 +16,5 @@ export class ChannelCredentials extends Context.Service<
     store(channels: ReadonlyArray<ChannelWrite>): Effect.Effect<void>
     /** Channels that have a key stored. */
     readonly withKey: Effect.Effect<ReadonlySet<string>>
-    /** Forgets cached accounts, so that the next call reads what is stored. */
-    readonly refresh: Effect.Effect<void>
   }
 >()("gateway/services/ChannelCredentials") {}

@@ -20,6 +20,7 @@ import { Catalog } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
+import { unsent } from "./storeTrouble.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =
@@ -57,13 +58,13 @@ export class Ordering extends Context.Service<
       modality: Modality
     ): Effect.Effect<
       OrderedModel,
-      ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
+      ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch | Overloaded
     >
     /**
      * The account behind the model's first enabled mount. Fails also when the account lacks what
      * the protocol needs.
      */
-    account(ordered: OrderedModel): Effect.Effect<MountedModel, ChannelUnavailable>
+    account(ordered: OrderedModel): Effect.Effect<MountedModel, ChannelUnavailable | Overloaded>
   }
 >()("gateway/services/Ordering") {}
 
@@ -76,7 +77,7 @@ export const layerOrdering = Layer.effect(
 
     const model: Ordering["Service"]["model"] = Effect.fn("Ordering.model")(
       function* (caller, modelId, modality) {
-        const snapshot = yield* catalog.snapshot
+        const snapshot = yield* unsent(catalog.snapshot)
         const found = snapshot.models.get(modelId)
         const name = JSON.stringify(modelId)
         if (found === undefined) {
@@ -117,7 +118,7 @@ export const layerOrdering = Layer.effect(
           param: "model"
         })
       }
-      const account = yield* credentials.account(mount.channel)
+      const account = yield* unsent(credentials.account(mount.channel))
       const needsAppId = protocols.video.get(protocol)?.needsAppId === true
       if (needsAppId && account.appId === null) {
         return yield* new ChannelUnavailable({

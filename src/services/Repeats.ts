@@ -109,8 +109,8 @@ const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
  * Orders, unless the key stands for a request that was made before: then answers what that one was
  * answered, and `replayed` is true.
  */
-export const orderOnce = <A, E, R>(options: {
-  readonly recall: Effect.Effect<Recalled | null, RepeatRefusal>
+export const orderOnce = <A, E, R, X>(options: {
+  readonly recall: Effect.Effect<Recalled | null, X>
   readonly order: Effect.Effect<A, E | KeyAlreadyUsed, R>
   readonly replay: (recalled: Recalled) => Effect.Effect<A, UpstreamError>
 }) => {

@@ -26,6 +26,10 @@ export interface Settings {
   readonly leaseSeconds: number
   /** How long an `Idempotency-Key` stands for its first request. */
   readonly idempotencySeconds: number
+  /** How long what was read is kept while changes of other gateways are heard, as a safety net. */
+  readonly cacheSeconds: number
+  /** The same while they are not heard; with a look-up it must stay under a second. */
+  readonly unheardCacheSeconds: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -45,6 +49,8 @@ export const defaultSettings: Settings = {
   pollerSeconds: 1,
   leaseSeconds: 30,
   idempotencySeconds: 24 * 3600,
+  cacheSeconds: 60,
+  unheardCacheSeconds: 0.5,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

@@ -1,6 +1,7 @@
 /** Telling a store that is away for a moment from one that refuses what it was given. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
+import { Overloaded } from "../domain/Errors.ts"
 
 const Coded = Schema.Struct({ code: Schema.String })
 const isCoded = Schema.is(Coded)
@@ -14,3 +15,20 @@ export const isPassing = (error: unknown): boolean => {
   const { reason } = error
   return reason.isRetryable || (isCoded(reason.cause) && passingCode.test(reason.cause.code))
 }
+
+export const comeAgain = () =>
+  new Overloaded({
+    message: "The service cannot reach its database at the moment",
+    retryAfterSeconds: 2
+  })
+
+/**
+ * Turns passing trouble with the store into an error that a client may answer by asking again. Only
+ * for steps before anything is sent to a vendor: afterwards a repeat could be paid twice.
+ */
+export const unsent = <A, E, R>(
+  step: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Overloaded, R> =>
+  Effect.catchDefect(step, (defect) =>
+    isPassing(defect) ? Effect.fail(comeAgain()) : Effect.die(defect)
+  )

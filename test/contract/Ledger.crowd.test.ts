@@ -1,10 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
+import { Context, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerServer } from "../../src/postgres/client.ts"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { type Database, temporaryServerDatabase } from "../support/databases.ts"
+import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
 import { layerStoresOn, usageOf } from "../support/ledger.ts"
 import { diceOf } from "../support/randomOrders.ts"
 
@@ -21,8 +20,7 @@ class TwoLedgers extends Context.Service<
 
 const layerTwoLedgers = Layer.unwrap(
   Effect.map(temporaryServerDatabase, (url) => {
-    const database = (): Layer.Layer<Database> =>
-      Layer.orDie(Layer.fresh(layerServer({ url: Redacted.make(url), maxConnections: 8 })))
+    const database = () => Layer.orDie(Layer.fresh(layerDatabaseAt(url)))
     const second = Layer.fresh(layerStoresOn(database()))
     return Layer.effect(
       TwoLedgers,

@@ -7,7 +7,7 @@ import { type Command, MAX_BALANCE, makeModel, type Verdict } from "../support/l
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
 /** `LEDGER_RUNS=1000` is the long form; the seed repeats a run that failed. */
-const RUNS = Number(process.env.LEDGER_RUNS ?? 10)
+const RUNS = Number(process.env.LEDGER_RUNS ?? 16)
 const SEED = Number(process.env.LEDGER_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const COMMANDS = 100
 
@@ -17,8 +17,8 @@ const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
 
 /** Few ids, keys and amounts, so that each command often meets what another one left. */
 const commandOf = (dice: Dice): Command => {
-  const id = `im_${dice.pick(ids)}${dice.roll(3)}`
-  switch (dice.roll(8)) {
+  const id = `im_${dice.pick(ids)}${dice.roll(2)}`
+  switch (dice.roll(9)) {
     case 0:
       return {
         _tag: "Deposit",
@@ -26,6 +26,7 @@ const commandOf = (dice: Dice): Command => {
         amount: dice.pick([10n, 100n, 100n, MAX_BALANCE])
       }
     case 1:
+    case 4:
       return { _tag: "Release", id, forgetKey: dice.chance(50) }
     case 2:
     case 3:

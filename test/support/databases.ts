@@ -8,15 +8,17 @@ import { layer, type Vitest } from "@effect/vitest"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inject } from "vitest"
+import { layerChanges } from "../../src/postgres/Changes.ts"
 import { layerServer } from "../../src/postgres/client.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import type { EmbeddedDatabaseError } from "../../src/postgres/embedded/errors.ts"
+import { type Changes, layerChangesAlone } from "../../src/services/Changes.ts"
 
 /** The two databases the gateway runs on. */
 export type DatabaseKind = "embedded" | "postgres"
 
 /** What a database offers to a test. */
-export type Database = PgClient.PgClient | SqlClient.SqlClient
+export type Database = PgClient.PgClient | SqlClient.SqlClient | Changes
 
 const initialise = (dataDir: string): Promise<void> =>
   cp(join(inject("embeddedTemplate"), "postgres"), join(dataDir, "postgres"), {
@@ -61,19 +63,24 @@ export const temporaryServerDatabase: Effect.Effect<string, SqlError.SqlError, S
     return url.href
   })
 
+/** The PostgreSQL database behind the URL, as a gateway uses it. */
+export const layerDatabaseAt = (
+  url: string,
+  maxConnections = 8
+): Layer.Layer<Database, SqlError.SqlError> =>
+  layerChanges.pipe(Layer.provideMerge(layerServer({ url: Redacted.make(url), maxConnections })))
+
 /** An empty database of its own for every layer that is built from it. */
 export const layerDatabase = (
   kind: DatabaseKind
 ): Layer.Layer<Database, EmbeddedDatabaseError | SqlError.SqlError> =>
   kind === "embedded"
     ? Layer.unwrap(
-        Effect.map(temporaryDataDir({ initialised: true }), (dataDir) => layerEmbedded({ dataDir }))
-      )
-    : Layer.unwrap(
-        Effect.map(temporaryServerDatabase, (url) =>
-          layerServer({ url: Redacted.make(url), maxConnections: 8 })
+        Effect.map(temporaryDataDir({ initialised: true }), (dataDir) =>
+          layerChangesAlone.pipe(Layer.provideMerge(layerEmbedded({ dataDir })))
         )
       )
+    : Layer.unwrap(Effect.map(temporaryServerDatabase, (url) => layerDatabaseAt(url)))
 
 /**
  * Runs a suite once on the embedded database and once on PostgreSQL 18, each time on an empty

@@ -206,6 +206,8 @@ export const layerTestGateway = (
   options: {
     readonly catalogFor?: MakeCatalog
     readonly adapters?: typeof layerAdapters
+    /** Instead of an empty one of the kind. */
+    readonly database?: ReturnType<typeof layerDatabase>
   } = {}
 ) => {
   const secrets = {
@@ -219,7 +221,7 @@ export const layerTestGateway = (
       (options.adapters ?? layerAdapters).pipe(Layer.provide(NodeHttpClient.layerUndici))
     ),
     Layer.provideMerge(layerStores(secrets)),
-    Layer.provideMerge(layerDatabase(kind)),
+    Layer.provideMerge(options.database ?? layerDatabase(kind)),
     Layer.provideMerge(layerSimulator({ port: 0 })),
     Layer.provide(Layer.succeed(Settings, settings))
   )

@@ -8,6 +8,7 @@ import {
   Repeats,
   type RequestKey
 } from "../../services/Repeats.ts"
+import { unsent } from "../../services/storeTrouble.ts"
 import { withHeaders } from "./respond.ts"
 
 /** Answers by `order`, or by `replay` where the organisation's key stands for an earlier request. */
@@ -32,7 +33,10 @@ export const makeOnce = Effect.map(
             ? null
             : yield* repeats.keyOf(request.key, request.path, request.body)
         const { answer, replayed } = yield* orderOnce({
-          recall: key === null ? Effect.succeed(null) : repeats.recall(request.organizationId, key),
+          recall:
+            key === null
+              ? Effect.succeed(null)
+              : unsent(repeats.recall(request.organizationId, key)),
           order: options.order(key),
           replay: options.replay
         })

@@ -1,0 +1,187 @@
+/**
+ * Two gateways on one database: what is changed through the first is in force on the second, whose
+ * connections pass through a wire that can be cut.
+ */
+import { assert, it } from "@effect/vitest"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Changes } from "../../src/services/Changes.ts"
+import type { Settings } from "../../src/services/Settings.ts"
+import { toNano } from "../support/amounts.ts"
+import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
+import {
+  bodyAs,
+  Gateway,
+  layerTestGateway,
+  quickSettings,
+  testCatalog
+} from "../support/gateway.ts"
+import { startTcpProxy } from "../support/tcpProxy.ts"
+
+const NEVER_SECONDS = 3600
+
+/** Nothing is read again by itself, so whatever is noticed was told. */
+const toldOnly: Settings = {
+  ...quickSettings,
+  cacheSeconds: NEVER_SECONDS,
+  unheardCacheSeconds: NEVER_SECONDS
+}
+/** While listening nothing is read again by itself, so that must have ended before it is. */
+const listening: Settings = { ...quickSettings, cacheSeconds: NEVER_SECONDS }
+
+/** What a listening connection sends: first to be told anything, then to be told that it works. */
+const LISTEN = "LISTEN"
+const BEAT = "sentAtMillis"
+
+const gatewayOn = (url: string, settings: Settings) =>
+  Layer.build(
+    Layer.fresh(layerTestGateway("postgres", settings, { database: layerDatabaseAt(url) }))
+  )
+
+/** Asks until the answer is true; the limit only keeps a failed test from hanging. */
+const until = (question: Effect.Effect<boolean>) =>
+  question.pipe(
+    Effect.delay("5 millis"),
+    Effect.repeat({ until: (answer) => answer }),
+    Effect.timeout("30 seconds")
+  )
+
+const CreatedKey = Schema.Struct({ id: Schema.String, key: Schema.String })
+
+/** Both gateways, the second listening, and a key that it has in memory. */
+const makePair = Effect.fnUntraced(function* (settings: Settings) {
+  const url = new URL(yield* temporaryServerDatabase)
+  const firstContext = yield* gatewayOn(url.href, settings)
+  const first = Context.get(firstContext, Gateway)
+  const sql = Context.get(firstContext, SqlClient.SqlClient)
+  const wire = yield* startTcpProxy(Number(url.port))
+  url.port = String(wire.port)
+  const context = yield* gatewayOn(url.href, settings)
+  const second = Context.get(context, Gateway)
+  const { isListening } = Context.get(context, Changes)
+  yield* until(isListening)
+
+  const customer = yield* first.customer("100")
+  const { id, key } = yield* bodyAs(
+    CreatedKey,
+    yield* first.admin(`/members/${customer.memberId}/keys`, { json: { name: "to be revoked" } })
+  )
+  const isAccepted = Effect.map(second.call("/v1/balance", { key }), ({ status }) => status === 200)
+  assert.isTrue(yield* isAccepted)
+
+  const revoke = Effect.gen(function* () {
+    const answer = yield* first.admin(`/keys/${id}`, { method: "DELETE" })
+    assert.strictEqual(answer.status, 200, answer.text)
+    return performance.now()
+  })
+  const isRefused = Effect.map(second.call("/v1/balance", { key }), ({ status }) => status === 401)
+  return { first, second, sql, wire, isListening, customer, revoke, isAccepted, isRefused }
+})
+
+/** Says how long it took, which no test depends on. */
+const tell = (what: string, since: number) =>
+  Effect.logInfo(`${what} ${Math.round(performance.now() - since)} ms after the answer`)
+
+it.live("a key revoked on one gateway is refused by the other, which is told", () =>
+  Effect.gen(function* () {
+    const { revoke, isRefused } = yield* makePair(toldOnly)
+    const revokedAt = yield* revoke
+    yield* until(isRefused)
+    yield* tell("refused by notice", revokedAt)
+  }).pipe(Effect.scoped)
+)
+
+it.live("a key revoked while the other gateway's line is silently dead is refused there", () =>
+  Effect.gen(function* () {
+    const { wire, isListening, revoke, isAccepted, isRefused } = yield* makePair(listening)
+    wire.swallow(BEAT)
+    yield* until(Effect.sync(() => wire.swallowed() > 0))
+    yield* isAccepted
+    const revokedAt = yield* revoke
+    yield* until(isRefused)
+    yield* tell("refused on a dead line", revokedAt)
+    assert.isFalse(yield* isListening)
+  }).pipe(Effect.scoped)
+)
+
+it.live("a key revoked while the other gateway could not listen is refused once it can", () =>
+  Effect.gen(function* () {
+    const { wire, isListening, revoke, isAccepted, isRefused } = yield* makePair(toldOnly)
+    wire.swallow(LISTEN)
+    wire.cutAll()
+    yield* until(Effect.map(isListening, (heard) => !heard))
+    const revokedAt = yield* revoke
+    assert.isTrue(yield* isAccepted)
+    wire.pass()
+    yield* until(isRefused)
+    yield* tell("refused after listening again", revokedAt)
+  }).pipe(Effect.scoped)
+)
+
+it.live("a new price is in force on the other gateway, which is told", () =>
+  Effect.gen(function* () {
+    const { first, second, customer } = yield* makePair(toldOnly)
+    const priceOfAnImage = Effect.gen(function* () {
+      const before = yield* second.balance(customer)
+      const answer = yield* second.call("/v1/images/generations", {
+        key: customer.key,
+        json: { model: "paint-1", prompt: "a lighthouse" }
+      })
+      assert.strictEqual(answer.status, 200, answer.text)
+      return toNano(before.balance) - toNano((yield* second.balance(customer)).balance)
+    })
+    assert.strictEqual(yield* priceOfAnImage, toNano("0.2"))
+    const catalog = testCatalog(second.simulator.url)
+    const json = {
+      ...catalog,
+      models: catalog.models.map((model) =>
+        model.id === "paint-1" ? { ...model, prices: { kind: "image", per_image: "0.3" } } : model
+      )
+    }
+    const replaced = yield* first.admin("/catalog", { method: "PUT", json })
+    assert.strictEqual(replaced.status, 200, replaced.text)
+    const replacedAt = performance.now()
+    yield* until(Effect.map(priceOfAnImage, (price) => price === toNano("0.3")))
+    yield* tell("new price", replacedAt)
+  }).pipe(Effect.scoped)
+)
+
+it.live.each([
+  ["which is told", toldOnly, null],
+  ["also while its line is silently dead", listening, BEAT]
+] as const)("a channel's new key is used by the other gateway, %s", ([, settings, swallowed]) =>
+  Effect.gen(function* () {
+    const { first, second, wire, customer } = yield* makePair(settings)
+    const order = second.call("/v1/videos/generations", {
+      key: customer.key,
+      json: { model: "film-badkey", prompt: "a lighthouse" }
+    })
+    assert.strictEqual((yield* order).status, 502)
+    if (swallowed !== null) {
+      wire.swallow(swallowed)
+      yield* until(Effect.sync(() => wire.swallowed() > 0))
+    }
+    const catalog = testCatalog(second.simulator.url)
+    const json = {
+      ...catalog,
+      channels: catalog.channels.map((channel) =>
+        channel.id === "ch-bad" ? { ...channel, api_key: "vendor-key-a" } : channel
+      )
+    }
+    const replaced = yield* first.admin("/catalog", { method: "PUT", json })
+    assert.strictEqual(replaced.status, 200, replaced.text)
+    const replacedAt = performance.now()
+    yield* until(Effect.map(order, ({ status }) => status === 200))
+    yield* tell("new channel key", replacedAt)
+  }).pipe(Effect.scoped)
+)
+
+it.live("a notice that says nothing known counts for everything", () =>
+  Effect.gen(function* () {
+    const { sql, customer, isAccepted, isRefused } = yield* makePair(toldOnly)
+    yield* sql`UPDATE api_keys SET revoked_at = now() WHERE member_id = ${customer.memberId}`
+    assert.isTrue(yield* isAccepted)
+    yield* sql`SELECT pg_notify('gateway_changes', 'of a later release')`
+    yield* until(isRefused)
+  }).pipe(Effect.scoped)
+)

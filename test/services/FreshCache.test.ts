@@ -1,0 +1,87 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { Changes, makeMarks } from "../../src/services/Changes.ts"
+import { makeFreshCache } from "../../src/services/FreshCache.ts"
+import { defaultSettings } from "../../src/services/Settings.ts"
+
+/** A cache over one stored word, with every look-up passing `gate` after it has read. */
+const make = Effect.fnUntraced(function* (listening: boolean) {
+  const store = { word: "old", reads: 0, gate: Effect.void, isBroken: false }
+  const isListening = Effect.succeed(listening)
+  const { changed, mark, isFresh } = yield* makeMarks(isListening)
+  const find = yield* makeFreshCache({
+    topic: "keys",
+    capacity: 10,
+    lookup: () =>
+      Effect.suspend(() => {
+        const { word, isBroken, gate } = store
+        store.reads += 1
+        return Effect.andThen(gate, isBroken ? Effect.fail("broken") : Effect.succeed(word))
+      })
+  }).pipe(
+    Effect.provideService(Changes, {
+      telling: () => Effect.die("nothing is changed through the service here"),
+      mark,
+      isFresh,
+      isListening
+    })
+  )
+  return { store, changed, find }
+})
+
+it.effect("a look-up overtaken by a change answers nobody who asks after the change", () =>
+  Effect.gen(function* () {
+    const { store, changed, find } = yield* make(true)
+    const gate = yield* Deferred.make<void>()
+    store.gate = Deferred.await(gate)
+    const before = yield* Effect.forkChild(find("k"), { startImmediately: true })
+    store.gate = Effect.void
+    store.word = "new"
+    yield* changed(["keys"])
+    const after = yield* Effect.forkChild(find("k"), { startImmediately: true })
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual(yield* Fiber.join(after), "new")
+    assert.strictEqual(yield* Fiber.join(before), "old")
+    assert.strictEqual(yield* find("k"), "new")
+    assert.strictEqual(store.reads, 2)
+  })
+)
+
+it.effect("a change of another topic leaves what is kept in use", () =>
+  Effect.gen(function* () {
+    const { store, changed, find } = yield* make(true)
+    yield* find("k")
+    yield* changed(["catalog"])
+    yield* find("k")
+    assert.strictEqual(store.reads, 1)
+  })
+)
+
+it.effect.each([
+  ["listening", true, defaultSettings.cacheSeconds],
+  ["not listening", false, defaultSettings.unheardCacheSeconds]
+] as const)(
+  "while %s, what was read is used for its time and then read again",
+  ([, isListening, seconds]) =>
+    Effect.gen(function* () {
+      const { store, find } = yield* make(isListening)
+      yield* find("k")
+      yield* TestClock.adjust(`${seconds} seconds`)
+      yield* find("k")
+      assert.strictEqual(store.reads, 1)
+      yield* TestClock.adjust("1 millis")
+      yield* find("k")
+      assert.strictEqual(store.reads, 2)
+    })
+)
+
+it.effect("a look-up that failed is not kept", () =>
+  Effect.gen(function* () {
+    const { store, find } = yield* make(true)
+    store.isBroken = true
+    assert.strictEqual(yield* Effect.flip(find("k")), "broken")
+    store.isBroken = false
+    assert.strictEqual(yield* find("k"), "old")
+  })
+)
