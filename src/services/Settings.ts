@@ -24,6 +24,8 @@ export interface Settings {
   readonly pollerSeconds: number
   /** How long a claimed task belongs to the gateway that claimed it. */
   readonly leaseSeconds: number
+  /** Questions this gateway has open at one channel's vendor at a time, at most. */
+  readonly pollsPerChannel: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -42,6 +44,7 @@ export const defaultSettings: Settings = {
   maxAskIntervalSeconds: 15,
   pollerSeconds: 1,
   leaseSeconds: 30,
+  pollsPerChannel: 64,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

@@ -8,6 +8,7 @@ import { createTasks } from "./0004_tasks.ts"
 import { createLedgerFunctions } from "./0005_ledger_functions.ts"
 import { createLedgerAudit } from "./0006_ledger_audit.ts"
 import { createOperations } from "./0007_operations.ts"
+import { createPolling } from "./0011_polling.ts"
 
 export const runMigrations = Migrator.make({})({
   loader: Migrator.fromRecord({
@@ -17,7 +18,8 @@ export const runMigrations = Migrator.make({})({
     "0004_tasks": createTasks,
     "0005_ledger_functions": createLedgerFunctions,
     "0006_ledger_audit": createLedgerAudit,
-    "0007_operations": createOperations
+    "0007_operations": createOperations,
+    "0011_polling": createPolling
   })
 })
 
