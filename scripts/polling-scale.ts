@@ -49,8 +49,8 @@ const plan = {
   leaseSeconds: Math.min(10, Number(values.interval) * 0.6)
 }
 
-/** Longer than all the ordering takes, so that all tasks are open at once, and then spread. */
-const TAKES_SECONDS = { least: 90, spread: 90 }
+/** The first is long enough for all to be ordered meanwhile, so that all are open at once. */
+const TAKES_SECONDS = { least: Math.max(30, plan.tasks / 40), spread: 90 }
 /** The simulator's and the database's clocks are read on the same machine, to a millisecond. */
 const TOLERANCE_MILLIS = 50
 const ORDERS_AT_A_TIME = 48
@@ -119,7 +119,7 @@ const order = ({ gateways, account }: Running) =>
   Effect.forEach(
     Array.from({ length: plan.tasks }, (_, index) => index),
     (index) => {
-      const takes = TAKES_SECONDS.least + ((index * 7919) % TAKES_SECONDS.spread)
+      const takes = Math.ceil(TAKES_SECONDS.least) + ((index * 7919) % TAKES_SECONDS.spread)
       return call(`${gateways[index % gateways.length]?.url}/v1/videos/generations`, {
         key: account.key,
         json: {
@@ -210,7 +210,8 @@ const examine = Effect.fnUntraced(function* (
     settledOnce,
     double: tasks.filter(({ captures }) => captures > 1n).length,
     questions: gaps.length + afterTheEnd,
-    tooSoon: gaps.filter((gap) => gap < intervalMillis - TOLERANCE_MILLIS).length + afterTheEnd,
+    tooSoon: gaps.filter((gap) => gap < intervalMillis - TOLERANCE_MILLIS).length,
+    afterTheEnd,
     late: gaps.filter((gap) => gap > 2 * intervalMillis).length,
     gaps: gaps.map((gap) => gap / intervalMillis).sort((a, b) => a - b),
     lags: lags.sort((a, b) => a - b),
@@ -219,7 +220,7 @@ const examine = Effect.fnUntraced(function* (
 })
 
 const print = (rows: ReadonlyArray<readonly [string, string | number]>) =>
-  Console.log(rows.map(([name, value]) => `  ${name.padEnd(46)}${value}`).join("\n"))
+  Console.log(rows.map(([name, value]) => `  ${name.padEnd(50)}${value}`).join("\n"))
 
 const program = Effect.gen(function* () {
   const running = yield* startAll
@@ -259,6 +260,7 @@ const program = Effect.gen(function* () {
       `${found.questions}, ${(found.questions / seconds).toFixed(0)}`
     ],
     ["asked twice within an interval", found.tooSoon],
+    ["asked again after the end was told", found.afterTheEnd],
     ["asked later than 2 intervals", found.late],
     ["gap between questions, in intervals: p50", quantile(found.gaps, 0.5).toFixed(2)],
     ["  p99", quantile(found.gaps, 0.99).toFixed(2)],
@@ -272,6 +274,7 @@ const program = Effect.gen(function* () {
     found.settledOnce === plan.tasks &&
     found.jobs === plan.tasks &&
     found.tooSoon === 0 &&
+    found.afterTheEnd === 0 &&
     found.late === 0 &&
     found.books
   return yield* kept ? Effect.void : Effect.fail("a promise was broken")

@@ -218,7 +218,8 @@ export const layerTaskRepo = Layer.effect(
       run: (_lane, items: ReadonlyArray<PutBack>) =>
         sql`
           UPDATE tasks t
-             SET next_poll_at = least(now() + make_interval(secs => mine.seconds), t.deadline),
+             SET asked_at = now(),
+                 next_poll_at = least(now() + make_interval(secs => mine.seconds), t.deadline),
                  unknown_since =
                    CASE mine.known WHEN true THEN NULL
                                    WHEN false THEN coalesce(t.unknown_since, now())

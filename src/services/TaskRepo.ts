@@ -69,7 +69,7 @@ export interface Task {
 /** A claimed task that certainly runs at a vendor. */
 export interface ClaimedTask extends Task {
   readonly upstreamId: string
-  /** From the question before this one, or from the vendor's acceptance. */
+  /** From the answer before this question, or from the vendor's acceptance. */
   readonly sinceAskedSeconds: number
 }
 
@@ -97,8 +97,8 @@ export class TaskRepo extends Context.Service<
       firstPollSeconds: number
     ): Effect.Effect<boolean>
     /**
-     * Claims one processing task, unless it was asked for within the ask interval or its channel is
-     * paused.
+     * Claims one processing task, unless it was claimed or put back within the ask interval or its
+     * channel is paused.
      */
     claim(organizationId: string, id: string): Effect.Effect<Option.Option<ClaimedTask>>
     /**

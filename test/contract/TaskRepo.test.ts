@@ -146,10 +146,13 @@ for (const kind of ["embedded", "postgres"] as const) {
         Effect.gen(function* () {
           yield* claimTheRest
           const repo = yield* TaskRepo
-          yield* dueTasks("stale", 6)
+          const { organizationId, ids } = yield* dueTasks("stale", 6)
           const old = yield* claimDue(100, 64)
-          yield* repo.takeOver
-          const taken = new Map((yield* claimDue(3, 64)).map((task) => [task.id, task] as const))
+          assert.lengthOf(old, 6)
+          const again = yield* Effect.forEach(ids.slice(0, 3), (id) =>
+            claimAgain(organizationId, id)
+          )
+          const taken = new Map(again.map((task) => [task.id, task] as const))
           const before = yield* Effect.forEach(old, ({ id }) => rowOf(id))
           const put = { nextPollSeconds: 500, known: false }
           const current = yield* Effect.forEach(old, (task) => repo.putBack(task, put), {
@@ -212,7 +215,8 @@ for (const kind of ["embedded", "postgres"] as const) {
             late.ids
           )
           assert.isTrue(Option.isNone(yield* repo.claim(organizationId, ids[0] ?? "")))
-          assert.isTrue(Option.isSome(yield* repo.claim(late.organizationId, late.ids[0] ?? "")))
+          const again = yield* claimAgain(late.organizationId, late.ids[0] ?? "")
+          assert.isTrue(again.pastDeadline)
         })
       )
 
