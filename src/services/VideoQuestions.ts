@@ -30,6 +30,16 @@ const refOf = ({ upstreamId, upstreamModel, listedProtocol }: ClaimedTask): Vide
   listedProtocol
 })
 
+/**
+ * A question may be repeated without harm, and a connection kept open is often lost because the
+ * vendor closed it just then. Once more at once, or the task would wait for another interval.
+ */
+const againIfCut = <A>(question: Effect.Effect<A, VendorFailure>) =>
+  Effect.retry(question, {
+    times: 1,
+    while: (failure) => failure._tag === "VendorLost" && failure.reason === "connection_lost"
+  })
+
 /** A refusal that is not about the channel as a whole may be about one task among many. */
 const mayBeOneTask = (failure: VendorFailure): boolean =>
   failure._tag === "VendorRefused" &&
@@ -90,7 +100,7 @@ export const makeVideoQuestions = Effect.gen(function* () {
   const askOne = Effect.fn("VideoQuestions.askOne")((task: ClaimedTask) =>
     withVendor([task], task, (adapter, account) =>
       Effect.gen(function* () {
-        const status = yield* adapter.poll(account, refOf(task))
+        const status = yield* againIfCut(adapter.poll(account, refOf(task)))
         alone.delete(task.id)
         yield* verdicts.apply(task, status)
       })
@@ -105,7 +115,7 @@ export const makeVideoQuestions = Effect.gen(function* () {
     ) =>
       withVendor(tasks, first, (_adapter, account) =>
         Effect.gen(function* () {
-          const answers = yield* together.poll(account, tasks.map(refOf)).pipe(
+          const answers = yield* againIfCut(together.poll(account, tasks.map(refOf))).pipe(
             Effect.tapError((failure) =>
               Effect.sync(() => {
                 if (!mayBeOneTask(failure)) return

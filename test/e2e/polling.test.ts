@@ -154,7 +154,7 @@ layer(
   )
 })
 
-layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 1, pollsPerChannel: 4 }), {
+layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 1.5, pollsPerChannel: 4 }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("a channel with more due tasks than it may be asked at a time", (it) => {
@@ -173,8 +173,8 @@ layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 1, pollsPe
       }))
       yield* callAt("ch-a", vendor.url)
       const who = yield* gateway.customer("1000")
-      // Rounds alone, of four questions a second, would take twice as long as is waited.
-      yield* orderMany(who, "film-1", 150)
+      // Rounds alone, of four questions each, would take longer than is waited.
+      yield* orderMany(who, "film-1", 80)
       yield* settled(who)
       yield* gateway.verify
     })
@@ -206,6 +206,33 @@ layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 1, pollsPe
       yield* orderMany(quick, "clip-1", 2)
       yield* settled(quick)
       assert.strictEqual(yield* asked, 4)
+    })
+  )
+})
+
+layer(layerTestGateway("postgres", { ...quickSettings, askIntervalSeconds: 600 }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("a question whose connection is cut", (it) => {
+  it.effect("is asked once more at once", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      let questions = 0
+      const vendor = yield* brokenVendor(({ method }) => {
+        if (method === "POST") return { body: { id: "job" } }
+        questions++
+        return questions === 1
+          ? "reset"
+          : { body: { id: "job", status: "failed", error: { code: "bad", message: "no" } } }
+      })
+      yield* callAt("ch-a", vendor.url)
+      const who = yield* gateway.customer("10")
+      yield* createVideo(who, { model: "film-1" })
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE tasks SET next_poll_at = now()`
+      // Its next question would come in ten minutes.
+      assert.deepInclude(yield* settled(who), { balance: "10", held: "0" })
+      assert.strictEqual(questions, 2)
     })
   )
 })
