@@ -10,6 +10,9 @@ const positive = Schema.NumberFromString.check(
 const seconds = (name: string, fallback: number) =>
   Config.schema(positive, name).pipe(Config.withDefault(fallback))
 
+const whole = (name: string, fallback: number) =>
+  Config.schema(positive.check(Schema.isInt()), name).pipe(Config.withDefault(fallback))
+
 const isTimeZone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name })
@@ -49,9 +52,8 @@ const settings = Config.all({
   leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
   idempotencySeconds: seconds("GATEWAY_IDEMPOTENCY_SECONDS", defaultSettings.idempotencySeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
-  maxMediaBodyBytes: Config.schema(positive.check(Schema.isInt()), "GATEWAY_MAX_BODY_BYTES").pipe(
-    Config.withDefault(defaultSettings.maxMediaBodyBytes)
-  )
+  pollsPerChannel: whole("GATEWAY_POLLS_PER_CHANNEL", defaultSettings.pollsPerChannel),
+  maxMediaBodyBytes: whole("GATEWAY_MAX_BODY_BYTES", defaultSettings.maxMediaBodyBytes)
 })
 
 /** 0 takes a free port, which the start announces. */

@@ -1,12 +1,14 @@
 /** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { JobId } from "../domain/text.ts"
+import type { VendorLost } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
 import type {
   ChannelAccount,
   VideoAdapter,
   VideoOrder,
+  VideoPollTogether,
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
 import { messageOf } from "./errorText.ts"
@@ -152,7 +154,25 @@ const toStatus = (account: ChannelAccount, row: typeof Row.Type): VideoStatus | 
 const rowsOf = (data: unknown): ReadonlyArray<unknown> =>
   Array.isArray(data) ? data : data === undefined || data === null ? [] : [data]
 
+/** The status of one id in an answer; with other rows and none for it, the answer is broken. */
+const readRow = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  rows: ReadonlyArray<unknown>,
+  id: string
+): Result.Result<VideoStatus, VendorLost> => {
+  if (rows.length === 0) return Result.succeed({ _tag: "Unknown" })
+  const row = rows.filter(isRow).find((candidate) => candidate.id === id)
+  const status = row === undefined ? null : toStatus(account, row)
+  return status === null ? Result.fail(brokenAnswer(account, answer)) : Result.succeed(status)
+}
+
 // Calls
+
+/** With ids of 64 characters this is an address of some 3,300, which every server takes. */
+const MOST_TOGETHER = 50
+/** Ids as the vendor gives them out; a comma in one would be read as two. */
+const listable = /^[\w.-]{1,64}$/
 
 export const makeVpD = Effect.gen(function* () {
   const http = yield* HttpClient.HttpClient
@@ -179,18 +199,45 @@ export const makeVpD = Effect.gen(function* () {
     return data.id
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_d.poll")(function* (account, task) {
+  /** What the vendor says of these ids, separated by commas as it wants them. */
+  const askFor = Effect.fnUntraced(function* (account: ChannelAccount, ids: string) {
     const request = HttpClientRequest.get(`${root(account.baseUrl)}/tasks`).pipe(
-      HttpClientRequest.setUrlParam("task_ids", task.upstreamId),
+      HttpClientRequest.setUrlParam("task_ids", ids),
       HttpClientRequest.bearerToken(account.apiKey)
     )
     const answer = yield* send(http, request, limits.poll)
-    const rows = rowsOf(yield* open(account, answer))
-    if (rows.length === 0) return { _tag: "Unknown" as const }
-    const row = rows.filter(isRow).find((candidate) => candidate.id === task.upstreamId)
-    const status = row === undefined ? null : toStatus(account, row)
-    return status ?? (yield* brokenAnswer(account, answer))
+    return { answer, rows: rowsOf(yield* open(account, answer)) }
   })
 
-  return { submit, poll } satisfies VideoAdapter
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_d.poll")(function* (account, task) {
+    const { answer, rows } = yield* askFor(account, task.upstreamId)
+    return yield* Effect.fromResult(readRow(account, answer, rows, task.upstreamId))
+  })
+
+  const pollTogether: VideoPollTogether["poll"] = Effect.fn("vp_d.pollTogether")(
+    function* (account, tasks) {
+      const ids = tasks.map(({ upstreamId }) => upstreamId)
+      const { answer, rows } = yield* askFor(account, ids.join(","))
+      const asked = new Set(ids)
+      const readable = rows.filter(isRow).filter(({ id }) => asked.has(id))
+      // A row nobody can place may be that of any id without one: those are not unknown.
+      const all = readable.length === rows.length
+      const found = new Set(readable.map(({ id }) => id))
+      return new Map(
+        ids
+          .filter((id) => found.has(id) || !all)
+          .map((id) => [id, readRow(account, answer, rows, id)] as const)
+      )
+    }
+  )
+
+  return {
+    submit,
+    poll,
+    together: {
+      most: MOST_TOGETHER,
+      mayShare: ({ upstreamId }) => listable.test(upstreamId),
+      poll: pollTogether
+    }
+  } satisfies VideoAdapter
 })

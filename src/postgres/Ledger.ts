@@ -79,14 +79,16 @@ export const layerLedger = Layer.effect(
 
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
-      patienceMillis: HOLD_PATIENCE_MILLIS,
       run: (organizationId, movements: ReadonlyArray<Movement>) =>
         oneTry(moveTogether(sql, settings.timeZone, organizationId, movements)),
       passes: isPassing,
-      unwanted: (organizationId, movement, { outcome }) =>
-        movement._tag === "Hold" && outcome === "held"
-          ? Effect.asVoid(release(unwantedHold(organizationId, movement.request)))
-          : Effect.void
+      attempts: {
+        patienceMillis: HOLD_PATIENCE_MILLIS,
+        unwanted: (organizationId, movement, { outcome }) =>
+          movement._tag === "Hold" && outcome === "held"
+            ? Effect.asVoid(release(unwantedHold(organizationId, movement.request)))
+            : Effect.void
+      }
     })
 
     const hold: Ledger["Service"]["hold"] = Effect.fnUntraced(function* (request) {

@@ -43,16 +43,23 @@ const LATE_CHECK_MILLIS = 250
  */
 export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(options: {
   readonly maxItems: number
-  readonly patienceMillis: number
   /** Answers in the order of the items. */
   readonly run: (
     lane: string,
     items: ReadonlyArray<Item>
   ) => Effect.Effect<ReadonlyArray<Answer>, E>
   readonly passes: (error: E) => boolean
-  readonly unwanted: (lane: string, item: Item, answer: Answer) => Effect.Effect<void>
+  /** How long attempts wait, and what becomes of the answers nobody waits for any more. */
+  readonly attempts?: {
+    readonly patienceMillis: number
+    readonly unwanted: (lane: string, item: Item, answer: Answer) => Effect.Effect<void>
+  }
 }) {
   type Waiting = Entry<Item, Answer>
+  const { patienceMillis, unwanted } = options.attempts ?? {
+    patienceMillis: Number.POSITIVE_INFINITY,
+    unwanted: () => Effect.void
+  }
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
   const lanes = new Map<string, Array<Waiting>>()
@@ -69,7 +76,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     mayBeLate.delete(entry)
     Deferred.doneUnsafe(entry.answered, exit)
     if (entry.withdrawn && Exit.isSuccess(exit)) {
-      fork(options.unwanted(lane, entry.item, exit.value))
+      fork(unwanted(lane, entry.item, exit.value))
     }
   }
 
@@ -153,7 +160,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       Effect.suspend(() => Effect.orDie(Deferred.await(enqueue(lane, item, null).answered))),
     attempt: (lane, item) =>
       Effect.suspend(() => {
-        const entry = enqueue(lane, item, clock.currentTimeMillisUnsafe() + options.patienceMillis)
+        const entry = enqueue(lane, item, clock.currentTimeMillisUnsafe() + patienceMillis)
         return Effect.onInterrupt(Deferred.await(entry.answered), () =>
           Effect.sync(() => withdraw(entry))
         )

@@ -2,7 +2,7 @@
  * What the gateway asks of a vendor, whatever its protocol. Adapters are stateless: the account
  * comes with each call, so one adapter serves every channel that speaks its protocol.
  */
-import { Context, type Effect, type Redacted } from "effect"
+import { Context, type Effect, type Redacted, type Result } from "effect"
 import type { ImageBody } from "../domain/ImageRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../domain/VideoPricing.ts"
@@ -57,6 +57,24 @@ export interface VideoAdapter {
   submit(account: ChannelAccount, order: VideoOrder): Effect.Effect<string, VendorFailure>
   /** Asks for the job once. A failure says nothing about the job. */
   poll(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<VideoStatus, VendorFailure>
+  /** Where the vendor answers for many jobs of an account in one request. */
+  readonly together?: VideoPollTogether
+}
+
+export interface VideoPollTogether {
+  /** Jobs in one request. */
+  readonly most: number
+  /** False for a job whose id has no safe place in a list. */
+  mayShare(task: VideoTaskRef): boolean
+  /**
+   * Answers by upstream id. An id without an answer is unknown to the vendor; one whose answer could
+   * not be read has its own failure, which says nothing about the others. A failure of the whole
+   * says nothing about any.
+   */
+  poll(
+    account: ChannelAccount,
+    tasks: ReadonlyArray<VideoTaskRef>
+  ): Effect.Effect<ReadonlyMap<string, Result.Result<VideoStatus, VendorFailure>>, VendorFailure>
 }
 
 export interface ImageOrder {

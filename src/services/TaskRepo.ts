@@ -69,6 +69,16 @@ export interface Task {
 /** A claimed task that certainly runs at a vendor. */
 export interface ClaimedTask extends Task {
   readonly upstreamId: string
+  /** From the answer before this question, or from the vendor's acceptance. */
+  readonly sinceAskedSeconds: number
+}
+
+export interface ClaimOptions {
+  /** Of all channels together. */
+  readonly limit: number
+  /** Of one channel, less what it counts in `asked`. */
+  readonly perChannel: number
+  readonly asked: ReadonlyMap<string, number>
 }
 
 export class TaskRepo extends Context.Service<
@@ -86,17 +96,20 @@ export class TaskRepo extends Context.Service<
       upstreamId: string,
       firstPollSeconds: number
     ): Effect.Effect<boolean>
-    /** Claims one processing task that was not asked for within the ask interval. */
+    /**
+     * Claims one processing task, unless it was claimed or put back within the ask interval or its
+     * channel is paused.
+     */
     claim(organizationId: string, id: string): Effect.Effect<Option.Option<ClaimedTask>>
     /**
-     * Claims due tasks for this gateway, the longest due first; none is claimed twice at a time.
-     * Tasks on a channel of `busyChannels` wait.
+     * Claims due tasks for this gateway; none is claimed twice at a time. Channels take turns, each
+     * with its longest due task first. Of a paused channel only tasks past their deadline are taken.
      */
-    claimDue(
-      limit: number,
-      busyChannels: ReadonlyArray<string>
-    ): Effect.Effect<ReadonlyArray<ClaimedTask>>
-    /** Gives a claimed task back until its next question; a stale claim changes nothing. */
+    claimDue(options: ClaimOptions): Effect.Effect<ReadonlyArray<ClaimedTask>>
+    /**
+     * Gives a claimed task back until its next question, or its deadline if that is sooner. False
+     * when the claim was stale: then nothing is changed.
+     */
     putBack(
       task: ClaimedTask,
       options: {
@@ -104,7 +117,9 @@ export class TaskRepo extends Context.Service<
         /** Whether the vendor knew the task; null when it gave no answer to tell. */
         readonly known: boolean | null
       }
-    ): Effect.Effect<void>
+    ): Effect.Effect<boolean>
+    /** Nobody asks the channel's vendor for this long; a longer pause stays. */
+    pause(channelId: string, seconds: number): Effect.Effect<void>
     /** Makes every processing task due now, whoever had claimed it. */
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */

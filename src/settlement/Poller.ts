@@ -1,13 +1,14 @@
 /** Settles tasks nobody asks for, and gives back what crashes left behind. */
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { Settings } from "../services/Settings.ts"
 import { VideoSettlement } from "../services/VideoSettlement.ts"
 
 /** A round that fails is logged, and the next one comes all the same. */
-const steadily = (name: string, seconds: number, round: Effect.Effect<unknown>) =>
+const steadily = (name: string, round: Effect.Effect<unknown>, pause: Effect.Effect<unknown>) =>
   round.pipe(
     Effect.catchCause((cause) => Effect.logError(`${name} failed`, cause)),
-    Effect.repeat(Schedule.spaced(`${seconds} seconds`)),
+    Effect.andThen(pause),
+    Effect.forever,
     Effect.forkScoped
   )
 
@@ -15,12 +16,10 @@ export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
     const { pollerSeconds } = yield* Settings
-    yield* steadily(
-      "the poller",
-      pollerSeconds,
-      Effect.repeat(settlement.pollDue, { while: (more) => more })
-    )
-    yield* steadily("the sweep", pollerSeconds, settlement.sweep)
+    const pause = Effect.sleep(`${pollerSeconds} seconds`)
+    const rounds = Effect.repeat(settlement.pollDue, { while: (more) => more })
+    yield* steadily("the poller", rounds, Effect.raceFirst(pause, settlement.room))
+    yield* steadily("the sweep", settlement.sweep, pause)
   })
 )
 

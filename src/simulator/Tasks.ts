@@ -4,6 +4,7 @@ import {
   Book,
   type EndedEntry,
   jobsOf,
+  millisOf,
   type Order,
   type Produced
 } from "./Book.ts"
@@ -54,8 +55,20 @@ export type Sighting =
 interface Task {
   readonly accepted: AcceptedEntry
   ended: EndedEntry | undefined
+  /** Questions that moved the task on. */
   polls: number
+  /** When it was asked for since the start, in milliseconds since 1970; the last ones only. */
+  readonly polledAt: Array<number>
 }
+
+/** When a task was asked for since the start, oldest first. */
+export interface PolledTask {
+  readonly protocol: string
+  readonly upstream_id: string
+  readonly polled_at: ReadonlyArray<number>
+}
+
+const keptPolls = 1000
 
 /** The status of a task with `sim:unknown-status`. No protocol knows the word. */
 const unknownStatus = "hibernating"
@@ -74,6 +87,8 @@ export class Tasks extends Context.Service<
     finish(accepted: AcceptedEntry, lifecycle: Lifecycle): Effect.Effect<EndedEntry>
     /** The ids of the tasks ordered under a client's own id, oldest first. */
     idsOfToken(protocol: string, token: string): Effect.Effect<ReadonlyArray<string>>
+    /** Every task, in the order of its acceptance. */
+    readonly polled: Effect.Effect<ReadonlyArray<PolledTask>>
   }
 >()("gateway/simulator/Tasks") {
   static readonly layer = Layer.effect(
@@ -82,7 +97,7 @@ export class Tasks extends Context.Service<
       const book = yield* Book
       const tasks = new Map<string, Task>()
       for (const [id, [accepted, ended]] of jobsOf(yield* book.entries)) {
-        tasks.set(id, { accepted, ended: Option.getOrUndefined(ended), polls: 0 })
+        tasks.set(id, { accepted, ended: Option.getOrUndefined(ended), polls: 0, polledAt: [] })
       }
 
       const accept = Effect.fnUntraced(function* (draft: Draft) {
@@ -102,7 +117,7 @@ export class Tasks extends Context.Service<
           switches: readSwitches(draft.prompt),
           echo: draft.echo
         })
-        tasks.set(id, { accepted, ended: undefined, polls: 0 })
+        tasks.set(id, { accepted, ended: undefined, polls: 0, polledAt: [] })
         return accepted
       })
 
@@ -127,6 +142,9 @@ export class Tasks extends Context.Service<
         if (accepted.protocol !== place.protocol || accepted.family !== place.family) {
           return { _tag: "Forgotten" }
         }
+        const now = yield* Clock.currentTimeMillis
+        task.polledAt.push(now)
+        if (task.polledAt.length > keptPolls) task.polledAt.shift()
         const { switches } = accepted
         if (isOn(switches, "forget")) return { _tag: "Forgotten" }
         if (task.ended !== undefined) return { _tag: "Ended", accepted, ended: task.ended }
@@ -137,8 +155,10 @@ export class Tasks extends Context.Service<
         if (isOn(switches, "unknown-status")) {
           return { _tag: "Between", accepted, status: unknownStatus }
         }
-        const step = seen - broken
-        const steps = countOf(switches, "slow", defaultPolls)
+        const takesMillis = countOf(switches, "takes", 0) * 1000
+        const timed = takesMillis > 0
+        const step = timed ? now - millisOf(accepted) : seen - broken
+        const steps = timed ? takesMillis : countOf(switches, "slow", defaultPolls)
         if (step < steps) {
           const index = Math.floor((step * lifecycle.between.length) / steps)
           return {
@@ -154,6 +174,13 @@ export class Tasks extends Context.Service<
         accept,
         poll,
         finish,
+        polled: Effect.sync(() =>
+          [...tasks.values()].map(({ accepted: { protocol, upstream_id }, polledAt }) => ({
+            protocol,
+            upstream_id,
+            polled_at: [...polledAt]
+          }))
+        ),
         idsOfToken: (protocol, token) =>
           Effect.sync(() =>
             [...tasks.values()]

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Book } from "./Book.ts"
 import { Requests } from "./Requests.ts"
+import { Tasks } from "./Tasks.ts"
 
 const list = (data: ReadonlyArray<object>) =>
   HttpServerResponse.jsonUnsafe({ object: "list", data })
@@ -11,6 +12,7 @@ export const layerControls = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const book = yield* Book
     const requests = yield* Requests
+    const tasks = yield* Tasks
 
     yield* router.add(
       "GET",
@@ -23,6 +25,7 @@ export const layerControls = HttpRouter.use(
         )
       })
     )
+    yield* router.add("GET", "/_sim/polls", Effect.map(tasks.polled, list))
     yield* router.add("GET", "/_sim/requests", Effect.map(requests.all, list))
     yield* router.add(
       "DELETE",

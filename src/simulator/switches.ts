@@ -19,6 +19,7 @@ const names = new Set([
   "truncated",
   "redirect",
   "slow",
+  "takes",
   "poll500",
   "unknown-status",
   "forget",

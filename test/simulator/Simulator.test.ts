@@ -2,7 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Clock, Duration, Effect, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { json, read, send } from "./support.ts"
 
@@ -11,6 +12,16 @@ const video = (prompt: string) => ({ model: "m-1", content: [{ type: "text", tex
 const Submitted = Schema.Struct({ id: Schema.String })
 const Status = Schema.Struct({ status: Schema.String })
 const List = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(Schema.Json) })
+
+const Polls = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      protocol: Schema.String,
+      upstream_id: Schema.String,
+      polled_at: Schema.Array(Schema.Int)
+    })
+  )
+})
 
 const submit = (prompt: string) =>
   Effect.map(send("POST", videoPath, { body: video(prompt) }), (one) => read(Submitted, one).id)
@@ -119,6 +130,31 @@ layer(layerSimulator({ port: 0 }))("the simulator's own paths", (it) => {
         echo: first.echo
       })
       assert.strictEqual(second.key_hint, "")
+    })
+  )
+
+  it.effect("every task tells when it was asked for, and takes the time it was told to", () =>
+    Effect.gen(function* () {
+      const id = yield* submit("x sim:takes=10")
+      const other = yield* submit("y")
+      const start = yield* Clock.currentTimeMillis
+      const words: Array<string> = []
+      for (const seconds of [0, 4, 4, 1, 1, 5]) {
+        yield* TestClock.adjust(Duration.seconds(seconds))
+        words.push(yield* status(id))
+      }
+      assert.deepStrictEqual(words, [
+        ...["queued", "queued", "running", "running"],
+        ...["succeeded", "succeeded"]
+      ])
+      const tasks = read(Polls, yield* send("GET", "/_sim/polls")).data
+      const polledAt = (wanted: string) =>
+        tasks.find(({ upstream_id }) => upstream_id === wanted)?.polled_at
+      assert.deepStrictEqual(
+        polledAt(id),
+        [0, 4, 8, 9, 10, 15].map((seconds) => start + seconds * 1000)
+      )
+      assert.deepStrictEqual(polledAt(other), [])
     })
   )
 

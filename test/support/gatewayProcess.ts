@@ -1,27 +1,64 @@
-/** The gateway as a process that kills itself at a named place on the money's way. */
+/** The gateway as a process that kills or stops itself at a named place on the money's way. */
+import { writeSync } from "node:fs"
 import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Config, Console, Effect, Layer } from "effect"
+import { Config, Console, Effect, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"
 import { loadConfig } from "../../src/config.ts"
 import { layerGateway } from "../../src/main.ts"
 import { loadSecrets } from "../../src/secrets.ts"
 import { Failpoints } from "../../src/services/Failpoints.ts"
 
-const killAt = (name: string) =>
-  Layer.succeed(Failpoints, {
-    pass: (failpoint) =>
-      failpoint === name ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : Effect.void
+const places = Config.all({
+  killAt: Config.String("KILL_AT").pipe(Config.withDefault("nowhere")),
+  stopAt: Config.String("STOP_AT").pipe(Config.withDefault("nowhere"))
+})
+
+/** A stop happens once, is announced, and ends with a SIGCONT. */
+const layerFailpoints = Layer.effect(
+  Failpoints,
+  Effect.gen(function* () {
+    const { killAt, stopAt } = yield* places
+    let stopped = false
+    return {
+      pass: (failpoint) =>
+        Effect.sync(() => {
+          if (failpoint === killAt) process.kill(process.pid, "SIGKILL")
+          if (failpoint !== stopAt || stopped) return
+          stopped = true
+          writeSync(process.stdout.fd, "stops here\n")
+          process.kill(process.pid, "SIGSTOP")
+        })
+    }
   })
+)
+
+const STALE_CLAIMS = "gateway_stale_claims_total"
+
+/** The sum over all channels. */
+const staleClaims = Effect.map(Metric.snapshot, (metrics) =>
+  metrics.reduce(
+    (sum, metric) =>
+      metric.id === STALE_CLAIMS && metric.type === "Counter"
+        ? sum + Number(metric.state.count)
+        : sum,
+    0
+  )
+)
 
 const program = Effect.gen(function* () {
   const config = yield* loadConfig
   const secrets = yield* loadSecrets(config)
-  const name = yield* Config.String("KILL_AT").pipe(Config.withDefault("nowhere"))
   return yield* Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
+    yield* Effect.addFinalizer(() =>
+      Effect.flatMap(staleClaims, (count) => Console.log(`stale claims: ${count}`))
+    )
     yield* Console.log(`listens on ${HttpServer.formatAddress(address)}`)
     return yield* Effect.never
-  }).pipe(Effect.provide(layerGateway(config, secrets).pipe(Layer.provide(killAt(name)))))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(layerGateway(config, secrets).pipe(Layer.provide(layerFailpoints)))
+  )
 }).pipe(Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]))
 
 NodeRuntime.runMain(program)

@@ -1,0 +1,169 @@
+/** Asking vendors about claimed tasks, one at a time or many in one question. */
+import { Effect, Result } from "effect"
+import { pauseSeconds } from "../domain/PollPace.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { ChannelCredentials } from "./ChannelCredentials.ts"
+import {
+  type ChannelAccount,
+  ProtocolAdapter,
+  type VideoAdapter,
+  type VideoTaskRef
+} from "./ProtocolAdapter.ts"
+import { type ClaimedTask, TaskRepo } from "./TaskRepo.ts"
+import { makeVideoVerdicts, type Trouble } from "./VideoVerdicts.ts"
+
+/** What is asked of a channel's vendor in one request. */
+export interface Question {
+  readonly channelId: string
+  /** At least one. */
+  readonly tasks: ReadonlyArray<ClaimedTask>
+  /** Asks and settles; no answer is a failure of this effect. */
+  readonly ask: Effect.Effect<void>
+}
+
+/** Forgetting them costs a refused question more, so a simple bound does. */
+const MOST_ALONE = 10_000
+
+const refOf = ({ upstreamId, upstreamModel, listedProtocol }: ClaimedTask): VideoTaskRef => ({
+  upstreamId,
+  upstreamModel,
+  listedProtocol
+})
+
+/**
+ * A question may be repeated without harm, and a connection kept open is often lost because the
+ * vendor closed it just then. Once more at once, or the task would wait for another interval.
+ */
+const againIfCut = <A>(question: Effect.Effect<A, VendorFailure>) =>
+  Effect.retry(question, {
+    times: 1,
+    while: (failure) => failure._tag === "VendorLost" && failure.reason === "connection_lost"
+  })
+
+/** A refusal that is not about the channel as a whole may be about one task among many. */
+const mayBeOneTask = (failure: VendorFailure): boolean =>
+  failure._tag === "VendorRefused" &&
+  failure.retryAfterSeconds === null &&
+  failure.effectiveStatus !== 429 &&
+  failure.effectiveStatus !== 503
+
+const chunksOf = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size)
+  )
+
+export const makeVideoQuestions = Effect.gen(function* () {
+  const adapters = yield* ProtocolAdapter
+  const credentials = yield* ChannelCredentials
+  const repo = yield* TaskRepo
+  const verdicts = yield* makeVideoVerdicts
+
+  /** Tasks that were in a question the vendor refused: next time each is asked for alone. */
+  const alone = new Set<string>()
+
+  /** A vendor's `Retry-After` is for the whole channel. */
+  const heed = (channelId: string, trouble: Trouble) => {
+    const seconds = pauseSeconds(trouble.retryAfterSeconds)
+    return seconds > 0 ? repo.pause(channelId, seconds) : Effect.void
+  }
+
+  /** Runs one question with the adapter and the account; what it fails with holds for every task. */
+  const withVendor = (
+    tasks: ReadonlyArray<ClaimedTask>,
+    { channelId, protocol }: ClaimedTask,
+    run: (
+      adapter: VideoAdapter,
+      account: ChannelAccount
+    ) => Effect.Effect<void, VendorFailure | Trouble>
+  ): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const adapter = adapters.video.get(protocol)
+      if (adapter === undefined) {
+        return yield* Effect.fail({ message: `no adapter speaks ${protocol} any more` })
+      }
+      yield* run(adapter, yield* credentials.account(channelId))
+    }).pipe(
+      Effect.catch((trouble: VendorFailure | Trouble) =>
+        Effect.andThen(
+          heed(channelId, trouble),
+          Effect.forEach(tasks, (task) => verdicts.troubled(task, trouble), {
+            concurrency: "unbounded",
+            discard: true
+          })
+        )
+      ),
+      Effect.catchDefect((defect) =>
+        Effect.forEach(tasks, (task) => verdicts.stumbled(task, defect), { discard: true })
+      )
+    )
+
+  const askOne = Effect.fn("VideoQuestions.askOne")((task: ClaimedTask) =>
+    withVendor([task], task, (adapter, account) =>
+      Effect.gen(function* () {
+        const status = yield* againIfCut(adapter.poll(account, refOf(task)))
+        alone.delete(task.id)
+        yield* verdicts.apply(task, status)
+      })
+    )
+  )
+
+  const askTogether = Effect.fn("VideoQuestions.askTogether")(
+    (
+      first: ClaimedTask,
+      tasks: ReadonlyArray<ClaimedTask>,
+      together: NonNullable<VideoAdapter["together"]>
+    ) =>
+      withVendor(tasks, first, (_adapter, account) =>
+        Effect.gen(function* () {
+          const answers = yield* againIfCut(together.poll(account, tasks.map(refOf))).pipe(
+            Effect.tapError((failure) =>
+              Effect.sync(() => {
+                if (!mayBeOneTask(failure)) return
+                if (alone.size > MOST_ALONE) alone.clear()
+                for (const { id } of tasks) alone.add(id)
+              })
+            )
+          )
+          yield* Effect.forEach(
+            tasks,
+            (task) => {
+              const answer = answers.get(task.upstreamId)
+              if (answer === undefined) return verdicts.apply(task, { _tag: "Unknown" })
+              return Result.isSuccess(answer)
+                ? verdicts.apply(task, answer.success)
+                : verdicts.troubled(task, answer.failure)
+            },
+            { concurrency: "unbounded", discard: true }
+          )
+        })
+      )
+  )
+
+  const one = (task: ClaimedTask): Question => ({
+    channelId: task.channelId,
+    tasks: [task],
+    ask: askOne(task)
+  })
+
+  /** As few questions as the vendors' interfaces allow. */
+  const questionsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<Question> => {
+    const togetherOf = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
+    const groups = Map.groupBy(tasks, (task) =>
+      togetherOf(task)?.mayShare(refOf(task)) === true && !alone.has(task.id)
+        ? JSON.stringify([task.channelId, task.protocol])
+        : task.id
+    )
+    return [...groups.values()].flatMap((group) => {
+      const [first] = group
+      const together = first && togetherOf(first)
+      if (first === undefined || together === undefined || group.length === 1) return group.map(one)
+      return chunksOf(group, together.most).map((chunk) => ({
+        channelId: first.channelId,
+        tasks: chunk,
+        ask: askTogether(first, chunk, together)
+      }))
+    })
+  }
+
+  return { one, questionsOf }
+})

@@ -1,0 +1,116 @@
+/** Gateways as processes on one PostgreSQL, with a customer who orders from all of them. */
+import { fileURLToPath } from "node:url"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import { type CallOptions, call, type HttpAnswer } from "./http.ts"
+import { startProcess, type TestProcess } from "./processes.ts"
+
+const CLUSTER_ADMIN_TOKEN = "admin-token-of-the-cluster"
+
+const gatewayProcess = fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url))
+
+export interface GatewayNode {
+  readonly process: TestProcess
+  readonly url: string
+  admin(path: string, options?: CallOptions): Effect.Effect<HttpAnswer>
+}
+
+/** Starts a gateway of the cluster; `entry` announces its address as `listens on <url>`. */
+export const startGateway = Effect.fnUntraced(function* (
+  env: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
+  entry = gatewayProcess
+) {
+  const process = yield* startProcess({
+    entry,
+    env: {
+      PORT: "0",
+      GATEWAY_ADMIN_TOKEN: CLUSTER_ADMIN_TOKEN,
+      GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+      ...env
+    }
+  })
+  const [, url = ""] = yield* process.waitForLine(/listens on (http:\S+)/)
+  const node: GatewayNode = {
+    process,
+    url,
+    admin: (path, options) =>
+      call(`${url}/admin/v1${path}`, { key: CLUSTER_ADMIN_TOKEN, ...options })
+  }
+  return node
+})
+
+/** A connection of our own to the cluster's database, until the scope closes. */
+export const connect = (url: string) =>
+  Effect.map(
+    Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Context.get(SqlClient.SqlClient)
+  )
+
+/** The body of a 200, in the shape that is expected of it; anything else dies. */
+export const good = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  answer: HttpAnswer
+): Effect.Effect<S["Type"]> =>
+  answer.status === 200
+    ? Effect.orDie(Schema.decodeUnknownEffect(schema)(answer.body))
+    : Effect.die(new Error(`${answer.status} ${answer.text}`))
+
+const Id = Schema.Struct({ id: Schema.String })
+const Key = Schema.Struct({ key: Schema.String })
+const Organization = Schema.Struct({ balance: Schema.String, held: Schema.String })
+
+/** Loads the catalog, and opens an account with `amount` and a key. */
+export const openAccount = Effect.fnUntraced(function* (
+  { admin }: GatewayNode,
+  catalog: typeof CatalogWrite.Encoded,
+  amount: string
+) {
+  const post = <S extends Schema.Top & { readonly DecodingServices: never }>(
+    schema: S,
+    path: string,
+    json: unknown
+  ) => Effect.flatMap(admin(path, { json }), (answer) => good(schema, answer))
+  yield* Effect.flatMap(admin("/catalog", { method: "PUT", json: catalog }), (answer) =>
+    good(Schema.Unknown, answer)
+  )
+  const organization = yield* post(Id, "/organizations", { name: "Test" })
+  const path = `/organizations/${organization.id}`
+  yield* post(Schema.Unknown, `${path}/deposits`, { amount, reference: "first" })
+  const member = yield* post(Id, `${path}/members`, { name: "m" })
+  const { key } = yield* post(Key, `/members/${member.id}/keys`, { name: "k" })
+  return {
+    key,
+    organizationId: organization.id,
+    /** As the given gateway tells it. */
+    funds: (node: GatewayNode) =>
+      Effect.flatMap(node.admin(path), (answer) => good(Organization, answer))
+  }
+})
+
+/** One model on vp_a, whose vendor is asked task by task, and one on vp_d, asked for many. */
+export const clusterCatalog = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
+  channels: [
+    { id: "ch-a", name: "A", base_url: `${simulatorUrl}/vp_a`, api_key: "vendor-key-a" },
+    { id: "ch-d", name: "D", base_url: `${simulatorUrl}/vp_d`, api_key: "vendor-key-d" }
+  ],
+  models: [
+    {
+      id: "film-1",
+      modality: "video",
+      protocol: "vp_a",
+      prices: { kind: "token_video", per_million_tokens: { base: { without_video: "46" } } }
+    },
+    {
+      id: "clip-1",
+      modality: "video",
+      protocol: "vp_d",
+      prices: { kind: "second_video", per_second: { "720p": "0.6" } }
+    }
+  ],
+  mounts: [
+    { model: "film-1", channel: "ch-a", upstream_model: "vendor-film-1" },
+    { model: "clip-1", channel: "ch-d", upstream_model: "vendor-clip-1" }
+  ]
+})
