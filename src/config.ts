@@ -10,6 +10,11 @@ const positive = Schema.NumberFromString.check(
 const seconds = (name: string, fallback: number) =>
   Config.schema(positive, name).pipe(Config.withDefault(fallback))
 
+const notNegative = Schema.NumberFromString.check(
+  Schema.isFinite(),
+  Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
+)
+
 const isTimeZone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name })
@@ -48,6 +53,11 @@ const settings = Config.all({
   askIntervalSeconds: seconds("GATEWAY_ASK_INTERVAL_SECONDS", defaultSettings.askIntervalSeconds),
   leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
+  auditSeconds: seconds("GATEWAY_AUDIT_SECONDS", defaultSettings.auditSeconds),
+  drainSeconds: Config.schema(notNegative, "GATEWAY_DRAIN_SECONDS").pipe(
+    Config.withDefault(defaultSettings.drainSeconds)
+  ),
+  shutdownSeconds: seconds("GATEWAY_SHUTDOWN_SECONDS", defaultSettings.shutdownSeconds),
   maxMediaBodyBytes: Config.schema(positive.check(Schema.isInt()), "GATEWAY_MAX_BODY_BYTES").pipe(
     Config.withDefault(defaultSettings.maxMediaBodyBytes)
   )

@@ -2,7 +2,7 @@
 /** Starts the gateway: reads the configuration, picks the database, serves until it is stopped. */
 
 import { join } from "node:path"
-import { NodeCrypto, NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
+import { NodeCrypto, NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/index.ts"
@@ -12,6 +12,7 @@ import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerServer as layerPostgres } from "./postgres/client.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
+import { runUntilStopped } from "./run.ts"
 import { loadSecrets, type Secrets } from "./secrets.ts"
 import { Settings } from "./services/Settings.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
@@ -95,4 +96,4 @@ const program = Effect.gen(function* () {
   })
 )
 
-if (import.meta.main) NodeRuntime.runMain(program, { disableErrorReporting: true })
+if (import.meta.main) runUntilStopped(program)

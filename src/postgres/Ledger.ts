@@ -23,6 +23,7 @@ import { Settings } from "../services/Settings.ts"
 import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
 import { readJournal } from "./journal.ts"
 import { repeatable, rowOf, rowsOf } from "./rows.ts"
+import { makeStopSpending } from "./spendingStops.ts"
 
 const Held = Schema.Struct({
   id: Schema.String,
@@ -260,7 +261,13 @@ export const layerLedger = Layer.effect(
       // It reads everything there is, which may take longer than a statement of a request may.
       yield* sql`SET LOCAL statement_timeout = '120s'`
       const rows = yield* rowsOf(ViolationRow)(
-        sql`SELECT invariant, organization_id, subject, detail FROM ledger_audit LIMIT 1000`
+        // The first of every organisation come first, so that one cannot hide the others.
+        sql`
+        SELECT invariant, organization_id, subject, detail
+          FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
+                                             ORDER BY invariant, detail, subject) AS nth
+                  FROM ledger_audit) broken
+         ORDER BY nth, organization_id LIMIT 1000`
       )
       return rows.map((row) => ({
         invariant: row.invariant,
@@ -305,6 +312,7 @@ export const layerLedger = Layer.effect(
       memberMonth,
       journal,
       verify,
+      stopSpending: makeStopSpending(sql),
       sweepImages
     })
   })

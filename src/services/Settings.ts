@@ -24,6 +24,16 @@ export interface Settings {
   readonly pollerSeconds: number
   /** How long a claimed task belongs to the gateway that claimed it. */
   readonly leaseSeconds: number
+  /** How often the books are audited, by one of the gateways that share them. */
+  readonly auditSeconds: number
+  /** How often a gateway looks whether its database and its poller are well. */
+  readonly healthSeconds: number
+  /** How often the totals of the database are counted for the metrics. */
+  readonly totalsSeconds: number
+  /** From "not ready" to the end of accepting, when the process is asked to stop. */
+  readonly drainSeconds: number
+  /** From that ask to the moment whatever still runs is interrupted; the drain is part of it. */
+  readonly shutdownSeconds: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -42,6 +52,11 @@ export const defaultSettings: Settings = {
   maxAskIntervalSeconds: 15,
   pollerSeconds: 1,
   leaseSeconds: 30,
+  auditSeconds: 60,
+  healthSeconds: 1,
+  totalsSeconds: 5,
+  drainSeconds: 0,
+  shutdownSeconds: 28,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

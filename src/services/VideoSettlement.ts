@@ -10,6 +10,7 @@ import { ChannelCredentials } from "./ChannelCredentials.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type Orphan, type UsageEntry } from "./Ledger.ts"
+import { strangeStatusWords } from "./metrics.ts"
 import { ProtocolAdapter, type VideoStatus } from "./ProtocolAdapter.ts"
 import { Settings } from "./Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "./TaskRepo.ts"
@@ -43,12 +44,6 @@ const CLAIM_LIMIT = 32
 const ASKS_PER_CHANNEL = 32
 /** How often a waiting reader looks again, at the slowest. */
 const MAX_WAIT_STEP_SECONDS = 0.5
-
-/** Answers with a status word no vendor document lists, by protocol and channel. */
-export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
-  description: "Vendor answers with a status word that is not documented; taken as processing",
-  incremental: true
-})
 
 const noteStrangeWord = (task: ClaimedTask, word: string) =>
   Metric.update(

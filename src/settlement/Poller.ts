@@ -1,5 +1,6 @@
 /** Settles tasks nobody asks for, and gives back what crashes left behind. */
 import { Effect, Layer, Schedule } from "effect"
+import { PollerPulse } from "../services/PollerPulse.ts"
 import { Settings } from "../services/Settings.ts"
 import { VideoSettlement } from "../services/VideoSettlement.ts"
 
@@ -14,11 +15,12 @@ const steadily = (name: string, seconds: number, round: Effect.Effect<unknown>) 
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
+    const pulse = yield* PollerPulse
     const { pollerSeconds } = yield* Settings
     yield* steadily(
       "the poller",
       pollerSeconds,
-      Effect.repeat(settlement.pollDue, { while: (more) => more })
+      Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), { while: (more) => more })
     )
     yield* steadily("the sweep", pollerSeconds, settlement.sweep)
   })

@@ -8,17 +8,24 @@ import { createTasks } from "./0004_tasks.ts"
 import { createLedgerFunctions } from "./0005_ledger_functions.ts"
 import { createLedgerAudit } from "./0006_ledger_audit.ts"
 import { createOperations } from "./0007_operations.ts"
+import { createAuditState } from "./0010_audit.ts"
 
-export const runMigrations = Migrator.make({})({
-  loader: Migrator.fromRecord({
-    "0001_access": createAccess,
-    "0002_catalog": createCatalog,
-    "0003_ledger": createLedger,
-    "0004_tasks": createTasks,
-    "0005_ledger_functions": createLedgerFunctions,
-    "0006_ledger_audit": createLedgerAudit,
-    "0007_operations": createOperations
-  })
-})
+const migrations = {
+  "0001_access": createAccess,
+  "0002_catalog": createCatalog,
+  "0003_ledger": createLedger,
+  "0004_tasks": createTasks,
+  "0005_ledger_functions": createLedgerFunctions,
+  "0006_ledger_audit": createLedgerAudit,
+  "0007_operations": createOperations,
+  "0010_audit": createAuditState
+}
+
+/** Number of the last one, as the database records it. */
+export const latestMigration = Math.max(
+  ...Object.keys(migrations).map((name) => Number.parseInt(name, 10))
+)
+
+export const runMigrations = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
 
 export const layerMigrations = Layer.effectDiscard(runMigrations)
