@@ -29,10 +29,13 @@ export const measured = Effect.fnUntraced(function* <E, R>(
         yield* Metric.modify(requestsInFlight, -1)
         yield* Metric.update(Metric.withAttributes(requests, { route, method, status }), 1)
         yield* Metric.update(Metric.withAttributes(requestSeconds, { route }), inSeconds(took))
-        yield* Metric.update(
-          Metric.withAttributes(overheadSeconds, { route }),
-          inSeconds(took - waited.nanos)
-        )
+        // Of the others the duration is all there is to say.
+        if (waited.nanos > 0n) {
+          yield* Metric.update(
+            Metric.withAttributes(overheadSeconds, { route }),
+            inSeconds(took - waited.nanos)
+          )
+        }
       })
     )
   )

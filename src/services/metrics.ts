@@ -27,7 +27,7 @@ export const requestSeconds = Metric.histogram("gateway_http_request_duration_se
 
 /** Label: `route`. */
 export const overheadSeconds = Metric.histogram("gateway_http_request_overhead_seconds", {
-  description: "The gateway's own share of a request: its duration less the wait for vendors",
+  description: "Of requests that waited for a vendor: their duration less that wait",
   boundaries: requestBuckets
 })
 
