@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect } from "node:net"
 import { assert, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Schema } from "effect"
+import { Effect, Exit, Fiber, Schema } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import type { DatabaseKind } from "../support/databases.ts"
 import { bodyAs, testCatalog } from "../support/gateway.ts"
@@ -14,6 +14,7 @@ import {
 } from "../support/gatewayProcesses.ts"
 import { type HeldVendor, heldVendor } from "../support/heldVendor.ts"
 import { call } from "../support/http.ts"
+import { isRefused } from "../support/refused.ts"
 
 const film = { model: "film-1", prompt: "a lighthouse sim:slow=100000" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
@@ -45,7 +46,7 @@ const busyGateway = Effect.fnUntraced(function* (
 
 const Task = Schema.Struct({ id: Schema.String, task_status: Schema.String })
 
-/** Connections that never asked anything, as balancers keep some. */
+/** A connection on which nothing is asked, as balancers keep some. */
 const idleConnection = (url: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -55,15 +56,6 @@ const idleConnection = (url: string) =>
     }),
     (socket) => Effect.sync(() => socket.destroy())
   )
-
-const isRefused = (exit: Exit.Exit<unknown>): boolean =>
-  Exit.isFailure(exit) &&
-  JSON.stringify(describe(Cause.squash(exit.cause))).includes("ECONNREFUSED")
-
-const describe = (defect: unknown): unknown =>
-  defect instanceof Error
-    ? [defect.message, Object.entries(defect), describe(defect.cause)]
-    : defect
 
 for (const kind of ["embedded", "postgres"] as const) {
   it.live(
@@ -104,10 +96,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.strictEqual(image.headers.get("connection"), "close")
         assert.deepStrictEqual(yield* gateway.process.end, { code: 0, signal: null })
 
-        const next = yield* startGateway(shippedEntry, {
-          ...busy.env,
-          GATEWAY_TASK_DEADLINE_SECONDS: "0.01"
-        })
+        const next = yield* startGateway(shippedEntry, busy.env)
         const body = yield* bodyAs(
           Schema.Struct({ balance: Schema.String }),
           yield* next.admin(busy.organizationPath)

@@ -1,7 +1,8 @@
 /** Gateways as processes of their own, as an operator starts them. */
 import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
 import { Simulator } from "../../src/simulator/Simulator.ts"
 import { type DatabaseKind, temporaryDataDir, temporaryServerDatabase } from "./databases.ts"
 import { ADMIN_TOKEN, bodyAs, testCatalog } from "./gateway.ts"
@@ -16,7 +17,9 @@ export const shippedEntry = fileURLToPath(new URL("../../src/main.ts", import.me
 export const failingEntry = fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url))
 
 /** An empty database of the kind, secrets, and a pace for vendors that answer at once. */
-export const processEnvironment = Effect.fnUntraced(function* (kind: DatabaseKind) {
+export const processEnvironment = Effect.fnUntraced(function* (
+  kind: DatabaseKind
+): Effect.fn.Return<Environment, SqlError.SqlError, Scope.Scope> {
   const common = {
     PORT: "0",
     GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
