@@ -123,8 +123,10 @@ for (const kind of ["embedded", "postgres"] as const) {
           const before = yield* scrapeUntil((now) => now.value("gateway_open_holds") === 0)
           const who = yield* (yield* Gateway).customer("10")
           const id = yield* createVideo(who, { model: "film-1", prompt: "x sim:slow=100000" })
-          const during = yield* scrapeUntil((now) => now.value("gateway_open_holds") === 1)
-          assert.strictEqual(during.value("gateway_open_tasks", processing), 1)
+          const during = yield* scrapeUntil(
+            (now) => now.value("gateway_open_tasks", processing) === 1
+          )
+          assert.strictEqual(during.value("gateway_open_holds"), 1)
           assert.strictEqual(during.value("gateway_open_tasks", { state: "submitting" }), 0)
           assert.closeTo(during.value("gateway_held_money", money) ?? 0, 4.968, 1e-9)
           const added =
@@ -153,12 +155,11 @@ for (const kind of ["embedded", "postgres"] as const) {
 
           yield* sql`UPDATE pools SET balance = balance + 1
                       WHERE organization_id = ${broken.organizationId}`
-          const degraded = yield* readinessUntil(({ status }) => status === "degraded")
-          assert.strictEqual(degraded.http, 200)
-          assert.deepStrictEqual(degraded.checks.audit, {
-            status: "failing",
-            detail: "1 broken invariants; 1 organisations take no new orders"
-          })
+          const degraded = yield* readinessUntil(
+            ({ checks }) =>
+              checks.audit?.detail === "1 broken invariants; 1 organisations take no new orders"
+          )
+          assert.deepStrictEqual([degraded.http, degraded.status], [200, "degraded"])
           assert.deepStrictEqual(yield* stopOf(broken), [
             {
               stopped: true,
@@ -170,16 +171,16 @@ for (const kind of ["embedded", "postgres"] as const) {
           assert.include(alarm, `"organization":"${broken.organizationId}"`)
           assert.include(alarm, `"subject":"${broken.organizationId}"`)
           assert.include(alarm, '"invariant":"I1"')
-          const metrics = yield* scrape
-          assert.strictEqual(metrics.value("gateway_ledger_violations"), 1)
+          const violations = (count: number) =>
+            scrapeUntil((now) => now.value("gateway_ledger_violations") === count)
+          const metrics = yield* violations(1)
           assert.strictEqual(metrics.value("gateway_stopped_organizations"), 1)
 
           yield* sql`UPDATE pools SET balance = balance - 1
                       WHERE organization_id = ${broken.organizationId}`
           yield* readinessUntil(({ status }) => status === "ready")
           assert.deepStrictEqual(yield* stopOf(broken), [{ stopped: false, stopped_reason: null }])
-          const repaired = yield* scrape
-          assert.strictEqual(repaired.value("gateway_ledger_violations"), 0)
+          const repaired = yield* violations(0)
           assert.strictEqual(repaired.value("gateway_stopped_organizations"), 0)
           assert.isAbove(
             repaired.value("gateway_ledger_audit_timestamp_seconds") ?? 0,

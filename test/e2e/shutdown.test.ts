@@ -46,12 +46,13 @@ const busyGateway = Effect.fnUntraced(function* (
 
 const Task = Schema.Struct({ id: Schema.String, task_status: Schema.String })
 
-/** A connection on which nothing is asked, as balancers keep some. */
-const idleConnection = (url: string) =>
+/** A connection on which half a question was asked, and never the rest. */
+const silentConnection = (url: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const socket = connect(Number(new URL(url).port), "127.0.0.1")
       await once(socket, "connect")
+      socket.write("GET /healthz HTTP/1.1\r\n")
       return socket
     }),
     (socket) => Effect.sync(() => socket.destroy())
@@ -62,7 +63,10 @@ for (const kind of ["embedded", "postgres"] as const) {
     `${kind}: asked to stop, a gateway answers what it accepted and ends with code 0`,
     () =>
       Effect.gen(function* () {
-        const busy = yield* busyGateway(kind, { GATEWAY_DRAIN_SECONDS: "0.5" })
+        const busy = yield* busyGateway(kind, {
+          GATEWAY_DRAIN_SECONDS: "0.5",
+          GATEWAY_SHUTDOWN_SECONDS: "600"
+        })
         const { gateway, key } = busy
         const task = yield* bodyAs(
           Task,
@@ -71,7 +75,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         const reader = yield* Effect.forkChild(
           call(`${gateway.url}/v1/videos/${task.id}?wait=60`, { key })
         )
-        yield* idleConnection(gateway.url)
+        yield* silentConnection(gateway.url)
         // Its answer shows that the requests before it have arrived.
         yield* call(`${gateway.url}/v1/videos/${task.id}`, { key })
 
