@@ -13,6 +13,11 @@ const seconds = (name: string, fallback: number) =>
 const whole = (name: string, fallback: number) =>
   Config.schema(positive.check(Schema.isInt()), name).pipe(Config.withDefault(fallback))
 
+const notNegative = Schema.NumberFromString.check(
+  Schema.isFinite(),
+  Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
+)
+
 const isTimeZone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name })
@@ -53,6 +58,11 @@ const settings = Config.all({
   idempotencySeconds: seconds("GATEWAY_IDEMPOTENCY_SECONDS", defaultSettings.idempotencySeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
   pollsPerChannel: whole("GATEWAY_POLLS_PER_CHANNEL", defaultSettings.pollsPerChannel),
+  auditSeconds: seconds("GATEWAY_AUDIT_SECONDS", defaultSettings.auditSeconds),
+  drainSeconds: Config.schema(notNegative, "GATEWAY_DRAIN_SECONDS").pipe(
+    Config.withDefault(defaultSettings.drainSeconds)
+  ),
+  shutdownSeconds: seconds("GATEWAY_SHUTDOWN_SECONDS", defaultSettings.shutdownSeconds),
   maxMediaBodyBytes: whole("GATEWAY_MAX_BODY_BYTES", defaultSettings.maxMediaBodyBytes)
 })
 

@@ -1,7 +1,6 @@
 /** The gateway put together: every live layer, over whatever database and adapters it is given. */
 
-import { createServer } from "node:http"
-import { NodeCrypto, NodeHttpServer } from "@effect/platform-node"
+import { NodeCrypto } from "@effect/platform-node"
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -12,20 +11,27 @@ import { layerAccountHandlers } from "./http/handlers/account.ts"
 import { layerAdminHandlers } from "./http/handlers/admin.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
+import { layerOperationsHandlers } from "./http/handlers/operations.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
+import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
+import { layerAuditor } from "./operations/Auditor.ts"
+import { layerMonitor } from "./operations/Monitor.ts"
 import { layerAccess } from "./postgres/Access.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
 import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerOperationsStore } from "./postgres/OperationsStore.ts"
 import { layerRepeats } from "./postgres/Repeats.ts"
 import { layerTaskRepo } from "./postgres/TaskRepo.ts"
 import { layerUsageLog } from "./postgres/UsageLog.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
+import { layerPollerPulse } from "./services/PollerPulse.ts"
+import { layerShutdown } from "./services/Shutdown.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
@@ -46,7 +52,8 @@ export const layerStores = (secrets: Secrets) =>
     layerUsageLog,
     layerRepeats,
     layerCatalog,
-    layerAccess
+    layerAccess,
+    layerOperationsStore
   ).pipe(
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey)),
@@ -59,7 +66,11 @@ export const layerUseCases = Layer.mergeAll(
   layerVideoTasks,
   layerVideoSettlement,
   layerImages
-).pipe(Layer.provideMerge(layerOrdering), Layer.provide(layerInputVideo))
+).pipe(
+  Layer.provideMerge(layerOrdering),
+  Layer.provide(layerInputVideo),
+  Layer.provideMerge(layerShutdown)
+)
 
 const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([
@@ -67,7 +78,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerVideosHandlers,
     layerImagesHandlers,
     layerAccountHandlers,
-    layerAdminHandlers
+    layerAdminHandlers,
+    layerOperationsHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules])
 )
@@ -78,23 +90,25 @@ export const layerRoutes = (secrets: Secrets) =>
     Layer.provide(layerAdminAuthorization(secrets.adminToken))
   )
 
-/** Slow clients are cut: a whole request must arrive within these times. */
-const SERVER_OPTIONS = { headersTimeout: 20_000, requestTimeout: 120_000 }
-
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
 const ROUTER = { maxParamLength: 1024 }
 
-/** The listening gateway with its poller, over use cases and stores. */
+/** The listening gateway with everything that runs beside it, over use cases and stores. */
 export const layerServer = (
   secrets: Secrets,
   address: { readonly host: string; readonly port: number }
 ) =>
-  HttpRouter.serve(layerRoutes(secrets), {
-    disableLogger: true,
-    disableListenLog: true,
-    routerConfig: ROUTER
-  }).pipe(
-    Layer.merge(layerPoller),
-    Layer.provideMerge(NodeHttpServer.layer(() => createServer(SERVER_OPTIONS), address)),
+  // The last to be built is the first to be taken down.
+  layerOrderlyEnd.pipe(
+    Layer.provideMerge(
+      HttpRouter.serve(layerRoutes(secrets), {
+        disableLogger: true,
+        disableListenLog: true,
+        routerConfig: ROUTER
+      }).pipe(Layer.merge([layerPoller, layerAuditor]))
+    ),
+    Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
+    Layer.provideMerge(layerHttpServer(address)),
+    Layer.provide(layerListener),
     Layer.provide(layerRecovery)
   )

@@ -2,7 +2,7 @@
 /** Starts the gateway: reads the configuration, picks the database, serves until it is stopped. */
 
 import { join } from "node:path"
-import { NodeCrypto, NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
+import { NodeCrypto, NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/index.ts"
@@ -13,6 +13,7 @@ import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerChanges } from "./postgres/Changes.ts"
 import { layerServer as layerPostgres } from "./postgres/client.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
+import { runUntilStopped } from "./run.ts"
 import { loadSecrets, type Secrets } from "./secrets.ts"
 import { layerChangesAlone } from "./services/Changes.ts"
 import { Settings } from "./services/Settings.ts"
@@ -101,4 +102,4 @@ const program = Effect.gen(function* () {
   })
 )
 
-if (import.meta.main) NodeRuntime.runMain(program, { disableErrorReporting: true })
+if (import.meta.main) runUntilStopped(program)

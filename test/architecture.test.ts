@@ -45,6 +45,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "adapters/", may: ["services/", "domain/"] },
   { folder: "media/", may: ["services/", "domain/"] },
   { folder: "postgres/", may: ["services/", "domain/"] },
+  { folder: "operations/", may: ["services/", "domain/"] },
   { folder: "settlement/", may: ["services/", "domain/"] },
   { folder: "http/", may: ["services/", "domain/"] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },

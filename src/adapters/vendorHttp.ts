@@ -3,6 +3,7 @@ import { Duration, Effect, Schema, Stream } from "effect"
 import { HttpClient, type HttpClientError, type HttpClientRequest } from "effect/http"
 import { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { asVendorTime } from "../services/VendorTime.ts"
 import { messageOf, saysError } from "./errorText.ts"
 import { scrub, scrubText } from "./scrub.ts"
 
@@ -136,7 +137,8 @@ export const send = Effect.fnUntraced(
       Effect.timeoutOrElse({
         duration: options.timeout,
         orElse: () => Effect.fail(timedOut(options.timeout))
-      })
+      }),
+      asVendorTime
     )
 )
 

@@ -6,38 +6,17 @@ import { Cause, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type GatewayError, InternalError, MethodNotAllowed, NotFound } from "../domain/Errors.ts"
+import { Shutdown } from "../services/Shutdown.ts"
 import { comeAgain, isPassing } from "../services/storeTrouble.ts"
-import { GatewayApi } from "./api/Api.ts"
 import { errorResponse } from "./errorResponse.ts"
-
-interface KnownPath {
-  readonly pattern: RegExp
-  readonly methods: ReadonlyArray<string>
-}
-
-/** Paths of the interface with their methods, to tell a wrong method from a wrong path. */
-const knownPaths: ReadonlyArray<KnownPath> = (() => {
-  const methods = new Map<string, Array<string>>()
-  for (const group of Object.values(GatewayApi.groups)) {
-    for (const endpoint of Object.values(group.endpoints)) {
-      const list = methods.get(endpoint.path)
-      if (list === undefined) methods.set(endpoint.path, [endpoint.method])
-      else list.push(endpoint.method)
-    }
-  }
-  return [...methods].map(([path, list]) => ({
-    pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}/?$`),
-    methods: list
-  }))
-})()
+import { measured } from "./measure.ts"
+import { pathOf, routesAt } from "./routes.ts"
 
 const MAX_QUOTED_PATH = 200
 
-const pathOf = (url: string): string => url.split(/[?#]/, 1)[0] ?? url
-
 const noRoute = (request: HttpServerRequest.HttpServerRequest): GatewayError => {
   const path = pathOf(request.url)
-  const allow = knownPaths.flatMap((known) => (known.pattern.test(path) ? known.methods : []))
+  const allow = routesAt(path).flatMap(({ methods }) => methods)
   // A known path with a known method is not routed when one of its ids is absurdly long.
   return allow.length === 0 || allow.includes(request.method)
     ? new NotFound({ message: `Nothing is served at ${path.slice(0, MAX_QUOTED_PATH)}` })
@@ -71,6 +50,7 @@ const unforeseen = Effect.fnUntraced(function* (
 export const layerEdge = HttpRouter.middleware(
   Effect.gen(function* () {
     const random = yield* SecureRandom.SecureRandom
+    const shutdown = yield* Shutdown
     return (route) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
@@ -83,9 +63,14 @@ export const layerEdge = HttpRouter.middleware(
               ? Effect.failCause(cause)
               : unforeseen(request, cause)
           }),
-          Effect.annotateLogs({ requestId })
+          Effect.annotateLogs({ requestId }),
+          (answered) => measured(answered, request)
         )
-        return HttpServerResponse.setHeader(response, "x-request-id", requestId)
+        return HttpServerResponse.setHeaders(response, {
+          "x-request-id": requestId,
+          // The client's next request then goes to a gateway that stays.
+          ...(shutdown.hasBegun() ? { connection: "close" } : {})
+        })
       })
   }),
   { global: true }

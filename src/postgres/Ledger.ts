@@ -1,6 +1,6 @@
 /** The ledger in PostgreSQL: each movement of money is one call of one SQL function. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Clock, Effect, Layer, Metric, Schema } from "effect"
 import {
   IdempotencyMismatch,
   InsufficientBalance,
@@ -11,6 +11,7 @@ import {
 } from "../domain/Errors.ts"
 import { formatNano } from "../domain/Money.ts"
 import { type HoldRequest, Ledger, type Release } from "../services/Ledger.ts"
+import { ledgerBatchSize } from "../services/metrics.ts"
 import { KeyAlreadyUsed } from "../services/Repeats.ts"
 import { Settings } from "../services/Settings.ts"
 import { isPassing } from "../services/storeTrouble.ts"
@@ -18,6 +19,7 @@ import { readJournal } from "./journal.ts"
 import { type Movement, moveTogether } from "./ledgerBatch.ts"
 import { makeMicroBatch } from "./microBatch.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "./rows.ts"
+import { makeStopSpending } from "./spendingStops.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
@@ -80,7 +82,10 @@ export const layerLedger = Layer.effect(
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
       run: (organizationId, movements: ReadonlyArray<Movement>) =>
-        oneTry(moveTogether(sql, settings.timeZone, organizationId, movements)),
+        Effect.andThen(
+          Metric.update(ledgerBatchSize, movements.length),
+          oneTry(moveTogether(sql, settings.timeZone, organizationId, movements))
+        ),
       passes: isPassing,
       attempts: {
         patienceMillis: HOLD_PATIENCE_MILLIS,
@@ -219,7 +224,13 @@ export const layerLedger = Layer.effect(
       // It reads everything there is, which may take longer than a statement of a request may.
       yield* sql`SET LOCAL statement_timeout = '120s'`
       const rows = yield* rowsOf(ViolationRow)(
-        sql`SELECT invariant, organization_id, subject, detail FROM ledger_audit LIMIT 1000`
+        // The first of every organisation come first, so that one cannot hide the others.
+        sql`
+        SELECT invariant, organization_id, subject, detail
+          FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
+                                             ORDER BY invariant, detail, subject) AS nth
+                  FROM ledger_audit) broken
+         ORDER BY nth, organization_id LIMIT 1000`
       )
       return rows.map((row) => ({
         invariant: row.invariant,
@@ -266,6 +277,7 @@ export const layerLedger = Layer.effect(
       memberMonth,
       journal,
       verify,
+      stopSpending: makeStopSpending(sql),
       sweepImages
     })
   })

@@ -156,8 +156,13 @@ export class Ledger extends Context.Service<
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<JournalEntry>, InvalidRequest>
-    /** Recomputes every invariant; an empty list is healthy. */
+    /** Recomputes every invariant; an empty list is healthy. Of many it gives some of each pool. */
     readonly verify: Effect.Effect<ReadonlyArray<Violation>>
+    /**
+     * Stops new holds of exactly these organisations, each with the reason an operator reads; all
+     * others may spend (again). Holds that are open are closed as ever.
+     */
+    stopSpending(reasons: ReadonlyMap<string, string>): Effect.Effect<void>
     /** Releases image holds left open: past their time, or all of them. Answers how many. */
     sweepImages(scope: "overdue" | "all"): Effect.Effect<number>
   }

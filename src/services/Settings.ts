@@ -32,6 +32,16 @@ export interface Settings {
   readonly unheardCacheSeconds: number
   /** Questions this gateway has open at one channel's vendor at a time, at most. */
   readonly pollsPerChannel: number
+  /** How often the books are audited, by one of the gateways that share them. */
+  readonly auditSeconds: number
+  /** How often a gateway looks whether its database and its poller are well. */
+  readonly healthSeconds: number
+  /** How often the totals of the database are counted for the metrics. */
+  readonly totalsSeconds: number
+  /** From "not ready" to the end of accepting, when the process is asked to stop. */
+  readonly drainSeconds: number
+  /** From that ask to the moment whatever still runs is interrupted; the drain is part of it. */
+  readonly shutdownSeconds: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -54,6 +64,11 @@ export const defaultSettings: Settings = {
   cacheSeconds: 60,
   unheardCacheSeconds: 0.5,
   pollsPerChannel: 64,
+  auditSeconds: 60,
+  healthSeconds: 1,
+  totalsSeconds: 5,
+  drainSeconds: 0,
+  shutdownSeconds: 28,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

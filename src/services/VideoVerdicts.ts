@@ -8,27 +8,11 @@ import { nextPollSeconds, pauseSeconds } from "../domain/PollPace.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type Orphan, type UsageEntry } from "./Ledger.ts"
+import { lateSuccesses, staleClaims, strangeStatusWords } from "./metrics.ts"
+import { noteCompletion } from "./noteCompletion.ts"
 import type { VideoStatus } from "./ProtocolAdapter.ts"
 import { Settings } from "./Settings.ts"
 import { type ClaimedTask, TaskRepo } from "./TaskRepo.ts"
-
-/** Answers with a status word no vendor document lists, by protocol and channel. */
-export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
-  description: "Vendor answers with a status word that is not documented; taken as processing",
-  incremental: true
-})
-
-/** Successes of tasks that had been failed and refunded before: the vendor may bill them. */
-export const lateSuccesses = Metric.counter("gateway_late_success_total", {
-  description: "Vendor successes that came after their task had been failed and refunded",
-  incremental: true
-})
-
-/** Answers that came after their claim had run out; what was still open stays another's to write. */
-export const staleClaims = Metric.counter("gateway_stale_claims_total", {
-  description: "Answers without a verdict whose claim had run out: they wrote nothing",
-  incremental: true
-})
 
 /** Why a question brought no verdict. */
 export interface Trouble {
@@ -92,6 +76,7 @@ export const makeVideoVerdicts = Effect.gen(function* () {
       },
       answer: null
     })
+    if (closed.won) yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
     if (!closed.won && closed.state === "released") {
       yield* countOn(lateSuccesses, task)
       yield* Effect.logWarning("a task succeeded after it had been failed and refunded").pipe(
@@ -164,7 +149,9 @@ export const makeVideoVerdicts = Effect.gen(function* () {
         yield* succeed(task, status.videoUrl, status.usage)
         break
       case "Failed":
-        yield* fail(task, status.code, status.message, null)
+        if ((yield* fail(task, status.code, status.message, null)).won) {
+          yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+        }
         break
       case "Processing":
         if (status.strangeWord !== undefined) yield* noteStrangeWord(task, status.strangeWord)

@@ -13,7 +13,11 @@ const passingCode = /^(?:57P|53)/
 export const isPassing = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   const { reason } = error
-  return reason.isRetryable || (isCoded(reason.cause) && passingCode.test(reason.cause.code))
+  return (
+    reason.isRetryable ||
+    reason.operation === "connect" ||
+    (isCoded(reason.cause) && passingCode.test(reason.cause.code))
+  )
 }
 
 export const comeAgain = () =>

@@ -1,5 +1,6 @@
 /** Settles tasks nobody asks for, and gives back what crashes left behind. */
 import { Effect, Layer } from "effect"
+import { PollerPulse } from "../services/PollerPulse.ts"
 import { Settings } from "../services/Settings.ts"
 import { VideoSettlement } from "../services/VideoSettlement.ts"
 
@@ -15,9 +16,12 @@ const steadily = (name: string, round: Effect.Effect<unknown>, pause: Effect.Eff
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
+    const pulse = yield* PollerPulse
     const { pollerSeconds } = yield* Settings
     const pause = Effect.sleep(`${pollerSeconds} seconds`)
-    const rounds = Effect.repeat(settlement.pollDue, { while: (more) => more })
+    const rounds = Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
+      while: (more) => more
+    })
     yield* steadily("the poller", rounds, Effect.raceFirst(pause, settlement.room))
     yield* steadily("the sweep", settlement.sweep, pause)
   })

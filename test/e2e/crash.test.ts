@@ -1,81 +1,27 @@
-import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { Failpoint } from "../../src/services/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import type { DatabaseKind } from "../support/databases.ts"
 import {
-  type DatabaseKind,
-  temporaryDataDir,
-  temporaryServerDatabase
-} from "../support/databases.ts"
-import { ADMIN_TOKEN, bodyAs, testCatalog } from "../support/gateway.ts"
-import { type CallOptions, call } from "../support/http.ts"
-import { startProcess } from "../support/processes.ts"
+  failingEntry,
+  prepareCustomer,
+  processEnvironment,
+  settledBalance,
+  startGateway
+} from "../support/gatewayProcesses.ts"
+import { call } from "../support/http.ts"
 
-const entry = fileURLToPath(new URL("../support/gatewayProcess.ts", import.meta.url))
-
-const Id = Schema.Struct({ id: Schema.String })
-const Key = Schema.Struct({ key: Schema.String })
-
-const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
-  const common = {
-    PORT: "0",
-    GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
-    GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
-    GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
-    GATEWAY_POLLER_SECONDS: "0.05",
+/** A gateway that will be killed at `killAt`, with a customer who has 100. */
+const prepare = Effect.fnUntraced(function* (kind: DatabaseKind, killAt: Failpoint) {
+  const env = {
+    ...(yield* processEnvironment(kind)),
     GATEWAY_LEASE_SECONDS: "1",
     GATEWAY_SUBMIT_DEADLINE_SECONDS: "1",
     GATEWAY_IMAGE_DEADLINE_SECONDS: "1"
   }
-  return kind === "embedded"
-    ? { ...common, DATA_DIR: yield* temporaryDataDir({ initialised: true }) }
-    : { ...common, DATABASE_URL: yield* temporaryServerDatabase }
-})
-
-const start = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const process = yield* startProcess({ entry, env })
-  const [, url = ""] = yield* process.waitForLine(/listens on (http:\S+)/)
-  const admin = (path: string, options?: CallOptions) =>
-    call(`${url}/admin/v1${path}`, { key: ADMIN_TOKEN, ...options })
-  return { process, url, admin }
-})
-
-/** A gateway that will be killed at `killAt`, with a customer who has 100. */
-const prepare = Effect.fnUntraced(function* (kind: DatabaseKind, killAt: Failpoint) {
-  const simulator = yield* Simulator
-  const env = yield* environment(kind)
-  const first = yield* start({ ...env, KILL_AT: killAt })
-  yield* first.admin("/catalog", { method: "PUT", json: testCatalog(simulator.url) })
-  const organization = yield* bodyAs(
-    Id,
-    yield* first.admin("/organizations", { json: { name: "Test" } })
-  )
-  const at = `/organizations/${organization.id}`
-  yield* first.admin(`${at}/deposits`, { json: { amount: "100", reference: "r" } })
-  const member = yield* bodyAs(Id, yield* first.admin(`${at}/members`, { json: { name: "m" } }))
-  const { key } = yield* bodyAs(
-    Key,
-    yield* first.admin(`/members/${member.id}/keys`, { json: { name: "k" } })
-  )
-  return { simulator, env, first, key, organizationPath: at }
-})
-
-const Organization = Schema.Struct({ balance: Schema.String, held: Schema.String })
-
-/** What the gateway says of the pool once nothing is held any more, and of its books. */
-const settled = Effect.fnUntraced(function* (
-  gateway: Effect.Success<ReturnType<typeof start>>,
-  organizationPath: string
-) {
-  const { balance } = yield* gateway.admin(organizationPath).pipe(
-    Effect.flatMap((answer) => bodyAs(Organization, answer)),
-    Effect.delay("50 millis"),
-    Effect.repeat({ until: ({ held }) => held === "0" }),
-    Effect.timeout("30 seconds")
-  )
-  assert.strictEqual((yield* gateway.admin("/ledger/verify")).text, '{"ok":true,"violations":[]}')
-  return balance
+  const first = yield* startGateway(failingEntry, { ...env, KILL_AT: killAt })
+  return { env, first, ...(yield* prepareCustomer(first, "100")) }
 })
 
 const film = { model: "film-1", prompt: "a lighthouse" }
@@ -130,7 +76,8 @@ for (const kind of ["embedded", "postgres"] as const) {
     `${kind}: killed at %s of %s, nothing is lost and nothing is sent twice`,
     ([place, resource, json, jobs, left, repeat]) =>
       Effect.gen(function* () {
-        const { simulator, env, first, key, organizationPath } = yield* prepare(kind, place)
+        const simulator = yield* Simulator
+        const { env, first, key, organizationPath } = yield* prepare(kind, place)
         const count = Effect.map(
           simulator.book,
           (book) => book.filter((entry) => entry.event === "accepted").length
@@ -145,8 +92,8 @@ for (const kind of ["embedded", "postgres"] as const) {
         yield* Effect.forkChild(Effect.exit(order(first.url)))
         assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
 
-        const second = yield* start(env)
-        assert.strictEqual(yield* settled(second, organizationPath), left)
+        const second = yield* startGateway(failingEntry, env)
+        assert.strictEqual(yield* settledBalance(second, organizationPath), left)
         assert.strictEqual((yield* count) - before, jobs)
 
         const again = yield* order(second.url)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Metric, Schema } from "effect"
-import { strangeStatusWords } from "../../src/services/VideoVerdicts.ts"
+import { strangeStatusWords } from "../../src/services/metrics.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
   bodyAs,

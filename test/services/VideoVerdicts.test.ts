@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { type Closed, Ledger, type Release } from "../../src/services/Ledger.ts"
+import { lateSuccesses, staleClaims } from "../../src/services/metrics.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../../src/services/TaskRepo.ts"
-import { lateSuccesses, makeVideoVerdicts, staleClaims } from "../../src/services/VideoVerdicts.ts"
+import { makeVideoVerdicts } from "../../src/services/VideoVerdicts.ts"
 
 const claimed: ClaimedTask = {
   organizationId: "org_1",

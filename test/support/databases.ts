@@ -70,6 +70,24 @@ export const layerDatabaseAt = (
 ): Layer.Layer<Database, SqlError.SqlError> =>
   layerChanges.pipe(Layer.provideMerge(layerServer({ url: Redacted.make(url), maxConnections })))
 
+/** Runs the effect while nobody can connect to the current database of the run's server. */
+export const withoutConnections = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{ name: string }>`SELECT current_database() AS name`
+    const name = rows[0]?.name ?? ""
+    const allow = (allowed: boolean) =>
+      asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`)
+    return yield* Effect.acquireUseRelease(
+      Effect.andThen(
+        allow(false),
+        asAdmin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
+      ),
+      () => effect,
+      () => Effect.orDie(allow(true))
+    )
+  })
+
 /** An empty database of its own for every layer that is built from it. */
 export const layerDatabase = (
   kind: DatabaseKind

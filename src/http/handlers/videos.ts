@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../services/Settings.ts"
+import { Shutdown } from "../../services/Shutdown.ts"
+import { asVendorTime } from "../../services/VendorTime.ts"
 import { VideoSettlement } from "../../services/VideoSettlement.ts"
 import { VideoTasks } from "../../services/VideoTasks.ts"
 import { GatewayApi } from "../api/Api.ts"
@@ -16,11 +18,22 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     const tasks = yield* VideoTasks
     const once = yield* makeOnce
     const settlement = yield* VideoSettlement
+    const shutdown = yield* Shutdown
     const { askIntervalSeconds } = yield* Settings
     const pace = withHeaders({
       "cache-control": "no-store",
       "retry-after": `${Math.max(1, Math.ceil(askIntervalSeconds))}`
     })
+
+    /** A wait ends early when the gateway is about to stop. */
+    const read = (organizationId: string, id: string, waitSeconds: number) =>
+      waitSeconds === 0
+        ? settlement.read(organizationId, id, 0)
+        : Effect.raceFirst(
+            asVendorTime(settlement.read(organizationId, id, waitSeconds)),
+            Effect.andThen(shutdown.begun, settlement.read(organizationId, id, 0))
+          )
+
     return handlers.handleAll({
       create: Effect.fn("videos.create")(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
@@ -43,7 +56,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       }, answerErrors),
       read: Effect.fn("videos.read")(function* ({ params, query }) {
         const caller = yield* CurrentCaller
-        const task = yield* settlement.read(caller.organizationId, params.task_id, query.wait)
+        const task = yield* read(caller.organizationId, params.task_id, query.wait)
         if (!task.finished) yield* pace
         return taskView(task)
       }, answerErrors)

@@ -9,22 +9,29 @@ import { createLedgerFunctions } from "./0005_ledger_functions.ts"
 import { createLedgerAudit } from "./0006_ledger_audit.ts"
 import { createOperations } from "./0007_operations.ts"
 import { createLedgerBatch } from "./0008_ledger_batch.ts"
+import { createAuditState } from "./0010_audit.ts"
 import { createPolling } from "./0011_polling.ts"
 import { createAuditLinks } from "./0012_audit_links.ts"
 
-export const runMigrations = Migrator.make({})({
-  loader: Migrator.fromRecord({
-    "0001_access": createAccess,
-    "0002_catalog": createCatalog,
-    "0003_ledger": createLedger,
-    "0004_tasks": createTasks,
-    "0005_ledger_functions": createLedgerFunctions,
-    "0006_ledger_audit": createLedgerAudit,
-    "0007_operations": createOperations,
-    "0008_ledger_batch": createLedgerBatch,
-    "0011_polling": createPolling,
-    "0012_audit_links": createAuditLinks
-  })
-})
+const migrations = {
+  "0001_access": createAccess,
+  "0002_catalog": createCatalog,
+  "0003_ledger": createLedger,
+  "0004_tasks": createTasks,
+  "0005_ledger_functions": createLedgerFunctions,
+  "0006_ledger_audit": createLedgerAudit,
+  "0007_operations": createOperations,
+  "0008_ledger_batch": createLedgerBatch,
+  "0010_audit": createAuditState,
+  "0011_polling": createPolling,
+  "0012_audit_links": createAuditLinks
+}
+
+/** Number of the last one, as the database records it. */
+export const latestMigration = Math.max(
+  ...Object.keys(migrations).map((name) => Number.parseInt(name, 10))
+)
+
+export const runMigrations = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
 
 export const layerMigrations = Layer.effectDiscard(runMigrations)

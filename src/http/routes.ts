@@ -1,0 +1,31 @@
+/** The interface's paths, to tell a wrong method from a wrong path and to name routes in metrics. */
+import { GatewayApi } from "./api/Api.ts"
+
+interface Route {
+  /** As it is declared, with its parameters: `/v1/videos/:task_id`. */
+  readonly path: string
+  readonly pattern: RegExp
+  readonly methods: ReadonlyArray<string>
+}
+
+const routes: ReadonlyArray<Route> = (() => {
+  const methods = new Map<string, Array<string>>()
+  for (const group of Object.values(GatewayApi.groups)) {
+    for (const endpoint of Object.values(group.endpoints)) {
+      const list = methods.get(endpoint.path)
+      if (list === undefined) methods.set(endpoint.path, [endpoint.method])
+      else list.push(endpoint.method)
+    }
+  }
+  return [...methods].map(([path, list]) => ({
+    path,
+    pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}/?$`),
+    methods: list
+  }))
+})()
+
+/** The path of a request, without its query. */
+export const pathOf = (url: string): string => url.split(/[?#]/, 1)[0] ?? url
+
+export const routesAt = (path: string): ReadonlyArray<Route> =>
+  routes.filter(({ pattern }) => pattern.test(path))

@@ -1,0 +1,85 @@
+/**
+ * Recomputes the books again and again. Organisations whose books are broken take no new orders
+ * until a later audit finds them sound; the others do not notice.
+ */
+import { Effect, Layer, Schedule } from "effect"
+import { Ledger, type Violation } from "../services/Ledger.ts"
+import { OperationsStore } from "../services/OperationsStore.ts"
+import { Settings } from "../services/Settings.ts"
+
+/** Violations that get a line in the log of their own; the rest are counted. */
+const LOGGED = 20
+/** Gateways look this much more often whether an audit is due than they audit. */
+const LOOKS_PER_AUDIT = 4
+const MAX_RECHECK_SECONDS = 10
+
+const nameOf = ({ invariant, organizationId, subject, detail }: Violation): string =>
+  JSON.stringify([invariant, organizationId, subject, detail])
+
+const logViolations = Effect.fnUntraced(function* (violations: ReadonlyArray<Violation>) {
+  for (const violation of violations.slice(0, LOGGED)) {
+    yield* Effect.logError("the books are broken", violation.detail).pipe(
+      Effect.annotateLogs({
+        invariant: violation.invariant,
+        organization: violation.organizationId,
+        subject: violation.subject
+      })
+    )
+  }
+  if (violations.length > LOGGED) {
+    yield* Effect.logError(`and ${violations.length - LOGGED} violations more`)
+  }
+})
+
+/** The first violation of each organisation, in words. */
+const reasonsOf = (violations: ReadonlyArray<Violation>): ReadonlyMap<string, string> => {
+  const reasons = new Map<string, string>()
+  for (const { organizationId, invariant, detail, subject } of violations) {
+    if (!reasons.has(organizationId)) {
+      reasons.set(organizationId, `${invariant}: ${detail} (${subject})`)
+    }
+  }
+  return reasons
+}
+
+export const layerAuditor = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const ledger = yield* Ledger
+    const store = yield* OperationsStore
+    const { auditSeconds, soleGateway } = yield* Settings
+    const lookSeconds = auditSeconds / LOOKS_PER_AUDIT
+
+    /**
+     * What is broken at two looks. Right after a standstill holds are overdue that the first sweep
+     * gives back: those books are late, not broken.
+     */
+    const brokenTwice = Effect.gen(function* () {
+      const first = new Set((yield* ledger.verify).map(nameOf))
+      if (first.size === 0) return []
+      yield* Effect.sleep(`${Math.min(lookSeconds, MAX_RECHECK_SECONDS)} seconds`)
+      return (yield* ledger.verify).filter((violation) => first.has(nameOf(violation)))
+    })
+
+    const audit = Effect.gen(function* () {
+      const violations = yield* brokenTwice
+      yield* logViolations(violations)
+      yield* ledger.stopSpending(reasonsOf(violations))
+      yield* store.endAudit(violations.length)
+    }).pipe(Effect.onError(() => Effect.exit(store.endAudit(null))))
+
+    const round = Effect.fnUntraced(
+      function* (everySeconds: number) {
+        if (yield* store.takeAudit(everySeconds)) yield* audit
+      },
+      Effect.catchCause((cause) => Effect.logError("the audit of the books failed", cause))
+    )
+
+    // Who is alone on the database cannot rely on what another audited before.
+    yield* round(soleGateway ? 0 : auditSeconds).pipe(
+      Effect.andThen(
+        Effect.repeat(Effect.delay(round(auditSeconds), `${lookSeconds} seconds`), Schedule.forever)
+      ),
+      Effect.forkScoped
+    )
+  })
+)

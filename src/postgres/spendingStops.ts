@@ -1,0 +1,27 @@
+/** Which organisations may not spend because their books are broken. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Ledger } from "../services/Ledger.ts"
+import { repeatable } from "./rows.ts"
+
+export const makeStopSpending = (sql: PgClient.PgClient): Ledger["Service"]["stopSpending"] =>
+  Effect.fn("Ledger.stopSpending")(function* (reasons) {
+    yield* repeatable(sql`
+      WITH reasons AS (
+        SELECT key AS organization_id, value AS reason
+          FROM jsonb_each_text(${sql.json(Object.fromEntries(reasons))}::jsonb)
+      ), wanted AS (
+        SELECT organization_id, reason FROM reasons
+        UNION ALL
+        SELECT p.organization_id, NULL FROM pools p
+         WHERE p.stopped_at IS NOT NULL
+           AND p.organization_id NOT IN (SELECT organization_id FROM reasons)
+      )
+      UPDATE pools p
+         SET stopped_at = CASE WHEN w.reason IS NOT NULL THEN coalesce(p.stopped_at, now()) END,
+             stopped_reason = w.reason
+        FROM wanted w
+       WHERE p.organization_id = w.organization_id
+         AND (p.stopped_reason IS DISTINCT FROM w.reason
+              OR (p.stopped_at IS NULL) <> (w.reason IS NULL))`)
+  })

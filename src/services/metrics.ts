@@ -1,0 +1,93 @@
+/**
+ * Every metric of the gateway by name. Labels are route patterns, protocols, channels and other
+ * words of a closed list: no organisation, key, prompt, task or address ever becomes one.
+ */
+import { Metric } from "effect"
+
+/** Seconds, from half a millisecond to the longest answer a client may wait for. */
+const requestBuckets = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300
+]
+
+/** Labels: `route` (a pattern, `unmatched` for none), `method`, `status` (class, or `aborted`). */
+export const requests = Metric.counter("gateway_http_requests_total", {
+  description: "Requests that were answered, or whose client went away",
+  incremental: true
+})
+
+export const requestsInFlight = Metric.gauge("gateway_http_requests_in_flight", {
+  description: "Requests that are being handled"
+})
+
+/** Label: `route`. */
+export const requestSeconds = Metric.histogram("gateway_http_request_duration_seconds", {
+  description: "From the head of a request to its answer",
+  boundaries: requestBuckets
+})
+
+/** Label: `route`. */
+export const overheadSeconds = Metric.histogram("gateway_http_request_overhead_seconds", {
+  description: "Of requests that waited for a vendor: their duration less that wait",
+  boundaries: requestBuckets
+})
+
+/** Label: `state`. */
+export const openTasks = Metric.gauge("gateway_open_tasks", {
+  description: "Video tasks that have not ended, in the whole database"
+})
+
+export const openHolds = Metric.gauge("gateway_open_holds", {
+  description: "Holds that are not closed, in the whole database"
+})
+
+/** Label: `currency`. */
+export const heldMoney = Metric.gauge("gateway_held_money", {
+  description: "Currency units held by open holds, over all pools"
+})
+
+/** Label: `currency`. */
+export const poolMoney = Metric.gauge("gateway_pool_money", {
+  description: "Currency units on all pools together, held ones included"
+})
+
+/** Label: `channel`. */
+export const completionLagSeconds = Metric.histogram("gateway_task_completion_lag_seconds", {
+  description:
+    "From the last question the vendor answered with processing to the task's end: how late it was noticed at most",
+  boundaries: [0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 900, 3600]
+})
+
+/** Labels: `protocol`, `channel`. */
+export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
+  description: "Vendor answers with a status word that is not documented; taken as processing",
+  incremental: true
+})
+
+/** Labels: `protocol`, `channel`. Successes of tasks that had been failed and refunded before: the vendor may bill them. */
+export const lateSuccesses = Metric.counter("gateway_late_success_total", {
+  description: "Vendor successes that came after their task had been failed and refunded",
+  incremental: true
+})
+
+/** Labels: `protocol`, `channel`. Answers that came after their claim had run out; what was still open stays another's to write. */
+export const staleClaims = Metric.counter("gateway_stale_claims_total", {
+  description: "Answers without a verdict whose claim had run out: they wrote nothing",
+  incremental: true
+})
+
+export const ledgerBatchSize = Metric.histogram("gateway_ledger_batch_size", {
+  description: "Holds and closes that shared one call of the database",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+})
+
+export const ledgerViolations = Metric.gauge("gateway_ledger_violations", {
+  description: "Broken invariants the last audit of the books found, at most 1000"
+})
+
+export const ledgerAuditTime = Metric.gauge("gateway_ledger_audit_timestamp_seconds", {
+  description: "When the books were last audited, in Unix seconds; 0 before the first time"
+})
+
+export const stoppedOrganizations = Metric.gauge("gateway_stopped_organizations", {
+  description: "Organisations that take no new orders because their books are broken"
+})

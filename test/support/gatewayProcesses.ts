@@ -1,0 +1,93 @@
+/** Gateways as processes of their own, as an operator starts them. */
+import { fileURLToPath } from "node:url"
+import { assert } from "@effect/vitest"
+import { Effect, Schema, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { Simulator } from "../../src/simulator/Simulator.ts"
+import { type DatabaseKind, temporaryDataDir, temporaryServerDatabase } from "./databases.ts"
+import { ADMIN_TOKEN, bodyAs, testCatalog } from "./gateway.ts"
+import { type CallOptions, call } from "./http.ts"
+import { startProcess } from "./processes.ts"
+
+type Environment = Readonly<Record<string, string>>
+
+/** The program as it is shipped. */
+export const shippedEntry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+/** The same gateway, which can be told in `KILL_AT` where to kill itself. */
+export const failingEntry = fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url))
+
+/** An empty database of the kind, secrets, and a pace for vendors that answer at once. */
+export const processEnvironment = Effect.fnUntraced(function* (
+  kind: DatabaseKind
+): Effect.fn.Return<Environment, SqlError.SqlError, Scope.Scope> {
+  const common = {
+    PORT: "0",
+    GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+    GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+    GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
+    GATEWAY_POLLER_SECONDS: "0.05"
+  }
+  return kind === "embedded"
+    ? { ...common, DATA_DIR: yield* temporaryDataDir({ initialised: true }) }
+    : { ...common, DATABASE_URL: yield* temporaryServerDatabase }
+})
+
+/** A gateway that listens. */
+export const startGateway = Effect.fnUntraced(function* (entry: string, env: Environment) {
+  const process = yield* startProcess({ entry, env })
+  const [, url = ""] = yield* process.waitForLine(/listens on (http:\S+)/)
+  const admin = (path: string, options?: CallOptions) =>
+    call(`${url}/admin/v1${path}`, { key: ADMIN_TOKEN, ...options })
+  return { process, url, admin }
+})
+
+export type RunningGateway = Effect.Success<ReturnType<typeof startGateway>>
+
+const Id = Schema.Struct({ id: Schema.String })
+const Key = Schema.Struct({ key: Schema.String })
+
+/** Loads the catalog of the tests, and makes an organisation that holds `amount` with one member. */
+export const prepareCustomer = Effect.fnUntraced(function* (
+  gateway: RunningGateway,
+  amount: string,
+  catalog?: ReturnType<typeof testCatalog>
+) {
+  const simulator = yield* Simulator
+  const loaded = yield* gateway.admin("/catalog", {
+    method: "PUT",
+    json: catalog ?? testCatalog(simulator.url)
+  })
+  assert.strictEqual(loaded.status, 200, loaded.text)
+  const organization = yield* bodyAs(
+    Id,
+    yield* gateway.admin("/organizations", { json: { name: "Test" } })
+  )
+  const organizationPath = `/organizations/${organization.id}`
+  yield* gateway.admin(`${organizationPath}/deposits`, { json: { amount, reference: "r" } })
+  const member = yield* bodyAs(
+    Id,
+    yield* gateway.admin(`${organizationPath}/members`, { json: { name: "m" } })
+  )
+  const { key } = yield* bodyAs(
+    Key,
+    yield* gateway.admin(`/members/${member.id}/keys`, { json: { name: "k" } })
+  )
+  return { key, organizationPath }
+})
+
+const Organization = Schema.Struct({ balance: Schema.String, held: Schema.String })
+
+/** What the gateway says of the pool once nothing is held any more; its books must be sound. */
+export const settledBalance = Effect.fnUntraced(function* (
+  gateway: RunningGateway,
+  organizationPath: string
+) {
+  const { balance } = yield* gateway.admin(organizationPath).pipe(
+    Effect.flatMap((answer) => bodyAs(Organization, answer)),
+    Effect.delay("50 millis"),
+    Effect.repeat({ until: ({ held }) => held === "0" }),
+    Effect.timeout("30 seconds")
+  )
+  assert.strictEqual((yield* gateway.admin("/ledger/verify")).text, '{"ok":true,"violations":[]}')
+  return balance
+})
