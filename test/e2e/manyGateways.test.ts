@@ -95,7 +95,7 @@ it.live(
         .pipe(
           Effect.delay("100 millis"),
           Effect.repeat({ until: ({ held }) => held === "0" }),
-          Effect.timeout("40 seconds")
+          Effect.timeout("60 seconds")
         )
       // 120 x 5.0094 by the vendor's tokens, and 120 x 3 by the second.
       assert.deepStrictEqual(funds, { ...funds, balance: "1038.872", held: "0" })
@@ -132,5 +132,5 @@ it.live(
       const verified = yield* first.admin("/ledger/verify")
       assert.strictEqual(verified.text, '{"ok":true,"violations":[]}')
     }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
-  90_000
+  120_000
 )
