@@ -49,6 +49,9 @@ const settings = Config.all({
   leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
   idempotencySeconds: seconds("GATEWAY_IDEMPOTENCY_SECONDS", defaultSettings.idempotencySeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
+  callLogDays: Config.schema(positive, "GATEWAY_CALL_LOG_DAYS").pipe(
+    Config.withDefault(defaultSettings.callLogDays)
+  ),
   maxMediaBodyBytes: Config.schema(positive.check(Schema.isInt()), "GATEWAY_MAX_BODY_BYTES").pipe(
     Config.withDefault(defaultSettings.maxMediaBodyBytes)
   )

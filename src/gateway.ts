@@ -3,6 +3,7 @@
 import { createServer } from "node:http"
 import { NodeCrypto, NodeHttpServer } from "@effect/platform-node"
 import { Layer } from "effect"
+import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { GatewayApi } from "./http/api/Api.ts"
@@ -16,6 +17,7 @@ import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAccess } from "./postgres/Access.ts"
+import { layerCallLog } from "./postgres/CallLog.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
@@ -46,7 +48,8 @@ export const layerStores = (secrets: Secrets) =>
     layerUsageLog,
     layerRepeats,
     layerCatalog,
-    layerAccess
+    layerAccess,
+    layerCallLog.pipe(Layer.provide(Digest.layerWebCrypto))
   ).pipe(
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey)),

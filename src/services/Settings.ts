@@ -30,6 +30,8 @@ export interface Settings {
   readonly cacheSeconds: number
   /** The same while they are not heard; with a look-up it must stay under a second. */
   readonly unheardCacheSeconds: number
+  /** How long the calls to vendors are kept for the operator. */
+  readonly callLogDays: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -51,6 +53,7 @@ export const defaultSettings: Settings = {
   idempotencySeconds: 24 * 3600,
   cacheSeconds: 60,
   unheardCacheSeconds: 0.5,
+  callLogDays: 30,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

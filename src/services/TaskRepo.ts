@@ -86,6 +86,11 @@ export class TaskRepo extends Context.Service<
       upstreamId: string,
       firstPollSeconds: number
     ): Effect.Effect<boolean>
+    /**
+     * Keeps the vendor's id of a task it accepted after it had been given up, with the task's
+     * orphan, so that an operator can find the job.
+     */
+    acceptedLate(organizationId: string, id: string, upstreamId: string): Effect.Effect<void>
     /** Claims one processing task that was not asked for within the ask interval. */
     claim(organizationId: string, id: string): Effect.Effect<Option.Option<ClaimedTask>>
     /**

@@ -6,6 +6,7 @@ import { Context, Effect, FiberSet, Layer, Metric, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
+import { CallLog, recordingCalls } from "./CallLog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
@@ -84,6 +85,7 @@ export const layerVideoSettlement = Layer.effect(
     const tasks = yield* TaskRepo
     const settings = yield* Settings
     const failpoints = yield* Failpoints
+    const callLog = yield* CallLog
     const detached = yield* makeDetached("30 seconds")
 
     const waitStep =
@@ -189,11 +191,19 @@ export const layerVideoSettlement = Layer.effect(
           return yield* Effect.fail({ message: `no adapter speaks ${task.protocol} any more` })
         }
         const account = yield* credentials.account(task.channelId)
-        const status = yield* adapter.poll(account, {
-          upstreamId: task.upstreamId,
-          upstreamModel: task.upstreamModel,
-          listedProtocol: task.listedProtocol
-        })
+        const status = yield* adapter
+          .poll(account, {
+            upstreamId: task.upstreamId,
+            upstreamModel: task.upstreamModel,
+            listedProtocol: task.listedProtocol
+          })
+          .pipe(
+            recordingCalls(callLog, {
+              organizationId: task.organizationId,
+              jobId: task.id,
+              purpose: "poll"
+            })
+          )
         yield* apply(task, status)
       },
       (effect, task) =>

@@ -9,6 +9,7 @@ import { createLedgerFunctions } from "./0005_ledger_functions.ts"
 import { createLedgerAudit } from "./0006_ledger_audit.ts"
 import { createOperations } from "./0007_operations.ts"
 import { createLedgerBatch } from "./0008_ledger_batch.ts"
+import { createUpstreamCalls } from "./0009_upstream_calls.ts"
 import { createAuditLinks } from "./0012_audit_links.ts"
 
 export const runMigrations = Migrator.make({})({
@@ -21,6 +22,7 @@ export const runMigrations = Migrator.make({})({
     "0006_ledger_audit": createLedgerAudit,
     "0007_operations": createOperations,
     "0008_ledger_batch": createLedgerBatch,
+    "0009_upstream_calls": createUpstreamCalls,
     "0012_audit_links": createAuditLinks
   })
 })
