@@ -6,6 +6,7 @@ import { Layer } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerAdminAuditing } from "./http/adminAuditing.ts"
 import { GatewayApi } from "./http/api/Api.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/authorization.ts"
 import { layerEdge } from "./http/edge.ts"
@@ -13,16 +14,20 @@ import { layerAccountHandlers } from "./http/handlers/account.ts"
 import { layerAdminHandlers } from "./http/handlers/admin.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
+import { layerOperationsHandlers } from "./http/handlers/operations.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAccess } from "./postgres/Access.ts"
+import { layerAdminAudit } from "./postgres/AdminAudit.ts"
 import { layerCallLog } from "./postgres/CallLog.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
 import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerOrphans } from "./postgres/Orphans.ts"
 import { layerRepeats } from "./postgres/Repeats.ts"
+import { layerTaskHistory } from "./postgres/TaskHistory.ts"
 import { layerTaskRepo } from "./postgres/TaskRepo.ts"
 import { layerUsageLog } from "./postgres/UsageLog.ts"
 import type { Secrets } from "./secrets.ts"
@@ -49,8 +54,12 @@ export const layerStores = (secrets: Secrets) =>
     layerRepeats,
     layerCatalog,
     layerAccess,
-    layerCallLog.pipe(Layer.provide(Digest.layerWebCrypto))
+    layerTaskHistory,
+    layerOrphans,
+    layerAdminAudit
   ).pipe(
+    // Media are digested apart from the event loop.
+    Layer.provideMerge(Layer.provide(layerCallLog, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey)),
     Layer.provideMerge(layerCrypto),
@@ -70,9 +79,10 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerVideosHandlers,
     layerImagesHandlers,
     layerAccountHandlers,
-    layerAdminHandlers
+    layerAdminHandlers,
+    layerOperationsHandlers
   ]),
-  Layer.provide([layerAuthorization, layerRequestRules])
+  Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
 /** Every route of the gateway, without a server to serve them. */

@@ -9,6 +9,7 @@ import { type GatewayError, InternalError, MethodNotAllowed, NotFound } from "..
 import { comeAgain, isPassing } from "../services/storeTrouble.ts"
 import { GatewayApi } from "./api/Api.ts"
 import { errorResponse } from "./errorResponse.ts"
+import { RequestId } from "./requestId.ts"
 
 interface KnownPath {
   readonly pattern: RegExp
@@ -83,7 +84,8 @@ export const layerEdge = HttpRouter.middleware(
               ? Effect.failCause(cause)
               : unforeseen(request, cause)
           }),
-          Effect.annotateLogs({ requestId })
+          Effect.annotateLogs({ requestId }),
+          Effect.provideService(RequestId, requestId)
         )
         return HttpServerResponse.setHeader(response, "x-request-id", requestId)
       })

@@ -1,5 +1,6 @@
 /** Settles tasks nobody asks for, and gives back what crashes left behind. */
 import { Effect, Layer, Schedule } from "effect"
+import { CallLog } from "../services/CallLog.ts"
 import { Settings } from "../services/Settings.ts"
 import { VideoSettlement } from "../services/VideoSettlement.ts"
 
@@ -11,9 +12,12 @@ const steadily = (name: string, seconds: number, round: Effect.Effect<unknown>) 
     Effect.forkScoped
   )
 
+const PRUNE_EVERY_SECONDS = 3600
+
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
+    const callLog = yield* CallLog
     const { pollerSeconds } = yield* Settings
     yield* steadily(
       "the poller",
@@ -21,6 +25,7 @@ export const layerPoller = Layer.effectDiscard(
       Effect.repeat(settlement.pollDue, { while: (more) => more })
     )
     yield* steadily("the sweep", pollerSeconds, settlement.sweep)
+    yield* steadily("the call log's retention", PRUNE_EVERY_SECONDS, callLog.prune)
   })
 )
 

@@ -4,6 +4,7 @@ import { AccountGroup } from "./Account.ts"
 import { AdminGroup } from "./Admin.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
+import { OperationsGroup } from "./Operations.ts"
 import { VideosGroup } from "./Videos.ts"
 
 export class GatewayApi extends HttpApi.make("media-gateway").add(
@@ -11,5 +12,6 @@ export class GatewayApi extends HttpApi.make("media-gateway").add(
   VideosGroup,
   ImagesGroup,
   AccountGroup,
-  AdminGroup
+  AdminGroup,
+  OperationsGroup
 ) {}
