@@ -12,9 +12,9 @@ import { layerAdminAuthorization, layerAuthorization } from "./http/authorizatio
 import { layerEdge } from "./http/edge.ts"
 import { layerAccountHandlers } from "./http/handlers/account.ts"
 import { layerAdminHandlers } from "./http/handlers/admin.ts"
+import { layerHistoryHandlers } from "./http/handlers/history.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
-import { layerOperationsHandlers } from "./http/handlers/operations.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
@@ -80,7 +80,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerImagesHandlers,
     layerAccountHandlers,
     layerAdminHandlers,
-    layerOperationsHandlers
+    layerHistoryHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )

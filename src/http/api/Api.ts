@@ -2,9 +2,9 @@
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { AdminGroup } from "./Admin.ts"
+import { HistoryGroup } from "./History.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
-import { OperationsGroup } from "./Operations.ts"
 import { VideosGroup } from "./Videos.ts"
 
 export class GatewayApi extends HttpApi.make("media-gateway").add(
@@ -13,5 +13,5 @@ export class GatewayApi extends HttpApi.make("media-gateway").add(
   ImagesGroup,
   AccountGroup,
   AdminGroup,
-  OperationsGroup
+  HistoryGroup
 ) {}

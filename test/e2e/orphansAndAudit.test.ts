@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { AuditView, OrphanView } from "../../src/http/api/Operations.ts"
+import { AuditView, OrphanView } from "../../src/http/api/History.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { ADMIN_TOKEN, bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
@@ -38,7 +38,7 @@ const loseImages = Effect.fnUntraced(function* (count: number) {
 
 for (const kind of ["embedded", "postgres"] as const) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
-    `operations (${kind})`,
+    `orphans and audit (${kind})`,
     (it) => {
       it.effect("orphans are listed newest first, in pages, until they are seen to", () =>
         Effect.gen(function* () {

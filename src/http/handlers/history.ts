@@ -7,24 +7,24 @@ import { GatewayApi } from "../api/Api.ts"
 import { answerErrors, listView, pageOf } from "./respond.ts"
 import { orphanView, timelineView } from "./timeline.ts"
 
-export const layerOperationsHandlers = HttpApiBuilder.group(
+export const layerHistoryHandlers = HttpApiBuilder.group(
   GatewayApi,
-  "operations",
+  "history",
   Effect.fn(function* (handlers) {
     const history = yield* TaskHistory
     const orphans = yield* Orphans
     const audit = yield* AdminAudit
     return handlers.handleAll({
-      readTask: Effect.fn("operations.readTask")(function* ({ params }) {
+      readTask: Effect.fn("history.readTask")(function* ({ params }) {
         return timelineView(yield* history.find(params.id))
       }, answerErrors),
-      listOrphans: Effect.fn("operations.listOrphans")(function* ({ query }) {
+      listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
         return listView(yield* orphans.list(query.resolved === "true", pageOf(query)), orphanView)
       }, answerErrors),
-      resolveOrphan: Effect.fn("operations.resolveOrphan")(function* ({ params, payload }) {
+      resolveOrphan: Effect.fn("history.resolveOrphan")(function* ({ params, payload }) {
         return orphanView(yield* orphans.resolve(params.id, payload.note))
       }, answerErrors),
-      listAudit: Effect.fn("operations.listAudit")(function* ({ query }) {
+      listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
         return listView(yield* audit.list(pageOf(query)), (entry) => ({
           id: entry.id,
           at: entry.at.toISOString(),

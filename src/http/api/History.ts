@@ -109,7 +109,7 @@ export const AuditView = Schema.Struct({
   status: Schema.Int
 })
 
-export class OperationsGroup extends HttpApiGroup.make("operations")
+export class HistoryGroup extends HttpApiGroup.make("history")
   .add(
     HttpApiEndpoint.get("readTask", "/tasks/:id", {
       params: { id: Schema.String },
