@@ -31,6 +31,7 @@ import { layerTaskHistory } from "./postgres/TaskHistory.ts"
 import { layerTaskRepo } from "./postgres/TaskRepo.ts"
 import { layerUsageLog } from "./postgres/UsageLog.ts"
 import type { Secrets } from "./secrets.ts"
+import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
 import { layerVault } from "./services/Vault.ts"
@@ -109,5 +110,6 @@ export const layerServer = (
   }).pipe(
     Layer.merge(layerPoller),
     Layer.provideMerge(NodeHttpServer.layer(() => createServer(SERVER_OPTIONS), address)),
-    Layer.provide(layerRecovery)
+    Layer.provide(layerRecovery),
+    Layer.provide(layerDiscreetTracing)
   )

@@ -168,9 +168,15 @@ export const layerVideoSettlement = Layer.effect(
       yield* failpoints.pass("video.settled")
     })
 
-    /** Trouble while asking says nothing about the job: the task stays as it is. */
-    const troubled = (task: ClaimedTask, failure: { readonly message: string }) =>
-      Effect.logDebug("a poll gave no verdict", failure.message).pipe(
+    /**
+     * Trouble while asking says nothing about the job: the task stays as it is. The vendor's words,
+     * which may repeat the prompt, are left to the client.
+     */
+    const troubled = (task: ClaimedTask, failure: VendorFailure | { readonly message: string }) =>
+      Effect.logDebug(
+        "a poll gave no verdict",
+        "_tag" in failure ? failure._tag : failure.message
+      ).pipe(
         Effect.annotateLogs({ task: task.id, channel: task.channelId }),
         Effect.andThen(stillOpen(task, null)),
         Effect.asVoid
