@@ -58,6 +58,9 @@ const settings = Config.all({
   idempotencySeconds: seconds("GATEWAY_IDEMPOTENCY_SECONDS", defaultSettings.idempotencySeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
   pollsPerChannel: whole("GATEWAY_POLLS_PER_CHANNEL", defaultSettings.pollsPerChannel),
+  callLogDays: Config.schema(positive, "GATEWAY_CALL_LOG_DAYS").pipe(
+    Config.withDefault(defaultSettings.callLogDays)
+  ),
   auditSeconds: seconds("GATEWAY_AUDIT_SECONDS", defaultSettings.auditSeconds),
   drainSeconds: Config.schema(notNegative, "GATEWAY_DRAIN_SECONDS").pipe(
     Config.withDefault(defaultSettings.drainSeconds)

@@ -2,13 +2,16 @@
 
 import { NodeCrypto } from "@effect/platform-node"
 import { Layer } from "effect"
+import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerAdminAuditing } from "./http/adminAuditing.ts"
 import { GatewayApi } from "./http/api/Api.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/authorization.ts"
 import { layerEdge } from "./http/edge.ts"
 import { layerAccountHandlers } from "./http/handlers/account.ts"
 import { layerAdminHandlers } from "./http/handlers/admin.ts"
+import { layerHistoryHandlers } from "./http/handlers/history.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
@@ -19,15 +22,20 @@ import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerAccess } from "./postgres/Access.ts"
+import { layerAdminAudit } from "./postgres/AdminAudit.ts"
+import { layerCallLog } from "./postgres/CallLog.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
 import { layerMigrations } from "./postgres/migrations/index.ts"
 import { layerOperationsStore } from "./postgres/OperationsStore.ts"
+import { layerOrphans } from "./postgres/Orphans.ts"
 import { layerRepeats } from "./postgres/Repeats.ts"
+import { layerTaskHistory } from "./postgres/TaskHistory.ts"
 import { layerTaskRepo } from "./postgres/TaskRepo.ts"
 import { layerUsageLog } from "./postgres/UsageLog.ts"
 import type { Secrets } from "./secrets.ts"
+import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
@@ -53,8 +61,13 @@ export const layerStores = (secrets: Secrets) =>
     layerRepeats,
     layerCatalog,
     layerAccess,
-    layerOperationsStore
+    layerOperationsStore,
+    layerTaskHistory,
+    layerOrphans,
+    layerAdminAudit
   ).pipe(
+    // Media are digested apart from the event loop.
+    Layer.provideMerge(Layer.provide(layerCallLog, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey)),
     Layer.provideMerge(layerCrypto),
@@ -79,9 +92,10 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerImagesHandlers,
     layerAccountHandlers,
     layerAdminHandlers,
-    layerOperationsHandlers
+    layerOperationsHandlers,
+    layerHistoryHandlers
   ]),
-  Layer.provide([layerAuthorization, layerRequestRules])
+  Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
 /** Every route of the gateway, without a server to serve them. */
@@ -110,5 +124,6 @@ export const layerServer = (
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
-    Layer.provide(layerRecovery)
+    Layer.provide(layerRecovery),
+    Layer.provide(layerDiscreetTracing)
   )

@@ -142,6 +142,17 @@ export const layerTaskRepo = Layer.effect(
       }
     )
 
+    const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
+      function* (organizationId, id, upstreamId) {
+        yield* repeatable(sql`
+          INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
+          SELECT h.organization_id, h.id, h.job, ${upstreamId}, 'accepted_late' FROM holds h
+           WHERE h.organization_id = ${organizationId} AND h.id = ${id}
+          ON CONFLICT (organization_id, hold_id) DO UPDATE
+             SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
+      }
+    )
+
     const lease = sql`
              SET lease = t.lease + 1, asked_at = now(),
                  next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
@@ -272,6 +283,16 @@ export const layerTaskRepo = Layer.effect(
       Effect.asVoid
     )
 
-    return TaskRepo.of({ find, accept, claim, claimDue, putBack, pause, takeOver, abandoned })
+    return TaskRepo.of({
+      find,
+      accept,
+      acceptedLate,
+      claim,
+      claimDue,
+      putBack,
+      pause,
+      takeOver,
+      abandoned
+    })
   })
 )

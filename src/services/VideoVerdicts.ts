@@ -175,9 +175,15 @@ export const makeVideoVerdicts = Effect.gen(function* () {
   const apply = (task: ClaimedTask, status: VideoStatus) =>
     Effect.catchDefect(applyStatus(task, status), (defect) => stumbled(task, defect))
 
-  /** Trouble while asking says nothing about the job: the task stays as it is. */
+  /**
+   * Trouble while asking says nothing about the job: the task stays as it is. The vendor's words,
+   * which may repeat the prompt, are not logged.
+   */
   const troubled = (task: ClaimedTask, trouble: Trouble) =>
-    Effect.logDebug("a poll gave no verdict", trouble.message).pipe(
+    Effect.logDebug(
+      "a poll gave no verdict",
+      "_tag" in trouble ? trouble._tag : trouble.message
+    ).pipe(
       Effect.annotateLogs({ task: task.id, channel: task.channelId }),
       Effect.andThen(stillOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
     )

@@ -1,6 +1,8 @@
 /** Settles tasks nobody asks for, and gives back what crashes left behind. */
 import { Effect, Layer } from "effect"
+import { CallLog } from "../services/CallLog.ts"
 import { PollerPulse } from "../services/PollerPulse.ts"
+import { Repeats } from "../services/Repeats.ts"
 import { Settings } from "../services/Settings.ts"
 import { VideoSettlement } from "../services/VideoSettlement.ts"
 
@@ -13,10 +15,14 @@ const steadily = (name: string, round: Effect.Effect<unknown>, pause: Effect.Eff
     Effect.forkScoped
   )
 
+const PRUNE_EVERY_SECONDS = 3600
+
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
     const pulse = yield* PollerPulse
+    const callLog = yield* CallLog
+    const repeats = yield* Repeats
     const { pollerSeconds } = yield* Settings
     const pause = Effect.sleep(`${pollerSeconds} seconds`)
     const rounds = Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
@@ -24,6 +30,9 @@ export const layerPoller = Layer.effectDiscard(
     })
     yield* steadily("the poller", rounds, Effect.raceFirst(pause, settlement.room))
     yield* steadily("the sweep", settlement.sweep, pause)
+    const rarely = Effect.sleep(`${PRUNE_EVERY_SECONDS} seconds`)
+    yield* steadily("the call log's retention", callLog.prune, rarely)
+    yield* steadily("the retention of idempotency keys", repeats.purge, rarely)
   })
 )
 
