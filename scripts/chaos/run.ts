@@ -13,6 +13,7 @@ import { judgeAnswers } from "./judges/answers.ts"
 import { judgeImages } from "./judges/images.ts"
 import { judgeLedger } from "./judges/ledger.ts"
 import { judgeLogs } from "./judges/logs.ts"
+import { judgeRefunds } from "./judges/refunds.ts"
 import { judgeRepeats, judgeVideos } from "./judges/vendors.ts"
 import { open, type Verdict } from "./judges/verdict.ts"
 import { runClient } from "./load.ts"
@@ -170,6 +171,7 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
         asked,
         audits.verdict,
         ...judgeLedger(books),
+        judgeRefunds(books, witness),
         settled,
         ...judgeAnswers(books, witness),
         ...judgeImages(books, witness),

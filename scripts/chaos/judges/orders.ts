@@ -5,7 +5,7 @@ import type { Order, Witness } from "../witness.ts"
 import { groupBy } from "./verdict.ts"
 
 /** The book counts whole milliseconds. */
-const ROUNDING_MILLIS = 5
+export const ROUNDING_MILLIS = 5
 /** A gateway that slept may call the vendor for a hold that was given back meanwhile. */
 const LATE_MILLIS = 20_000
 
