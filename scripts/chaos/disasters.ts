@@ -29,13 +29,13 @@ const strike = Effect.fnUntraced(function* (world: World, witness: Witness, disa
   switch (disaster._tag) {
     case "KillGateway": {
       const gateway = yield* gatewayAt(world, disaster.gateway)
-      yield* gateway.signal("SIGKILL")
+      yield* gateway.kill
       return count(witness, "gateways killed")
     }
     case "StopGateway": {
       const gateway = yield* gatewayAt(world, disaster.gateway)
-      const seconds = yield* gateway.stop
-      return count(witness, seconds === null ? STOP_IGNORED : "gateways stopped gracefully")
+      const ended = yield* gateway.stop
+      return count(witness, ended ? "gateways stopped gracefully" : STOP_IGNORED)
     }
     case "PauseGateway": {
       const gateway = yield* gatewayAt(world, disaster.gateway)

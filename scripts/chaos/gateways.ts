@@ -2,31 +2,33 @@
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Clock, Effect, Option, Schedule, type Scope } from "effect"
+import { Clock, Effect, Option, Schedule, type Scope, Semaphore } from "effect"
 import { startProcess, type TestProcess } from "../../test/support/processes.ts"
 
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
+/** What happens to it happens one at a time, and after it has served for a moment. */
 export interface Gateway {
   readonly name: string
   /** Waits until the gateway listens, and answers where. */
   readonly url: Effect.Effect<string>
   /** Where it listens; null while it does not. */
   readonly urlNow: () => string | null
-  /** Waits until it listens, then sends the signal. */
-  signal(name: NodeJS.Signals): Effect.Effect<void>
-  /** Waits until it listens, stops it in mid-run for so many seconds and lets it go on. */
+  /** Whether it listens and is not paused. */
+  readonly awake: () => boolean
+  /** Sends SIGKILL and waits for the end. */
+  readonly kill: Effect.Effect<void>
+  /** Stops it in mid-run for so many seconds and lets it go on. */
   pause(seconds: number): Effect.Effect<void>
-  /**
-   * Waits until it listens, asks it to end, and answers the seconds it took; null when it had to be
-   * killed in the end.
-   */
-  readonly stop: Effect.Effect<number | null>
+  /** Sends SIGTERM and waits for the end; false when it did not come and SIGKILL had to follow. */
+  readonly stop: Effect.Effect<boolean>
   /** How often it came up, and how often it ended before. */
   readonly starts: () => { readonly served: number; readonly gaveUp: number }
 }
 
 const LOOK_AGAIN = "20 millis"
+/** Without it, a slow machine would see its gateways killed faster than they can start. */
+const SERVES_AT_LEAST_MILLIS = 1500
 const START_AGAIN_AFTER = "200 millis"
 /** Longer than a gateway may take to drain. */
 const STOP_PATIENCE = "45 seconds"
@@ -61,21 +63,29 @@ export const startLogged = Effect.fnUntraced(function* (options: {
   return process
 })
 
+interface Running {
+  readonly process: TestProcess
+  readonly url: string
+  /** Milliseconds since 1970. */
+  readonly since: number
+  paused: boolean
+}
+
 /** Keeps a gateway running until the scope closes. */
 export const makeGateway = Effect.fnUntraced(function* (options: {
   readonly directory: string
   readonly name: string
   readonly env: Readonly<Record<string, string>>
 }): Effect.fn.Return<Gateway, never, Scope.Scope> {
-  const running: { process: TestProcess | null; url: string | null } = { process: null, url: null }
+  const running: { current: Running | null } = { current: null }
   const counts = { served: 0, gaveUp: 0 }
+  const oneAtATime = yield* Semaphore.make(1)
 
   const live = Effect.gen(function* () {
     const process = yield* startLogged({ ...options, entry })
     const [, url = ""] = yield* process.waitForLine(/listens on (http:\S+)/)
     counts.served++
-    running.process = process
-    running.url = url
+    running.current = { process, url, since: yield* Clock.currentTimeMillis, paused: false }
     yield* process.end
   }).pipe(
     Effect.scoped,
@@ -87,42 +97,59 @@ export const makeGateway = Effect.fnUntraced(function* (options: {
     ),
     Effect.ensuring(
       Effect.sync(() => {
-        running.process = null
-        running.url = null
+        running.current = null
       })
     )
   )
   yield* Effect.forkScoped(Effect.forever(live))
 
-  const serving = Effect.suspend(() =>
-    running.process === null || running.url === null
-      ? Effect.fail("not yet" as const)
-      : Effect.succeed({ process: running.process, url: running.url })
-  ).pipe(Effect.retry(Schedule.spaced(LOOK_AGAIN)), Effect.orDie)
+  const serving = (leastMillis: number) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      running.current === null || now - running.current.since < leastMillis
+        ? Effect.fail("not yet" as const)
+        : Effect.succeed(running.current)
+    ).pipe(Effect.retry(Schedule.spaced(LOOK_AGAIN)), Effect.orDie)
+
+  /** Nobody is sent to a gateway that is about to end. */
+  const end = Effect.fnUntraced(function* (process: TestProcess, signal: NodeJS.Signals) {
+    running.current = null
+    yield* process.kill(signal)
+    return yield* process.end
+  })
+  const struck = <A>(strike: (gateway: Running) => Effect.Effect<A>) =>
+    oneAtATime.withPermits(1)(Effect.flatMap(serving(SERVES_AT_LEAST_MILLIS), strike))
 
   return {
     name: options.name,
-    url: Effect.map(serving, ({ url }) => url),
-    urlNow: () => running.url,
-    signal: (name) => Effect.flatMap(serving, ({ process }) => process.kill(name)),
+    url: Effect.map(serving(0), ({ url }) => url),
+    urlNow: () => running.current?.url ?? null,
+    awake: () => running.current?.paused === false,
+    kill: Effect.asVoid(struck(({ process }) => end(process, "SIGKILL"))),
     pause: (seconds) =>
-      Effect.flatMap(serving, ({ process }) =>
+      struck((gateway) =>
         Effect.acquireUseRelease(
-          process.kill("SIGSTOP"),
+          Effect.andThen(
+            Effect.sync(() => {
+              gateway.paused = true
+            }),
+            gateway.process.kill("SIGSTOP")
+          ),
           () => Effect.sleep(`${seconds} seconds`),
-          () => process.kill("SIGCONT")
+          () =>
+            Effect.andThen(
+              gateway.process.kill("SIGCONT"),
+              Effect.sync(() => {
+                gateway.paused = false
+              })
+            )
         )
       ),
-    stop: Effect.gen(function* () {
-      const { process } = yield* serving
-      const askedAt = yield* Clock.currentTimeMillis
-      yield* process.kill("SIGTERM")
-      if (Option.isNone(yield* Effect.timeoutOption(process.end, STOP_PATIENCE))) {
-        yield* process.kill("SIGKILL")
-        return null
-      }
-      return ((yield* Clock.currentTimeMillis) - askedAt) / 1000
-    }),
+    stop: struck(({ process }) =>
+      Effect.timeoutOption(end(process, "SIGTERM"), STOP_PATIENCE).pipe(
+        Effect.tap((ended) => (Option.isNone(ended) ? end(process, "SIGKILL") : Effect.void)),
+        Effect.map(Option.isSome)
+      )
+    ),
     starts: () => ({ ...counts })
   }
 })

@@ -148,7 +148,7 @@ const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
   return { behave, follow }
 }
 
-/** Orders until the time is over, one order after the other; the last one is finished. */
+/** Orders until it is over, one order after the other; the last one is finished. */
 export const runClient = Effect.fnUntraced(function* (
   witness: Witness,
   gateways: ReadonlyArray<Gateway>,
@@ -156,12 +156,11 @@ export const runClient = Effect.fnUntraced(function* (
     readonly seed: string
     readonly index: number
     readonly customer: Customer
-    /** Milliseconds since 1970. */
-    readonly until: number
+    readonly isOver: () => boolean
   }
 ): Effect.fn.Return<void, never, HttpClient.HttpClient> {
   const client = makeClient(witness, gateways)
-  for (let number = 0; (yield* Clock.currentTimeMillis) < options.until; number++) {
+  for (let number = 0; !options.isOver(); number++) {
     const id = `${options.index}-${number}`
     // A generator for each order: how long one takes must not change what the next one is.
     yield* Effect.gen(function* () {

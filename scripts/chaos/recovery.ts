@@ -1,10 +1,17 @@
 /** How soon clients were served again after PostgreSQL had come back. */
 import type { Restart } from "./postgres.ts"
-import type { Witness } from "./witness.ts"
+import type { Moment, Witness } from "./witness.ts"
+
+/** How much of the time any gateway was there to answer: the others were killed or paused as well. */
+const awakeMillis = (moments: ReadonlyArray<Moment>, from: number, to: number): number =>
+  moments.reduce((sum, { at, awake }, index) => {
+    const before = moments[index - 1]?.at ?? at
+    return awake ? sum + Math.max(0, Math.min(at, to) - Math.max(before, from)) : sum
+  }, 0)
 
 /**
- * Seconds from each return of PostgreSQL to the end of the first 2xx that was asked for after it.
- * Null when the next kill came first, or nobody asked any more.
+ * Seconds with an awake gateway from each return of PostgreSQL to the end of the first 2xx that was
+ * asked for after it. Null when the next kill came first, or nobody asked any more.
  */
 export const recoverySeconds = (
   witness: Witness,
@@ -19,6 +26,8 @@ export const recoverySeconds = (
   return restarts.map(({ readyAt }, index) => {
     const nextKill = restarts[index + 1]?.killedAt ?? Number.POSITIVE_INFINITY
     const first = served.find(({ startedAt }) => startedAt >= readyAt)
-    return first === undefined || first.endedAt > nextKill ? null : (first.endedAt - readyAt) / 1000
+    return first === undefined || first.endedAt > nextKill
+      ? null
+      : awakeMillis(witness.moments, readyAt, first.endedAt) / 1000
   })
 }

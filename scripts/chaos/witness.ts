@@ -65,6 +65,12 @@ export interface Deposit {
   acknowledged: boolean
 }
 
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly awake: boolean
+}
+
 /** Everything is only ever added. */
 export interface Witness {
   /** A part of every prompt, which no log may hold. */
@@ -75,6 +81,8 @@ export interface Witness {
   readonly deposits: Array<Deposit>
   /** What the view of the books said in mid-run. */
   readonly audits: { read: number; readonly violations: Array<string> }
+  /** Whether any gateway could have answered, every moment. */
+  readonly moments: Array<Moment>
   /** How often what was done. */
   readonly counts: Map<string, number>
 }
@@ -86,6 +94,7 @@ export const makeWitness = (canary: string): Witness => ({
   sightings: [],
   deposits: [],
   audits: { read: 0, violations: [] },
+  moments: [],
   counts: new Map()
 })
 
