@@ -8,7 +8,7 @@ import { Console, Effect, Option, Random, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type ChaosOptions, commandOf, defaultOptions } from "./options.ts"
 import { renderReport } from "./report.ts"
-import { runChaos } from "./run.ts"
+import { quietSeconds, runChaos } from "./run.ts"
 
 class InvariantsViolated extends Schema.TaggedError<InvariantsViolated>()("InvariantsViolated", {
   violations: Schema.Int
@@ -81,7 +81,10 @@ const chaos = Command.make(
       recoverySeconds: defaultOptions.recoverySeconds,
       logs: Option.getOrNull(given.logs)
     }
-    yield* Console.log(`seed ${options.seed}: ${commandOf(options)}`)
+    yield* Console.log(
+      `seed ${options.seed} (again: ${commandOf(options)})\n` +
+        `${options.minutes} min of orders and disasters, then up to ${quietSeconds(options)} s until all is settled`
+    )
     const report = yield* runChaos(options)
     yield* Console.log(renderReport(report))
     if (report.violations.length > 0) {

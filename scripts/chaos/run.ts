@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeHttpClient } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Console, Effect, Fiber, Layer, Random, Redacted, Schedule, Schema } from "effect"
+import { Clock, Effect, Fiber, Layer, Random, Redacted, Schedule, Schema } from "effect"
 import { type Books, readAudit, readBooks, readOpen } from "./books.ts"
 import { openMarket, topUp } from "./customers.ts"
 import { wreak } from "./disasters.ts"
@@ -26,6 +26,11 @@ import { ACCOUNTANT, makeWorld, type World } from "./world.ts"
 
 /** On top of the longest deadline: retries, the poller's pace, and slow machines. */
 const QUIET_PATIENCE_SECONDS = 75
+
+/** How long it may take at most, after the last order, until nothing is under way. */
+export const quietSeconds = (options: ChaosOptions): number =>
+  options.pace.taskDeadline + QUIET_PATIENCE_SECONDS
+
 const AUDIT_EVERY = "4 seconds"
 const TOP_UP_EVERY = "2 seconds"
 const LOOK_EVERY = "50 millis"
@@ -96,7 +101,7 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
 /** Waits until nothing is under way; what still is after the longest deadline is a violation. */
 const settle = Effect.fnUntraced(function* (options: ChaosOptions) {
   const docket = open("I6", "all holds and tasks end within their deadlines")
-  const patience = options.pace.taskDeadline + QUIET_PATIENCE_SECONDS
+  const patience = quietSeconds(options)
   const quiet = yield* readOpen.pipe(
     Effect.repeat({
       schedule: Schedule.spaced("500 millis"),
@@ -158,7 +163,6 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
   })
   return yield* Effect.gen(function* () {
     const keys = yield* rage(options, world, witness)
-    yield* Console.log("orders and disasters are over; waiting for the last deadlines")
     const settled = yield* settle(options)
     const asked = yield* askGateways(world)
     const books = yield* readBooks(world.bookPath)
