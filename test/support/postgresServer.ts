@@ -88,8 +88,9 @@ const ready = (child: ChildProcess): Promise<void> =>
   new Promise((resolve, reject) => {
     let log = ""
     child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      // Read to the end, so that the pipe never fills, but keep only what tells about the start.
-      if (log.length < 10_000) log += chunk
+      // Read to the end, so that the pipe never fills. Clients that knock during a recovery leave
+      // many lines before the one that is waited for, so the last part is what is kept.
+      log = (log + chunk).slice(-10_000)
       if (log.includes("database system is ready to accept connections")) resolve()
     })
     child.once("error", reject)

@@ -1,0 +1,164 @@
+/** Both sides of the books when all is quiet: our tables, and the vendors' own record. */
+import { readFileSync } from "node:fs"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowsOf } from "../../src/postgres/rows.ts"
+import { type AcceptedEntry, BookEntry, type EndedEntry } from "../../src/simulator/Book.ts"
+
+const Pool = Schema.Struct({
+  organization_id: Schema.String,
+  balance: Schema.BigInt,
+  held: Schema.BigInt
+})
+const Transfer = Schema.Struct({
+  organization_id: Schema.String,
+  kind: Schema.String,
+  debit: Schema.String,
+  credit: Schema.String,
+  amount: Schema.BigInt,
+  hold_id: Schema.NullOr(Schema.String),
+  reference: Schema.NullOr(Schema.String)
+})
+const Hold = Schema.Struct({
+  organization_id: Schema.String,
+  id: Schema.String,
+  member_id: Schema.String,
+  amount: Schema.BigInt,
+  captured: Schema.BigInt,
+  overage: Schema.BigInt,
+  state: Schema.String,
+  upstream_model: Schema.String,
+  month: Schema.String,
+  created_at: Schema.Date,
+  closed_at: Schema.NullOr(Schema.Date),
+  closed_by: Schema.NullOr(Schema.String)
+})
+const MemberMonth = Schema.Struct({
+  organization_id: Schema.String,
+  member_id: Schema.String,
+  month: Schema.String,
+  held: Schema.BigInt,
+  captured: Schema.BigInt,
+  cap: Schema.NullOr(Schema.BigInt)
+})
+const Usage = Schema.Struct({
+  organization_id: Schema.String,
+  member_id: Schema.String,
+  hold_id: Schema.String,
+  task_id: Schema.NullOr(Schema.String),
+  model: Schema.String,
+  output: Schema.BigInt,
+  charge: Schema.BigInt
+})
+const Task = Schema.Struct({
+  organization_id: Schema.String,
+  id: Schema.String,
+  member_id: Schema.String,
+  model: Schema.String,
+  protocol: Schema.String,
+  state: Schema.String,
+  upstream_id: Schema.NullOr(Schema.String),
+  video_url: Schema.NullOr(Schema.String),
+  error_code: Schema.NullOr(Schema.String)
+})
+const Orphan = Schema.Struct({
+  organization_id: Schema.String,
+  hold_id: Schema.String,
+  upstream_id: Schema.NullOr(Schema.String),
+  reason: Schema.String
+})
+const Violation = Schema.Struct({
+  invariant: Schema.String,
+  organization_id: Schema.String,
+  subject: Schema.String,
+  detail: Schema.String
+})
+
+export type Hold = typeof Hold.Type
+export type Task = typeof Task.Type
+export type Orphan = typeof Orphan.Type
+export type Usage = typeof Usage.Type
+
+/** Paid work of a vendor, with its end if it came to one. */
+export interface Job {
+  readonly accepted: AcceptedEntry
+  readonly ended: EndedEntry | null
+}
+
+export interface Books {
+  readonly pools: ReadonlyArray<typeof Pool.Type>
+  readonly transfers: ReadonlyArray<typeof Transfer.Type>
+  readonly holds: ReadonlyArray<Hold>
+  readonly months: ReadonlyArray<typeof MemberMonth.Type>
+  readonly usage: ReadonlyArray<Usage>
+  readonly tasks: ReadonlyArray<Task>
+  readonly orphans: ReadonlyArray<Orphan>
+  readonly jobs: ReadonlyArray<Job>
+}
+
+const Line = Schema.fromJsonString(BookEntry)
+
+/** The vendors' jobs, in the order they were accepted. */
+const readJobs = (bookPath: string) =>
+  Effect.sync(() => {
+    const decode = Schema.decodeUnknownSync(Line)
+    const jobs = new Map<string, { accepted: AcceptedEntry; ended: EndedEntry | null }>()
+    for (const line of readFileSync(bookPath, "utf8").split("\n")) {
+      if (line === "") continue
+      const entry = decode(line)
+      if (entry.event === "accepted") jobs.set(entry.upstream_id, { accepted: entry, ended: null })
+      else {
+        const job = jobs.get(entry.upstream_id)
+        if (job !== undefined) job.ended = entry
+      }
+    }
+    return [...jobs.values()]
+  })
+
+/** Everything there is, which is read once nothing moves any more. */
+export const readBooks = Effect.fnUntraced(function* (
+  bookPath: string
+): Effect.fn.Return<Books, never, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    pools: yield* rowsOf(Pool)(sql`SELECT organization_id, balance, held FROM pools`),
+    transfers: yield* rowsOf(Transfer)(sql`
+      SELECT organization_id, kind, debit, credit, amount, hold_id, reference FROM transfers`),
+    holds: yield* rowsOf(Hold)(sql`
+      SELECT organization_id, id, member_id, amount, captured, overage, state,
+             job ->> 'upstream_model' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
+        FROM holds ORDER BY created_at`),
+    months: yield* rowsOf(MemberMonth)(sql`
+      SELECT mm.organization_id, mm.member_id, mm.month::text AS month, mm.held, mm.captured, m.monthly_cap AS cap
+        FROM member_months mm
+        JOIN members m ON m.organization_id = mm.organization_id AND m.id = mm.member_id`),
+    usage: yield* rowsOf(Usage)(sql`
+      SELECT organization_id, member_id, hold_id, task_id, model, output, charge
+        FROM usage_records`),
+    tasks: yield* rowsOf(Task)(sql`
+      SELECT organization_id, id, member_id, model, protocol, state, upstream_id, video_url,
+             error_code FROM tasks`),
+    orphans: yield* rowsOf(Orphan)(sql`
+      SELECT organization_id, hold_id, upstream_id, reason FROM orphans`),
+    jobs: yield* readJobs(bookPath)
+  }
+})
+
+/** What the audit view says, one line for each violation. */
+export const readAudit = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* rowsOf(Violation)(
+    sql`SELECT invariant, organization_id, subject, detail FROM ledger_audit`
+  )
+  return rows.map((row) => `${row.invariant} ${row.organization_id} ${row.subject}: ${row.detail}`)
+})
+
+/** How much is still under way. */
+export const readOpen = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`
+    SELECT id, 'open hold' AS what FROM holds WHERE state = 'open'
+    UNION ALL
+    SELECT id, 'task ' || state FROM tasks WHERE state IN ('submitting', 'processing')`)
+  return rows.map(({ id, what }) => `${what} ${id}`)
+})

@@ -1,0 +1,151 @@
+/** The organisations of a run: rich ones, tight ones that get money in small deposits, capped ones. */
+import { Effect, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import { parseNano } from "../../src/domain/Money.ts"
+import { catalogFor } from "./goods.ts"
+import { bodyOf, type ConnectionLost, send } from "./http.ts"
+import { type Customer, count, type Witness } from "./witness.ts"
+
+/** What the operator can do through one gateway. */
+export interface Operator {
+  readonly gatewayUrl: string
+  readonly adminToken: string
+}
+
+const Created = bodyOf(Schema.Struct({ id: Schema.String }))
+const CreatedKey = bodyOf(Schema.Struct({ id: Schema.String, key: Schema.String }))
+
+const ask = Effect.fnUntraced(function* (
+  operator: Operator,
+  path: string,
+  json?: unknown,
+  method?: "PUT"
+) {
+  const answer = yield* send(`${operator.gatewayUrl}/admin/v1${path}`, {
+    key: operator.adminToken,
+    ...(json === undefined ? {} : { json }),
+    ...(method === undefined ? {} : { method })
+  })
+  return answer.status >= 200 && answer.status < 300
+    ? answer
+    : yield* Effect.die(new Error(`${path} answered ${answer.status} ${answer.text}`))
+})
+
+const created = <A>(
+  read: (answer: Effect.Success<ReturnType<typeof ask>>) => A | null,
+  answer: Effect.Effect<
+    Effect.Success<ReturnType<typeof ask>>,
+    ConnectionLost,
+    HttpClient.HttpClient
+  >
+) =>
+  Effect.flatMap(answer, (given) => {
+    const value = read(given)
+    return value === null
+      ? Effect.die(new Error(`an unexpected answer: ${given.text}`))
+      : Effect.succeed(value)
+  })
+
+const purses = ["rich", "tight", "capped"] as const
+const ORGANIZATIONS = 6
+const FIRST_DEPOSIT = { rich: "1000000", tight: "40", capped: "1000000" }
+const TOP_UP = "15"
+
+/** The cap of a member for each minute of the run, so that it is used up on the way. */
+const CAP_PER_MINUTE = 30
+
+export interface Market {
+  readonly customers: ReadonlyArray<Customer>
+  /** Those that live on small deposits. */
+  readonly tight: ReadonlyArray<string>
+}
+
+const nano = (decimal: string) => Effect.orDie(Effect.fromResult(parseNano(decimal)))
+
+/** Loads the catalog and makes the customers, `clients` of them; nothing may be broken yet. */
+export const openMarket = Effect.fnUntraced(function* (
+  witness: Witness,
+  operator: Operator,
+  options: {
+    readonly simulatorUrl: string
+    readonly clients: number
+    readonly minutes: number
+  }
+) {
+  yield* ask(operator, "/catalog", catalogFor(options.simulatorUrl), "PUT")
+  const organizations = yield* Effect.forEach(
+    Array.from({ length: ORGANIZATIONS }, (_, index) => purses[index % purses.length] ?? "rich"),
+    Effect.fnUntraced(function* (purse, index) {
+      const { id } = yield* created(Created, ask(operator, "/organizations", { name: purse }))
+      yield* deposit(witness, operator, id, `first ${index}`, FIRST_DEPOSIT[purse])
+      return { id, purse }
+    })
+  )
+  const customers = yield* Effect.forEach(
+    Array.from({ length: options.clients }, (_, index) => index),
+    Effect.fnUntraced(function* (index): Effect.fn.Return<
+      Customer,
+      ConnectionLost,
+      HttpClient.HttpClient
+    > {
+      const organization = organizations[index % ORGANIZATIONS]
+      if (organization === undefined) return yield* Effect.die(new Error("no organisation"))
+      const cap = Math.ceil(options.minutes * CAP_PER_MINUTE)
+      const member = yield* created(
+        Created,
+        ask(operator, `/organizations/${organization.id}/members`, {
+          name: `client ${index}`,
+          monthly_cap: organization.purse === "capped" ? String(cap) : null
+        })
+      )
+      const { key } = yield* created(
+        CreatedKey,
+        ask(operator, `/members/${member.id}/keys`, { name: "chaos" })
+      )
+      return { organizationId: organization.id, memberId: member.id, key }
+    })
+  )
+  const tight = organizations.flatMap(({ id, purse }) => (purse === "tight" ? [id] : []))
+  return { customers, tight } satisfies Market
+})
+
+/** One deposit, sent once. Its reference makes it safe to send again. */
+const deposit = Effect.fnUntraced(function* (
+  witness: Witness,
+  operator: Operator,
+  organizationId: string,
+  reference: string,
+  amount: string
+) {
+  const known = witness.deposits.find(
+    (one) => one.organizationId === organizationId && one.reference === reference
+  )
+  const entry = known ?? {
+    organizationId,
+    reference,
+    amountNano: yield* nano(amount),
+    acknowledged: false
+  }
+  if (known === undefined) witness.deposits.push(entry)
+  const answer = yield* send(
+    `${operator.gatewayUrl}/admin/v1/organizations/${organizationId}/deposits`,
+    { key: operator.adminToken, json: { amount, reference } }
+  )
+  const done = answer.status >= 200 && answer.status < 300
+  if (done) entry.acknowledged = true
+  count(witness, done ? "deposits acknowledged" : "deposits refused")
+  return done
+})
+
+/** Gives a tight organisation a little more; repeated by its reference until it is acknowledged. */
+export const topUp = Effect.fnUntraced(function* (
+  witness: Witness,
+  operator: Effect.Effect<Operator>,
+  organizationId: string,
+  reference: string
+) {
+  const once = Effect.flatMap(operator, (through) =>
+    deposit(witness, through, organizationId, reference, TOP_UP)
+  ).pipe(Effect.catchTag("ConnectionLost", () => Effect.succeed(false)))
+  yield* Effect.repeat(Effect.delay(once, "200 millis"), { until: (done) => done })
+})

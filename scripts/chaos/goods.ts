@@ -1,0 +1,90 @@
+/** What is ordered in a run, and what it must cost: stated here apart from the gateway's own rules. */
+
+import { demoCatalog } from "../../src/demoCatalog.ts"
+import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+
+export interface Good {
+  readonly model: string
+  readonly kind: "video" | "image"
+  readonly protocol: string
+  readonly upstreamModel: string
+  /** Smallest and largest number of seconds or images of one order. */
+  readonly units: readonly [least: number, most: number]
+  readonly holdNano: (units: number) => bigint
+  /** `tokens` are what the vendor reported; null when it reported none. */
+  readonly chargeNano: (units: number, tokens: number | null) => bigint
+  /** How often it is ordered, against the others. */
+  readonly weight: number
+}
+
+const perUnit = (nano: bigint) => ({
+  holdNano: (units: number) => BigInt(units) * nano,
+  chargeNano: (units: number) => BigInt(units) * nano
+})
+
+/** 46 per million tokens; 720p at 24 frames a second. */
+const NANO_PER_TOKEN = 46_000n
+const TOKENS_PER_SECOND = (1280n * 720n * 24n) / 1024n
+const byFormula = (seconds: number) => BigInt(seconds) * TOKENS_PER_SECOND * NANO_PER_TOKEN
+
+export const goods: ReadonlyArray<Good> = [
+  {
+    model: "film-1",
+    kind: "video",
+    protocol: "vp_a",
+    upstreamModel: "sim-film-2",
+    units: [5, 12],
+    holdNano: byFormula,
+    chargeNano: (seconds, tokens) =>
+      tokens === null ? byFormula(seconds) : BigInt(tokens) * NANO_PER_TOKEN,
+    weight: 4
+  },
+  {
+    model: "clip-1",
+    kind: "video",
+    protocol: "vp_d",
+    upstreamModel: "sim-clip-3.0",
+    units: [3, 12],
+    ...perUnit(600_000_000n),
+    weight: 3
+  },
+  {
+    model: "motion-1",
+    kind: "video",
+    protocol: "vp_e",
+    upstreamModel: "viduq3-pro",
+    units: [2, 9],
+    ...perUnit(500_000_000n),
+    weight: 1
+  },
+  {
+    model: "paint-1",
+    kind: "image",
+    protocol: "ip_a",
+    upstreamModel: "sim-paint-1",
+    units: [1, 6],
+    ...perUnit(200_000_000n),
+    weight: 3
+  },
+  {
+    model: "paint-2",
+    kind: "image",
+    protocol: "ip_b",
+    upstreamModel: "qwen-image-2.0",
+    units: [1, 6],
+    ...perUnit(250_000_000n),
+    weight: 2
+  }
+]
+
+const sold = new Set(goods.map(({ model }) => model))
+
+/** The demo's models that are ordered, mounted on the simulator. */
+export const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
+  const { channels, models, mounts } = demoCatalog(simulatorUrl)
+  return {
+    channels,
+    models: models.filter(({ id }) => sold.has(id)),
+    mounts: mounts.filter(({ model }) => sold.has(model))
+  }
+}

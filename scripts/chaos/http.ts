@@ -1,0 +1,60 @@
+/** Requests as a client sends them, with a lost connection as a value. */
+import { Effect, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly text: string
+}
+
+/** No whole answer came: refused, cut, or longer than anybody waits. */
+export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
+  message: Schema.String
+}) {}
+
+const PATIENCE = "40 seconds"
+
+/** Sends one request, once. POST when there is a body. */
+export const send = Effect.fnUntraced(
+  function* (
+    url: string,
+    options: {
+      readonly key: string
+      readonly method?: "PUT"
+      readonly json?: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  ): Effect.fn.Return<Answer, unknown, HttpClient.HttpClient> {
+    const http = yield* HttpClient.HttpClient
+    const request =
+      options.json === undefined
+        ? HttpClientRequest.get(url)
+        : HttpClientRequest.make(options.method ?? "POST")(url).pipe(
+            HttpClientRequest.bodyJsonUnsafe(options.json)
+          )
+    const response = yield* request.pipe(
+      HttpClientRequest.bearerToken(options.key),
+      HttpClientRequest.setHeaders({ ...options.headers }),
+      http.execute
+    )
+    return { status: response.status, headers: response.headers, text: yield* response.text }
+  },
+  (effect) =>
+    effect.pipe(
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+      Effect.timeout(PATIENCE),
+      Effect.mapError((cause) => new ConnectionLost({ message: String(cause) }))
+    )
+)
+
+/** The answer's body in the expected shape; null when it is not. */
+export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S
+): ((answer: Answer) => S["Type"] | null) => {
+  const decode = Schema.decodeUnknownOption(Schema.fromJsonString(schema))
+  return ({ text }) => {
+    const decoded = decode(text)
+    return decoded._tag === "Some" ? decoded.value : null
+  }
+}

@@ -1,0 +1,32 @@
+/** A vendor's error is answered when the hold is back, and not before. */
+import type { Books, Hold } from "../books.ts"
+import type { Attempt, Witness } from "../witness.ts"
+import { pairUp } from "./matching.ts"
+import { claimOf, ROUNDING_MILLIS } from "./orders.ts"
+import { groupBy, open, type Verdict } from "./verdict.ts"
+
+/** Taken and given back while the client waited. */
+const within = ({ startedAt, endedAt }: Attempt, { created_at, closed_at, state }: Hold): boolean =>
+  state === "released" &&
+  closed_at !== null &&
+  created_at.getTime() + ROUNDING_MILLIS >= startedAt &&
+  closed_at.getTime() - ROUNDING_MILLIS <= endedAt
+
+/** Requests with a key are left out: their answer may be one that was given before. */
+export const judgeRefunds = (books: Books, witness: Witness): Verdict => {
+  const docket = open("refund", "a hold is back when the vendor's error is answered")
+  const refused = witness.attempts.filter(
+    ({ order, outcome }) =>
+      order.idempotencyKey === null &&
+      outcome._tag === "Refused" &&
+      outcome.code === "upstream_error"
+  )
+  const holds = groupBy(books.holds, claimOf.hold)
+  const pairs = pairUp(refused, (attempt) =>
+    (holds.get(claimOf.order(attempt.order)) ?? []).filter((hold) => within(attempt, hold))
+  )
+  for (const attempt of refused) {
+    docket.look(pairs.has(attempt) ? null : `order ${attempt.order.id}: no hold came back in time`)
+  }
+  return docket.verdict
+}

@@ -1,0 +1,178 @@
+/** Clients that order, wait, go away, come back and repeat themselves. */
+import { Clock, Effect, Random, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import type { Gateway } from "./gateways.ts"
+import { type Answer, bodyOf, ConnectionLost, send } from "./http.ts"
+import { type Behaviour, changed, makePlan } from "./orders.ts"
+import type { Customer, Order, Outcome, Witness } from "./witness.ts"
+
+const readTask = bodyOf(Schema.Struct({ id: Schema.String, task_status: Schema.String }))
+const readImages = bodyOf(Schema.Struct({ data: Schema.Array(Schema.Unknown) }))
+const readError = bodyOf(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))
+const readVideo = bodyOf(Schema.Struct({ content: Schema.Struct({ video_url: Schema.String }) }))
+
+const MAX_ATTEMPTS = 6
+
+/** An answer that no gateway of ours gives is as good as none. */
+const outcomeOf = (order: Order, answer: Answer): Outcome => {
+  const { status, text } = answer
+  if (status < 200 || status >= 300) {
+    const code = readError(answer)?.error.code
+    return code === undefined ? { _tag: "Lost" } : { _tag: "Refused", status, code }
+  }
+  const replayed = answer.headers["idempotency-replayed"] === "true"
+  if (order.kind === "image") {
+    return readImages(answer) === null
+      ? { _tag: "Lost" }
+      : { _tag: "Accepted", taskId: null, replayed, text }
+  }
+  const task = readTask(answer)
+  return task === null ? { _tag: "Lost" } : { _tag: "Accepted", taskId: task.id, replayed, text }
+}
+
+/** Whether a client with a key would send the same request again. */
+const undecided = (outcome: Outcome): boolean =>
+  outcome._tag === "Lost" ||
+  outcome._tag === "HungUp" ||
+  (outcome._tag === "Refused" && (outcome.status >= 500 || outcome.status === 409))
+
+/** Any gateway that listens now, chosen at random; waits until there is one. */
+const anyGateway = Effect.fnUntraced(function* (gateways: ReadonlyArray<Gateway>) {
+  const serving = gateways.flatMap((gateway) => {
+    const url = gateway.urlNow()
+    return url === null ? [] : [{ name: gateway.name, url }]
+  })
+  if (serving.length > 0) return yield* Effect.orDie(Random.choice(serving))
+  return yield* Effect.raceAllFirst(
+    gateways.map(({ name, url }) => Effect.map(url, (url) => ({ name, url })))
+  )
+})
+
+/** Draws from the random generator it is run with; its choices depend on nothing else. */
+const makeClient = (witness: Witness, gateways: ReadonlyArray<Gateway>) => {
+  const attempt = Effect.fnUntraced(function* (order: Order, hangUpAfterMillis: number | null) {
+    const gateway = yield* anyGateway(gateways)
+    const startedAt = yield* Clock.currentTimeMillis
+    const answered = send(
+      `${gateway.url}/v1/${order.kind === "video" ? "videos" : "images"}/generations`,
+      {
+        key: order.customer.key,
+        json: order.json,
+        headers: order.idempotencyKey === null ? {} : { "idempotency-key": order.idempotencyKey }
+      }
+    ).pipe(
+      Effect.map((answer) => outcomeOf(order, answer)),
+      Effect.catchTag("ConnectionLost", () => Effect.succeed<Outcome>({ _tag: "Lost" }))
+    )
+    const outcome =
+      hangUpAfterMillis === null
+        ? yield* answered
+        : yield* Effect.timeoutOrElse(answered, {
+            duration: `${hangUpAfterMillis} millis`,
+            orElse: () => Effect.succeed<Outcome>({ _tag: "HungUp" })
+          })
+    const endedAt = yield* Clock.currentTimeMillis
+    witness.attempts.push({ order, gateway: gateway.name, startedAt, endedAt, outcome })
+    return outcome
+  })
+
+  const repeat = Effect.fnUntraced(function* (order: Order) {
+    let outcome = yield* attempt(order, null)
+    for (let sent = 1; sent < MAX_ATTEMPTS && undecided(outcome); sent++) {
+      yield* Effect.sleep(`${yield* Random.nextIntBetween(100, 900)} millis`)
+      outcome = yield* attempt(order, null)
+    }
+    return outcome
+  })
+
+  const behave = Effect.fnUntraced(function* (order: Order, behaviour: Behaviour) {
+    switch (behaviour._tag) {
+      case "Once":
+        return yield* attempt(order, null)
+      case "HangsUp":
+        return yield* attempt(order, behaviour.afterMillis)
+      case "Repeats":
+        return yield* repeat(order)
+      case "HangsUpAndRepeats":
+        yield* attempt(order, behaviour.afterMillis)
+        return yield* repeat(order)
+      case "Bursts": {
+        const outcomes = yield* Effect.all(
+          Array.from({ length: behaviour.size }, () => attempt(order, null)),
+          { concurrency: "unbounded" }
+        )
+        const accepted = outcomes.find(({ _tag }) => _tag === "Accepted")
+        return accepted ?? (yield* repeat(order))
+      }
+      case "Changes": {
+        const outcome = yield* repeat(order)
+        const other = changed(order)
+        witness.orders.set(other.promptDigest, other)
+        yield* attempt(other, null)
+        return outcome
+      }
+    }
+  })
+
+  const look = Effect.fnUntraced(function* (order: Order, taskId: string, waitSeconds: number) {
+    const gateway = yield* anyGateway(gateways)
+    const startedAt = yield* Clock.currentTimeMillis
+    const answer = yield* send(`${gateway.url}/v1/videos/${taskId}?wait=${waitSeconds}`, {
+      key: order.customer.key
+    })
+    const said = readTask(answer)?.task_status ?? readError(answer)?.error.code
+    if (said === undefined) return yield* new ConnectionLost({ message: "no answer of ours" })
+    witness.sightings.push({
+      order,
+      taskId,
+      startedAt,
+      endedAt: yield* Clock.currentTimeMillis,
+      status: answer.status,
+      said,
+      videoUrl: readVideo(answer)?.content.video_url ?? null
+    })
+    return said
+  })
+
+  const follow = Effect.fnUntraced(function* (order: Order, taskId: string, polls: number) {
+    for (let asked = 0; asked < polls; asked++) {
+      const wait = yield* Random.nextIntBetween(0, 3)
+      const said = yield* look(order, taskId, wait).pipe(
+        Effect.catchTag("ConnectionLost", () => Effect.succeed("nothing"))
+      )
+      if (said === "succeeded" || said === "failed") return
+      yield* Effect.sleep(`${yield* Random.nextIntBetween(100, 600)} millis`)
+    }
+  })
+
+  return { behave, follow }
+}
+
+/** Orders until it is over, one order after the other; the last one is finished. */
+export const runClient = Effect.fnUntraced(function* (
+  witness: Witness,
+  gateways: ReadonlyArray<Gateway>,
+  options: {
+    readonly seed: string
+    readonly index: number
+    readonly customer: Customer
+    readonly isOver: () => boolean
+  }
+): Effect.fn.Return<void, never, HttpClient.HttpClient> {
+  const client = makeClient(witness, gateways)
+  for (let number = 0; !options.isOver(); number++) {
+    const id = `${options.index}-${number}`
+    // A generator for each order: how long one takes must not change what the next one is.
+    yield* Effect.gen(function* () {
+      const { customer } = options
+      const plan = yield* makePlan({ customer, id, canary: witness.canary })
+      const { order, behaviour } = plan
+      witness.orders.set(order.promptDigest, order)
+      yield* Effect.sleep(`${plan.thinkMillis} millis`)
+      const outcome = yield* client.behave(order, behaviour)
+      if (outcome._tag === "Accepted" && outcome.taskId !== null) {
+        yield* client.follow(order, outcome.taskId, plan.polls)
+      }
+    }).pipe(Random.withSeed(`${options.seed} client ${id}`))
+  }
+})

@@ -1,0 +1,33 @@
+/** How soon clients were served again after PostgreSQL had come back. */
+import type { Restart } from "./postgres.ts"
+import type { Moment, Witness } from "./witness.ts"
+
+/** How much of the time any gateway was there to answer: the others were killed or paused as well. */
+const awakeMillis = (moments: ReadonlyArray<Moment>, from: number, to: number): number =>
+  moments.reduce((sum, { at, awake }, index) => {
+    const before = moments[index - 1]?.at ?? at
+    return awake ? sum + Math.max(0, Math.min(at, to) - Math.max(before, from)) : sum
+  }, 0)
+
+/**
+ * Seconds with an awake gateway from each return of PostgreSQL to the end of the first 2xx that was
+ * asked for after it. Null when the next kill came first, or nobody asked any more.
+ */
+export const recoverySeconds = (
+  witness: Witness,
+  restarts: ReadonlyArray<Restart>
+): ReadonlyArray<number | null> => {
+  const served = [
+    ...witness.attempts.flatMap(({ outcome, startedAt, endedAt }) =>
+      outcome._tag === "Accepted" ? [{ startedAt, endedAt }] : []
+    ),
+    ...witness.sightings.filter(({ status }) => status < 300)
+  ].sort((a, b) => a.endedAt - b.endedAt)
+  return restarts.map(({ readyAt }, index) => {
+    const nextKill = restarts[index + 1]?.killedAt ?? Number.POSITIVE_INFINITY
+    const first = served.find(({ startedAt }) => startedAt >= readyAt)
+    return first === undefined || first.endedAt > nextKill
+      ? null
+      : awakeMillis(witness.moments, readyAt, first.endedAt) / 1000
+  })
+}

@@ -1,0 +1,85 @@
+/** The processes of a run: PostgreSQL, the wire to it, the vendors, and the gateways. */
+import { randomBytes } from "node:crypto"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Effect, type Scope } from "effect"
+import type { ProcessEnded } from "../../test/support/processes.ts"
+import { type Gateway, makeGateway, startLogged } from "./gateways.ts"
+import type { ChaosOptions, Pace } from "./options.ts"
+import { makePostgres, type Postgres } from "./postgres.ts"
+import { makeWire, type Wire } from "./wire.ts"
+
+const simulatorEntry = fileURLToPath(new URL("../../src/simulator/main.ts", import.meta.url))
+
+/** The name of our own connections to PostgreSQL, which no disaster is meant for. */
+export const ACCOUNTANT = "chaos-accountant"
+
+export interface World {
+  /** Logs of every process and the vendors' book. */
+  readonly directory: string
+  readonly postgres: Postgres
+  readonly wire: Wire
+  readonly simulatorUrl: string
+  readonly bookPath: string
+  readonly gateways: ReadonlyArray<Gateway>
+  readonly adminToken: string
+  /** Texts that no log may hold. */
+  readonly secrets: ReadonlyArray<string>
+}
+
+const paceOf = (pace: Pace): Readonly<Record<string, string>> => ({
+  GATEWAY_ASK_INTERVAL_SECONDS: "0.5",
+  GATEWAY_POLLER_SECONDS: "0.5",
+  GATEWAY_LEASE_SECONDS: String(pace.lease),
+  GATEWAY_SUBMIT_DEADLINE_SECONDS: String(pace.submitDeadline),
+  GATEWAY_IMAGE_DEADLINE_SECONDS: String(pace.imageDeadline),
+  GATEWAY_TASK_DEADLINE_SECONDS: String(pace.taskDeadline),
+  GATEWAY_UNKNOWN_GRACE_SECONDS: String(pace.unknownGrace)
+})
+
+/** Starts everything; the gateways listen when it returns, and all of it ends with the scope. */
+export const makeWorld = Effect.fnUntraced(function* (
+  options: ChaosOptions,
+  directory: string
+): Effect.fn.Return<World, ProcessEnded, Scope.Scope> {
+  const bookPath = join(directory, "simulator-book.jsonl")
+  const simulator = yield* startLogged({
+    directory,
+    name: "simulator",
+    entry: simulatorEntry,
+    env: { GATEWAY_SIMULATOR_PORT: "0", SIMULATOR_BOOK: bookPath }
+  })
+  const [, simulatorUrl = ""] = yield* simulator.waitForLine(/listens on (http:\S+)/)
+
+  const postgres = yield* makePostgres
+  const wire = yield* makeWire(postgres.port)
+  const throughWire = new URL(postgres.url)
+  throughWire.port = String(wire.port)
+
+  const adminToken = `admin-${randomBytes(16).toString("hex")}`
+  const masterKey = randomBytes(32).toString("base64")
+  const env = {
+    ...paceOf(options.pace),
+    PORT: "0",
+    DATABASE_URL: throughWire.href,
+    GATEWAY_MASTER_KEY: masterKey,
+    GATEWAY_ADMIN_TOKEN: adminToken
+  }
+  const gateways: Array<Gateway> = []
+  for (let number = 1; number <= options.gateways; number++) {
+    const gateway = yield* makeGateway({ directory, name: `gateway-${number}`, env })
+    gateways.push(gateway)
+    // One after the other, so that the first one alone makes the tables.
+    yield* gateway.url
+  }
+  return {
+    directory,
+    postgres,
+    wire,
+    simulatorUrl,
+    bookPath,
+    gateways,
+    adminToken,
+    secrets: [adminToken, masterKey, throughWire.password]
+  }
+})

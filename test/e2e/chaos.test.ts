@@ -1,0 +1,28 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type ChaosOptions, defaultOptions } from "../../scripts/chaos/options.ts"
+import { renderReport } from "../../scripts/chaos/report.ts"
+import { runChaos } from "../../scripts/chaos/run.ts"
+
+const options: ChaosOptions = {
+  ...defaultOptions,
+  seed: String(Math.floor(Math.random() * 1e9)),
+  minutes: 0.4,
+  clients: 12,
+  rates: { kills: 18, stops: 3, pauses: 5, postgresKills: 5, terminations: 8, cuts: 12 },
+  pace: { lease: 1, submitDeadline: 3, imageDeadline: 3, taskDeadline: 12, unknownGrace: 3 },
+  // How fast a machine that does other things as well recovers is nothing to fail for.
+  recoverySeconds: null
+}
+
+it.live(
+  `money stays right while gateways and database are killed (seed ${options.seed})`,
+  () =>
+    Effect.gen(function* () {
+      const report = yield* runChaos(options)
+      assert.strictEqual(report.violations.length, 0, renderReport(report))
+      const unused = report.verdicts.filter(({ checked }) => checked === 0)
+      assert.deepStrictEqual(unused, [])
+    }),
+  180_000
+)
