@@ -49,7 +49,7 @@ export const defaultOptions: Omit<ChaosOptions, "seed"> = {
   clients: 24,
   rates: { kills: 24, stops: 2, pauses: 4, postgresKills: 2.6, terminations: 10, cuts: 12 },
   pace: { lease: 2, submitDeadline: 8, imageDeadline: 8, taskDeadline: 60, unknownGrace: 5 },
-  idempotency: false,
+  idempotency: true,
   recoverySeconds: 10,
   logs: null
 }
@@ -78,6 +78,6 @@ export const commandOf = (options: ChaosOptions): string => {
   return [
     `npm run chaos -- --seed ${options.seed} --minutes ${options.minutes}`,
     ...changed,
-    ...(options.idempotency ? ["--idempotency"] : [])
+    ...(options.idempotency ? [] : ["--no-idempotency"])
   ].join(" ")
 }
