@@ -57,6 +57,9 @@ const settings = Config.all({
   leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
   idempotencySeconds: seconds("GATEWAY_IDEMPOTENCY_SECONDS", defaultSettings.idempotencySeconds),
   pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
+  callLogDays: Config.schema(positive, "GATEWAY_CALL_LOG_DAYS").pipe(
+    Config.withDefault(defaultSettings.callLogDays)
+  ),
   pollsPerChannel: whole("GATEWAY_POLLS_PER_CHANNEL", defaultSettings.pollsPerChannel),
   auditSeconds: seconds("GATEWAY_AUDIT_SECONDS", defaultSettings.auditSeconds),
   drainSeconds: Config.schema(notNegative, "GATEWAY_DRAIN_SECONDS").pipe(

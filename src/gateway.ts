@@ -2,6 +2,7 @@
 
 import { NodeCrypto } from "@effect/platform-node"
 import { Layer } from "effect"
+import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { GatewayApi } from "./http/api/Api.ts"
@@ -19,6 +20,7 @@ import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerAccess } from "./postgres/Access.ts"
+import { layerCallLog } from "./postgres/CallLog.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
@@ -53,7 +55,8 @@ export const layerStores = (secrets: Secrets) =>
     layerRepeats,
     layerCatalog,
     layerAccess,
-    layerOperationsStore
+    layerOperationsStore,
+    layerCallLog.pipe(Layer.provide(Digest.layerWebCrypto))
   ).pipe(
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey)),

@@ -1,8 +1,9 @@
 /** Images asked for by a message in the cloud vendor's envelope: ip_b, and a family of the relay. */
-import { Clock, Effect, Result, Schema } from "effect"
+import { Clock, Duration, Effect, Result, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { imageCount, referenceImages } from "../domain/ImageRequest.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { type VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
+import { CurrentCallSubjects } from "../services/CallLog.ts"
 import type { ChannelAccount, ImageOrder, ImageResult } from "../services/ProtocolAdapter.ts"
 import { saysError } from "./errorText.ts"
 import { failedJob, flatFailure } from "./flatErrors.ts"
@@ -116,6 +117,17 @@ const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null 
 
 // Calls
 
+/** The same loss, with the job that can be looked for. */
+const ofJob = (upstreamId: string, lost: VendorLost): VendorLost =>
+  new VendorLost({
+    reason: lost.reason,
+    message: lost.message,
+    status: lost.status,
+    body: lost.body,
+    retryAfterSeconds: lost.retryAfterSeconds,
+    upstreamId
+  })
+
 const ASK_INTERVAL = "2 seconds"
 
 export interface MessageUrls {
@@ -127,33 +139,37 @@ export interface MessageUrls {
  * Makes the images and waits for them. A vendor that answers a task instead is asked until it is
  * done; the time limit of an image call holds for all of it.
  */
-export const generateByMessages = Effect.fnUntraced(
-  function* (
-    http: HttpClient.HttpClient,
-    limits: VendorLimits,
-    account: ChannelAccount,
-    urls: MessageUrls,
-    order: ImageOrder
-  ): Effect.fn.Return<ImageResult, VendorFailure> {
-    const request = HttpClientRequest.post(urls.generate).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.bodyJsonUnsafe(toEnvelope(order))
-    )
-    const said = readAnswer(account, yield* send(http, request, limits.image))
-    const images =
-      "taskId" in said ? yield* awaitTask(http, limits, account, urls.task(said.taskId)) : said
-    const made = yield* Effect.fromResult(images)
-    return {
-      created: Math.floor((yield* Clock.currentTimeMillis) / 1000),
-      data: made.map((url) => ({ url }))
-    }
-  },
-  (effect, _http, limits) =>
-    Effect.timeoutOrElse(effect, {
-      duration: limits.image.timeout,
-      orElse: () => Effect.fail(timedOut(limits.image.timeout))
-    })
-)
+export const generateByMessages = Effect.fnUntraced(function* (
+  http: HttpClient.HttpClient,
+  limits: VendorLimits,
+  account: ChannelAccount,
+  urls: MessageUrls,
+  order: ImageOrder
+): Effect.fn.Return<ImageResult, VendorFailure> {
+  const request = HttpClientRequest.post(urls.generate).pipe(
+    HttpClientRequest.bearerToken(account.apiKey),
+    HttpClientRequest.bodyJsonUnsafe(toEnvelope(order))
+  )
+  const startedAt = yield* Clock.currentTimeMillis
+  const since = Effect.map(Clock.currentTimeMillis, (now) => now - startedAt)
+  const said = readAnswer(account, yield* send(http, request, limits.image))
+  const { timeout } = limits.image
+  const images =
+    "taskId" in said
+      ? yield* awaitTask(http, limits, account, urls.task(said.taskId)).pipe(
+          Effect.timeoutOrElse({
+            duration: Duration.subtract(timeout, Duration.millis(yield* since)),
+            orElse: () => Effect.fail(timedOut(timeout))
+          }),
+          Effect.flatMap(Effect.fromResult),
+          Effect.catchTag("VendorLost", (lost) => Effect.fail(ofJob(said.taskId, lost)))
+        )
+      : yield* Effect.fromResult(said)
+  return {
+    created: Math.floor((yield* Clock.currentTimeMillis) / 1000),
+    data: images.map((url) => ({ url }))
+  }
+})
 
 const awaitTask = (
   http: HttpClient.HttpClient,
@@ -163,6 +179,14 @@ const awaitTask = (
 ) => {
   const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
   return send(http, request, limits.poll).pipe(
+    Effect.updateService(CurrentCallSubjects, (current) =>
+      current === null
+        ? null
+        : {
+            ...current,
+            subjects: current.subjects.map((subject) => ({ ...subject, purpose: "poll" as const }))
+          }
+    ),
     Effect.map((answer) => readTask(account, answer)),
     Effect.catch(() => Effect.succeed(null)),
     Effect.delay(ASK_INTERVAL),

@@ -5,6 +5,7 @@ import { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOu
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
 import { messageOf, saysError } from "./errorText.ts"
+import { recordCall } from "./recordCall.ts"
 import { scrub, scrubText } from "./scrub.ts"
 
 export interface VendorAnswer {
@@ -93,12 +94,7 @@ const parseBody = (bytes: Uint8Array): unknown => {
   }
 }
 
-/**
- * Sends one request and reads the whole answer, whatever its status. Fails with
- * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
- * was cut or outgrew `maxBytes`. Redirects are not followed, and no trace header goes out.
- */
-export const send = Effect.fnUntraced(
+const exchange = Effect.fnUntraced(
   function* (
     http: HttpClient.HttpClient,
     request: HttpClientRequest.HttpClientRequest,
@@ -141,6 +137,18 @@ export const send = Effect.fnUntraced(
       asVendorTime
     )
 )
+
+/**
+ * Sends one request and reads the whole answer, whatever its status. Fails with
+ * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
+ * was cut or outgrew `maxBytes`. Redirects are not followed, and no trace header goes out.
+ */
+export const send = (
+  http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  options: SendOptions
+): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(request, exchange(http, request, options))
 
 export interface RefusalText {
   /** Where it stands in no usual place of the body. */

@@ -30,7 +30,9 @@ export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   message: Schema.String,
   status: Schema.NullOr(Schema.Int),
   body: Schema.Unknown,
-  retryAfterSeconds
+  retryAfterSeconds,
+  /** The job's id at the vendor, where it had been told before the job was lost. */
+  upstreamId: Schema.optionalKey(Schema.String)
 }) {}
 
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost

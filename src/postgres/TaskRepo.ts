@@ -149,6 +149,17 @@ export const layerTaskRepo = Layer.effect(
       extract(epoch FROM now() - coalesce(asked.asked_at, t.created_at))::double precision
         AS since_asked_seconds`)
 
+    const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
+      function* (organizationId, id, upstreamId) {
+        yield* repeatable(sql`
+          INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
+          SELECT h.organization_id, h.id, h.job, ${upstreamId}, 'accepted_late' FROM holds h
+           WHERE h.organization_id = ${organizationId} AND h.id = ${id}
+          ON CONFLICT (organization_id, hold_id) DO UPDATE
+             SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
+      }
+    )
+
     const claim: TaskRepo["Service"]["claim"] = Effect.fn("TaskRepo.claim")(
       function* (organizationId, id) {
         // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
@@ -272,6 +283,16 @@ export const layerTaskRepo = Layer.effect(
       Effect.asVoid
     )
 
-    return TaskRepo.of({ find, accept, claim, claimDue, putBack, pause, takeOver, abandoned })
+    return TaskRepo.of({
+      find,
+      accept,
+      acceptedLate,
+      claim,
+      claimDue,
+      putBack,
+      pause,
+      takeOver,
+      abandoned
+    })
   })
 )

@@ -6,6 +6,7 @@ import { ImageQuote, quoteImages } from "../domain/ImagePricing.ts"
 import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
+import { CallLog, recordingCalls } from "./CallLog.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
@@ -48,6 +49,7 @@ export const layerImages = Layer.effect(
     const settings = yield* Settings
     const failpoints = yield* Failpoints
     const repeats = yield* Repeats
+    const callLog = yield* CallLog
     const detached = yield* makeDetached("30 seconds")
 
     const generate: Images["Service"]["generate"] = Effect.fn("Images.generate")(
@@ -71,7 +73,8 @@ export const layerImages = Layer.effect(
         const images = imageCount(body)
         const quote = yield* Effect.fromResult(quoteImages(model.prices, images))
         const id = `im_${yield* random.uuidV7()}`
-        const close = { organizationId: caller.organizationId, holdId: id, by: "image", task: null }
+        const { organizationId } = caller
+        const close = { organizationId, holdId: id, by: "image", task: null }
 
         const job = {
           channelId: mounted.channelId,
@@ -93,7 +96,7 @@ export const layerImages = Layer.effect(
           Effect.gen(function* () {
             yield* failpoints.pass("image.ordered")
             yield* ledger.hold({
-              organizationId: caller.organizationId,
+              organizationId,
               memberId: caller.memberId,
               id,
               amountNano: quote.holdNano,
@@ -105,10 +108,13 @@ export const layerImages = Layer.effect(
             })
             yield* failpoints.pass("image.held")
             const result = yield* paidCall(
-              adapter.generate(mounted.account, {
-                upstreamModel: mounted.upstreamModel,
-                body
-              }),
+              adapter
+                .generate(mounted.account, { upstreamModel: mounted.upstreamModel, body })
+                .pipe(
+                  recordingCalls(callLog, [
+                    { organizationId, jobId: id, purpose: "image", upstreamId: null }
+                  ])
+                ),
               ({ error: _, ...how }) =>
                 failpoints
                   .pass("image.refused")

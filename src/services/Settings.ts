@@ -42,6 +42,8 @@ export interface Settings {
   readonly drainSeconds: number
   /** From that ask to the moment whatever still runs is interrupted; the drain is part of it. */
   readonly shutdownSeconds: number
+  /** How long the calls to vendors are kept for the operator. */
+  readonly callLogDays: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -69,6 +71,7 @@ export const defaultSettings: Settings = {
   totalsSeconds: 5,
   drainSeconds: 0,
   shutdownSeconds: 28,
+  callLogDays: 30,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

@@ -97,6 +97,11 @@ export class TaskRepo extends Context.Service<
       firstPollSeconds: number
     ): Effect.Effect<boolean>
     /**
+     * Keeps the vendor's id of a task it accepted after it had been given up, with the task's
+     * orphan, so that an operator can find the job.
+     */
+    acceptedLate(organizationId: string, id: string, upstreamId: string): Effect.Effect<void>
+    /**
      * Claims one processing task, unless it was claimed or put back within the ask interval or its
      * channel is paused.
      */

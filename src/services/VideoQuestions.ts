@@ -2,6 +2,7 @@
 import { Effect, Result } from "effect"
 import { pauseSeconds } from "../domain/PollPace.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { CallLog, recordingCalls } from "./CallLog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import {
   type ChannelAccount,
@@ -56,10 +57,22 @@ export const makeVideoQuestions = Effect.gen(function* () {
   const adapters = yield* ProtocolAdapter
   const credentials = yield* ChannelCredentials
   const repo = yield* TaskRepo
+  const callLog = yield* CallLog
   const verdicts = yield* makeVideoVerdicts
 
   /** Tasks that were in a question the vendor refused: next time each is asked for alone. */
   const alone = new Set<string>()
+
+  const recorded = (tasks: ReadonlyArray<ClaimedTask>) =>
+    recordingCalls(
+      callLog,
+      tasks.map(({ organizationId, id, upstreamId }) => ({
+        organizationId,
+        jobId: id,
+        purpose: "poll" as const,
+        upstreamId
+      }))
+    )
 
   /** A vendor's `Retry-After` is for the whole channel. */
   const heed = (channelId: string, trouble: Trouble) => {
@@ -100,7 +113,7 @@ export const makeVideoQuestions = Effect.gen(function* () {
   const askOne = Effect.fn("VideoQuestions.askOne")((task: ClaimedTask) =>
     withVendor([task], task, (adapter, account) =>
       Effect.gen(function* () {
-        const status = yield* againIfCut(adapter.poll(account, refOf(task)))
+        const status = yield* againIfCut(recorded([task])(adapter.poll(account, refOf(task))))
         alone.delete(task.id)
         yield* verdicts.apply(task, status)
       })
@@ -115,7 +128,9 @@ export const makeVideoQuestions = Effect.gen(function* () {
     ) =>
       withVendor(tasks, first, (_adapter, account) =>
         Effect.gen(function* () {
-          const answers = yield* againIfCut(together.poll(account, tasks.map(refOf))).pipe(
+          const answers = yield* againIfCut(
+            recorded(tasks)(together.poll(account, tasks.map(refOf)))
+          ).pipe(
             Effect.tapError((failure) =>
               Effect.sync(() => {
                 if (!mayBeOneTask(failure)) return

@@ -10,6 +10,7 @@ import {
   type VideoSkuInvalid,
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
+import { withoutEchoes } from "../domain/echoes.ts"
 import type { Prices } from "../domain/Prices.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
@@ -22,6 +23,7 @@ import {
 } from "../domain/VideoRequest.ts"
 import { resolveSku } from "../domain/VideoSku.ts"
 import type { Caller } from "./Access.ts"
+import { CallLog, recordingCalls } from "./CallLog.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { InputVideo } from "./InputVideo.ts"
@@ -95,6 +97,7 @@ export const layerVideoTasks = Layer.effect(
     const settings = yield* Settings
     const failpoints = yield* Failpoints
     const inputVideo = yield* InputVideo
+    const callLog = yield* CallLog
     const detached = yield* makeDetached("30 seconds")
 
     const create: VideoTasks["Service"]["create"] = Effect.fn("VideoTasks.create")(
@@ -136,13 +139,17 @@ export const layerVideoTasks = Layer.effect(
           ratio: input.ratio,
           generateAudio: input.generateAudio
         }
-        const close = { organizationId: caller.organizationId, holdId: id, by: "create" }
+        const { organizationId } = caller
+        const close = { organizationId, holdId: id, by: "create" }
         const job = {
           channelId: mounted.channelId,
           protocol,
           upstreamModel: mounted.upstreamModel
         }
 
+        const texts = order.blocks.map((block) => (block.type === "text" ? block.text : block.url))
+
+        /** No client reads a rejected task's message: it is kept for the operator, without the prompt. */
         const giveBack = ({ error, ...how }: GiveBack) =>
           failpoints.pass("video.refused").pipe(
             Effect.andThen(
@@ -153,7 +160,7 @@ export const layerVideoTasks = Layer.effect(
                   from: "submitting",
                   state: "rejected",
                   errorCode: error._tag,
-                  errorMessage: error.message
+                  errorMessage: withoutEchoes(error.message, texts)
                 }
               })
             ),
@@ -171,7 +178,7 @@ export const layerVideoTasks = Layer.effect(
           Effect.gen(function* () {
             yield* failpoints.pass("video.ordered")
             yield* ledger.hold({
-              organizationId: caller.organizationId,
+              organizationId,
               memberId: caller.memberId,
               id,
               amountNano: quote.holdNano,
@@ -188,15 +195,25 @@ export const layerVideoTasks = Layer.effect(
               key
             })
             yield* failpoints.pass("video.held")
-            const upstreamId = yield* paidCall(adapter.submit(mounted.account, order), giveBack)
+            const upstreamId = yield* paidCall(
+              adapter
+                .submit(mounted.account, order)
+                .pipe(
+                  recordingCalls(callLog, [
+                    { organizationId, jobId: id, purpose: "submit", upstreamId: null }
+                  ])
+                ),
+              giveBack
+            )
             yield* failpoints.pass("video.accepted")
             const recorded = yield* tasks
-              .accept(caller.organizationId, id, upstreamId, settings.askIntervalSeconds)
+              .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
               .pipe(Effect.tapDefect(() => keepInMind(upstreamId)))
             if (!recorded) {
               yield* Effect.logError("the vendor accepted a task that had been given up").pipe(
                 Effect.annotateLogs({ task: id, upstreamId, channel: job.channelId })
               )
+              yield* tasks.acceptedLate(organizationId, id, upstreamId)
               return yield* givenUp()
             }
             yield* failpoints.pass("video.recorded")

@@ -51,7 +51,9 @@ export const paidCall = <A>(
     Effect.catch((failure) => {
       const error = upstreamErrorOf(failure)
       const orphan =
-        failure._tag === "VendorLost" ? { upstreamId: null, reason: failure.reason } : null
+        failure._tag === "VendorLost"
+          ? { upstreamId: failure.upstreamId ?? null, reason: failure.reason }
+          : null
       return Effect.andThen(giveBack(giveBackOf(error, orphan)), Effect.fail(error))
     }),
     Effect.tapDefect(() => giveBack(abandonedCall({ upstreamId: null, reason: "gateway_defect" })))

@@ -9,6 +9,7 @@ import { createLedgerFunctions } from "./0005_ledger_functions.ts"
 import { createLedgerAudit } from "./0006_ledger_audit.ts"
 import { createOperations } from "./0007_operations.ts"
 import { createLedgerBatch } from "./0008_ledger_batch.ts"
+import { createUpstreamCalls } from "./0009_upstream_calls.ts"
 import { createAuditState } from "./0010_audit.ts"
 import { createPolling } from "./0011_polling.ts"
 import { createAuditLinks } from "./0012_audit_links.ts"
@@ -22,6 +23,7 @@ const migrations = {
   "0006_ledger_audit": createLedgerAudit,
   "0007_operations": createOperations,
   "0008_ledger_batch": createLedgerBatch,
+  "0009_upstream_calls": createUpstreamCalls,
   "0010_audit": createAuditState,
   "0011_polling": createPolling,
   "0012_audit_links": createAuditLinks

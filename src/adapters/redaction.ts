@@ -1,0 +1,212 @@
+/**
+ * Makes of a request or answer what may be kept: an allow-list, so that a field nobody thought of
+ * shows only the size and digest of its text.
+ */
+import { Effect, Predicate, Schema } from "effect"
+import { Digest } from "effect/crypto"
+import { withoutEchoes } from "../domain/echoes.ts"
+
+/** Fields whose texts are ids or words of a small vocabulary; kept when they also look like one. */
+const tokenFields: ReadonlySet<string> = new Set([
+  "id",
+  "task_id",
+  "task_ids",
+  "external_task_id",
+  "request_id",
+  "payload",
+  "model",
+  "object",
+  "type",
+  "role",
+  "unit",
+  "status",
+  "task_status",
+  "state",
+  "code",
+  "err_code",
+  "error_code",
+  "reason",
+  "duration",
+  "resolution",
+  "size",
+  "ratio",
+  "aspect_ratio",
+  "quality",
+  "mode",
+  "audio",
+  "format",
+  "output_format",
+  "response_format",
+  "created",
+  "created_at",
+  "updated_at",
+  "create_time",
+  "update_time",
+  "submit_time",
+  "scheduled_time",
+  "end_time"
+])
+
+/** Of these, the ones that tell how a job or a call stands. */
+const outcomeFields: ReadonlySet<string> = new Set([
+  "status",
+  "task_status",
+  "state",
+  "code",
+  "err_code",
+  "error_code",
+  "reason"
+])
+
+/** Fields in which a vendor explains itself. */
+const wordFields: ReadonlySet<string> = new Set([
+  "message",
+  "msg",
+  "reason",
+  "detail",
+  "error",
+  "error_message"
+])
+
+const token = /^[\w.:/@+*-]{1,80}$/
+const moment = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\w.:+ -]{0,12}$/
+const fieldName = /^[A-Za-z_][\w.-]{0,47}$/
+const address = /^https?:\/\//i
+const dataUrl = /^data:([\w.+/-]{0,80})[^,]{0,100}?(;base64)?,/i
+const encoded = /^[A-Za-z0-9+/_-]{256}/
+
+const MASK = "[redacted]"
+const MAX_DEPTH = 6
+const MAX_ITEMS = 20
+const MAX_ADDRESS = 300
+/** Characters of JSON. */
+const MAX_LENGTH = 8 * 1024
+/** Longer texts are media, which a vendor's error does not repeat in words. */
+const MAX_TEXT = 20_000
+const DIGEST_LENGTH = 12
+
+export interface RedactOptions {
+  /** Credentials that went out with the call; masked wherever they stand. */
+  readonly secrets: ReadonlyArray<string>
+  /**
+   * Texts of the request: a vendor's explanation is kept without what it repeats of them. Null when
+   * they are not known; then an explanation is kept as size and digest alone.
+   */
+  readonly sent: ReadonlyArray<string> | null
+  /** Entries of lists that carry another id than this one are left out; null keeps all. */
+  readonly only: string | null
+}
+
+export interface Redacted {
+  /** At most 8 KiB of JSON. */
+  readonly value: unknown
+  /** The free texts that stood in it. */
+  readonly texts: ReadonlyArray<string>
+  /** The words that tell how the job stands, in their order. */
+  readonly outcome: string
+}
+
+const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
+
+const isOfAnother = (item: unknown, id: string): boolean => isNamed(item) && item.id !== id
+
+/** An address without user, query and fragment; null when it is none. */
+export const plainAddress = (url: string): string | null => {
+  const parsed = URL.parse(url)
+  return parsed === null ? null : `${parsed.origin}${parsed.pathname}`.slice(0, MAX_ADDRESS)
+}
+
+/** Redacts a decoded JSON value, or a text where the body was none. */
+export const redact = Effect.fnUntraced(function* (
+  value: unknown,
+  { secrets, sent, only }: RedactOptions
+): Effect.fn.Return<Redacted, never, Digest.Digest> {
+  const { digestHex } = yield* Digest.Digest
+  const texts: Array<string> = []
+  const outcome: Array<string> = []
+  let left = MAX_LENGTH
+
+  const hide = (text: string): string =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
+  const sha256 = (bytes: Uint8Array) => digestHex(Digest.sha256, bytes)
+
+  const media = Effect.fnUntraced(function* (type: string | null, bytes: Uint8Array) {
+    return { media_type: type, bytes: bytes.byteLength, sha256: yield* sha256(bytes) }
+  })
+
+  const text = Effect.fnUntraced(function* (field: string, said: string) {
+    const data = dataUrl.exec(said)
+    if (data !== null) {
+      const [head, type = "", base64] = data
+      const content = said.slice(head.length)
+      return yield* media(type, Buffer.from(content, base64 === undefined ? "utf8" : "base64"))
+    }
+    if (address.test(said)) return hide(plainAddress(said) ?? "[address]")
+    if (encoded.test(said)) return yield* media(null, Buffer.from(said, "base64"))
+    if (tokenFields.has(field) && (token.test(said) || moment.test(said))) {
+      const kept = withoutEchoes(hide(said), sent ?? [])
+      if (outcomeFields.has(field)) outcome.push(kept)
+      return kept
+    }
+    if (wordFields.has(field) && sent !== null) return withoutEchoes(hide(said), sent)
+    if (said.length <= MAX_TEXT) texts.push(said)
+    const digest = yield* sha256(Buffer.from(said, "utf8"))
+    return { characters: said.length, sha256: digest.slice(0, DIGEST_LENGTH) }
+  })
+
+  /** Undefined when nothing more fits. */
+  const afford = (kept: unknown, extra = 0): unknown => {
+    left -= JSON.stringify(kept).length + extra + 1
+    return left < 0 ? undefined : kept
+  }
+
+  const walk = (field: string, item: unknown, depth: number): Effect.Effect<unknown> =>
+    Effect.suspend(() => {
+      if (left < 0) return Effect.undefined
+      if (typeof item === "string") return Effect.map(text(field, item), (kept) => afford(kept))
+      if (typeof item === "number") {
+        const isSecret = secrets.includes(String(item))
+        if (!isSecret && outcomeFields.has(field)) outcome.push(String(item))
+        return Effect.succeed(afford(isSecret ? MASK : item))
+      }
+      if (Array.isArray(item)) return list(field, item, depth)
+      if (Predicate.isObject(item)) return struct(item, depth)
+      return Effect.succeed(afford(item ?? null))
+    })
+
+  const list = Effect.fnUntraced(function* (
+    field: string,
+    items: ReadonlyArray<unknown>,
+    depth: number
+  ) {
+    if (depth >= MAX_DEPTH) return afford(`[${items.length} items]`)
+    if (afford("") === undefined) return undefined
+    const kept: Array<unknown> = []
+    const own = only === null ? items : items.filter((item) => !isOfAnother(item, only))
+    for (const item of own.slice(0, MAX_ITEMS)) {
+      const one = yield* walk(field, item, depth + 1)
+      if (one !== undefined) kept.push(one)
+    }
+    const more = items.length - kept.length
+    return more === 0 ? kept : [...kept, `[${more} more]`]
+  })
+
+  const struct = Effect.fnUntraced(function* (item: object, depth: number) {
+    const entries = Object.entries(item)
+    if (depth >= MAX_DEPTH) return afford(`[${entries.length} fields]`)
+    if (afford("") === undefined) return undefined
+    const kept: Record<string, unknown> = {}
+    let omitted = 0
+    for (const [name, inner] of entries) {
+      const isPlain = fieldName.test(name) && hide(name) === name
+      const known = isPlain && afford(name, 1) !== undefined
+      const one = known ? yield* walk(name.toLowerCase(), inner, depth + 1) : undefined
+      if (one === undefined) omitted += 1
+      else kept[name] = one
+    }
+    return omitted === 0 ? kept : { ...kept, "[omitted]": omitted }
+  })
+
+  const redacted = yield* walk("", value, 0)
+  return { value: redacted ?? null, texts, outcome: outcome.join(" ") }
+})

@@ -1,0 +1,160 @@
+/**
+ * Calls to vendors in PostgreSQL. They are described and written in the background, many at a time,
+ * so that neither a client nor a poll waits for it.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import {
+  CallLog,
+  type CallLogShape,
+  type CallSubject,
+  type VendorCall
+} from "../services/CallLog.ts"
+import { Settings } from "../services/Settings.ts"
+import { repeatable, rowOf } from "./rows.ts"
+
+const WRITE_EVERY = "500 millis"
+const BATCH = 200
+/** Calls that wait to be described or written; the newest beyond them are dropped. */
+const MAX_WAITING = 5000
+/** Characters of the bodies that wait to be described; calls that come on top are dropped. */
+const MAX_WEIGHT = 128 * 1024 * 1024
+const PATIENCE = "5 seconds"
+const PRUNE_BATCH = 1000
+
+/** Calls that are missing from the log, because too many came at a time or could not be written. */
+export const droppedCalls = Metric.counter("gateway_call_log_dropped_total", {
+  description: "Calls to vendors that are missing from the operator's log",
+  incremental: true
+})
+
+const itemOf = (id: string, subject: CallSubject, call: VendorCall) => ({
+  organization_id: subject.organizationId,
+  job_id: subject.jobId,
+  id,
+  purpose: subject.purpose,
+  method: call.method,
+  url: call.url,
+  status: call.status,
+  failure: call.failure,
+  outcome: call.outcome,
+  started_at: call.startedAt.toISOString(),
+  duration_ms: Math.round(call.durationMillis),
+  request: call.request,
+  answer: call.answer
+})
+
+export const layerCallLog = Layer.effect(
+  CallLog,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const random = yield* SecureRandom.SecureRandom
+    const digest = yield* Digest.Digest
+    const { callLogDays } = yield* Settings
+
+    const described: Array<ReturnType<typeof itemOf>> = []
+    let waiting = 0
+    let weight = 0
+
+    const dropped = (count: number) => Metric.update(droppedCalls, count)
+
+    const write = (batch: typeof described) =>
+      repeatable(sql`SELECT log_calls(${sql.json(batch)})`).pipe(
+        Effect.catchCause((cause) =>
+          Effect.andThen(
+            dropped(batch.length),
+            Effect.logWarning("calls to vendors could not be logged", cause)
+          )
+        ),
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            if (Exit.hasInterrupts(exit)) described.unshift(...batch)
+            else waiting -= batch.length
+          })
+        )
+      )
+
+    const writing = yield* Semaphore.make(1)
+    const writeAll = writing.withPermit(
+      Effect.whileLoop({
+        while: () => described.length > 0,
+        body: () => {
+          const batch = described.splice(0, BATCH)
+          return write(batch.toSorted((a, b) => a.started_at.localeCompare(b.started_at)))
+        },
+        step: () => {}
+      })
+    )
+
+    // Stopped in the reverse order: descriptions are awaited first, then written.
+    yield* Effect.addFinalizer(() => Effect.timeoutOption(writeAll, PATIENCE))
+    const describing = yield* FiberSet.make<unknown, unknown>()
+    const settle = Effect.timeoutOption(FiberSet.awaitEmpty(describing), PATIENCE)
+    yield* Effect.addFinalizer(() => settle)
+
+    const keep = Effect.fnUntraced(
+      function* (subject: CallSubject, describe: Effect.Effect<VendorCall, never, Digest.Digest>) {
+        const call = yield* Effect.provideService(describe, Digest.Digest, digest)
+        described.push(itemOf(`uc_${yield* random.uuidV7()}`, subject, call))
+      },
+      // Without its cause, which may quote what was to be redacted.
+      Effect.catchCause(() => {
+        waiting -= 1
+        return Effect.andThen(
+          dropped(1),
+          Effect.logWarning("a call to a vendor could not be described")
+        )
+      })
+    )
+
+    const record: CallLogShape["record"] = (subject, report) =>
+      Effect.suspend(() => {
+        if (waiting >= MAX_WAITING || weight > MAX_WEIGHT) return dropped(1)
+        waiting += 1
+        weight += report.weight
+        // The answer goes on its way first.
+        return Effect.yieldNow.pipe(
+          Effect.andThen(keep(subject, report.describe)),
+          Effect.ensuring(
+            Effect.sync(() => {
+              weight -= report.weight
+            })
+          ),
+          FiberSet.run(describing),
+          Effect.asVoid
+        )
+      })
+
+    const flush = Effect.andThen(settle, Effect.timeoutOption(writeAll, PATIENCE)).pipe(
+      Effect.asVoid
+    )
+
+    yield* writeAll.pipe(Effect.repeat(Schedule.spaced(WRITE_EVERY)), Effect.forkScoped)
+
+    const pruneBatch = rowOf(Schema.Struct({ gone: Schema.BigInt }))(sql`
+      WITH old AS (
+        SELECT organization_id, job_id, started_at, id FROM upstream_calls
+         WHERE started_at < now() - make_interval(secs => ${callLogDays * 86_400})
+         ORDER BY started_at LIMIT ${PRUNE_BATCH}
+      ), gone AS (
+        DELETE FROM upstream_calls c USING old
+         WHERE (c.organization_id, c.job_id, c.started_at, c.id) =
+               (old.organization_id, old.job_id, old.started_at, old.id)
+        RETURNING 1
+      )
+      SELECT count(*) AS gone FROM gone`)
+
+    const prune = Effect.gen(function* () {
+      let total = 0
+      let gone = PRUNE_BATCH
+      while (gone === PRUNE_BATCH) {
+        gone = Number((yield* pruneBatch).gone)
+        total += gone
+      }
+      return total
+    }).pipe(Effect.withSpan("CallLog.prune"))
+
+    return { record, flush, prune }
+  })
+)
