@@ -5,11 +5,13 @@ import { Layer } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerAdminAuditing } from "./http/adminAuditing.ts"
 import { GatewayApi } from "./http/api/Api.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/authorization.ts"
 import { layerEdge } from "./http/edge.ts"
 import { layerAccountHandlers } from "./http/handlers/account.ts"
 import { layerAdminHandlers } from "./http/handlers/admin.ts"
+import { layerHistoryHandlers } from "./http/handlers/history.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
@@ -20,13 +22,16 @@ import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerAccess } from "./postgres/Access.ts"
+import { layerAdminAudit } from "./postgres/AdminAudit.ts"
 import { layerCallLog } from "./postgres/CallLog.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
 import { layerMigrations } from "./postgres/migrations/index.ts"
 import { layerOperationsStore } from "./postgres/OperationsStore.ts"
+import { layerOrphans } from "./postgres/Orphans.ts"
 import { layerRepeats } from "./postgres/Repeats.ts"
+import { layerTaskHistory } from "./postgres/TaskHistory.ts"
 import { layerTaskRepo } from "./postgres/TaskRepo.ts"
 import { layerUsageLog } from "./postgres/UsageLog.ts"
 import type { Secrets } from "./secrets.ts"
@@ -56,8 +61,12 @@ export const layerStores = (secrets: Secrets) =>
     layerCatalog,
     layerAccess,
     layerOperationsStore,
-    layerCallLog.pipe(Layer.provide(Digest.layerWebCrypto))
+    layerTaskHistory,
+    layerOrphans,
+    layerAdminAudit
   ).pipe(
+    // Media are digested apart from the event loop.
+    Layer.provideMerge(Layer.provide(layerCallLog, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey)),
     Layer.provideMerge(layerCrypto),
@@ -82,9 +91,10 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerImagesHandlers,
     layerAccountHandlers,
     layerAdminHandlers,
+    layerHistoryHandlers,
     layerOperationsHandlers
   ]),
-  Layer.provide([layerAuthorization, layerRequestRules])
+  Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
 /** Every route of the gateway, without a server to serve them. */

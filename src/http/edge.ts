@@ -10,6 +10,7 @@ import { Shutdown } from "../services/Shutdown.ts"
 import { comeAgain, isPassing } from "../services/storeTrouble.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./measure.ts"
+import { RequestId } from "./requestId.ts"
 import { pathOf, routesAt } from "./routes.ts"
 
 const MAX_QUOTED_PATH = 200
@@ -64,6 +65,7 @@ export const layerEdge = HttpRouter.middleware(
               : unforeseen(request, cause)
           }),
           Effect.annotateLogs({ requestId }),
+          Effect.provideService(RequestId, requestId),
           (answered) => measured(answered, request)
         )
         return HttpServerResponse.setHeaders(response, {

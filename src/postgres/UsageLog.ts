@@ -2,10 +2,10 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { cutPage, unknownCursor } from "../services/Page.ts"
-import { UsageLog } from "../services/UsageLog.ts"
+import { UsageLog, type UsageRecord } from "../services/UsageLog.ts"
 import { repeatable, rowsOf } from "./rows.ts"
 
-const UsageRow = Schema.Struct({
+export const UsageRow = Schema.Struct({
   id: Schema.String,
   member_id: Schema.String,
   model: Schema.String,
@@ -18,6 +18,25 @@ const UsageRow = Schema.Struct({
   basis: Schema.String,
   task_id: Schema.NullOr(Schema.String),
   created_at: Schema.Date
+})
+
+/** Columns of `UsageRow`. */
+export const usageColumns =
+  "id, member_id, model, modality, input, output, unit, unit_price, charge, basis, task_id, created_at"
+
+export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
+  id: row.id,
+  memberId: row.member_id,
+  model: row.model,
+  modality: row.modality,
+  input: row.input,
+  output: row.output,
+  unit: row.unit,
+  unitPriceNano: row.unit_price,
+  chargeNano: row.charge,
+  basis: row.basis,
+  taskId: row.task_id,
+  createdAt: row.created_at
 })
 
 export const layerUsageLog = Layer.effect(
@@ -36,8 +55,7 @@ export const layerUsageLog = Layer.effect(
         }
         const rows = yield* rowsOf(UsageRow)(
           repeatable(sql`
-          SELECT id, member_id, model, modality, input, output, unit, unit_price, charge, basis,
-                 task_id, created_at
+          SELECT ${sql.literal(usageColumns)}
             FROM usage_records
            WHERE organization_id = ${organizationId}
              AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}
@@ -51,23 +69,7 @@ export const layerUsageLog = Layer.effect(
            ORDER BY created_at DESC, id DESC
            LIMIT ${page.limit + 1}`)
         )
-        return cutPage(
-          rows.map((row) => ({
-            id: row.id,
-            memberId: row.member_id,
-            model: row.model,
-            modality: row.modality,
-            input: row.input,
-            output: row.output,
-            unit: row.unit,
-            unitPriceNano: row.unit_price,
-            chargeNano: row.charge,
-            basis: row.basis,
-            taskId: row.task_id,
-            createdAt: row.created_at
-          })),
-          page.limit
-        )
+        return cutPage(rows.map(toUsage), page.limit)
       }
     )
 

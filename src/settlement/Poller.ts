@@ -1,5 +1,6 @@
 /** Settles tasks nobody asks for, and gives back what crashes left behind. */
 import { Effect, Layer } from "effect"
+import { CallLog } from "../services/CallLog.ts"
 import { PollerPulse } from "../services/PollerPulse.ts"
 import { Settings } from "../services/Settings.ts"
 import { VideoSettlement } from "../services/VideoSettlement.ts"
@@ -13,9 +14,12 @@ const steadily = (name: string, round: Effect.Effect<unknown>, pause: Effect.Eff
     Effect.forkScoped
   )
 
+const PRUNE_EVERY = "1 hour"
+
 export const layerPoller = Layer.effectDiscard(
   Effect.gen(function* () {
     const settlement = yield* VideoSettlement
+    const callLog = yield* CallLog
     const pulse = yield* PollerPulse
     const { pollerSeconds } = yield* Settings
     const pause = Effect.sleep(`${pollerSeconds} seconds`)
@@ -24,6 +28,7 @@ export const layerPoller = Layer.effectDiscard(
     })
     yield* steadily("the poller", rounds, Effect.raceFirst(pause, settlement.room))
     yield* steadily("the sweep", settlement.sweep, pause)
+    yield* steadily("the call log's retention", callLog.prune, Effect.sleep(PRUNE_EVERY))
   })
 )
 

@@ -71,9 +71,9 @@ const writeReply = (reply: Reply, response: ServerResponse): void => {
   }
 }
 
-/** Serves until the scope closes; `replyTo` may look at the request. */
+/** Serves until the scope closes; `replyTo` may look at the request, and take its time. */
 export const brokenVendor = (
-  replyTo: Reply | ((request: ReceivedRequest) => Reply)
+  replyTo: Reply | ((request: ReceivedRequest) => Reply | Promise<Reply>)
 ): Effect.Effect<BrokenVendor, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -84,7 +84,8 @@ export const brokenVendor = (
           const { method = "", url = "", headers } = request
           const seen = { method, target: url, headers, body: await text(request) }
           received.push(seen)
-          writeReply(typeof replyTo === "function" ? replyTo(seen) : replyTo, response)
+          const reply = typeof replyTo === "function" ? await replyTo(seen) : replyTo
+          writeReply(reply, response)
           replied.resolve()
         }
         const server = createServer((request, response) => void handle(request, response))

@@ -5,6 +5,7 @@ import { CatalogDocument, CatalogWrite } from "../../domain/CatalogDocument.ts"
 import { PositiveAmount } from "../../domain/Money.ts"
 import { plainText } from "../../domain/text.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
+import { AdminAuditing } from "./AdminAuditing.ts"
 import { AdminAuthorization } from "./Authorization.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import { AmountOrNull, list, pageQuery, SignedAmount, Timestamp, UsageEntry } from "./shared.ts"
@@ -145,5 +146,6 @@ export class AdminGroup extends HttpApiGroup.make("admin")
   .add(...catalog, ...organizations, ...keys, ...ledger)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .middleware(RequestRules)
+  .middleware(AdminAuditing)
   .middleware(AdminAuthorization)
   .prefix("/admin/v1") {}

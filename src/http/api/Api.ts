@@ -2,6 +2,7 @@
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { AdminGroup } from "./Admin.ts"
+import { HistoryGroup } from "./History.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
 import { OperationsGroup } from "./Operations.ts"
@@ -13,5 +14,6 @@ export class GatewayApi extends HttpApi.make("media-gateway").add(
   ImagesGroup,
   AccountGroup,
   AdminGroup,
+  HistoryGroup,
   OperationsGroup
 ) {}

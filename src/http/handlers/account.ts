@@ -6,7 +6,7 @@ import { Settings } from "../../services/Settings.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
-import { answerErrors, listView } from "./respond.ts"
+import { answerErrors, listView, pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
@@ -19,9 +19,8 @@ export const layerAccountHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       usage: Effect.fn("account.usage")(function* ({ query }) {
         const caller = yield* CurrentCaller
-        const page = { after: query.after ?? null, limit: query.limit }
         return listView(
-          yield* usageLog.list(caller.organizationId, caller.memberId, page),
+          yield* usageLog.list(caller.organizationId, caller.memberId, pageOf(query)),
           usageView
         )
       }, answerErrors),

@@ -7,7 +7,7 @@ import { Ledger } from "../../services/Ledger.ts"
 import { Settings } from "../../services/Settings.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { GatewayApi } from "../api/Api.ts"
-import { answerErrors, listView } from "./respond.ts"
+import { answerErrors, listView, pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
 
 export const layerAdminHandlers = HttpApiBuilder.group(
@@ -19,11 +19,6 @@ export const layerAdminHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
     const { currency } = yield* Settings
-
-    const pageOf = (query: { readonly after?: string; readonly limit: number }) => ({
-      after: query.after ?? null,
-      limit: query.limit
-    })
 
     return handlers.handleAll({
       readCatalog: Effect.fn("admin.readCatalog")(function* () {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
-import type { Page } from "../../services/Page.ts"
+import type { Page, PageRequest } from "../../services/Page.ts"
 import { errorResponse } from "../errorResponse.ts"
 
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
@@ -15,6 +15,15 @@ export const withHeaders = (
   HttpEffect.appendPreResponseHandler((_, response) =>
     Effect.succeed(HttpServerResponse.setHeaders(response, headers))
   )
+
+/** The page a list's query asks for. */
+export const pageOf = (query: {
+  readonly after?: string
+  readonly limit: number
+}): PageRequest => ({
+  after: query.after ?? null,
+  limit: query.limit
+})
 
 export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => ({
   object: "list" as const,

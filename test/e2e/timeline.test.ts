@@ -1,0 +1,388 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { TimelineView } from "../../src/http/api/Operations.ts"
+import { CallLog } from "../../src/services/CallLog.ts"
+import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
+import {
+  bodyAs,
+  Gateway,
+  layerTestGateway,
+  quickSettings,
+  testCatalog
+} from "../support/gateway.ts"
+import { createVideo, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
+
+/** Has film-1 and paint-1 called at a vendor that answers what the test says. */
+const callAt = Effect.fnUntraced(function* (
+  replyTo: (method: string, asked: number) => Reply | Promise<Reply>
+) {
+  const gateway = yield* Gateway
+  let asked = 0
+  const vendor = yield* brokenVendor(({ method }) => {
+    if (method === "GET") asked += 1
+    return replyTo(method, asked)
+  })
+  const catalog = testCatalog(gateway.simulator.url)
+  const channels = catalog.channels.map((channel) =>
+    channel.id === "ch-a" || channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
+  )
+  yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+  return vendor
+})
+
+const timelineOf = Effect.fnUntraced(function* (id: string) {
+  const gateway = yield* Gateway
+  const answer = yield* gateway.admin(`/tasks/${id}`)
+  assert.strictEqual(answer.status, 200, answer.text)
+  return yield* bodyAs(TimelineView, answer)
+})
+
+/** The id of the newest order that has not ended in an answer with an id. */
+const newestHold = Effect.fnUntraced(function* (organizationId: string) {
+  const gateway = yield* Gateway
+  const { text } = yield* gateway.admin(`/organizations/${organizationId}/ledger`)
+  return /"hold_id":"((?:vt|im)_[^"]+)"/.exec(text)?.[1] ?? assert.fail(text)
+})
+
+const job = (status: string, more: object = {}) => ({
+  body: { id: "job-1", status, request_id: Math.random().toString(36), ...more }
+})
+
+for (const kind of ["embedded", "postgres"] as const) {
+  layer(layerTestGateway(kind, { ...quickSettings, submitDeadlineSeconds: 2, callLogDays: 1 }), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(`the timeline of an order (${kind})`, (it) => {
+    it.effect("a video that succeeds: every state, call and entry, polls alike kept as one", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const vendor = yield* callAt((method, asked) => {
+          if (method === "POST") return { body: { id: "job-1" } }
+          if (asked <= 4) return job("running", { progress: asked })
+          return job("succeeded", {
+            content: { video_url: "https://files.test/o.mp4?Signature=s" },
+            usage: { completion_tokens: 200_000 }
+          })
+        })
+        const who = yield* gateway.customer("100")
+        const id = yield* createVideo(who, { model: "film-1", duration: 6 })
+        yield* finishVideo(who, id)
+        const timeline = yield* timelineOf(id)
+
+        assert.deepInclude(timeline, {
+          id,
+          kind: "video",
+          organization_id: who.organizationId,
+          member_id: who.memberId,
+          model: "film-1",
+          channel: "ch-a",
+          protocol: "vp_a",
+          listed_protocol: "vp_a",
+          upstream_model: "vendor-film-1",
+          upstream_id: "job-1",
+          state: "succeeded",
+          error: null,
+          completion_tokens: 200_000,
+          next_poll_at: null,
+          idempotency_key: false,
+          orphan: null
+        })
+        assert.deepInclude(timeline.summary, { seconds: 6, resolution: "720p" })
+        assert.deepInclude(timeline.quote, {
+          kind: "token_video",
+          amount: "5.9616",
+          unit_price: "0.000046",
+          output_seconds: 6,
+          estimated_tokens: 129_600
+        })
+        assert.deepStrictEqual(
+          timeline.transitions.map(({ state, by }) => [state, by]),
+          [
+            ["submitting", "create"],
+            ["processing", "create"],
+            ["succeeded", "poll"]
+          ]
+        )
+        assert.deepStrictEqual(
+          timeline.ledger.map(({ kind: what, amount }) => [what, amount]),
+          [
+            ["hold", "5.9616"],
+            ["capture", "9.2"],
+            ["overage", "3.2384"],
+            ["usage", "9.2"],
+            ["release", "5.9616"]
+          ]
+        )
+        assert.deepInclude(timeline.ledger[3]?.usage, { task_id: id, basis: "upstream_usage" })
+        const times = [...timeline.transitions, ...timeline.ledger].map(({ at }) => at)
+        assert.isTrue(times.every((at) => /^\d{4}-.*Z$/.test(at)))
+
+        assert.deepStrictEqual(
+          timeline.upstream_calls.map(({ purpose, method, url, status, failure, repeats }) => ({
+            purpose,
+            method,
+            url: url.replace(vendor.url, ""),
+            status,
+            failure,
+            repeats
+          })),
+          [
+            ["submit", "POST", "/api/v3/contents/generations/tasks", 0] as const,
+            ["poll", "GET", "/api/v3/contents/generations/tasks/job-1", 3] as const,
+            ["poll", "GET", "/api/v3/contents/generations/tasks/job-1", 0] as const
+          ].map(([purpose, method, url, repeats]) => ({
+            purpose,
+            method,
+            url,
+            status: 200,
+            failure: null,
+            repeats
+          }))
+        )
+        const [submit, running, done] = timeline.upstream_calls
+        assert.deepNestedInclude(submit?.request, {
+          model: "vendor-film-1",
+          duration: 6,
+          resolution: "720p",
+          watermark: false,
+          "content[0].text.characters": 12
+        })
+        assert.deepInclude(submit?.answer, { id: "job-1" })
+        assert.deepInclude(running?.answer, { status: "running", progress: 4 })
+        assert.deepNestedInclude(done?.answer, {
+          "content.video_url": "https://files.test/o.mp4",
+          "usage.completion_tokens": 200_000
+        })
+        assert.strictEqual(timeline.upstream_calls_total, 3)
+      })
+    )
+
+    it.effect("a video the vendor fails tells why, and what was given back", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        yield* callAt((method) =>
+          method === "POST"
+            ? { body: { id: "job-1" } }
+            : job("failed", { error: { code: "OutputBlocked", message: "it was blocked" } })
+        )
+        const who = yield* gateway.customer("100")
+        const id = yield* createVideo(who, { model: "film-1" })
+        yield* finishVideo(who, id)
+        const timeline = yield* timelineOf(id)
+        assert.deepInclude(timeline, {
+          state: "failed",
+          error: { code: "OutputBlocked", message: "it was blocked" },
+          orphan: null
+        })
+        assert.strictEqual(timeline.transitions.at(-1)?.state, "failed")
+        assert.deepStrictEqual(
+          timeline.ledger.map(({ kind: what, amount }) => [what, amount]),
+          [
+            ["hold", "4.968"],
+            ["release", "4.968"]
+          ]
+        )
+        assert.deepNestedInclude(timeline.upstream_calls.at(-1)?.answer, {
+          status: "failed",
+          "error.code": "OutputBlocked",
+          "error.message.characters": 14
+        })
+      })
+    )
+
+    it.effect("an order the vendor refuses keeps its reason, without the prompt it repeats", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const prompt = "a lighthouse in the fog of november"
+        yield* callAt(() => ({
+          status: 400,
+          body: { error: { code: "BadText", message: `No: "${prompt}" is forbidden` } }
+        }))
+        const who = yield* gateway.customer("100")
+        const answer = yield* orderVideo(who, { model: "film-1", prompt })
+        assert.strictEqual(answer.status, 400)
+        const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
+        const message = 'No: "[…]" is forbidden'
+        assert.deepInclude(timeline, {
+          state: "rejected",
+          error: { code: "upstream_error", message },
+          upstream_id: null
+        })
+        assert.deepStrictEqual(
+          timeline.transitions.map(({ state, by }) => [state, by]),
+          [
+            ["submitting", "create"],
+            ["rejected", "create"]
+          ]
+        )
+        assert.deepInclude(timeline.upstream_calls[0], { status: 400, failure: null })
+        assert.deepNestedInclude(timeline.upstream_calls[0]?.answer, {
+          "error.code": "BadText",
+          "error.message": message
+        })
+      })
+    )
+
+    it.effect("a submit that is lost shows the failed call and its orphan", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        yield* callAt(() => "reset")
+        const who = yield* gateway.customer("100")
+        const answer = yield* orderVideo(who, { model: "film-1" })
+        assert.strictEqual(answer.status, 502)
+        const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
+        assert.strictEqual(timeline.state, "rejected")
+        assert.deepInclude(timeline.upstream_calls[0], {
+          purpose: "submit",
+          status: null,
+          failure: "connection_lost",
+          answer: null
+        })
+        assert.deepInclude(timeline.orphan, {
+          id: timeline.id,
+          channel: "ch-a",
+          reason: "connection_lost",
+          amount_held: "4.968",
+          resolved_at: null
+        })
+      })
+    )
+
+    it.effect("an image request is told by its hold: made, refused and unreachable", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const picture = Buffer.from("not really a picture".repeat(20)).toString("base64")
+        yield* callAt(() => ({ body: { created: 1, data: [{ b64_json: picture }] } }))
+        const who = yield* gateway.customer("100")
+        const made = yield* orderImages(who, { model: "paint-1", n: 2, size: "1024x1024" })
+        assert.strictEqual(made.status, 200, made.text)
+        const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
+        assert.deepInclude(timeline, {
+          kind: "image",
+          state: "succeeded",
+          model: "paint-1",
+          channel: "ch-i",
+          key_id: null,
+          summary: null
+        })
+        assert.deepInclude(timeline.quote, { kind: "image", amount: "0.4", images: 2 })
+        assert.deepStrictEqual(
+          timeline.transitions.map(({ state, by }) => [state, by]),
+          [
+            ["processing", "image"],
+            ["succeeded", "image"]
+          ]
+        )
+        assert.deepStrictEqual(
+          timeline.ledger.map(({ kind: what, amount }) => [what, amount]),
+          [
+            ["hold", "0.4"],
+            ["capture", "0.4"],
+            ["usage", "0.4"],
+            ["release", "0.4"]
+          ]
+        )
+        const [call] = timeline.upstream_calls
+        assert.deepInclude(call, { purpose: "image", status: 200 })
+        assert.deepNestedInclude(call?.request, {
+          n: 2,
+          size: "1024x1024",
+          "prompt.characters": 12
+        })
+        assert.deepNestedInclude(call?.answer, {
+          "data[0].b64_json.bytes": Buffer.from(picture, "base64").length
+        })
+
+        yield* orderImages(who, { model: "paint-down" })
+        const down = yield* timelineOf(yield* newestHold(who.organizationId))
+        assert.deepInclude(down, { state: "failed", model: null, orphan: null })
+        assert.deepInclude(down.upstream_calls[0], { status: null, failure: "unreachable" })
+      })
+    )
+
+    it.effect("a job accepted after the order had been given up is kept with its orphan", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const sql = yield* SqlClient.SqlClient
+        const asked = Promise.withResolvers<void>()
+        const reply = Promise.withResolvers<Reply>()
+        yield* callAt(() => {
+          asked.resolve()
+          return reply.promise
+        })
+        const who = yield* gateway.customer("100")
+        const fiber = yield* Effect.forkChild(orderVideo(who, { model: "film-1" }))
+        yield* Effect.promise(() => asked.promise)
+        const id = yield* newestHold(who.organizationId)
+        yield* Effect.orDie(
+          sql`UPDATE tasks SET submit_deadline = now() - interval '1 second' WHERE id = ${id}`
+        )
+        yield* timelineOf(id).pipe(
+          Effect.delay("20 millis"),
+          Effect.repeat({ until: ({ state }) => state === "rejected" }),
+          Effect.timeout("10 seconds")
+        )
+        assert.deepInclude((yield* timelineOf(id)).orphan, {
+          reason: "gateway_stopped",
+          upstream_id: null
+        })
+        reply.resolve({ body: { id: "job-late" } })
+        assert.strictEqual((yield* Fiber.join(fiber)).status, 504)
+        const late = yield* timelineOf(id)
+        assert.deepInclude(late.orphan, { reason: "gateway_stopped", upstream_id: "job-late" })
+        assert.strictEqual(late.upstream_id, "job-late")
+      })
+    )
+
+    it.effect("an unknown id is not found, whatever its shape", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const ids = [
+          "vt_01890a5d-ac96-774b-bcce-b302099a8057",
+          "im_01890a5d-ac96-774b-bcce-b302099a8057",
+          "vt_",
+          "hold_1",
+          "%00",
+          "%F0%9F%98%80",
+          "a'--",
+          "x".repeat(100)
+        ]
+        for (const id of ids) {
+          const answer = yield* gateway.admin(`/tasks/${id}`)
+          assert.strictEqual(answer.status, 404, answer.text)
+          assert.deepNestedInclude(answer.body, { "error.code": "task_not_found" }, answer.text)
+        }
+        const who = yield* gateway.customer("1")
+        const foreign = yield* gateway.call(`/admin/v1/tasks/${ids[0]}`, { key: who.key })
+        assert.strictEqual(foreign.status, 401)
+      })
+    )
+
+    it.effect("calls are kept as long as the settings say", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const sql = yield* SqlClient.SqlClient
+        const log = yield* CallLog
+        yield* callAt(() => ({ status: 400, body: {} }))
+        const who = yield* gateway.customer("100")
+        yield* orderVideo(who, { model: "film-1" })
+        const old = yield* newestHold(who.organizationId)
+        yield* orderVideo(who, { model: "film-1" })
+        const young = yield* newestHold(who.organizationId)
+        yield* log.flush
+        yield* Effect.orDie(sql`
+          UPDATE upstream_calls SET started_at = now() - interval '25 hours' WHERE job_id = ${old}`)
+        yield* Effect.orDie(sql`
+          INSERT INTO upstream_calls (organization_id, job_id, started_at, id, purpose, method, url,
+                                      outcome, duration_ms, last_at)
+          SELECT organization_id, job_id, started_at, 'uc_' || n, purpose, method, url, outcome,
+                 duration_ms, last_at
+            FROM upstream_calls, generate_series(1, 2500) n WHERE job_id = ${old}`)
+        assert.isAtLeast(yield* log.prune, 2501)
+        assert.deepStrictEqual((yield* timelineOf(old)).upstream_calls, [])
+        assert.strictEqual((yield* timelineOf(young)).upstream_calls.length, 1)
+      })
+    )
+  })
+}
