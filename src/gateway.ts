@@ -35,6 +35,7 @@ import { layerTaskHistory } from "./postgres/TaskHistory.ts"
 import { layerTaskRepo } from "./postgres/TaskRepo.ts"
 import { layerUsageLog } from "./postgres/UsageLog.ts"
 import type { Secrets } from "./secrets.ts"
+import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
@@ -123,5 +124,6 @@ export const layerServer = (
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
-    Layer.provide(layerRecovery)
+    Layer.provide(layerRecovery),
+    Layer.provide(layerDiscreetTracing)
   )

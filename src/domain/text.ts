@@ -20,9 +20,11 @@ export const JobId = plainText(512)
 /** Longer texts in an answer are taken for media. */
 const MAX_STORED_TEXT = 16 * 1024
 
+const media = /data:[\w.+/-]*[^,\s]{0,100},|[A-Za-z0-9+/]{1024}/i
+
 /** True for JSON with text in it that the database should not keep: media, or as long as such. */
 export const holdsLongText = (value: unknown): boolean => {
-  if (typeof value === "string") return value.length > MAX_STORED_TEXT || value.startsWith("data:")
+  if (typeof value === "string") return value.length > MAX_STORED_TEXT || media.test(value)
   return (
     typeof value === "object" &&
     value !== null &&

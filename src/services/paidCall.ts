@@ -1,6 +1,7 @@
 /** A vendor's paid call under a hold: whatever becomes of it, the hold is answered for. */
 import { Effect } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
+import { withoutEchoes } from "../domain/echoes.ts"
 import { holdsLongText } from "../domain/text.ts"
 import { givenUp, upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Orphan } from "./Ledger.ts"
@@ -19,9 +20,9 @@ export interface GiveBack {
 
 /** A vendor may answer with what it was sent; images are not kept, also not in an error. */
 const withoutMedia = (error: UpstreamError): UpstreamError =>
-  holdsLongText(error.upstream.body)
+  holdsLongText([error.upstream.body, error.message])
     ? new UpstreamError({
-        message: error.message,
+        message: holdsLongText(error.message) ? withoutEchoes(error.message, []) : error.message,
         status: error.status,
         upstream: { status: error.upstream.status, body: null },
         retryable: error.retryable,

@@ -1,0 +1,306 @@
+/**
+ * Secrets and private texts, each with a mark, are sent through every protocol past vendors that
+ * answer well, refuse or fail while they repeat what they were sent. Afterwards the marks are looked
+ * for, also encoded, in all the gateway has printed, traced, counted, stored and told its operator.
+ */
+import { fileURLToPath } from "node:url"
+import { assert, it } from "@effect/vitest"
+import { Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerServer } from "../../src/postgres/client.ts"
+import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
+import {
+  type DatabaseKind,
+  temporaryDataDir,
+  temporaryServerDatabase
+} from "../support/databases.ts"
+import { bodyAs } from "../support/gateway.ts"
+import { type CallOptions, call } from "../support/http.ts"
+import { startProcess } from "../support/processes.ts"
+import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
+
+const entry = fileURLToPath(new URL("../support/loudProcess.ts", import.meta.url))
+
+const adminToken = "canary-admin-token-5vXq8Lr2"
+const masterKey = Buffer.from("canary-master-key-of-32-bytes-xx").toString("base64")
+const channelKey = "canary-channel-key/9+tPz4Kd7"
+const appId = "canary-app-id-3hWm6Bc1"
+const prompt = 'canary prompt: zebras "crossing" at dusk, jT4nQ9'
+const picture = Buffer.from("canary-picture-".repeat(30)).toString("base64")
+const signature = "canarySignatureOfMedia7fGy2Xe5"
+const resultSignature = "canarySignatureOfResult1kRb8Nu4"
+
+/** A text as it may stand somewhere: as it is, quoted, in an address, in bytes and in base64. */
+const spellings = (text: string): ReadonlyArray<string> => {
+  const bytes = Buffer.from(text)
+  // Base64 of a text inside another depends on where it begins; the ends are left out.
+  const base64 = [0, 1, 2].map((shift) =>
+    Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString("base64")
+      .slice(shift === 0 ? 0 : 4, -4)
+  )
+  return [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(text),
+    bytes.toString("hex"),
+    ...base64,
+    ...base64.map((encoded) => encoded.replaceAll("+", "-").replaceAll("/", "_"))
+  ]
+}
+
+/** Spellings by the name of their canary. */
+type Canaries = Readonly<Record<string, ReadonlyArray<string>>>
+
+const found = (canaries: Canaries, text: string): ReadonlyArray<string> =>
+  Object.entries(canaries)
+    .filter(([, all]) => all.some((spelling) => text.includes(spelling)))
+    .map(([name]) => name)
+
+/** Columns whose purpose is to keep it, or to answer it to the client again. */
+const allowed: ReadonlySet<string> = new Set([
+  "app id in catalog_versions.document",
+  "app id in channel_accounts.app_id",
+  "signature of the result in tasks.video_url",
+  // What a vendor refused is answered to repeats of the request in the vendor's own words.
+  "prompt in idempotency_keys.answer",
+  "signature of the media in idempotency_keys.answer"
+])
+
+/** Repeats in a refusal all it was sent. */
+const refusing = ({ headers, target, body }: ReceivedRequest): Reply => {
+  const said = `Refused ${target} with ${JSON.stringify(headers)}: ${body.slice(0, 2000)}`
+  return {
+    status: 400,
+    body: { code: "BadWords", message: said, error: { code: "BadWords", message: said }, headers }
+  }
+}
+
+/** Takes an order as vp_a does, repeats it in a poll that fails, and the headers in its verdict. */
+const failing = () => {
+  let asked = 0
+  let ordered = ""
+  return ({ method, headers, body }: ReceivedRequest): Reply => {
+    if (method === "POST") {
+      ordered = body
+      return { body: { id: "job-1", headers } }
+    }
+    asked += 1
+    const message = `Not with ${JSON.stringify(headers)}`
+    return asked === 1
+      ? { status: 500, body: { error: { message: `${message}: ${ordered}` }, ordered } }
+      : { body: { id: "job-1", status: "failed", error: { code: "Failed", message } } }
+  }
+}
+
+const succeeding = ({ method, headers }: ReceivedRequest): Reply =>
+  method === "POST"
+    ? { body: { id: "job-2", headers } }
+    : {
+        body: {
+          id: "job-2",
+          status: "succeeded",
+          content: { video_url: `https://files.test/o.mp4?Signature=${resultSignature}` },
+          headers
+        }
+      }
+
+const Created = Schema.Struct({ id: Schema.String })
+const CreatedKey = Schema.Struct({ key: Schema.String })
+const Columns = Schema.Array(
+  Schema.Struct({ table_name: Schema.String, column_name: Schema.String })
+)
+const Values = Schema.Array(Schema.Struct({ value: Schema.NullOr(Schema.String) }))
+
+/** Every value of every column of every table, as text. */
+const dump = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const columns = yield* Effect.flatMap(
+    sql`SELECT table_name, column_name FROM information_schema.columns
+         WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`,
+    Schema.decodeUnknownEffect(Columns)
+  )
+  return yield* Effect.forEach(columns, ({ table_name, column_name }) =>
+    sql`SELECT ${sql(column_name)}::text AS value FROM ${sql(table_name)}`.pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Values)),
+      Effect.map((rows) => ({
+        column: `${table_name}.${column_name}`,
+        text: rows.map(({ value }) => value ?? "").join("\n")
+      }))
+    )
+  )
+}).pipe(Effect.orDie)
+
+const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
+  const common = {
+    PORT: "0",
+    GATEWAY_ADMIN_TOKEN: adminToken,
+    GATEWAY_MASTER_KEY: masterKey,
+    GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
+    GATEWAY_POLLER_SECONDS: "0.05"
+  }
+  if (kind === "embedded") {
+    const dataDir = yield* temporaryDataDir({ initialised: true })
+    return { env: { ...common, DATA_DIR: dataDir }, database: layerEmbedded({ dataDir }) }
+  }
+  const url = yield* temporaryServerDatabase
+  return {
+    env: { ...common, DATABASE_URL: url },
+    database: layerServer({ url: Redacted.make(url), maxConnections: 1 })
+  }
+})
+
+const mediaUrl = `https://files.test/in.png?Signature=${signature}`
+
+/** The least each model takes, with a prompt and media that must not be kept anywhere. */
+const bodyFor = ({ model, modality }: (typeof ways)[number]) => ({
+  model,
+  prompt,
+  ...(modality === "image" || /^text-/.test(model)
+    ? {}
+    : { images: [`data:image/png;base64,${picture}`, mediaUrl] }),
+  ...(modality === "image"
+    ? { image: `data:image/png;base64,${picture}`, negative_prompt: prompt, user: prompt }
+    : {})
+})
+
+it.live.each(["embedded", "postgres"] as const)(
+  "%s: no key, prompt, media or signed address is printed, traced, counted, stored or shown",
+  (kind) =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      const { env, database } = yield* environment(kind)
+      const gateway = yield* startProcess({ entry, env })
+      const [, url = ""] = yield* gateway.waitForLine(/listens on (http:\S+)/)
+      const admin = (path: string, options?: CallOptions) =>
+        call(`${url}/admin/v1${path}`, { key: adminToken, ...options })
+
+      const organization = yield* bodyAs(
+        Created,
+        yield* admin("/organizations", { json: { name: "Test" } })
+      )
+      const at = `/organizations/${organization.id}`
+      yield* admin(`${at}/deposits`, { json: { amount: "10000", reference: "r" } })
+      const member = yield* bodyAs(Created, yield* admin(`${at}/members`, { json: { name: "m" } }))
+      const { key } = yield* bodyAs(
+        CreatedKey,
+        yield* admin(`/members/${member.id}/keys`, { json: { name: "k" } })
+      )
+      const canaries: Canaries = {
+        "admin token": spellings(adminToken),
+        "master key": spellings(masterKey),
+        "channel key": spellings(channelKey),
+        "app id": spellings(appId),
+        "client key": spellings(key),
+        prompt: spellings(prompt),
+        picture: [picture.slice(100, 160)],
+        "signature of the media": spellings(signature),
+        "signature of the result": spellings(resultSignature)
+      }
+
+      const told: Array<readonly [string, string]> = []
+      let orders = 0
+      const orderAll = Effect.fnUntraced(function* (some: typeof ways) {
+        yield* Effect.forEach(
+          some,
+          Effect.fnUntraced(function* (way) {
+            orders += 1
+            const answer = yield* call(`${url}/v1/${way.modality}s/generations`, {
+              key,
+              headers: { "idempotency-key": `key-${orders}` },
+              json: bodyFor(way)
+            })
+            const { body } = answer
+            if (way.modality === "image" || !Schema.is(Created)(body)) {
+              told.push([`the answer for ${way.model}`, answer.text])
+              return
+            }
+            const done = yield* call(`${url}/v1/videos/${body.id}?wait=20`, { key })
+            assert.match(done.text, /"task_status":"(?:succeeded|failed)"/)
+            told.push([`the end of ${way.model}`, done.text])
+          }),
+          { concurrency: 4 }
+        )
+      })
+      /** With every channel at another address than the simulator's, when there is one. */
+      const load = Effect.fnUntraced(function* (baseUrl: string | null) {
+        const catalog = protocolCatalog(simulator.url, channelKey)
+        const answer = yield* admin("/catalog", {
+          method: "PUT",
+          json: {
+            ...catalog,
+            channels: catalog.channels.map((channel) => ({
+              ...channel,
+              base_url: baseUrl ?? channel.base_url,
+              app_id: channel.app_id === null ? null : appId
+            }))
+          }
+        })
+        assert.strictEqual(answer.status, 200, answer.text)
+      })
+
+      yield* load(null)
+      yield* orderAll(ways)
+      for (const reply of [refusing, failing(), succeeding]) {
+        const vendor = yield* brokenVendor(reply)
+        yield* load(vendor.url)
+        yield* orderAll(reply === refusing ? ways : ways.filter(({ model }) => model === "film-a"))
+      }
+      for (const reply of ["reset", { body: "<html>" }, { body: "[" }] as const) {
+        const vendor = yield* brokenVendor(reply)
+        yield* load(vendor.url)
+        yield* orderAll(ways)
+      }
+      // A client is answered what it sent, in the vendor's words, but none of our keys.
+      const keys = ["admin token", "master key", "channel key", "app id", "client key"]
+      for (const [what, text] of told) {
+        const hits = found(canaries, text).filter((name) => keys.includes(name))
+        assert.deepStrictEqual(hits, [], `${what}: ${text}`)
+      }
+
+      const ids = new Set<string>()
+      let after = ""
+      for (let more = true; more; ) {
+        const { text } = yield* admin(`${at}/ledger?limit=100${after}`)
+        for (const [, id = ""] of text.matchAll(/"hold_id":"([^"]+)"/g)) ids.add(id)
+        const last = [...text.matchAll(/"id":"([^"]+)"/g)].at(-1)?.[1] ?? ""
+        more = text.includes('"has_more":true')
+        after = `&after=${encodeURIComponent(last)}`
+      }
+      assert.strictEqual(ids.size, orders)
+      for (const path of [
+        ...[...ids].map((id) => `/tasks/${id}`),
+        "/orphans?limit=100",
+        "/audit?limit=100"
+      ]) {
+        const answer = yield* admin(path)
+        assert.strictEqual(answer.status, 200, answer.text)
+        assert.deepStrictEqual(found(canaries, answer.text), [], `${path}: ${answer.text}`)
+      }
+
+      yield* gateway.kill("SIGTERM")
+      yield* gateway.end
+      const printed = gateway.stdout() + gateway.stderr()
+      for (const sign of ["SPAN vp_a.submit", "SPAN ERROR vp_d.submit", " DEBUG ", "METRICS"]) {
+        assert.isTrue(printed.includes(sign), sign)
+      }
+      const lines = printed
+        .split("\n")
+        .map((line) => [...found(canaries, line), line.slice(0, 300)])
+        .filter((parts) => parts.length > 1)
+      assert.deepStrictEqual(lines, [])
+
+      const stored = yield* Effect.provide(dump, database)
+      assert.include(
+        stored.find(({ column }) => column === "upstream_calls.request")?.text,
+        "characters"
+      )
+      const hits = stored
+        .flatMap(({ column, text }) => found(canaries, text).map((name) => `${name} in ${column}`))
+        .filter((hit) => !allowed.has(hit))
+      assert.deepStrictEqual(hits, [])
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  120_000
+)
