@@ -137,6 +137,9 @@ describe("an order that is answered with a task", () => {
         result._tag === "Failure" ? failureOf(result.failure) : result,
         lost("timeout")
       )
+      assert.deepInclude(result._tag === "Failure" ? result.failure : result, {
+        upstreamId: "t/1"
+      })
       assert.isAtLeast(seen.length, LIMIT_SECONDS / 2)
     })
   )

@@ -200,14 +200,19 @@ for (const kind of ["embedded", "postgres"] as const) {
           body: { error: { code: "BadText", message: `No: "${prompt}" is forbidden` } }
         }))
         const who = yield* gateway.customer("100")
-        const answer = yield* orderVideo(who, { model: "film-1", prompt })
+        const answer = yield* gateway.call("/v1/videos/generations", {
+          key: who.key,
+          headers: { "idempotency-key": "order 1" },
+          json: { model: "film-1", prompt }
+        })
         assert.strictEqual(answer.status, 400)
         const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
         const message = 'No: "[…]" is forbidden'
         assert.deepInclude(timeline, {
           state: "rejected",
           error: { code: "upstream_error", message },
-          upstream_id: null
+          upstream_id: null,
+          idempotency_key: true
         })
         assert.deepStrictEqual(
           timeline.transitions.map(({ state, by }) => [state, by]),
