@@ -118,29 +118,34 @@ for (const kind of ["embedded", "postgres"] as const) {
         const times = [...timeline.transitions, ...timeline.ledger].map(({ at }) => at)
         assert.isTrue(times.every((at) => /^\d{4}-.*Z$/.test(at)))
 
-        assert.deepStrictEqual(
-          timeline.upstream_calls.map(({ purpose, method, url, status, failure, repeats }) => ({
-            purpose,
-            method,
-            url: url.replace(vendor.url, ""),
-            status,
-            failure,
-            repeats
-          })),
-          [
-            ["submit", "POST", "/api/v3/contents/generations/tasks", 0] as const,
-            ["poll", "GET", "/api/v3/contents/generations/tasks/job-1", 3] as const,
-            ["poll", "GET", "/api/v3/contents/generations/tasks/job-1", 0] as const
-          ].map(([purpose, method, url, repeats]) => ({
-            purpose,
-            method,
-            url,
-            status: 200,
-            failure: null,
-            repeats
-          }))
+        const calls = timeline.upstream_calls
+        assert.strictEqual(timeline.upstream_calls_total, calls.length)
+        const [submit, running] = calls
+        const path = `${vendor.url}/api/v3/contents/generations/tasks`
+        assert.deepInclude(submit, {
+          purpose: "submit",
+          method: "POST",
+          url: path,
+          status: 200,
+          failure: null,
+          repeats: 0
+        })
+        for (const poll of calls.slice(1)) {
+          assert.deepInclude(poll, { purpose: "poll", method: "GET", url: `${path}/job-1` })
+        }
+        // Two may ask at a time, so an answer may be overtaken by the one behind it.
+        const states = calls.slice(1).map(({ answer }) => JSON.stringify(answer))
+        const words = states.map((text) => /"status":"(\w+)"/.exec(text)?.[1])
+        assert.isTrue(
+          words.every((word, at) => word !== words[at + 1]),
+          words.join()
         )
-        const [submit, running, done] = timeline.upstream_calls
+        assert.includeMembers(words, ["running", "succeeded"])
+        const asked = (yield* vendor.requests).filter(({ method }) => method === "GET").length
+        const recorded = calls.slice(1).reduce((sum, { repeats }) => sum + 1 + repeats, 0)
+        assert.isAtLeast(recorded, 5)
+        assert.isAtMost(recorded, asked)
+        const done = calls.find(({ answer }) => JSON.stringify(answer).includes("succeeded"))
         assert.deepNestedInclude(submit?.request, {
           model: "vendor-film-1",
           duration: 6,
@@ -149,12 +154,11 @@ for (const kind of ["embedded", "postgres"] as const) {
           "content[0].text.characters": 12
         })
         assert.deepInclude(submit?.answer, { id: "job-1" })
-        assert.deepInclude(running?.answer, { status: "running", progress: 4 })
+        assert.deepInclude(running?.answer, { status: "running" })
         assert.deepNestedInclude(done?.answer, {
           "content.video_url": "https://files.test/o.mp4",
           "usage.completion_tokens": 200_000
         })
-        assert.strictEqual(timeline.upstream_calls_total, 3)
       })
     )
 
@@ -202,7 +206,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         const who = yield* gateway.customer("100")
         const answer = yield* gateway.call("/v1/videos/generations", {
           key: who.key,
-          headers: { "idempotency-key": "order 1" },
+          headers: { "idempotency-key": "order-1" },
           json: { model: "film-1", prompt }
         })
         assert.strictEqual(answer.status, 400)
