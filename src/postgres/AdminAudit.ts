@@ -36,14 +36,16 @@ export const layerAdminAudit = Layer.effect(
     // Ids begin with their time, so their order is that of the writes.
     const list: AdminAudit["Service"]["list"] = Effect.fn("AdminAudit.list")(function* (page) {
       if (page.after !== null) {
-        const found = yield* Effect.orDie(sql`SELECT 1 FROM admin_audit WHERE id = ${page.after}`)
+        const found = yield* repeatable(sql`SELECT 1 FROM admin_audit WHERE id = ${page.after}`)
         if (found.length === 0) return yield* unknownCursor
       }
-      const rows = yield* rowsOf(AuditRow)(sql`
+      const rows = yield* rowsOf(AuditRow)(
+        repeatable(sql`
         SELECT id, at, action, subject_id, fields, request_id, status FROM admin_audit
          WHERE ${page.after === null ? sql`true` : sql`id < ${page.after}`}
          ORDER BY id DESC
          LIMIT ${page.limit + 1}`)
+      )
       return cutPage(
         rows.map(({ subject_id, request_id, ...row }) => ({
           ...row,

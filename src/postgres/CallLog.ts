@@ -12,7 +12,7 @@ import {
   type VendorCall
 } from "../services/CallLog.ts"
 import { Settings } from "../services/Settings.ts"
-import { repeatable, rowOf } from "./rows.ts"
+import { oneTry, persistent, rowOf } from "./rows.ts"
 
 const WRITE_EVERY = "500 millis"
 const BATCH = 200
@@ -60,7 +60,7 @@ export const layerCallLog = Layer.effect(
     const dropped = (count: number) => Metric.update(droppedCalls, count)
 
     const write = (batch: typeof described) =>
-      repeatable(sql`SELECT log_calls(${sql.json(batch)})`).pipe(
+      persistent(sql`SELECT log_calls(${sql.json(batch)})`).pipe(
         Effect.catchCause((cause) =>
           Effect.andThen(
             dropped(batch.length),
@@ -132,7 +132,8 @@ export const layerCallLog = Layer.effect(
 
     yield* writeAll.pipe(Effect.repeat(Schedule.spaced(WRITE_EVERY)), Effect.forkScoped)
 
-    const pruneBatch = rowOf(Schema.Struct({ gone: Schema.BigInt }))(sql`
+    const pruneBatch = rowOf(Schema.Struct({ gone: Schema.BigInt }))(
+      oneTry(sql`
       WITH old AS (
         SELECT organization_id, job_id, started_at, id FROM upstream_calls
          WHERE started_at < now() - make_interval(secs => ${callLogDays * 86_400})
@@ -144,6 +145,7 @@ export const layerCallLog = Layer.effect(
         RETURNING 1
       )
       SELECT count(*) AS gone FROM gone`)
+    )
 
     const prune = Effect.gen(function* () {
       let total = 0

@@ -56,10 +56,11 @@ export const layerOrphans = Layer.effect(
 
     const list: Orphans["Service"]["list"] = Effect.fn("Orphans.list")(function* (resolved, page) {
       if (page.after !== null) {
-        const found = yield* Effect.orDie(sql`SELECT 1 FROM orphans WHERE hold_id = ${page.after}`)
+        const found = yield* repeatable(sql`SELECT 1 FROM orphans WHERE hold_id = ${page.after}`)
         if (found.length === 0) return yield* unknownCursor
       }
-      const rows = yield* rowsOf(OrphanRow)(sql`
+      const rows = yield* rowsOf(OrphanRow)(
+        repeatable(sql`
         SELECT ${columns} FROM orphans o
           JOIN holds h ON h.organization_id = o.organization_id AND h.id = o.hold_id
          WHERE (o.resolved_at IS NOT NULL) = ${resolved}
@@ -71,6 +72,7 @@ export const layerOrphans = Layer.effect(
            }
          ORDER BY o.created_at DESC, o.hold_id DESC
          LIMIT ${page.limit + 1}`)
+      )
       return cutPage(rows.map(toOrphan), page.limit)
     })
 

@@ -9,7 +9,7 @@ import { TaskState } from "../domain/VideoTask.ts"
 import { CallLog } from "../services/CallLog.ts"
 import { type LoggedCall, TaskHistory, type VideoHistory } from "../services/TaskHistory.ts"
 import { JobColumn, OrphanRow, orphanColumns, toJob, toOrphan } from "./Orphans.ts"
-import { rowsOf } from "./rows.ts"
+import { repeatable, rowsOf } from "./rows.ts"
 import { toUsage, UsageRow, usageColumns } from "./UsageLog.ts"
 
 const MAX_CALLS = 500
@@ -112,7 +112,8 @@ export const layerTaskHistory = Layer.effect(
 
     // One look into each organisation's keys: an index of its own would be paid for by every hold.
     const findHold = (id: string) =>
-      rowsOf(HoldRow)(sql`
+      rowsOf(HoldRow)(
+        repeatable(sql`
         SELECT h.organization_id, h.id, h.member_id, h.job, h.quote, h.amount, h.state, h.captured,
                h.overage, h.created_at, h.expires_at, h.closed_at, h.closed_by,
                EXISTS (SELECT 1 FROM idempotency_keys k
@@ -120,6 +121,7 @@ export const layerTaskHistory = Layer.effect(
           FROM organizations o
           CROSS JOIN LATERAL (
             SELECT * FROM holds WHERE organization_id = o.id AND id = ${id} LIMIT 1) h`)
+      )
 
     const find: TaskHistory["Service"]["find"] = Effect.fn("TaskHistory.find")(function* (id) {
       const [hold] = isJobId(id) ? yield* findHold(id) : []
@@ -127,28 +129,38 @@ export const layerTaskHistory = Layer.effect(
         return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
       }
       const organizationId = hold.organization_id
-      const [video] = yield* rowsOf(VideoRow)(sql`
+      const [video] = yield* rowsOf(VideoRow)(
+        repeatable(sql`
         SELECT key_id, model, listed_protocol, summary, state, upstream_id, completion_tokens,
                error_code, error_message, submit_deadline, deadline, accepted_at, asked_at,
                next_poll_at, unknown_since, finished_at
           FROM tasks WHERE organization_id = ${organizationId} AND id = ${id}`)
-      const [capture] = yield* rowsOf(CaptureRow)(sql`
+      )
+      const [capture] = yield* rowsOf(CaptureRow)(
+        repeatable(sql`
         SELECT amount, created_at FROM transfers
          WHERE organization_id = ${organizationId} AND hold_id = ${id} AND kind = 'capture'`)
-      const [usage] = yield* rowsOf(UsageRow)(sql`
+      )
+      const [usage] = yield* rowsOf(UsageRow)(
+        repeatable(sql`
         SELECT ${sql.literal(usageColumns)} FROM usage_records
          WHERE organization_id = ${organizationId} AND hold_id = ${id}`)
-      const [orphan] = yield* rowsOf(OrphanRow)(sql`
+      )
+      const [orphan] = yield* rowsOf(OrphanRow)(
+        repeatable(sql`
         SELECT ${sql.literal(orphanColumns)} FROM orphans o
           JOIN holds h ON h.organization_id = o.organization_id AND h.id = o.hold_id
          WHERE o.organization_id = ${organizationId} AND o.hold_id = ${id}`)
+      )
       yield* callLog.flush
-      const calls = yield* rowsOf(CallRow)(sql`
+      const calls = yield* rowsOf(CallRow)(
+        repeatable(sql`
         SELECT id, purpose, method, url, status, failure, started_at, duration_ms, request, answer,
                repeats, last_at, count(*) OVER () AS total
           FROM upstream_calls
          WHERE organization_id = ${organizationId} AND job_id = ${id}
          ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
+      )
       return {
         organizationId,
         id,

@@ -151,7 +151,7 @@ export const layerTaskRepo = Layer.effect(
 
     const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
       function* (organizationId, id, upstreamId) {
-        yield* repeatable(sql`
+        yield* persistent(sql`
           INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
           SELECT h.organization_id, h.id, h.job, ${upstreamId}, 'accepted_late' FROM holds h
            WHERE h.organization_id = ${organizationId} AND h.id = ${id}
