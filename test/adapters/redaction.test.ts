@@ -146,6 +146,15 @@ describe("what is kept of a call", () => {
     })
   )
 
+  it.effect("of an answer about several jobs one entry is kept, and its words alone", () =>
+    Effect.gen(function* () {
+      const rows = ["a", "b", "c"].map((id) => ({ id, status: `s-${id}`, parts: [1, 2] }))
+      const { value, outcome } = yield* run({ code: 0, data: rows }, { only: "b" })
+      assert.deepStrictEqual(value, { code: 0, data: [rows[1], "[2 more]"] })
+      assert.strictEqual(outcome, "0 s-b")
+    })
+  )
+
   it.effect("the outcome is made of status words alone, whatever else changes", () =>
     Effect.gen(function* () {
       const poll = (request_id: string, progress: number) =>
