@@ -3,7 +3,7 @@ import { Clock, Duration, Effect, Result, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { imageCount, referenceImages } from "../domain/ImageRequest.ts"
 import { type VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
-import { CurrentCallSubject } from "../services/CallLog.ts"
+import { CurrentCallSubjects } from "../services/CallLog.ts"
 import type { ChannelAccount, ImageOrder, ImageResult } from "../services/ProtocolAdapter.ts"
 import { saysError } from "./errorText.ts"
 import { failedJob, flatFailure } from "./flatErrors.ts"
@@ -179,8 +179,13 @@ const awaitTask = (
 ) => {
   const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
   return send(http, request, limits.poll).pipe(
-    Effect.updateService(CurrentCallSubject, (subject) =>
-      subject === null ? null : { ...subject, purpose: "poll" as const }
+    Effect.updateService(CurrentCallSubjects, (current) =>
+      current === null
+        ? null
+        : {
+            ...current,
+            subjects: current.subjects.map((subject) => ({ ...subject, purpose: "poll" as const }))
+          }
     ),
     Effect.map((answer) => readTask(account, answer)),
     Effect.catch(() => Effect.succeed(null)),

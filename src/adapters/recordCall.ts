@@ -2,7 +2,7 @@
 import { Cause, Clock, Effect, Exit, Predicate } from "effect"
 import type { HttpClientRequest } from "effect/http"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
-import { CurrentCallSubject, type VendorCall } from "../services/CallLog.ts"
+import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../services/CallLog.ts"
 import { plainAddress, redact } from "./redaction.ts"
 
 /** A whole answer: its status, and its JSON decoded. */
@@ -59,13 +59,16 @@ const describe = Effect.fnUntraced(function* (
   request: HttpClientRequest.HttpClientRequest,
   ended: Ended,
   startedAt: number,
-  endedAt: number
+  endedAt: number,
+  /** Of an answer about several jobs, only this one's entry is kept. */
+  only: string | null
 ) {
   const secrets = secretsOf(request)
   const body = bodyOf(request)
-  const sent = body === null ? null : yield* redact(JSON.parse(body), { secrets, sent: null })
+  const sent =
+    body === null ? null : yield* redact(JSON.parse(body), { secrets, sent: null, only: null })
   const answer = Exit.isSuccess(ended)
-    ? yield* redact(ended.value.body, { secrets, sent: sent?.texts ?? null })
+    ? yield* redact(ended.value.body, { secrets, sent: sent?.texts ?? null, only })
     : null
   const status = statusOf(ended)
   const failure = failureOf(ended)
@@ -88,16 +91,25 @@ export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreac
   call: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Effect.gen(function* () {
-    const subject = yield* CurrentCallSubject
-    if (subject === null) return yield* call
+    const current = yield* CurrentCallSubjects
+    if (current === null) return yield* call
+    const { subjects, log } = current
     const startedAt = yield* Clock.currentTimeMillis
+    const report = (ended: Ended, endedAt: number) => (subject: CallSubject) =>
+      log.record(subject, {
+        weight:
+          (bodyOf(request)?.length ?? 0) + (Exit.isSuccess(ended) ? weigh(ended.value.body) : 0),
+        describe: describe(
+          request,
+          ended,
+          startedAt,
+          endedAt,
+          subjects.length > 1 ? subject.upstreamId : null
+        )
+      })
     return yield* Effect.onExit(call, (ended) =>
       Effect.flatMap(Clock.currentTimeMillis, (endedAt) =>
-        subject.log.record(subject, {
-          weight:
-            (bodyOf(request)?.length ?? 0) + (Exit.isSuccess(ended) ? weigh(ended.value.body) : 0),
-          describe: describe(request, ended, startedAt, endedAt)
-        })
+        Effect.forEach(subjects, report(ended, endedAt), { discard: true })
       )
     )
   })

@@ -2,7 +2,7 @@
  * Makes of a request or answer what may be kept: an allow-list, so that a field nobody thought of
  * shows only the size and digest of its text.
  */
-import { Effect, Predicate } from "effect"
+import { Effect, Predicate, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { withoutEchoes } from "../domain/echoes.ts"
 
@@ -93,6 +93,8 @@ export interface RedactOptions {
    * they are not known; then an explanation is kept as size and digest alone.
    */
   readonly sent: ReadonlyArray<string> | null
+  /** Entries of lists that carry another id than this one are left out; null keeps all. */
+  readonly only: string | null
 }
 
 export interface Redacted {
@@ -104,6 +106,10 @@ export interface Redacted {
   readonly outcome: string
 }
 
+const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
+
+const isOfAnother = (item: unknown, id: string): boolean => isNamed(item) && item.id !== id
+
 /** An address without user, query and fragment; null when it is none. */
 export const plainAddress = (url: string): string | null => {
   const parsed = URL.parse(url)
@@ -113,7 +119,7 @@ export const plainAddress = (url: string): string | null => {
 /** Redacts a decoded JSON value, or a text where the body was none. */
 export const redact = Effect.fnUntraced(function* (
   value: unknown,
-  { secrets, sent }: RedactOptions
+  { secrets, sent, only }: RedactOptions
 ): Effect.fn.Return<Redacted, never, Digest.Digest> {
   const { digestHex } = yield* Digest.Digest
   const texts: Array<string> = []
@@ -176,7 +182,8 @@ export const redact = Effect.fnUntraced(function* (
     if (depth >= MAX_DEPTH) return afford(`[${items.length} items]`)
     if (afford("") === undefined) return undefined
     const kept: Array<unknown> = []
-    for (const item of items.slice(0, MAX_ITEMS)) {
+    const own = only === null ? items : items.filter((item) => !isOfAnother(item, only))
+    for (const item of own.slice(0, MAX_ITEMS)) {
       const one = yield* walk(field, item, depth + 1)
       if (one !== undefined) kept.push(one)
     }

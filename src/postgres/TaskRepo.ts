@@ -142,6 +142,13 @@ export const layerTaskRepo = Layer.effect(
       }
     )
 
+    const lease = sql`
+             SET lease = t.lease + 1, asked_at = now(),
+                 next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
+    const sinceAsked = sql.literal(`
+      extract(epoch FROM now() - coalesce(asked.asked_at, t.created_at))::double precision
+        AS since_asked_seconds`)
+
     const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
       function* (organizationId, id, upstreamId) {
         yield* persistent(sql`
@@ -152,13 +159,6 @@ export const layerTaskRepo = Layer.effect(
              SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
       }
     )
-
-    const lease = sql`
-             SET lease = t.lease + 1, asked_at = now(),
-                 next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
-    const sinceAsked = sql.literal(`
-      extract(epoch FROM now() - coalesce(asked.asked_at, t.created_at))::double precision
-        AS since_asked_seconds`)
 
     const claim: TaskRepo["Service"]["claim"] = Effect.fn("TaskRepo.claim")(
       function* (organizationId, id) {

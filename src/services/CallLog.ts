@@ -10,6 +10,8 @@ export interface CallSubject {
   /** Task id or image request id. */
   readonly jobId: string
   readonly purpose: "submit" | "poll" | "image"
+  /** The vendor's id of the job, where it had been told before the call. */
+  readonly upstreamId: string | null
 }
 
 /** One request to a vendor and what came of it, redacted. */
@@ -61,12 +63,13 @@ export const CallLog = Context.Reference<CallLogShape>("gateway/services/CallLog
 })
 
 /** What the calls of the running fiber are about, and where they are recorded. */
-export const CurrentCallSubject = Context.Reference<
-  (CallSubject & { readonly log: CallLogShape }) | null
->("gateway/services/CurrentCallSubject", { defaultValue: () => null })
+export const CurrentCallSubjects = Context.Reference<{
+  readonly subjects: ReadonlyArray<CallSubject>
+  readonly log: CallLogShape
+} | null>("gateway/services/CurrentCallSubjects", { defaultValue: () => null })
 
-/** Has every vendor call within the effect recorded as one about the subject. */
+/** Has every vendor call within the effect recorded as one about each of the subjects. */
 export const recordingCalls =
-  (log: CallLogShape, subject: CallSubject) =>
+  (log: CallLogShape, subjects: ReadonlyArray<CallSubject>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.provideService(effect, CurrentCallSubject, { ...subject, log })
+    Effect.provideService(effect, CurrentCallSubjects, { subjects, log })

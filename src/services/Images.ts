@@ -110,7 +110,11 @@ export const layerImages = Layer.effect(
             const result = yield* paidCall(
               adapter
                 .generate(mounted.account, { upstreamModel: mounted.upstreamModel, body })
-                .pipe(recordingCalls(callLog, { organizationId, jobId: id, purpose: "image" })),
+                .pipe(
+                  recordingCalls(callLog, [
+                    { organizationId, jobId: id, purpose: "image", upstreamId: null }
+                  ])
+                ),
               ({ error: _, ...how }) =>
                 failpoints
                   .pass("image.refused")

@@ -2,16 +2,14 @@
 import { Effect, Result } from "effect"
 import { pauseSeconds } from "../domain/PollPace.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import { CallLog, type CallSubject, recordingCalls } from "./CallLog.ts"
+import { CallLog, recordingCalls } from "./CallLog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,
   type VideoAdapter,
-  type VideoStatus,
   type VideoTaskRef
 } from "./ProtocolAdapter.ts"
-import { recordingShared } from "./sharedCall.ts"
 import { type ClaimedTask, TaskRepo } from "./TaskRepo.ts"
 import { makeVideoVerdicts, type Trouble } from "./VideoVerdicts.ts"
 
@@ -32,18 +30,6 @@ const refOf = ({ upstreamId, upstreamModel, listedProtocol }: ClaimedTask): Vide
   upstreamModel,
   listedProtocol
 })
-
-const subjectOf = (task: ClaimedTask): CallSubject => ({
-  organizationId: task.organizationId,
-  jobId: task.id,
-  purpose: "poll"
-})
-
-/** What a shared answer says about one task. */
-const wordOf = (answer: Result.Result<VideoStatus, VendorFailure> | undefined): string => {
-  if (answer === undefined) return "Unknown"
-  return Result.isSuccess(answer) ? answer.success._tag : answer.failure._tag
-}
 
 /**
  * A question may be repeated without harm, and a connection kept open is often lost because the
@@ -76,6 +62,17 @@ export const makeVideoQuestions = Effect.gen(function* () {
 
   /** Tasks that were in a question the vendor refused: next time each is asked for alone. */
   const alone = new Set<string>()
+
+  const recorded = (tasks: ReadonlyArray<ClaimedTask>) =>
+    recordingCalls(
+      callLog,
+      tasks.map(({ organizationId, id, upstreamId }) => ({
+        organizationId,
+        jobId: id,
+        purpose: "poll" as const,
+        upstreamId
+      }))
+    )
 
   /** A vendor's `Retry-After` is for the whole channel. */
   const heed = (channelId: string, trouble: Trouble) => {
@@ -116,9 +113,7 @@ export const makeVideoQuestions = Effect.gen(function* () {
   const askOne = Effect.fn("VideoQuestions.askOne")((task: ClaimedTask) =>
     withVendor([task], task, (adapter, account) =>
       Effect.gen(function* () {
-        const status = yield* againIfCut(adapter.poll(account, refOf(task))).pipe(
-          recordingCalls(callLog, subjectOf(task))
-        )
+        const status = yield* againIfCut(recorded([task])(adapter.poll(account, refOf(task))))
         alone.delete(task.id)
         yield* verdicts.apply(task, status)
       })
@@ -133,13 +128,8 @@ export const makeVideoQuestions = Effect.gen(function* () {
     ) =>
       withVendor(tasks, first, (_adapter, account) =>
         Effect.gen(function* () {
-          const question = againIfCut(together.poll(account, tasks.map(refOf)))
-          const upstreamIds = new Map(tasks.map((task) => [task.id, task.upstreamId]))
-          const answers = yield* recordingShared(
-            callLog,
-            tasks.map(subjectOf),
-            question,
-            (answered, { jobId }) => wordOf(answered.get(upstreamIds.get(jobId) ?? ""))
+          const answers = yield* againIfCut(
+            recorded(tasks)(together.poll(account, tasks.map(refOf)))
           ).pipe(
             Effect.tapError((failure) =>
               Effect.sync(() => {

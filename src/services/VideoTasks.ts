@@ -198,7 +198,11 @@ export const layerVideoTasks = Layer.effect(
             const upstreamId = yield* paidCall(
               adapter
                 .submit(mounted.account, order)
-                .pipe(recordingCalls(callLog, { organizationId, jobId: id, purpose: "submit" })),
+                .pipe(
+                  recordingCalls(callLog, [
+                    { organizationId, jobId: id, purpose: "submit", upstreamId: null }
+                  ])
+                ),
               giveBack
             )
             yield* failpoints.pass("video.accepted")

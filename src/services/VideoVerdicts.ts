@@ -16,6 +16,8 @@ import { type ClaimedTask, TaskRepo } from "./TaskRepo.ts"
 
 /** Why a question brought no verdict. */
 export interface Trouble {
+  /** Set for a vendor's failure, whose message may repeat the prompt. */
+  readonly _tag?: string
   readonly message: string
   /** As the vendor said, where it did. */
   readonly retryAfterSeconds?: number | null
@@ -177,13 +179,10 @@ export const makeVideoVerdicts = Effect.gen(function* () {
 
   /**
    * Trouble while asking says nothing about the job: the task stays as it is. The vendor's words,
-   * which may repeat the prompt, are not logged.
+   * which may repeat the prompt, do not reach the log.
    */
   const troubled = (task: ClaimedTask, trouble: Trouble) =>
-    Effect.logDebug(
-      "a poll gave no verdict",
-      "_tag" in trouble ? trouble._tag : trouble.message
-    ).pipe(
+    Effect.logDebug("a poll gave no verdict", trouble._tag ?? trouble.message).pipe(
       Effect.annotateLogs({ task: task.id, channel: task.channelId }),
       Effect.andThen(stillOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
     )

@@ -5,7 +5,9 @@ import { Digest } from "effect/crypto"
 import { plainAddress, type RedactOptions, redact } from "../../src/adapters/redaction.ts"
 
 const run = (value: unknown, options: Partial<RedactOptions> = {}) =>
-  redact(value, { secrets: [], sent: null, ...options }).pipe(Effect.provide(Digest.layerWebCrypto))
+  redact(value, { secrets: [], sent: null, only: null, ...options }).pipe(
+    Effect.provide(Digest.layerWebCrypto)
+  )
 
 const sha256 = (content: string | Buffer) => createHash("sha256").update(content).digest("hex")
 
@@ -141,6 +143,15 @@ describe("what is kept of a call", () => {
       ])
       const { value } = yield* run({ ...wide, id: "x" })
       assert.match(JSON.stringify(value), /"\[omitted\]":\d+/)
+    })
+  )
+
+  it.effect("of an answer about several jobs one entry is kept, and its words alone", () =>
+    Effect.gen(function* () {
+      const rows = ["a", "b", "c"].map((id) => ({ id, status: `s-${id}`, parts: [1, 2] }))
+      const { value, outcome } = yield* run({ code: 0, data: rows }, { only: "b" })
+      assert.deepStrictEqual(value, { code: 0, data: [rows[1], "[2 more]"] })
+      assert.strictEqual(outcome, "0 s-b")
     })
   )
 

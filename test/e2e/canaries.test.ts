@@ -139,7 +139,8 @@ const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
     GATEWAY_ADMIN_TOKEN: adminToken,
     GATEWAY_MASTER_KEY: masterKey,
     GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
-    GATEWAY_POLLER_SECONDS: "0.05"
+    GATEWAY_POLLER_SECONDS: "0.05",
+    GATEWAY_DRAIN_SECONDS: "0"
   }
   if (kind === "embedded") {
     const dataDir = yield* temporaryDataDir({ initialised: true })
@@ -279,6 +280,10 @@ it.live.each(["embedded", "postgres"] as const)(
         assert.strictEqual(answer.status, 200, answer.text)
         assert.deepStrictEqual(found(canaries, answer.text), [], `${path}: ${answer.text}`)
       }
+
+      const metrics = yield* call(`${url}/metrics`)
+      assert.match(metrics.text, /^gateway_/m)
+      assert.deepStrictEqual(found(canaries, metrics.text), [])
 
       yield* gateway.kill("SIGTERM")
       yield* gateway.end

@@ -162,6 +162,39 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
+    it.effect("tasks that are asked for together each show their own part of the answer", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        yield* gateway.admin("/catalog", {
+          method: "PUT",
+          json: testCatalog(gateway.simulator.url)
+        })
+        const who = yield* gateway.customer("100")
+        yield* gateway.simulator.clearRequests
+        const order = createVideo(who, { model: "clip-1", prompt: "x sim:slow=1" })
+        const ids = yield* Effect.all([order, order, order], { concurrency: "unbounded" })
+        yield* gateway
+          .balance(who)
+          .pipe(
+            Effect.delay("20 millis"),
+            Effect.repeat({ until: ({ held }) => held === "0" }),
+            Effect.timeout("30 seconds")
+          )
+        const together = (yield* gateway.simulator.requests).filter(({ query }) =>
+          `${query.task_ids}`.includes(",")
+        )
+        assert.isNotEmpty(together)
+        const timelines = yield* Effect.all(ids.map(timelineOf))
+        for (const timeline of timelines) {
+          const polls = JSON.stringify(timeline.upstream_calls.slice(1))
+          for (const { id, upstream_id } of timelines) {
+            assert.strictEqual(polls.includes(upstream_id ?? "?"), id === timeline.id)
+          }
+          assert.isAtLeast(timeline.upstream_calls.length, 2)
+        }
+      })
+    )
+
     it.effect("a video the vendor fails tells why, and what was given back", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

@@ -35,7 +35,8 @@ const callOf = (outcome: string, answer: unknown = null): VendorCall => ({
 const subjectOf = (jobId: string, purpose: CallSubject["purpose"] = "poll"): CallSubject => ({
   organizationId: "org_1",
   jobId,
-  purpose
+  purpose,
+  upstreamId: null
 })
 
 const record = (subject: CallSubject, call: VendorCall) =>
