@@ -1,0 +1,46 @@
+/** A pool that has money for a fifth of what two gateways are asked for at once. */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { clusterCatalog, openAccount, startGateway } from "../support/cluster.ts"
+import { temporaryServerDatabase } from "../support/databases.ts"
+import { call } from "../support/http.ts"
+
+/** `OVERSPEND_ROUNDS=20` is the long form. */
+const ROUNDS = Number(process.env.OVERSPEND_ROUNDS ?? 2)
+const AFFORDABLE = 100
+const ORDERS = 500
+
+it.live(
+  `${ORDERS} orders at once through two gateways, of which ${AFFORDABLE} can be paid: no vendor is asked for more`,
+  () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      const env = { DATABASE_URL: yield* temporaryServerDatabase }
+      const gateways = yield* Effect.all([startGateway(env), startGateway(env)], {
+        concurrency: "unbounded"
+      })
+      for (let round = 0; round < ROUNDS; round++) {
+        const before = (yield* simulator.book).length
+        // 5 seconds of clip-1 are 3.
+        const account = yield* openAccount(gateways[0], clusterCatalog(simulator.url), "300")
+        const answers = yield* Effect.forEach(
+          Array.from({ length: ORDERS }, (_, index) => gateways[index % 2] ?? gateways[0]),
+          ({ url }) =>
+            call(`${url}/v1/videos/generations`, {
+              key: account.key,
+              json: { model: "clip-1", prompt: "a lighthouse sim:takes=3600" }
+            }),
+          { concurrency: "unbounded" }
+        )
+        const count = (status: number) =>
+          answers.filter((answer) => answer.status === status).length
+        assert.deepEqual([count(200), count(402)], [AFFORDABLE, ORDERS - AFFORDABLE])
+        assert.strictEqual((yield* simulator.book).length - before, AFFORDABLE)
+        assert.deepInclude(yield* account.funds(gateways[1]), { balance: "300", held: "300" })
+      }
+      const verified = yield* gateways[1].admin("/ledger/verify")
+      assert.strictEqual(verified.text, '{"ok":true,"violations":[]}')
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  120_000
+)
