@@ -65,7 +65,7 @@ it.live(
     Effect.gen(function* () {
       const simulator = yield* Simulator
       const database = yield* processEnvironment("postgres")
-      const env = { ...database, GATEWAY_DRAIN_SECONDS: "0.5" }
+      const env = { ...database, GATEWAY_DRAIN_SECONDS: "1" }
       const start = startGateway(shippedEntry, env)
       const first = yield* start
       const { key, organizationPath } = yield* prepareCustomer(first, "100000")
@@ -82,11 +82,13 @@ it.live(
           assert.isDefined(answer.body, answer.text)
           return answer
         })
-      const send = (path: string, options: CallOptions = {}) =>
-        Effect.flatMap(throughBalancer(slots, path, { key, ...options }), whole)
 
       let stopping = false
       const client = Effect.fnUntraced(function* (index: number) {
+        // Half of the clients keep their connections, the others open one for each request.
+        const headers = index % 2 === 0 ? {} : { connection: "close" }
+        const send = (path: string, options: CallOptions = {}) =>
+          Effect.flatMap(throughBalancer(slots, path, { key, headers, ...options }), whole)
         while (!stopping) {
           if (index % 3 === 0) {
             yield* send("/v1/images/generations", {
