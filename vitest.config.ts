@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: ["test/support/globalSetup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Most of the time goes into waiting for processes and databases, so two cores carry two.
-    maxWorkers: Math.max(2, availableParallelism() - 1)
+    // A good part of the time goes into waiting for processes and databases.
+    maxWorkers: Math.max(3, availableParallelism())
   }
 })

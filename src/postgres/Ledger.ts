@@ -42,8 +42,6 @@ const ViolationRow = Schema.Struct({
   detail: Schema.String
 })
 
-/** How long a caller waits for its hold; the request can then still be refused cleanly. */
-const HOLD_PATIENCE_MILLIS = 5000
 /** Together in one call. */
 const MAX_BATCH = 256
 /** Holds that may queue for the database, of all organisations together. */
@@ -88,7 +86,7 @@ export const layerLedger = Layer.effect(
         ),
       passes: isPassing,
       attempts: {
-        patienceMillis: HOLD_PATIENCE_MILLIS,
+        patienceMillis: settings.holdPatienceSeconds * 1000,
         unwanted: (organizationId, movement, { outcome }) =>
           movement._tag === "Hold" && outcome === "held"
             ? Effect.asVoid(release(unwantedHold(organizationId, movement.request)))

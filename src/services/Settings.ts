@@ -26,6 +26,8 @@ export interface Settings {
   readonly leaseSeconds: number
   /** How long an `Idempotency-Key` stands for its first request. */
   readonly idempotencySeconds: number
+  /** How long a request waits for its hold while the database is away or crowded. */
+  readonly holdPatienceSeconds: number
   /** How long what was read is kept while changes of other gateways are heard, as a safety net. */
   readonly cacheSeconds: number
   /** The same while they are not heard; with a look-up it must stay under a second. */
@@ -63,6 +65,7 @@ export const defaultSettings: Settings = {
   pollerSeconds: 1,
   leaseSeconds: 30,
   idempotencySeconds: 24 * 3600,
+  holdPatienceSeconds: 5,
   cacheSeconds: 60,
   unheardCacheSeconds: 0.5,
   pollsPerChannel: 64,

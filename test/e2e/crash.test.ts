@@ -1,28 +1,42 @@
-import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, it, layer } from "@effect/vitest"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { Failpoint } from "../../src/services/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import type { DatabaseKind } from "../support/databases.ts"
 import {
+  type Environment,
   failingEntry,
   prepareCustomer,
   processEnvironment,
+  type RunningGateway,
   settledBalance,
   startGateway
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+import type { ProcessEnded } from "../support/processes.ts"
 
-/** A gateway that will be killed at `killAt`, with a customer who has 100. */
-const prepare = Effect.fnUntraced(function* (kind: DatabaseKind, killAt: Failpoint) {
-  const env = {
+const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
+  return {
     ...(yield* processEnvironment(kind)),
     GATEWAY_LEASE_SECONDS: "1",
     GATEWAY_SUBMIT_DEADLINE_SECONDS: "1",
     GATEWAY_IMAGE_DEADLINE_SECONDS: "1"
   }
-  const first = yield* startGateway(failingEntry, { ...env, KILL_AT: killAt })
-  return { env, first, ...(yield* prepareCustomer(first, "100")) }
 })
+
+/** A gateway that lives on beside those that are killed, and cleans up after them. */
+class Survivor extends Context.Service<
+  Survivor,
+  { readonly env: Environment; readonly gateway: RunningGateway }
+>()("test/Survivor") {}
+
+const layerSurvivor = Layer.effect(
+  Survivor,
+  Effect.gen(function* () {
+    const env = yield* environmentOf("postgres")
+    return { env, gateway: yield* startGateway(failingEntry, env) }
+  })
+).pipe(Layer.provideMerge(layerSimulator({ port: 0 })))
 
 const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
@@ -61,48 +75,71 @@ const statusOf: Record<Repeat, number> = {
   ordered: 200
 }
 
-/** Alone on its database a gateway gives back at its start what others leave to their deadlines. */
-const embeddedPlaces: ReadonlySet<Failpoint> = new Set([
-  "video.held",
-  "video.recorded",
-  "image.made"
-])
-
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1)
 
+/** Orders from a gateway that dies at the place, and looks at what `survivor` makes of it. */
+const killedAt = (
+  [place, resource, json, jobs, left, repeat]: (typeof places)[number],
+  env: Environment,
+  survivor: Effect.Effect<RunningGateway, ProcessEnded, Scope.Scope>
+) =>
+  Effect.gen(function* () {
+    const simulator = yield* Simulator
+    const first = yield* startGateway(failingEntry, { ...env, KILL_AT: place })
+    const { key, organizationPath } = yield* prepareCustomer(first, "100")
+    const count = Effect.map(
+      simulator.book,
+      (book) => book.filter((entry) => entry.event === "accepted").length
+    )
+    const before = yield* count
+    const order = (url: string) =>
+      call(`${url}/v1/${resource}/generations`, {
+        key,
+        json,
+        headers: { "idempotency-key": "the-order" }
+      })
+    yield* Effect.forkChild(Effect.exit(order(first.url)))
+    assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
+
+    const second = yield* survivor
+    assert.strictEqual(yield* settledBalance(second, organizationPath), left)
+    assert.strictEqual((yield* count) - before, jobs)
+
+    const again = yield* order(second.url)
+    assert.strictEqual(again.status, statusOf[repeat], again.text)
+    assert.strictEqual(
+      again.headers.get("idempotency-replayed"),
+      repeat === "ordered" ? null : "true"
+    )
+    assert.strictEqual((yield* count) - before, repeat === "ordered" ? 1 : jobs)
+  }).pipe(Effect.scoped)
+
+/** A living gateway would settle the task before the other one gets there. */
+const onlyAlone: ReadonlySet<Failpoint> = new Set(["video.verdict", "video.settled"])
+/** Alone on its database a gateway gives back at its start what others leave to their deadlines. */
+const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.accepted", "image.made"])
+
+const rowsOf = (rows: typeof places) => Array.from({ length: ROUNDS }, () => rows).flat()
+
+layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
+  "a gateway killed beside another one",
+  (it) => {
+    it.effect.each(rowsOf(places.filter(([place]) => !onlyAlone.has(place))))(
+      "at %s of %s: nothing is lost and nothing is sent twice",
+      (row) =>
+        Effect.flatMap(Survivor, ({ env, gateway }) => killedAt(row, env, Effect.succeed(gateway)))
+    )
+  }
+)
+
 for (const kind of ["embedded", "postgres"] as const) {
-  const rows = places.filter(([place]) => kind === "postgres" || embeddedPlaces.has(place))
-  it.live.each(Array.from({ length: ROUNDS }, () => rows).flat())(
-    `${kind}: killed at %s of %s, nothing is lost and nothing is sent twice`,
-    ([place, resource, json, jobs, left, repeat]) =>
+  const rows = places.filter(([place]) => (kind === "postgres" ? onlyAlone : onEmbedded).has(place))
+  it.live.each(rowsOf(rows))(
+    `${kind}: killed at %s of %s and started again, nothing is lost and nothing is sent twice`,
+    (row) =>
       Effect.gen(function* () {
-        const simulator = yield* Simulator
-        const { env, first, key, organizationPath } = yield* prepare(kind, place)
-        const count = Effect.map(
-          simulator.book,
-          (book) => book.filter((entry) => entry.event === "accepted").length
-        )
-        const before = yield* count
-        const order = (url: string) =>
-          call(`${url}/v1/${resource}/generations`, {
-            key,
-            json,
-            headers: { "idempotency-key": "the-order" }
-          })
-        yield* Effect.forkChild(Effect.exit(order(first.url)))
-        assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
-
-        const second = yield* startGateway(failingEntry, env)
-        assert.strictEqual(yield* settledBalance(second, organizationPath), left)
-        assert.strictEqual((yield* count) - before, jobs)
-
-        const again = yield* order(second.url)
-        assert.strictEqual(again.status, statusOf[repeat], again.text)
-        assert.strictEqual(
-          again.headers.get("idempotency-replayed"),
-          repeat === "ordered" ? null : "true"
-        )
-        assert.strictEqual((yield* count) - before, repeat === "ordered" ? 1 : jobs)
+        const env = yield* environmentOf(kind)
+        yield* killedAt(row, env, startGateway(failingEntry, env))
       }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
     60_000
   )

@@ -17,7 +17,12 @@ const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
 
 /** A hold whose answer was lost is given back soon. */
-const settings = { ...quickSettings, submitDeadlineSeconds: 5, imageDeadlineSeconds: 5 }
+const settings = {
+  ...quickSettings,
+  submitDeadlineSeconds: 5,
+  imageDeadlineSeconds: 5,
+  holdPatienceSeconds: 1
+}
 
 /** A gateway on the database, a customer of 100 who has ordered before, and the gateway's own pool. */
 const gatewayOn = Effect.fnUntraced(function* (url: string, maxConnections = 8) {

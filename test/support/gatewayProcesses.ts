@@ -9,7 +9,7 @@ import { ADMIN_TOKEN, bodyAs, testCatalog } from "./gateway.ts"
 import { type CallOptions, call } from "./http.ts"
 import { startProcess } from "./processes.ts"
 
-type Environment = Readonly<Record<string, string>>
+export type Environment = Readonly<Record<string, string>>
 
 /** The program as it is shipped. */
 export const shippedEntry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
