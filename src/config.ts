@@ -18,7 +18,9 @@ const notNegative = Schema.NumberFromString.check(
   Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
 )
 
+/** Offsets are left out: PostgreSQL counts them with the opposite sign. */
 const isTimeZone = (name: string): boolean => {
+  if (/^[+-]/.test(name)) return false
   try {
     new Intl.DateTimeFormat("en", { timeZone: name })
     return true

@@ -15,6 +15,7 @@ import { ledgerBatchSize } from "../services/metrics.ts"
 import { KeyAlreadyUsed } from "../services/Repeats.ts"
 import { Settings } from "../services/Settings.ts"
 import { isPassing } from "../services/storeTrouble.ts"
+import { unhindered } from "../services/sweeping.ts"
 import { readJournal } from "./journal.ts"
 import { type Movement, moveTogether } from "./ledgerBatch.ts"
 import { makeMicroBatch } from "./microBatch.ts"
@@ -44,7 +45,7 @@ const ViolationRow = Schema.Struct({
 
 /** Together in one call. */
 const MAX_BATCH = 256
-/** Holds that may queue for the database, of all organisations together. */
+/** Movements that may queue for the database, of all organisations together, before holds are refused. */
 const MAX_QUEUED = 5000
 
 const overloaded = new Overloaded({
@@ -88,7 +89,7 @@ export const layerLedger = Layer.effect(
       attempts: {
         patienceMillis: settings.holdPatienceSeconds * 1000,
         unwanted: (organizationId, movement, { outcome }) =>
-          movement._tag === "Hold" && outcome === "held"
+          movement._tag === "Hold" && (outcome === "held" || outcome === "known")
             ? Effect.asVoid(release(unwantedHold(organizationId, movement.request)))
             : Effect.void
       }
@@ -248,8 +249,9 @@ export const layerLedger = Layer.effect(
              AND NOT EXISTS (SELECT 1 FROM tasks t
                               WHERE t.organization_id = h.organization_id AND t.id = h.id)`)
         const orphan = { upstreamId: null, reason: "gateway_stopped" }
-        yield* Effect.forEach(left, ({ organization_id, id }) =>
-          Effect.catchCause(
+        yield* Effect.forEach(
+          left,
+          ({ organization_id, id }) =>
             release({
               organizationId: organization_id,
               holdId: id,
@@ -258,9 +260,8 @@ export const layerLedger = Layer.effect(
               orphan,
               answer: null,
               forgetKey: false
-            }),
-            (cause) => Effect.logError("a hold could not be given back", id, cause)
-          )
+            }).pipe(unhindered(id)),
+          { concurrency: "unbounded", discard: true }
         )
         return left.length
       }

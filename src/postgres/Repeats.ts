@@ -8,7 +8,7 @@ import { TaskState } from "../domain/VideoTask.ts"
 import type { ImageResult } from "../services/ProtocolAdapter.ts"
 import { Repeats, recallOf, StoredAnswer } from "../services/Repeats.ts"
 import { makeRecentImages } from "../services/recentImages.ts"
-import { repeatable, rowsOf } from "./rows.ts"
+import { oneTry, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const KeptRow = Schema.Struct({
   fingerprint: Schema.String,
@@ -62,12 +62,21 @@ export const layerRepeats = Layer.effect(
       }
     )
 
-    const purge = sql`
-      DELETE FROM idempotency_keys WHERE (organization_id, key) IN (
-        SELECT q.organization_id, q.key FROM idempotency_keys q
-         WHERE q.expires_at <= now() ORDER BY q.expires_at LIMIT ${PURGED_AT_ONCE})`.pipe(
-      Effect.orDie,
-      Effect.asVoid
+    const purgeBatch = rowOf(Schema.Struct({ gone: Schema.Int }))(
+      oneTry(sql`
+        WITH old AS (
+          SELECT organization_id, key FROM idempotency_keys
+           WHERE expires_at <= now() ORDER BY expires_at LIMIT ${PURGED_AT_ONCE}
+        ), gone AS (
+          DELETE FROM idempotency_keys q USING old
+           WHERE q.organization_id = old.organization_id AND q.key = old.key
+             AND q.expires_at <= now()
+          RETURNING 1
+        )
+        SELECT count(*)::int AS gone FROM gone`)
+    )
+    const purge = Effect.asVoid(
+      Effect.repeat(purgeBatch, { while: ({ gone }) => gone === PURGED_AT_ONCE })
     )
 
     return Repeats.of({

@@ -102,7 +102,6 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
               }
             }),
           onFailure: (cause) => {
-            if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
             if (batch.length > 1) {
               return Effect.forEach(batch, (entry) => send(lane, [entry]), { discard: true })
             }

@@ -8,6 +8,7 @@ import { makeChannelSlots } from "./ChannelSlots.ts"
 import { makeDetached } from "./Detached.ts"
 import { Ledger } from "./Ledger.ts"
 import { Settings } from "./Settings.ts"
+import { unhindered } from "./sweeping.ts"
 import { type Task, TaskRepo } from "./TaskRepo.ts"
 import { makeVideoQuestions, type Question } from "./VideoQuestions.ts"
 
@@ -118,21 +119,26 @@ export const layerVideoSettlement = Layer.effect(
 
     const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
       const left = yield* tasks.abandoned(scope)
-      yield* Effect.forEach(left, (task) =>
-        ledger.release({
-          organizationId: task.organizationId,
-          holdId: task.id,
-          by: "sweep",
-          task: {
-            from: "submitting",
-            state: "rejected",
-            errorCode: "upstream_error",
-            errorMessage: "The gateway stopped before the vendor's answer was recorded"
-          },
-          orphan: { upstreamId: null, reason: "gateway_stopped" },
-          answer: null,
-          forgetKey: false
-        })
+      yield* Effect.forEach(
+        left,
+        (task) =>
+          ledger
+            .release({
+              organizationId: task.organizationId,
+              holdId: task.id,
+              by: "sweep",
+              task: {
+                from: "submitting",
+                state: "rejected",
+                errorCode: "upstream_error",
+                errorMessage: "The gateway stopped before the vendor's answer was recorded"
+              },
+              orphan: { upstreamId: null, reason: "gateway_stopped" },
+              answer: null,
+              forgetKey: false
+            })
+            .pipe(unhindered(task.id)),
+        { concurrency: "unbounded", discard: true }
       )
       return left.length + (yield* ledger.sweepImages(scope))
     })

@@ -6,8 +6,11 @@ import { Overloaded } from "../domain/Errors.ts"
 const Coded = Schema.Struct({ code: Schema.String })
 const isCoded = Schema.is(Coded)
 
-/** The server is going, coming or full: the SQLSTATE classes of operator and resource trouble. */
-const passingCode = /^(?:57P|53)/
+/**
+ * The server is going, coming or full (the SQLSTATE classes of operator and resource trouble), or
+ * it is a standby that has not been promoted yet.
+ */
+const passingCode = /^(?:57P|53|25006)/
 
 /** True when the statement failed for a reason that passes, and says nothing about the statement. */
 export const isPassing = (error: unknown): boolean => {

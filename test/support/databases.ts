@@ -42,7 +42,8 @@ export const temporaryDataDir = (options?: {
     )
   )
 
-const asAdmin = (statement: string): Effect.Effect<void, SqlError.SqlError> =>
+/** Runs a statement as the superuser of the run's server, outside the databases of the tests. */
+export const asAdmin = (statement: string): Effect.Effect<void, SqlError.SqlError> =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
     Effect.asVoid,
     Effect.provide(PgClient.layer({ url: Redacted.make(inject("postgresUrl")), maxConnections: 1 }))

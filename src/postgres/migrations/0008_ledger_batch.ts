@@ -10,8 +10,9 @@ import { SqlClient } from "effect/sql"
 export const createLedgerBatch = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  yield* sql`DROP FUNCTION hold_funds(text, text, jsonb)`
-  yield* sql`DROP FUNCTION close_holds(text, jsonb)`
+  // Databases made before this migration have forms of them that take one item at a time.
+  yield* sql`DROP FUNCTION IF EXISTS hold_funds(text, text, jsonb)`
+  yield* sql`DROP FUNCTION IF EXISTS close_holds(text, jsonb)`
 
   /*
    * Closes: [{id, charge, by, usage, task, orphan, answer, forget_key}]. A null charge releases the

@@ -1,6 +1,6 @@
 /** Migrations in their order; they run before anything else touches the database. */
-import { Layer } from "effect"
-import { Migrator } from "effect/sql"
+import { Effect, Layer } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
 import { createAccess } from "./0001_access.ts"
 import { createCatalog } from "./0002_catalog.ts"
 import { createLedger } from "./0003_ledger.ts"
@@ -34,6 +34,23 @@ export const latestMigration = Math.max(
   ...Object.keys(migrations).map((name) => Number.parseInt(name, 10))
 )
 
-export const runMigrations = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+/** Any number, the same on every gateway. */
+const MIGRATION_LOCK = 7_263_001
+
+/**
+ * Brings the database up to the latest migration. Gateways that start together wait for the first
+ * of them; the limits of requests do not count here, since a large table takes its time.
+ */
+export const runMigrations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SET LOCAL statement_timeout = 0`
+      yield* sql`SET LOCAL lock_timeout = '10min'`
+      yield* sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
+      return yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+    })
+  )
+})
 
 export const layerMigrations = Layer.effectDiscard(runMigrations)
