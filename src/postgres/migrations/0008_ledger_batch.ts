@@ -191,12 +191,15 @@ export const createLedgerBatch = Effect.gen(function* () {
 
       IF v_count > 0 THEN
         /* Read after the pool is locked: by now they are what any other holder has committed. */
-        SELECT array_agg(h.id IS NOT NULL ORDER BY u.o), array_agg(q.hold_id ORDER BY u.o)
+        SELECT array_agg((SELECT h.id FROM holds h
+                           WHERE h.organization_id = p_organization AND h.id = u.id) IS NOT NULL
+                         ORDER BY u.o),
+               array_agg((SELECT q.hold_id FROM idempotency_keys q
+                           WHERE q.organization_id = p_organization AND q.key = u.key
+                             AND q.expires_at > now())
+                         ORDER BY u.o)
           INTO v_known, v_key_holds
-          FROM unnest(v_ids, v_keys) WITH ORDINALITY AS u(id, key, o)
-          LEFT JOIN holds h ON h.organization_id = p_organization AND h.id = u.id
-          LEFT JOIN idempotency_keys q
-            ON q.organization_id = p_organization AND q.key = u.key AND q.expires_at > now();
+          FROM unnest(v_ids, v_keys) WITH ORDINALITY AS u(id, key, o);
         v_outcomes := array_fill(NULL::text, ARRAY[v_count]);
         FOR i IN 1 .. v_count LOOP
           k := v_places[i];
