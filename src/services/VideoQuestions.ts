@@ -4,6 +4,7 @@ import { pauseSeconds } from "../domain/PollPace.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { CallLog, recordingCalls } from "./CallLog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
+import { Failpoints } from "./Failpoints.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,
@@ -58,6 +59,7 @@ export const makeVideoQuestions = Effect.gen(function* () {
   const credentials = yield* ChannelCredentials
   const repo = yield* TaskRepo
   const callLog = yield* CallLog
+  const failpoints = yield* Failpoints
   const verdicts = yield* makeVideoVerdicts
 
   /** Tasks that were in a question the vendor refused: next time each is asked for alone. */
@@ -94,6 +96,7 @@ export const makeVideoQuestions = Effect.gen(function* () {
       if (adapter === undefined) {
         return yield* Effect.fail({ message: `no adapter speaks ${protocol} any more` })
       }
+      yield* failpoints.pass("video.claimed")
       yield* run(adapter, yield* credentials.account(channelId))
     }).pipe(
       Effect.catch((trouble: VendorFailure | Trouble) =>

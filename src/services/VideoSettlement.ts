@@ -6,6 +6,7 @@ import { Context, Effect, FiberSet, Layer, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
 import { makeDetached } from "./Detached.ts"
+import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
 import { Settings } from "./Settings.ts"
 import { unhindered } from "./sweeping.ts"
@@ -48,6 +49,7 @@ export const layerVideoSettlement = Layer.effect(
     const ledger = yield* Ledger
     const tasks = yield* TaskRepo
     const settings = yield* Settings
+    const failpoints = yield* Failpoints
     const questions = yield* makeVideoQuestions
     const slots = yield* makeChannelSlots(settings.pollsPerChannel)
     const detached = yield* makeDetached("30 seconds")
@@ -119,6 +121,7 @@ export const layerVideoSettlement = Layer.effect(
 
     const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
       const left = yield* tasks.abandoned(scope)
+      if (left.length > 0) yield* failpoints.pass("sweep.found")
       yield* Effect.forEach(
         left,
         (task) =>

@@ -2,15 +2,13 @@ import { assert, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { Failpoint } from "../../src/services/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import type { DatabaseKind } from "../support/databases.ts"
 import {
   type Environment,
-  failingEntry,
   prepareCustomer,
   processEnvironment,
-  type RunningGateway,
-  settledBalance,
-  startGateway
+  settledBalance
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import type { ProcessEnded } from "../support/processes.ts"
@@ -27,14 +25,14 @@ const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
 /** A gateway that lives on beside those that are killed, and cleans up after them. */
 class Survivor extends Context.Service<
   Survivor,
-  { readonly env: Environment; readonly gateway: RunningGateway }
+  { readonly env: Environment; readonly gateway: GatewayNode }
 >()("test/Survivor") {}
 
 const layerSurvivor = Layer.effect(
   Survivor,
   Effect.gen(function* () {
     const env = yield* environmentOf("postgres")
-    return { env, gateway: yield* startGateway(failingEntry, env) }
+    return { env, gateway: yield* startGateway(env) }
   })
 ).pipe(Layer.provideMerge(layerSimulator({ port: 0 })))
 
@@ -58,6 +56,7 @@ const places: ReadonlyArray<
   ["video.returned", "videos", refused(film), 0, "100", "refused"],
   ["video.accepted", "videos", film, 1, "100", "given up"],
   ["video.recorded", "videos", film, 1, "94.9906", "as before"],
+  ["video.claimed", "videos", film, 1, "94.9906", "as before"],
   ["video.verdict", "videos", film, 1, "94.9906", "as before"],
   ["video.settled", "videos", film, 1, "94.9906", "as before"],
   ["image.ordered", "images", paint, 0, "100", "ordered"],
@@ -81,11 +80,11 @@ const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1)
 const killedAt = (
   [place, resource, json, jobs, left, repeat]: (typeof places)[number],
   env: Environment,
-  survivor: Effect.Effect<RunningGateway, ProcessEnded, Scope.Scope>
+  survivor: Effect.Effect<GatewayNode, ProcessEnded, Scope.Scope>
 ) =>
   Effect.gen(function* () {
     const simulator = yield* Simulator
-    const first = yield* startGateway(failingEntry, { ...env, KILL_AT: place })
+    const first = yield* startGateway({ ...env, KILL_AT: place })
     const { key, organizationPath } = yield* prepareCustomer(first, "100")
     const count = Effect.map(
       simulator.book,
@@ -115,7 +114,11 @@ const killedAt = (
   }).pipe(Effect.scoped)
 
 /** A living gateway would settle the task before the other one gets there. */
-const onlyAlone: ReadonlySet<Failpoint> = new Set(["video.verdict", "video.settled"])
+const onlyAlone: ReadonlySet<Failpoint> = new Set([
+  "video.claimed",
+  "video.verdict",
+  "video.settled"
+])
 /** Alone on its database a gateway gives back at its start what others leave to their deadlines. */
 const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.accepted", "image.made"])
 
@@ -139,8 +142,23 @@ for (const kind of ["embedded", "postgres"] as const) {
     (row) =>
       Effect.gen(function* () {
         const env = yield* environmentOf(kind)
-        yield* killedAt(row, env, startGateway(failingEntry, env))
+        yield* killedAt(row, env, startGateway(env))
       }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
     60_000
   )
 }
+
+it.live(
+  "killed again while it gives back what the first kill left",
+  () =>
+    Effect.gen(function* () {
+      const env = yield* environmentOf("postgres")
+      const sweeper = Effect.gen(function* () {
+        const second = yield* startGateway({ ...env, KILL_AT: "sweep.found" })
+        assert.strictEqual((yield* second.process.end).signal, "SIGKILL")
+        return yield* startGateway(env)
+      })
+      yield* killedAt(["video.held", "videos", film, 0, "100", "given up"], env, sweeper)
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  60_000
+)

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { AuditView, OrphanView } from "../../src/http/api/History.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
-import { ADMIN_TOKEN, bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
+import { ADMIN_TOKEN } from "../support/cluster.ts"
+import { bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 import { orderImages, orderVideo } from "../support/orders.ts"
 
 const Orphans = list(OrphanView)

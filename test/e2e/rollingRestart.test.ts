@@ -3,14 +3,13 @@ import { Duration, Effect, Fiber, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerServer as layerPostgres } from "../../src/postgres/client.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import { bodyAs } from "../support/gateway.ts"
 import {
   prepareCustomer,
   processEnvironment,
-  type RunningGateway,
   settledBalance,
-  shippedEntry,
-  startGateway
+  shippedEntry
 } from "../support/gatewayProcesses.ts"
 import { type CallOptions, call, type HttpAnswer } from "../support/http.ts"
 import { isRefused } from "../support/refused.ts"
@@ -21,7 +20,7 @@ const CLIENTS = 12
 
 /** A gateway behind the balancer, and whether the balancer sends it anything. */
 interface Slot {
-  gateway: RunningGateway
+  gateway: GatewayNode
   ready: boolean
 }
 
@@ -66,7 +65,7 @@ it.live(
       const simulator = yield* Simulator
       const database = yield* processEnvironment("postgres")
       const env = { ...database, GATEWAY_DRAIN_SECONDS: "1" }
-      const start = startGateway(shippedEntry, env)
+      const start = startGateway(env, shippedEntry)
       const first = yield* start
       const { key, organizationPath } = yield* prepareCustomer(first, "100000")
       const slots: ReadonlyArray<Slot> = [

@@ -3,14 +3,14 @@ import { connect } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Schema } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { startGateway } from "../support/cluster.ts"
 import type { DatabaseKind } from "../support/databases.ts"
 import { bodyAs, testCatalog } from "../support/gateway.ts"
 import {
   prepareCustomer,
   processEnvironment,
   settledBalance,
-  shippedEntry,
-  startGateway
+  shippedEntry
 } from "../support/gatewayProcesses.ts"
 import { type HeldVendor, heldVendor } from "../support/heldVendor.ts"
 import { call } from "../support/http.ts"
@@ -35,7 +35,7 @@ const busyGateway = Effect.fnUntraced(function* (
 ) {
   const vendor = yield* heldVendor
   const env = { ...(yield* processEnvironment(kind)), ...settings }
-  const gateway = yield* startGateway(shippedEntry, env)
+  const gateway = yield* startGateway(env, shippedEntry)
   const customer = yield* prepareCustomer(gateway, "100", yield* catalogOf(vendor))
   const image = yield* Effect.forkChild(
     Effect.exit(call(`${gateway.url}/v1/images/generations`, { key: customer.key, json: paint }))
@@ -102,7 +102,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         const end = yield* Effect.timeout(gateway.process.end, "15 seconds")
         assert.deepStrictEqual(end, { code: 0, signal: null })
 
-        const next = yield* startGateway(shippedEntry, busy.env)
+        const next = yield* startGateway(busy.env, shippedEntry)
         const body = yield* bodyAs(
           Schema.Struct({ balance: Schema.String }),
           yield* next.admin(busy.organizationPath)
@@ -128,7 +128,7 @@ it.live(
       yield* busy.gateway.process.kill("SIGINT")
       assert.deepStrictEqual(yield* busy.gateway.process.end, { code: 0, signal: null })
       assert.isTrue(Exit.isFailure(yield* Fiber.join(busy.image)))
-      const next = yield* startGateway(shippedEntry, busy.env)
+      const next = yield* startGateway(busy.env, shippedEntry)
       assert.strictEqual(yield* settledBalance(next, busy.organizationPath), "100")
     }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
   60_000

@@ -7,7 +7,7 @@ import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
 import { type CallOptions, call, type HttpAnswer } from "./http.ts"
 import { startProcess, type TestProcess } from "./processes.ts"
 
-const CLUSTER_ADMIN_TOKEN = "admin-token-of-the-cluster"
+export const ADMIN_TOKEN = "admin-token-of-the-tests"
 
 const gatewayProcess = fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url))
 
@@ -19,14 +19,14 @@ export interface GatewayNode {
 
 /** Starts a gateway of the cluster; `entry` announces its address as `listens on <url>`. */
 export const startGateway = Effect.fnUntraced(function* (
-  env: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
+  env: Readonly<Record<string, string>>,
   entry = gatewayProcess
 ) {
   const process = yield* startProcess({
     entry,
     env: {
       PORT: "0",
-      GATEWAY_ADMIN_TOKEN: CLUSTER_ADMIN_TOKEN,
+      GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
       GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
       ...env
     }
@@ -35,8 +35,7 @@ export const startGateway = Effect.fnUntraced(function* (
   const node: GatewayNode = {
     process,
     url,
-    admin: (path, options) =>
-      call(`${url}/admin/v1${path}`, { key: CLUSTER_ADMIN_TOKEN, ...options })
+    admin: (path, options) => call(`${url}/admin/v1${path}`, { key: ADMIN_TOKEN, ...options })
   }
   return node
 })

@@ -8,10 +8,9 @@ import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
 import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
 import { defaultSettings, Settings } from "../../src/services/Settings.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { ADMIN_TOKEN } from "./cluster.ts"
 import { type DatabaseKind, layerDatabase } from "./databases.ts"
 import { type CallOptions, call, type HttpAnswer } from "./http.ts"
-
-export const ADMIN_TOKEN = "admin-token-of-the-tests"
 
 /** Vendors answer at once here, so nobody waits for the pace that suits real ones. */
 export const quickSettings: Settings = {

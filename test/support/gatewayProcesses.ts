@@ -4,26 +4,20 @@ import { assert } from "@effect/vitest"
 import { Effect, Schema, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { Simulator } from "../../src/simulator/Simulator.ts"
+import type { GatewayNode } from "./cluster.ts"
 import { type DatabaseKind, temporaryDataDir, temporaryServerDatabase } from "./databases.ts"
-import { ADMIN_TOKEN, bodyAs, testCatalog } from "./gateway.ts"
-import { type CallOptions, call } from "./http.ts"
-import { startProcess } from "./processes.ts"
+import { bodyAs, testCatalog } from "./gateway.ts"
 
 export type Environment = Readonly<Record<string, string>>
 
 /** The program as it is shipped. */
 export const shippedEntry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
-/** The same gateway, which can be told in `KILL_AT` where to kill itself. */
-export const failingEntry = fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url))
 
 /** An empty database of the kind, secrets, and a pace for vendors that answer at once. */
 export const processEnvironment = Effect.fnUntraced(function* (
   kind: DatabaseKind
 ): Effect.fn.Return<Environment, SqlError.SqlError, Scope.Scope> {
   const common = {
-    PORT: "0",
-    GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
-    GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
     GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
     GATEWAY_POLLER_SECONDS: "0.05"
   }
@@ -32,23 +26,12 @@ export const processEnvironment = Effect.fnUntraced(function* (
     : { ...common, DATABASE_URL: yield* temporaryServerDatabase }
 })
 
-/** A gateway that listens. */
-export const startGateway = Effect.fnUntraced(function* (entry: string, env: Environment) {
-  const process = yield* startProcess({ entry, env })
-  const [, url = ""] = yield* process.waitForLine(/listens on (http:\S+)/)
-  const admin = (path: string, options?: CallOptions) =>
-    call(`${url}/admin/v1${path}`, { key: ADMIN_TOKEN, ...options })
-  return { process, url, admin }
-})
-
-export type RunningGateway = Effect.Success<ReturnType<typeof startGateway>>
-
 const Id = Schema.Struct({ id: Schema.String })
 const Key = Schema.Struct({ key: Schema.String })
 
 /** Loads the catalog of the tests, and makes an organisation that holds `amount` with one member. */
 export const prepareCustomer = Effect.fnUntraced(function* (
-  gateway: RunningGateway,
+  gateway: GatewayNode,
   amount: string,
   catalog?: ReturnType<typeof testCatalog>
 ) {
@@ -79,7 +62,7 @@ const Organization = Schema.Struct({ balance: Schema.String, held: Schema.String
 
 /** What the gateway says of the pool once nothing is held any more; its books must be sound. */
 export const settledBalance = Effect.fnUntraced(function* (
-  gateway: RunningGateway,
+  gateway: GatewayNode,
   organizationPath: string
 ) {
   const { balance } = yield* gateway.admin(organizationPath).pipe(
