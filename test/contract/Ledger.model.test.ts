@@ -74,7 +74,7 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
             memberId: memberIds[command.member] ?? foreign,
             id: command.id,
             amountNano: command.amount,
-            ttlSeconds: 60,
+            ttlSeconds: 3600,
             quote: {},
             job,
             task: null,
