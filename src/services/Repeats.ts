@@ -63,7 +63,7 @@ const RETRY_SECONDS = 1
 
 const stillRunning = new IdempotencyConflict({
   message: "The first request with this Idempotency-Key is still running",
-  param: "Idempotency-Key",
+  param: "idempotency-key",
   retryAfterSeconds: RETRY_SECONDS
 })
 
@@ -77,7 +77,7 @@ export const recallOf = (
     return Effect.fail(
       new IdempotencyMismatch({
         message: "This Idempotency-Key was used for another request; take a fresh one",
-        param: "Idempotency-Key"
+        param: "idempotency-key"
       })
     )
   }
@@ -92,7 +92,7 @@ export const recallOf = (
           new IdempotencyConflict({
             message:
               "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others",
-            param: "Idempotency-Key",
+            param: "idempotency-key",
             retryAfterSeconds: null
           })
         )

@@ -99,7 +99,7 @@ for (const kind of ["embedded", "postgres"] as const) {
             assert.strictEqual(other.status, 422)
             assert.deepNestedInclude(other.body, {
               "error.code": "idempotency_mismatch",
-              "error.param": "Idempotency-Key"
+              "error.param": "idempotency-key"
             })
           }
           assert.strictEqual((yield* jobs) - before, 1)
