@@ -1,0 +1,89 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { Repeats } from "../../src/services/Repeats.ts"
+import { type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+
+const Count = Schema.Tuple([Schema.Struct({ n: Schema.Int })])
+const decodeCount = Schema.decodeUnknownEffect(Count)
+
+/** The hold of a task that a gateway left in `submitting`, or of an image request. */
+const leaveBehind = Effect.fnUntraced(function* (who: Customer, id: string) {
+  const sql = yield* PgClient.PgClient
+  const quote = {
+    kind: "second_video",
+    resolution: "720p",
+    outputSeconds: 5,
+    nanoPerSecond: "1",
+    holdNano: "5"
+  }
+  const hold = {
+    id,
+    member_id: who.memberId,
+    amount: "5",
+    ttl_seconds: 600,
+    quote,
+    job: { channel_id: "ch-a", protocol: "vp_a", upstream_model: "u" },
+    task: id.startsWith("vt_")
+      ? {
+          key_id: "k",
+          model: "film-1",
+          listed_protocol: "vp_a",
+          summary: {},
+          submit_seconds: 600
+        }
+      : null,
+    key: null
+  }
+  yield* sql`
+    SELECT hold_outcomes FROM ledger_batch(
+      ${who.organizationId}, 'UTC', ${sql.json([])}, ${sql.json([hold])})`
+})
+
+layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
+  "what is left behind",
+  (it) => {
+    it.effect("is given back also while another organisation's books are broken", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const sql = yield* PgClient.PgClient
+        const broken = yield* gateway.customer("100")
+        const sound = yield* gateway.customer("100")
+        yield* leaveBehind(broken, "vt_broken")
+        yield* leaveBehind(sound, "im_sound")
+        // No release of this one can succeed: held may not fall below zero.
+        yield* sql`UPDATE pools SET held = 0 WHERE organization_id = ${broken.organizationId}`
+        yield* sql`UPDATE tasks SET submit_deadline = now() - interval '1 minute' WHERE id = 'vt_broken'`
+        yield* sql`UPDATE holds SET expires_at = now() WHERE id = 'im_sound'`
+        yield* gateway
+          .balance(sound)
+          .pipe(
+            Effect.delay("20 millis"),
+            Effect.repeat({ until: ({ held }) => held === "0" }),
+            Effect.timeout("30 seconds")
+          )
+        const [{ n }] = yield* decodeCount(
+          yield* sql`SELECT count(*)::int AS n FROM holds WHERE id = 'vt_broken' AND state = 'open'`
+        )
+        assert.strictEqual(n, 1)
+      })
+    )
+
+    it.effect("of idempotency keys is deleted, however much it is, and no other", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const repeats = yield* Repeats
+        yield* sql`
+          INSERT INTO idempotency_keys (organization_id, key, fingerprint, hold_id, expires_at)
+          SELECT 'org_old', 'k' || i, 'f', 'h' || i,
+                 now() + CASE WHEN i <= 2500 THEN '-1 second' ELSE '1 hour' END::interval
+            FROM generate_series(1, 2510) AS i`
+        yield* repeats.purge
+        const [{ n }] = yield* decodeCount(
+          yield* sql`SELECT count(*)::int AS n FROM idempotency_keys WHERE organization_id = 'org_old'`
+        )
+        assert.strictEqual(n, 10)
+      })
+    )
+  }
+)
