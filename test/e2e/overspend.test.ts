@@ -1,13 +1,15 @@
 /** A pool that has money for a fifth of what two gateways are asked for at once. */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
-import { clusterCatalog, openAccount, startGateway } from "../support/cluster.ts"
+import { clusterCatalog, good, openAccount, startGateway } from "../support/cluster.ts"
 import { temporaryServerDatabase } from "../support/databases.ts"
 import { call } from "../support/http.ts"
 
 /** `OVERSPEND_ROUNDS=20` is the long form. */
-const ROUNDS = Number(process.env.OVERSPEND_ROUNDS ?? 2)
+const ROUNDS = Number(process.env.OVERSPEND_ROUNDS ?? 8)
+const Id = Schema.Struct({ id: Schema.String })
+const Key = Schema.Struct({ key: Schema.String })
 const AFFORDABLE = 100
 const ORDERS = 500
 
@@ -24,11 +26,26 @@ it.live(
         const before = (yield* simulator.book).length
         // 5 seconds of clip-1 are 3.
         const account = yield* openAccount(gateways[0], clusterCatalog(simulator.url), "300")
+        // A member for each gateway, so that nothing but the pool holds them apart.
+        const member = yield* good(
+          Id,
+          yield* gateways[0].admin(`/organizations/${account.organizationId}/members`, {
+            json: { name: "other" }
+          })
+        )
+        const other = yield* good(
+          Key,
+          yield* gateways[0].admin(`/members/${member.id}/keys`, { json: { name: "other" } })
+        )
         const answers = yield* Effect.forEach(
-          Array.from({ length: ORDERS }, (_, index) => gateways[index % 2] ?? gateways[0]),
-          ({ url }) =>
+          Array.from({ length: ORDERS }, (_, index) =>
+            index % 2 === 0
+              ? { url: gateways[0].url, key: account.key }
+              : { url: gateways[1].url, key: other.key }
+          ),
+          ({ url, key }) =>
             call(`${url}/v1/videos/generations`, {
-              key: account.key,
+              key,
               json: { model: "clip-1", prompt: "a lighthouse sim:takes=3600" }
             }),
           { concurrency: "unbounded" }
