@@ -17,6 +17,7 @@ import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
+import { layerReference } from "./http/reference.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
@@ -100,7 +101,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
 
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerEdge).pipe(
+  Layer.mergeAll(layerApi, layerReference, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken))
   )
 
