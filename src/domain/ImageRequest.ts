@@ -2,17 +2,10 @@
 import { Schema } from "effect"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional } from "./optional.ts"
+import { anyFields, shallow } from "./passedOn.ts"
 import { Media, mediaUrls } from "./VideoRequest.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
-/** Bodies are passed on as they are, so they must be such as anybody can read. */
-const MAX_DEPTH = 64
-
-const isShallow = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" ||
-  value === null ||
-  (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
-
 const media = optional(Media, "a URL, {url} or an array of them")
 
 /**
@@ -35,12 +28,8 @@ export const ImageBody = Schema.StructWithRest(
     images: media,
     image_url: media
   }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-).check(
-  Schema.makeFilter((body: object) => isShallow(body, MAX_DEPTH), {
-    expected: `a body of at most ${MAX_DEPTH} levels`
-  })
-)
+  anyFields
+).check(shallow)
 export type ImageBody = typeof ImageBody.Type
 
 /** The number ordered and billed (Image 2). */

@@ -48,22 +48,20 @@ const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => 
   }
 }
 
-/** `{"error":{"message","type","param","code", ...}}` with the error's status and headers. */
-export const errorResponse = (error: GatewayError) => {
-  const { status, type } = errorTable[error._tag]
-  return HttpServerResponse.jsonUnsafe(
-    {
-      error: {
-        message: error.message,
-        type,
-        param: error.param,
-        code: error._tag,
-        ...extrasOf(error)
-      }
-    },
-    {
-      status: error._tag === "upstream_error" ? error.status : status,
-      headers: retryHeaders(error)
-    }
-  )
-}
+/** `{"error":{"message","type","param","code", ...}}` */
+export const errorBody = (error: GatewayError) => ({
+  error: {
+    message: error.message,
+    type: errorTable[error._tag].type,
+    param: error.param,
+    code: error._tag,
+    ...extrasOf(error)
+  }
+})
+
+/** The body of an error with its status and headers. */
+export const errorResponse = (error: GatewayError) =>
+  HttpServerResponse.jsonUnsafe(errorBody(error), {
+    status: error._tag === "upstream_error" ? error.status : errorTable[error._tag].status,
+    headers: retryHeaders(error)
+  })

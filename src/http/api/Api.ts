@@ -6,12 +6,16 @@ import { HistoryGroup } from "./History.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
 import { OperationsGroup } from "./Operations.ts"
+import { ReservedGroup } from "./Reserved.ts"
+import { TextsGroup } from "./Texts.ts"
 import { VideosGroup } from "./Videos.ts"
 
 export class GatewayApi extends HttpApi.make("media-gateway").add(
   ModelsGroup,
   VideosGroup,
   ImagesGroup,
+  TextsGroup,
+  ReservedGroup,
   AccountGroup,
   AdminGroup,
   OperationsGroup,

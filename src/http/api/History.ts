@@ -11,7 +11,7 @@ const TextOrNull = Schema.NullOr(Schema.String)
 const TimestampOrNull = Schema.NullOr(Timestamp)
 
 export const OrphanView = Schema.Struct({
-  /** Of the task or image request. */
+  /** Of the task, image or text request. */
   id: Schema.String,
   organization_id: Schema.String,
   channel: Schema.String,
@@ -30,7 +30,7 @@ const Transition = Schema.Struct({ state: Schema.String, at: Timestamp, by: Sche
 /** Consecutive polls with the same end are one entry: its answer is the newest one's. */
 const UpstreamCall = Schema.Struct({
   id: Schema.String,
-  purpose: Schema.Literals(["submit", "poll", "image"]),
+  purpose: Schema.Literals(["submit", "poll", "image", "text"]),
   method: Schema.String,
   url: Schema.String,
   status: Schema.NullOr(Schema.Int),
@@ -52,7 +52,7 @@ const LedgerEntry = Schema.Struct({
 })
 
 const Quote = Schema.Struct({
-  kind: Schema.Literals(["token_video", "second_video", "image"]),
+  kind: Schema.Literals(["token_video", "second_video", "image", "tokens"]),
   amount: SignedAmount,
   /** Currency units per token, second or image. */
   unit_price: SignedAmount,
@@ -63,13 +63,17 @@ const Quote = Schema.Struct({
   input_seconds: Schema.optionalKey(Schema.Int),
   output_seconds: Schema.optionalKey(Schema.Int),
   estimated_tokens: Schema.optionalKey(Schema.Int),
-  images: Schema.optionalKey(Schema.Int)
+  images: Schema.optionalKey(Schema.Int),
+  /** Of a text, whose `unit_price` is of output tokens. */
+  input_unit_price: Schema.optionalKey(SignedAmount),
+  input_tokens: Schema.optionalKey(Schema.Int),
+  output_tokens: Schema.optionalKey(Schema.Int)
 })
 
-/** Null where image requests, which are their holds, have nothing of the kind. */
+/** Null where image and text requests, which are their holds, have nothing of the kind. */
 export const TimelineView = Schema.Struct({
   id: Schema.String,
-  kind: Schema.Literals(["video", "image"]),
+  kind: Schema.Literals(["video", "image", "text"]),
   organization_id: Schema.String,
   member_id: Schema.String,
   key_id: TextOrNull,

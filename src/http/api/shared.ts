@@ -54,6 +54,8 @@ export const UsageEntry = Schema.Struct({
   unit: Schema.String,
   /** Currency units per `unit`, exact. */
   unit_price: Schema.String,
+  /** Of a text, per input token; `unit_price` is per output token then. Null for everything else. */
+  input_unit_price: Schema.NullOr(Schema.String),
   charge: Schema.String,
   basis: Schema.String,
   task_id: Schema.NullOr(Schema.String),
