@@ -15,6 +15,8 @@ import { layerHistoryHandlers } from "./http/handlers/history.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
+import { layerReservedHandlers } from "./http/handlers/reserved.ts"
+import { layerTextsHandlers } from "./http/handlers/texts.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
 import { layerReference } from "./http/reference.ts"
@@ -41,6 +43,7 @@ import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
 import { layerShutdown } from "./services/Shutdown.ts"
+import { layerTexts } from "./services/Texts.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
@@ -79,7 +82,8 @@ export const layerStores = (secrets: Secrets) =>
 export const layerUseCases = Layer.mergeAll(
   layerVideoTasks,
   layerVideoSettlement,
-  layerImages
+  layerImages,
+  layerTexts
 ).pipe(
   Layer.provideMerge(layerOrdering),
   Layer.provide(layerInputVideo),
@@ -91,6 +95,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerModelsHandlers,
     layerVideosHandlers,
     layerImagesHandlers,
+    layerTextsHandlers,
+    layerReservedHandlers,
     layerAccountHandlers,
     layerAdminHandlers,
     layerOperationsHandlers,

@@ -2,17 +2,10 @@
 import { Schema } from "effect"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional } from "./optional.ts"
+import { anyFields, shallow } from "./passedOn.ts"
 import { Media, mediaUrls } from "./VideoRequest.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
-/** Bodies are passed on as they are, so they must be such as anybody can read. */
-const MAX_DEPTH = 64
-
-const isShallow = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" ||
-  value === null ||
-  (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
-
 const media = optional(Media, "a URL, {url} or an array of them").annotate({
   description: "Reference images: a URL, {url} or an array of them"
 })
@@ -41,13 +34,9 @@ export const ImageBody = Schema.StructWithRest(
     images: media,
     image_url: media
   }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
+  anyFields
 )
-  .check(
-    Schema.makeFilter((body: object) => isShallow(body, MAX_DEPTH), {
-      expected: `a body of at most ${MAX_DEPTH} levels`
-    })
-  )
+  .check(shallow)
   .annotate({
     identifier: "ImageOrder",
     description: "Further fields belong to the vendor: ip_a passes them on"

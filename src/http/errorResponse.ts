@@ -4,8 +4,6 @@ import { HttpServerResponse } from "effect/http"
 import { errorTable, type GatewayError } from "../domain/Errors.ts"
 import { AnsweredError } from "./api/errors.ts"
 
-const encodeError = Schema.encodeSync(AnsweredError)
-
 const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => {
   switch (error._tag) {
     case "upstream_error":
@@ -33,9 +31,13 @@ const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => 
   }
 }
 
-/** `{"error":{"message","type","param","code", ...}}` with the error's status and headers. */
+/** `{"error":{"message","type","param","code", ...}}` */
+export const errorBody: (error: GatewayError) => typeof AnsweredError.Encoded =
+  Schema.encodeSync(AnsweredError)
+
+/** The body of an error with its status and headers. */
 export const errorResponse = (error: GatewayError) =>
-  HttpServerResponse.jsonUnsafe(encodeError(error), {
+  HttpServerResponse.jsonUnsafe(errorBody(error), {
     status: error._tag === "upstream_error" ? error.status : errorTable[error._tag].status,
     headers: retryHeaders(error)
   })

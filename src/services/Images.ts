@@ -15,7 +15,7 @@ import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
 import { paidCall } from "./paidCall.ts"
 import { type KeyAlreadyUsed, Repeats, type RequestKey, type StoredAnswer } from "./Repeats.ts"
-import { carriesImages } from "./recentImages.ts"
+import { carriesImages } from "./recentAnswers.ts"
 import { Settings } from "./Settings.ts"
 
 export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol

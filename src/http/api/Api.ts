@@ -7,6 +7,8 @@ import { HistoryGroup } from "./History.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
 import { OperationsGroup } from "./Operations.ts"
+import { ReservedGroup } from "./Reserved.ts"
+import { TextsGroup } from "./Texts.ts"
 import { VideosGroup } from "./Videos.ts"
 
 const DESCRIPTION = `One API and one key in front of many vendors of generated media.
@@ -22,6 +24,8 @@ export class GatewayApi extends HttpApi.make("media-gateway")
     ModelsGroup,
     VideosGroup,
     ImagesGroup,
+    TextsGroup,
+    ReservedGroup,
     AccountGroup,
     AdminGroup,
     OperationsGroup,

@@ -21,7 +21,7 @@ import {
 const timeOrNull = (description: string) => Schema.NullOr(Timestamp).annotate({ description })
 
 export const OrphanView = Schema.Struct({
-  id: told("The task or image request"),
+  id: told("The task, image or text request"),
   organization_id: told("Whose order it was"),
   channel: told("The channel it was sent on"),
   protocol: told("The protocol it was sent by"),
@@ -43,7 +43,7 @@ const Transition = Schema.Struct({
 /** Consecutive polls with the same end are one entry: its answer is the newest one's. */
 const UpstreamCall = Schema.Struct({
   id: told("The call's id"),
-  purpose: Schema.Literals(["submit", "poll", "image"]).annotate({
+  purpose: Schema.Literals(["submit", "poll", "image", "text"]).annotate({
     description: "What it was for"
   }),
   method: told("HTTP method"),
@@ -71,7 +71,7 @@ const LedgerEntry = Schema.Struct({
 })
 
 const Quote = Schema.Struct({
-  kind: Schema.Literals(["token_video", "second_video", "image"]).annotate({
+  kind: Schema.Literals(["token_video", "second_video", "image", "tokens"]).annotate({
     description: "How it is billed"
   }),
   amount: amount("What was held"),
@@ -85,13 +85,16 @@ const Quote = Schema.Struct({
   input_seconds: Schema.optionalKey(counted("Seconds of reference video")),
   output_seconds: Schema.optionalKey(counted("Seconds ordered or prepaid")),
   estimated_tokens: Schema.optionalKey(counted("Tokens held for")),
-  images: Schema.optionalKey(counted("Images ordered"))
+  images: Schema.optionalKey(counted("Images ordered")),
+  input_unit_price: Schema.optionalKey(amount("Of text: price of an input token")),
+  input_tokens: Schema.optionalKey(counted("Of text: input tokens held for")),
+  output_tokens: Schema.optionalKey(counted("Of text: output tokens held for"))
 }).annotate({ description: "The price as it was pinned at the order" })
 
-/** Null where image requests, which are their holds, have nothing of the kind. */
+/** Null where image and text requests, which are their holds, have nothing of the kind. */
 export const TimelineView = Schema.Struct({
-  id: told("The task or image request"),
-  kind: Schema.Literals(["video", "image"]).annotate({ description: "What was ordered" }),
+  id: told("The task, image or text request"),
+  kind: Schema.Literals(["video", "image", "text"]).annotate({ description: "What was ordered" }),
   organization_id: told("Whose order it was"),
   member_id: told("Who ordered it"),
   key_id: toldOrNull("The key it was ordered with"),
@@ -148,7 +151,7 @@ export const AuditView = Schema.Struct({
 export class HistoryGroup extends HttpApiGroup.make("history")
   .add(
     HttpApiEndpoint.get("readTask", "/tasks/:id", {
-      params: { id: told("The task or image request") },
+      params: { id: told("The task, image or text request") },
       success: TimelineView,
       error: TaskNotFound
     }).annotateMerge(
@@ -166,7 +169,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
       operation("List orphans", "Jobs that vendors may have made and nobody paid for.")
     ),
     HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
-      params: { id: told("The task or image request") },
+      params: { id: told("The task, image or text request") },
       payload: Schema.Struct({
         note: plainText(500).annotate({ description: "How it was settled" })
       }),

@@ -8,6 +8,9 @@ export class BodyLimit extends Context.Service<BodyLimit, "media" | "small">()(
   "gateway/http/BodyLimit"
 ) {}
 
+/** Set where a route also takes forms with files. */
+export class Multipart extends Context.Service<Multipart, boolean>()("gateway/http/Multipart") {}
+
 export class RequestRules extends HttpApiMiddleware.Service<RequestRules>()(
   "gateway/http/RequestRules",
   { error: [InvalidRequest, InternalError] }

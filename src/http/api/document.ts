@@ -40,7 +40,8 @@ const opened = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(opened)
   if (!isRecord(value)) return value
   const entries = Object.entries(value).filter(
-    ([key, inner]) => key !== "additionalProperties" || inner !== false
+    ([key, inner]) =>
+      (key !== "additionalProperties" || inner !== false) && key !== "x-effect-stream"
   )
   return Object.fromEntries(entries.map(([key, inner]) => [key, opened(inner)]))
 }

@@ -74,3 +74,45 @@ export const imageExamples: Examples = {
     value: { model: "relay-paint", prompt: PROMPT, n: 1 }
   }
 }
+
+export const chatExamples: Examples = {
+  chat: {
+    summary: "Model of modality chat",
+    value: {
+      model: "talk-1",
+      messages: [{ role: "user", content: "Describe a lighthouse at dusk" }],
+      max_tokens: 200
+    }
+  },
+  "chat, streamed": {
+    summary: "Server-sent events, with the usage in the last one",
+    value: {
+      model: "talk-1",
+      messages: [{ role: "user", content: "Describe a lighthouse at dusk" }],
+      stream: true,
+      stream_options: { include_usage: true }
+    }
+  },
+  vlm: {
+    summary: "Model of modality vlm: the content is an array",
+    value: {
+      model: "look-1",
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "What is this?" },
+            { type: "image_url", image_url: { url: IMAGE } }
+          ]
+        }
+      ]
+    }
+  }
+}
+
+export const embeddingExamples: Examples = {
+  openai: {
+    summary: "Several texts at once",
+    value: { model: "vector-1", input: ["a lighthouse", "a harbour"] }
+  }
+}

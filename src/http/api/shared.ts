@@ -75,6 +75,7 @@ export const UsageEntry = Schema.Struct({
   output: counted("Tokens, seconds, or for images their number"),
   unit: told("What is counted: token, second or image"),
   unit_price: told("Currency units per output unit, exact"),
+  input_unit_price: toldOrNull("Of text: currency units per input token; null for all else"),
   charge: told("What was charged, in currency units"),
   basis: told("What the number of units comes from, such as upstream_usage or requested_images"),
   task_id: toldOrNull("The video task; null for synchronous orders"),
