@@ -15,6 +15,7 @@ import { layerHistoryHandlers } from "./http/handlers/history.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
+import { layerQuotesHandlers } from "./http/handlers/quotes.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
@@ -39,6 +40,7 @@ import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
+import { layerQuotes } from "./services/Quotes.ts"
 import { layerShutdown } from "./services/Shutdown.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
@@ -78,7 +80,8 @@ export const layerStores = (secrets: Secrets) =>
 export const layerUseCases = Layer.mergeAll(
   layerVideoTasks,
   layerVideoSettlement,
-  layerImages
+  layerImages,
+  layerQuotes
 ).pipe(
   Layer.provideMerge(layerOrdering),
   Layer.provide(layerInputVideo),
@@ -93,7 +96,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerAccountHandlers,
     layerAdminHandlers,
     layerOperationsHandlers,
-    layerHistoryHandlers
+    layerHistoryHandlers,
+    layerQuotesHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )

@@ -12,6 +12,8 @@ const extrasOf = (error: GatewayError): Extras => {
       return { cap: error.cap, used: error.used, required: error.required }
     case "video_sku_invalid":
       return { allowed: error.allowed, nearest: error.nearest }
+    case "billing_unavailable":
+      return error.priced === undefined ? {} : { priced: error.priced }
     case "upstream_error":
       return { upstream: error.upstream }
     case "invalid_request":

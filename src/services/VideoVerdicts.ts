@@ -5,6 +5,7 @@
  */
 import { Effect, Metric, Random } from "effect"
 import { nextPollSeconds, pauseSeconds } from "../domain/PollPace.ts"
+import { unitOf } from "../domain/Quote.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type Orphan, type UsageEntry } from "./Ledger.ts"
@@ -42,9 +43,7 @@ const usageOf = (task: ClaimedTask, charge: ReturnType<typeof chargeVideo>): Usa
   modality: "video",
   input: 0n,
   output: charge.units,
-  unit: task.quote.kind === "token_video" ? "token" : "second",
-  unitPriceNano:
-    task.quote.kind === "token_video" ? task.quote.nanoPerToken : task.quote.nanoPerSecond,
+  ...unitOf(task.quote),
   basis: charge.basis
 })
 

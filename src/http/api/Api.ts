@@ -6,6 +6,7 @@ import { HistoryGroup } from "./History.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
 import { OperationsGroup } from "./Operations.ts"
+import { QuotesGroup } from "./Quotes.ts"
 import { VideosGroup } from "./Videos.ts"
 
 export class GatewayApi extends HttpApi.make("media-gateway").add(
@@ -15,5 +16,6 @@ export class GatewayApi extends HttpApi.make("media-gateway").add(
   AccountGroup,
   AdminGroup,
   OperationsGroup,
-  HistoryGroup
+  HistoryGroup,
+  QuotesGroup
 ) {}

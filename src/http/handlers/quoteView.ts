@@ -1,0 +1,68 @@
+/** Quotes as clients see them, alone and in receipts. */
+import { formatNano } from "../../domain/Money.ts"
+import { expectedChargeNano, formulaOf, type Quote, unitOf } from "../../domain/Quote.ts"
+import type { Quoted } from "../../services/Quotes.ts"
+import type { QuoteView } from "../api/Quotes.ts"
+
+type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
+
+export const tokenVideoInputs = (quote: TokenVideoQuote) => ({
+  input_seconds: quote.inputSeconds,
+  output_seconds: quote.outputSeconds,
+  tokens_per_second: Number(quote.tokensPerSecond),
+  estimated_tokens: Number(quote.estimatedTokens),
+  with_video: quote.withVideo,
+  smart: quote.smart
+})
+
+export const quoteView = (
+  model: string,
+  currency: string,
+  { quote, affordable }: Quoted
+): QuoteView => {
+  const common = {
+    object: "quote" as const,
+    model,
+    currency,
+    hold: formatNano(quote.holdNano),
+    expected_charge: formatNano(expectedChargeNano(quote)),
+    unit_price: formatNano(unitOf(quote).unitPriceNano),
+    formula: formulaOf(quote),
+    affordable: {
+      pool: affordable.pool,
+      pool_available: formatNano(affordable.poolAvailableNano),
+      cap: affordable.cap,
+      cap_available:
+        affordable.capAvailableNano === null ? null : formatNano(affordable.capAvailableNano)
+    }
+  }
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        ...common,
+        kind: quote.kind,
+        modality: "video",
+        unit: "token",
+        resolution: quote.resolution,
+        tier: quote.tier,
+        inputs: tokenVideoInputs(quote)
+      }
+    case "second_video":
+      return {
+        ...common,
+        kind: quote.kind,
+        modality: "video",
+        unit: "second",
+        resolution: quote.resolution,
+        inputs: { seconds: quote.outputSeconds }
+      }
+    case "image":
+      return {
+        ...common,
+        kind: quote.kind,
+        modality: "image",
+        unit: "image",
+        inputs: { images: quote.images }
+      }
+  }
+}
