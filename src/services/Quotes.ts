@@ -28,8 +28,8 @@ export interface Affordable {
   readonly capAvailableNano: bigint | null
 }
 
-export interface Quoted<Q extends Quote = Quote> {
-  readonly quote: Q
+export interface Quoted {
+  readonly quote: Quote
   readonly affordable: Affordable
 }
 
