@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization, RequiredScope } from "./Authorization.ts"
+import { ReceiptView } from "./Receipts.ts"
 import { RequestRules } from "./RequestRules.ts"
 import { list, pageQuery, SignedAmount, UsageEntry } from "./shared.ts"
 
@@ -26,7 +27,11 @@ export class AccountGroup extends HttpApiGroup.make("account")
     HttpApiEndpoint.get("balance", "/balance", { success: BalanceView }).annotate(
       RequiredScope,
       "usage"
-    )
+    ),
+    HttpApiEndpoint.get("receipt", "/usage/:id", {
+      params: { id: Schema.String },
+      success: ReceiptView
+    }).annotate(RequiredScope, "usage")
   )
   .middleware(RequestRules)
   .middleware(Authorization)

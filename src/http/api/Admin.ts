@@ -7,6 +7,7 @@ import { plainText } from "../../domain/text.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 import { AdminAuditing } from "./AdminAuditing.ts"
 import { AdminAuthorization } from "./Authorization.ts"
+import { ReceiptView } from "./Receipts.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import { AmountOrNull, list, pageQuery, SignedAmount, Timestamp, UsageEntry } from "./shared.ts"
 
@@ -44,6 +45,8 @@ export const JournalEntry = Schema.Struct({
   reference: Schema.NullOr(Schema.String),
   created_at: Timestamp
 })
+
+export const MemberUsageEntry = Schema.Struct({ ...UsageEntry.fields, member_id: Schema.String })
 
 const catalog = [
   HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }),
@@ -98,7 +101,11 @@ const organizations = [
   HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
     params: { id: plainText() },
     query: pageQuery,
-    success: list(Schema.Struct({ ...UsageEntry.fields, member_id: Schema.String }))
+    success: list(MemberUsageEntry)
+  }),
+  HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
+    params: { id: plainText(), usage_id: Schema.String },
+    success: ReceiptView
   })
 ] as const
 

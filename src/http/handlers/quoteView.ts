@@ -1,12 +1,15 @@
 /** Quotes as clients see them, alone and in receipts. */
+import { chargeReason } from "../../domain/chargeReason.ts"
 import { formatNano } from "../../domain/Money.ts"
 import { expectedChargeNano, formulaOf, type Quote, unitOf } from "../../domain/Quote.ts"
 import type { Quoted } from "../../services/Quotes.ts"
+import type { Receipt } from "../../services/UsageLog.ts"
 import type { QuoteView } from "../api/Quotes.ts"
+import type { ReceiptView } from "../api/Receipts.ts"
 
 type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
 
-export const tokenVideoInputs = (quote: TokenVideoQuote) => ({
+const tokenVideoInputs = (quote: TokenVideoQuote) => ({
   input_seconds: quote.inputSeconds,
   output_seconds: quote.outputSeconds,
   tokens_per_second: Number(quote.tokensPerSecond),
@@ -66,3 +69,56 @@ export const quoteView = (
       }
   }
 }
+
+const inputsView = (quote: Quote) => {
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        resolution: quote.resolution,
+        tier: quote.tier,
+        inputs: tokenVideoInputs(quote)
+      }
+    case "second_video":
+      return { resolution: quote.resolution, inputs: { seconds: quote.outputSeconds } }
+    case "image":
+      return { inputs: { images: quote.images } }
+  }
+}
+
+export const receiptView = (
+  currency: string,
+  { record, quote, holdNano, overageNano, entries }: Receipt
+): ReceiptView => ({
+  object: "receipt",
+  id: record.id,
+  task_id: record.taskId,
+  model: record.model,
+  modality: record.modality,
+  currency,
+  hold: formatNano(holdNano),
+  charge: formatNano(record.chargeNano),
+  difference: formatNano(record.chargeNano - holdNano),
+  overage: formatNano(overageNano),
+  unit: record.unit,
+  unit_price: formatNano(record.unitPriceNano),
+  units: Number(record.output),
+  basis: record.basis,
+  ...inputsView(quote),
+  formula: formulaOf(quote),
+  entries: entries.map(({ id, kind, amountNano, debit, credit, at }) => ({
+    id,
+    kind,
+    amount: formatNano(amountNano),
+    debit,
+    credit,
+    at: at.toISOString()
+  })),
+  explanation: chargeReason({
+    quote,
+    units: record.output,
+    basis: record.basis,
+    chargeNano: record.chargeNano,
+    currency
+  }),
+  created_at: record.createdAt.toISOString()
+})
