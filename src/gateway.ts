@@ -42,6 +42,7 @@ import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
 import { layerQuotes } from "./services/Quotes.ts"
 import { layerShutdown } from "./services/Shutdown.ts"
+import { layerUsualTimes } from "./services/UsualTimes.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
@@ -83,7 +84,7 @@ export const layerUseCases = Layer.mergeAll(
   layerImages,
   layerQuotes
 ).pipe(
-  Layer.provideMerge(layerOrdering),
+  Layer.provideMerge([layerOrdering, layerUsualTimes]),
   Layer.provide(layerInputVideo),
   Layer.provideMerge(layerShutdown)
 )

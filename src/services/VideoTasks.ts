@@ -28,11 +28,16 @@ export type VideoRefusal =
   | VideoUnsupportedProtocol
   | VideoSkuInvalid
 
+export interface AcceptedVideo {
+  readonly id: string
+  readonly quote: VideoQuote
+}
+
 export class VideoTasks extends Context.Service<
   VideoTasks,
   {
     /**
-     * Orders a video and answers the task's id once the vendor has accepted it. On every failure
+     * Orders a video and answers the task's id and price once the vendor has accepted it. On every failure
      * the whole hold is back before the error is answered. The key stands for this order from its
      * hold on, unless nothing came of it.
      */
@@ -40,7 +45,7 @@ export class VideoTasks extends Context.Service<
       caller: Caller,
       body: VideoBody,
       key: RequestKey | null
-    ): Effect.Effect<string, VideoRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<AcceptedVideo, VideoRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/VideoTasks") {}
 
@@ -151,7 +156,7 @@ export const layerVideoTasks = Layer.effect(
               return yield* givenUp()
             }
             yield* failpoints.pass("video.recorded")
-            return id
+            return { id, quote }
           })
         )
       }

@@ -6,6 +6,7 @@
 import { Effect, Metric, Random } from "effect"
 import { nextPollSeconds, pauseSeconds } from "../domain/PollPace.ts"
 import { unitOf } from "../domain/Quote.ts"
+import { kindOf } from "../domain/VideoKind.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type Orphan, type UsageEntry } from "./Ledger.ts"
@@ -14,6 +15,7 @@ import { noteCompletion } from "./noteCompletion.ts"
 import type { VideoStatus } from "./ProtocolAdapter.ts"
 import { Settings } from "./Settings.ts"
 import { type ClaimedTask, TaskRepo } from "./TaskRepo.ts"
+import { UsualTimes } from "./UsualTimes.ts"
 
 /** Why a question brought no verdict. */
 export interface Trouble {
@@ -58,6 +60,7 @@ export const makeVideoVerdicts = Effect.gen(function* () {
   const tasks = yield* TaskRepo
   const settings = yield* Settings
   const failpoints = yield* Failpoints
+  const usualTimes = yield* UsualTimes
 
   const succeed = Effect.fnUntraced(function* (
     task: ClaimedTask,
@@ -77,7 +80,10 @@ export const makeVideoVerdicts = Effect.gen(function* () {
       },
       answer: null
     })
-    if (closed.won) yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+    if (closed.won) {
+      yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+      yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
+    }
     if (!closed.won && closed.state === "released") {
       yield* countOn(lateSuccesses, task)
       yield* Effect.logWarning("a task succeeded after it had been failed and refunded").pipe(
