@@ -13,6 +13,7 @@ import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors, withHeaders } from "./respond.ts"
+import { makeTaskEvents } from "./taskEvents.ts"
 import { taskView } from "./views.ts"
 
 export const layerVideosHandlers = HttpApiBuilder.group(
@@ -25,6 +26,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     const shutdown = yield* Shutdown
     const settings = yield* Settings
     const usualTimes = yield* UsualTimes
+    const eventsOf = yield* makeTaskEvents
 
     /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
     const pace = (kind: VideoKind | null, ageSeconds: number) => {
@@ -77,6 +79,11 @@ export const layerVideosHandlers = HttpApiBuilder.group(
         const task = yield* read(caller.organizationId, params.task_id, query.wait)
         if (!task.finished) yield* pace(kindOf(task.model, task.quote), task.ageSeconds)
         return taskView(task)
+      }, answerErrors),
+      events: Effect.fn("videos.events")(function* ({ params, headers }) {
+        const caller = yield* CurrentCaller
+        const task = yield* settlement.read(caller.organizationId, params.task_id, 0)
+        return eventsOf(task, headers["last-event-id"])
       }, answerErrors)
     })
   })
