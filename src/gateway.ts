@@ -15,6 +15,7 @@ import { layerHistoryHandlers } from "./http/handlers/history.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
+import { layerQuotesHandlers } from "./http/handlers/quotes.ts"
 import { layerReservedHandlers } from "./http/handlers/reserved.ts"
 import { layerTextsHandlers } from "./http/handlers/texts.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
@@ -42,8 +43,10 @@ import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
+import { layerQuotes } from "./services/Quotes.ts"
 import { layerShutdown } from "./services/Shutdown.ts"
 import { layerTexts } from "./services/Texts.ts"
+import { layerUsualTimes } from "./services/UsualTimes.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
@@ -83,9 +86,10 @@ export const layerUseCases = Layer.mergeAll(
   layerVideoTasks,
   layerVideoSettlement,
   layerImages,
-  layerTexts
+  layerTexts,
+  layerQuotes
 ).pipe(
-  Layer.provideMerge(layerOrdering),
+  Layer.provideMerge([layerOrdering, layerUsualTimes]),
   Layer.provide(layerInputVideo),
   Layer.provideMerge(layerShutdown)
 )
@@ -100,7 +104,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerAccountHandlers,
     layerAdminHandlers,
     layerOperationsHandlers,
-    layerHistoryHandlers
+    layerHistoryHandlers,
+    layerQuotesHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )

@@ -21,11 +21,12 @@ export const layerAuthorization = Layer.effect(
         const checked = yield* Effect.result(unsent(access.authenticate(credential)))
         if (checked._tag === "Failure") return errorResponse(checked.failure)
         const caller = checked.success
-        const scope = Context.getOrUndefined(endpoint.annotations, RequiredScope)
-        if (scope === undefined || !caller.scopes.has(scope)) {
+        const asked = Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
+        const oneOf = typeof asked === "string" ? [asked] : asked
+        if (!oneOf.some((scope) => caller.scopes.has(scope))) {
           return errorResponse(
             new PermissionDenied({
-              message: `This key does not have the scope ${scope ?? "of this route"}`
+              message: `This key does not have the scope ${oneOf.join(" or ") || "of this route"}`
             })
           )
         }

@@ -35,8 +35,8 @@ const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKe
     )
 
 /** Every fault of a request by path; the first one leads. */
-export const toInvalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest => {
-  const faults = formatIssue(error.cause.issue).issues.map((issue) => ({
+export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
+  const faults = formatIssue(issue).issues.map((issue) => ({
     path: formatPath(issue.path ?? []),
     message: issue.message
   }))
@@ -118,7 +118,7 @@ export const layerRequestRules = Layer.effect(
       const guarded = handler.pipe(
         Effect.catch((error) =>
           HttpApiError.HttpApiSchemaError.is(error)
-            ? Effect.succeed(errorResponse(toInvalidRequest(error)))
+            ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
             : Effect.fail(error)
         ),
         Effect.catchDefect((defect) => {

@@ -2,10 +2,8 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../domain/Errors.ts"
-import { ImageQuote } from "../domain/ImagePricing.ts"
 import { isJobId } from "../domain/jobId.ts"
-import { TokenQuote } from "../domain/TokenPricing.ts"
-import { VideoQuote } from "../domain/VideoPricing.ts"
+import { Quote } from "../domain/Quote.ts"
 import { TaskState } from "../domain/VideoTask.ts"
 import { CallLog } from "../services/CallLog.ts"
 import { type LoggedCall, TaskHistory, type VideoHistory } from "../services/TaskHistory.ts"
@@ -20,7 +18,7 @@ const HoldRow = Schema.Struct({
   id: Schema.String,
   member_id: Schema.String,
   job: JobColumn,
-  quote: Schema.Union([VideoQuote, ImageQuote, TokenQuote]),
+  quote: Quote,
   amount: Schema.BigInt,
   state: Schema.Literals(["open", "captured", "released"]),
   captured: Schema.BigInt,

@@ -1,8 +1,10 @@
 /** Usage detail in PostgreSQL; the rows are written by the ledger's captures. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { storable } from "../domain/text.ts"
 import { cutPage, unknownCursor } from "../services/Page.ts"
 import { UsageLog, type UsageRecord } from "../services/UsageLog.ts"
+import { noSuchRecord, receiptOf } from "./receipts.ts"
 import { repeatable, rowsOf } from "./rows.ts"
 
 export const UsageRow = Schema.Struct({
@@ -75,6 +77,21 @@ export const layerUsageLog = Layer.effect(
       }
     )
 
-    return UsageLog.of({ list })
+    const receipt: UsageLog["Service"]["receipt"] = Effect.fn("UsageLog.receipt")(
+      function* (organizationId, memberId, id) {
+        if (storable(id) !== id) return yield* noSuchRecord
+        const [row] = yield* rowsOf(UsageRow)(
+          repeatable(sql`
+          SELECT ${sql.literal(usageColumns)} FROM usage_records
+           WHERE organization_id = ${organizationId} AND id = ${id}
+             AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}`)
+        )
+        return row === undefined
+          ? yield* noSuchRecord
+          : yield* receiptOf(sql, organizationId, toUsage(row))
+      }
+    )
+
+    return UsageLog.of({ list, receipt })
   })
 )

@@ -38,6 +38,8 @@ export interface Settings {
   readonly pollsPerChannel: number
   /** How often the books are audited, by one of the gateways that share them. */
   readonly auditSeconds: number
+  /** How often a stream of events with nothing to tell says that it is still there. */
+  readonly heartbeatSeconds: number
   /** How often a gateway looks whether its database and its poller are well. */
   readonly healthSeconds: number
   /** How often the totals of the database are counted for the metrics. */
@@ -73,6 +75,7 @@ export const defaultSettings: Settings = {
   unheardCacheSeconds: 0.5,
   pollsPerChannel: 64,
   auditSeconds: 60,
+  heartbeatSeconds: 15,
   healthSeconds: 1,
   totalsSeconds: 5,
   drainSeconds: 0,

@@ -1,9 +1,7 @@
 /** What happened to one order, from its hold to its end, for the operator. */
 import { Context, type Effect } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
-import type { ImageQuote } from "../domain/ImagePricing.ts"
-import type { TokenQuote } from "../domain/TokenPricing.ts"
-import type { VideoQuote } from "../domain/VideoPricing.ts"
+import type { Quote } from "../domain/Quote.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
 import type { CallSubject, VendorCall } from "./CallLog.ts"
 import type { VendorJob } from "./Ledger.ts"
@@ -54,7 +52,7 @@ export interface JobHistory {
   readonly id: string
   readonly memberId: string
   readonly job: VendorJob
-  readonly quote: VideoQuote | ImageQuote | TokenQuote
+  readonly quote: Quote
   readonly hold: HoldHistory
   readonly video: VideoHistory | null
   /** The newest ones where there are very many, in the order of their starts. */

@@ -1,6 +1,7 @@
 /** The usage detail: one record per charge, written with the charge. */
 import { Context, type Effect } from "effect"
-import type { InvalidRequest } from "../domain/Errors.ts"
+import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
+import type { Quote } from "../domain/Quote.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
 export interface UsageRecord {
@@ -20,6 +21,28 @@ export interface UsageRecord {
   readonly createdAt: Date
 }
 
+/** A line of the journal that belongs to a charge; `amountNano` is positive. */
+export interface ReceiptEntry {
+  readonly id: string
+  readonly kind: "hold" | "capture" | "release"
+  readonly amountNano: bigint
+  readonly debit: string
+  readonly credit: string
+  readonly at: Date
+}
+
+/** A charge with everything it follows from. */
+export interface Receipt {
+  readonly record: UsageRecord
+  /** Frozen with the hold. */
+  readonly quote: Quote
+  readonly holdNano: bigint
+  /** What was charged above the hold. */
+  readonly overageNano: bigint
+  /** In time. */
+  readonly entries: ReadonlyArray<ReceiptEntry>
+}
+
 export class UsageLog extends Context.Service<
   UsageLog,
   {
@@ -29,5 +52,11 @@ export class UsageLog extends Context.Service<
       memberId: string | null,
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
+    /** Of one member, or of the whole organisation; what belongs to anybody else is not found. */
+    receipt(
+      organizationId: string,
+      memberId: string | null,
+      id: string
+    ): Effect.Effect<Receipt, NotFound>
   }
 >()("gateway/services/UsageLog") {}

@@ -34,6 +34,10 @@ const resolved = (schema: Json): Json => {
 const isDescribed = (schema: Json): boolean => {
   const own = resolved(schema)
   if (typeof schema.description === "string" || typeof own.description === "string") return true
+  // Text that holds JSON is described by what it holds.
+  if (own.contentMediaType === "application/json") {
+    return isRecord(own.contentSchema) && isDescribed(own.contentSchema)
+  }
   const { allOf, anyOf } = own
   const parts = Array.isArray(allOf) ? allOf : Array.isArray(anyOf) ? anyOf : []
   return parts.filter(isRecord).some((part) => part.type !== "null" && isDescribed(part))

@@ -2,6 +2,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization, RequiredScope } from "./Authorization.ts"
 import { operation } from "./document.ts"
+import { NotFound } from "./errors.ts"
+import { ReceiptView } from "./Receipts.ts"
 import { RequestRules } from "./RequestRules.ts"
 import { amount, list, pageQuery, poolFields, SignedAmount, told, UsageEntry } from "./shared.ts"
 
@@ -28,7 +30,16 @@ export class AccountGroup extends HttpApiGroup.make("account")
       .annotateMerge(operation("List usage", "The member's own charges, newest first.")),
     HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
       .annotate(RequiredScope, "usage")
-      .annotateMerge(operation("Read the balance", "What the pool has, and the member's month."))
+      .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),
+    HttpApiEndpoint.get("receipt", "/usage/:id", {
+      params: { id: told("Id of the usage record") },
+      success: ReceiptView,
+      error: NotFound
+    })
+      .annotate(RequiredScope, "usage")
+      .annotateMerge(
+        operation("Read a receipt", "What was held and charged for one order, and why.")
+      )
   )
   .middleware(RequestRules)
   .middleware(Authorization)

@@ -9,6 +9,7 @@ import { AdminAuditing } from "./AdminAuditing.ts"
 import { AdminAuthorization } from "./Authorization.ts"
 import { operation } from "./document.ts"
 import { bodyErrors, IdempotencyMismatch, NotFound } from "./errors.ts"
+import { ReceiptView } from "./Receipts.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import {
   AmountOrNull,
@@ -64,6 +65,11 @@ export const JournalEntry = Schema.Struct({
   reference: toldOrNull("The deposit's reference; null for the others"),
   created_at: Timestamp
 }).annotate({ identifier: "JournalLine", description: "A line of the journal" })
+
+export const MemberUsageEntry = Schema.Struct({
+  ...UsageEntry.fields,
+  member_id: told("Who ordered it")
+})
 
 const catalog = [
   HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
@@ -142,9 +148,14 @@ const organizations = [
   HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
     params: id("organisation"),
     query: pageQuery,
-    success: list(Schema.Struct({ ...UsageEntry.fields, member_id: told("Who ordered it") })),
+    success: list(MemberUsageEntry),
     error: NotFound
-  }).annotateMerge(operation("Read the usage", "Every charge of the organisation, newest first."))
+  }).annotateMerge(operation("Read the usage", "Every charge of the organisation, newest first.")),
+  HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
+    params: { ...id("organisation"), usage_id: told("Id of the usage record") },
+    success: ReceiptView,
+    error: NotFound
+  }).annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
 ] as const
 
 const keys = [

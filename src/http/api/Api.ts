@@ -7,6 +7,7 @@ import { HistoryGroup } from "./History.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
 import { OperationsGroup } from "./Operations.ts"
+import { QuotesGroup } from "./Quotes.ts"
 import { ReservedGroup } from "./Reserved.ts"
 import { TextsGroup } from "./Texts.ts"
 import { VideosGroup } from "./Videos.ts"
@@ -26,6 +27,7 @@ export class GatewayApi extends HttpApi.make("media-gateway")
     ImagesGroup,
     TextsGroup,
     ReservedGroup,
+    QuotesGroup,
     AccountGroup,
     AdminGroup,
     OperationsGroup,

@@ -9,8 +9,11 @@ export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()(
   "gateway/http/CurrentCaller"
 ) {}
 
-/** The scope a route asks of its key; a route that names none lets nobody in. */
-export class RequiredScope extends Context.Service<RequiredScope, Scope>()(
+/**
+ * The scope a route asks of its key, or several of which one is enough; a route that names none lets
+ * nobody in.
+ */
+export class RequiredScope extends Context.Service<RequiredScope, Scope | ReadonlyArray<Scope>>()(
   "gateway/http/RequiredScope"
 ) {}
 

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../domain/VideoRequest.ts"
 import { Authorization, RequiredScope } from "./Authorization.ts"
 import { operation } from "./document.ts"
@@ -39,6 +39,22 @@ export const VideoTaskView = Schema.Union([
   }).annotate({ identifier: "FailedVideo", description: "It failed and costs nothing" })
 ])
 
+/** The present state at once, then the end, after which the stream ends. */
+const VideoTaskEvent = Schema.Struct({
+  id: Schema.String.annotate({
+    description: "`1` while the task runs, `2` for its end; the same on every gateway",
+    examples: ["1"]
+  }),
+  event: Schema.Literals(["video.processing", "video.succeeded", "video.failed"]).annotate({
+    description: "The state that was reached",
+    examples: ["video.processing"]
+  }),
+  data: Schema.fromJsonString(VideoTaskView).annotate({
+    description: "What `GET /v1/videos/{task_id}` answers, as JSON",
+    examples: [{ id: "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e", task_status: "processing" }]
+  })
+})
+
 export const MAX_WAIT_SECONDS = 60
 
 export class VideosGroup extends HttpApiGroup.make("videos")
@@ -74,6 +90,25 @@ export class VideosGroup extends HttpApiGroup.make("videos")
         operation(
           "Read a video task",
           "The task as it stands. `wait` holds the answer until it ends; `Retry-After` says when to ask again."
+        )
+      ),
+    HttpApiEndpoint.get("events", "/videos/:task_id/events", {
+      params: { task_id: told("The task's id") },
+      headers: {
+        "last-event-id": Schema.optionalKey(Schema.String).annotate({
+          description:
+            "Id of the last event that was seen: it is not repeated, and after the end the answer is 204. What no gateway has given out is ignored",
+          examples: ["1"]
+        })
+      },
+      success: HttpApiSchema.StreamSse({ events: VideoTaskEvent }),
+      error: TaskNotFound
+    })
+      .annotate(RequiredScope, "videos")
+      .annotateMerge(
+        operation(
+          "Follow a video task",
+          "Server-sent events: where the task stands at once, and its end when it comes. A browser's EventSource resumes by itself."
         )
       )
   )

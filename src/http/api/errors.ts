@@ -43,7 +43,13 @@ export const ImageUnsupportedProtocol = body(
 export const BillingUnavailable = body(
   "billing_unavailable",
   "No price is configured for this order, so it cannot be billed",
-  saying("billing_unavailable", {})
+  saying("billing_unavailable", {
+    priced: Schema.optionalKey(
+      Schema.Array(Schema.String).annotate({
+        description: "The resolutions that do have a price, where the resolution is what lacks one"
+      })
+    )
+  })
 ).pipe(Schema.decodeTo(Errors.BillingUnavailable, transform({ decode: fromBody, encode: toBody })))
 
 export const InvalidApiKey = body(

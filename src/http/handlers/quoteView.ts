@@ -1,0 +1,135 @@
+/** Quotes as clients see them, alone and in receipts. */
+import { chargeReason } from "../../domain/chargeReason.ts"
+import { formatNano } from "../../domain/Money.ts"
+import { expectedChargeNano, formulaOf, type Quote, unitOf } from "../../domain/Quote.ts"
+import type { Quoted } from "../../services/Quotes.ts"
+import type { Receipt } from "../../services/UsageLog.ts"
+import type { QuoteView } from "../api/Quotes.ts"
+import type { ReceiptView } from "../api/Receipts.ts"
+
+type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
+
+const tokenVideoInputs = (quote: TokenVideoQuote) => ({
+  input_seconds: quote.inputSeconds,
+  output_seconds: quote.outputSeconds,
+  tokens_per_second: Number(quote.tokensPerSecond),
+  estimated_tokens: Number(quote.estimatedTokens),
+  with_video: quote.withVideo,
+  smart: quote.smart
+})
+
+export const quoteView = (
+  model: string,
+  currency: string,
+  { quote, affordable }: Quoted
+): QuoteView => {
+  const common = {
+    object: "quote" as const,
+    model,
+    currency,
+    hold: formatNano(quote.holdNano),
+    expected_charge: formatNano(expectedChargeNano(quote)),
+    unit_price: formatNano(unitOf(quote).unitPriceNano),
+    formula: formulaOf(quote),
+    affordable: {
+      pool: affordable.pool,
+      pool_available: formatNano(affordable.poolAvailableNano),
+      cap: affordable.cap,
+      cap_available:
+        affordable.capAvailableNano === null ? null : formatNano(affordable.capAvailableNano)
+    }
+  }
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        ...common,
+        kind: quote.kind,
+        modality: "video",
+        unit: "token",
+        resolution: quote.resolution,
+        tier: quote.tier,
+        inputs: tokenVideoInputs(quote)
+      }
+    case "second_video":
+      return {
+        ...common,
+        kind: quote.kind,
+        modality: "video",
+        unit: "second",
+        resolution: quote.resolution,
+        inputs: { seconds: quote.outputSeconds }
+      }
+    case "image":
+      return {
+        ...common,
+        kind: quote.kind,
+        modality: "image",
+        unit: "image",
+        inputs: { images: quote.images }
+      }
+  }
+}
+
+const inputsView = (quote: Quote) => {
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        resolution: quote.resolution,
+        tier: quote.tier,
+        inputs: tokenVideoInputs(quote)
+      }
+    case "second_video":
+      return { resolution: quote.resolution, inputs: { seconds: quote.outputSeconds } }
+    case "image":
+      return { inputs: { images: quote.images } }
+    case "tokens":
+      return {
+        inputs: {
+          input_tokens: Number(quote.inputTokens),
+          output_tokens: Number(quote.outputTokens)
+        }
+      }
+  }
+}
+
+export const receiptView = (
+  currency: string,
+  { record, quote, holdNano, overageNano, entries }: Receipt
+): ReceiptView => ({
+  object: "receipt",
+  id: record.id,
+  task_id: record.taskId,
+  model: record.model,
+  modality: record.modality,
+  currency,
+  hold: formatNano(holdNano),
+  charge: formatNano(record.chargeNano),
+  difference: formatNano(record.chargeNano - holdNano),
+  overage: formatNano(overageNano),
+  unit: record.unit,
+  unit_price: formatNano(record.unitPriceNano),
+  units: Number(record.output),
+  input_units: Number(record.input),
+  input_unit_price:
+    record.inputUnitPriceNano === null ? null : formatNano(record.inputUnitPriceNano),
+  basis: record.basis,
+  ...inputsView(quote),
+  formula: formulaOf(quote),
+  entries: entries.map(({ id, kind, amountNano, debit, credit, at }) => ({
+    id,
+    kind,
+    amount: formatNano(amountNano),
+    debit,
+    credit,
+    at: at.toISOString()
+  })),
+  explanation: chargeReason({
+    quote,
+    inputUnits: record.input,
+    units: record.output,
+    basis: record.basis,
+    chargeNano: record.chargeNano,
+    currency
+  }),
+  created_at: record.createdAt.toISOString()
+})
