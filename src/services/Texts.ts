@@ -165,10 +165,11 @@ export const layerTexts = Layer.effect(
           if (failure !== null) return yield* Effect.fail(upstreamErrorOf(failure))
         }).pipe(
           Effect.onExit((exit) =>
-            Effect.andThen(
-              Deferred.done(begun, exit),
-              Exit.isSuccess(exit) ? outlet.end : outlet.failCause(exit.cause)
-            )
+            Effect.flatMap(Deferred.done(begun, exit), (isFirst) => {
+              if (Exit.isSuccess(exit)) return outlet.end
+              // Where nothing had begun, the failure is the answer, and nobody reads on.
+              return isFirst ? outlet.leave : outlet.failCause(exit.cause)
+            })
           )
         )
         const work = hold(order).pipe(

@@ -185,6 +185,9 @@ const failed = JSON.stringify({
   }
 })
 
+/** What was written arrives before the connection is gone. */
+const broken = Effect.sleep("50 millis").pipe(Effect.andThen(hangUp), Effect.andThen(Effect.never))
+
 /** Writes event by event; after `sim:breaks`, `sim:stalls` or `sim:errors` events it does just that. */
 const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat: Chat) {
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -195,9 +198,7 @@ const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat:
   const pause = (countOf(switches, "takes", 0) * 1000) / all.length
   const ending = isOn(switches, "errors")
     ? Stream.succeed(failed)
-    : Stream.fromEffect(
-        isOn(switches, "breaks") ? Effect.andThen(hangUp, Effect.never) : Effect.never
-      )
+    : Stream.fromEffect(isOn(switches, "breaks") ? broken : Effect.never)
   const written = Stream.fromIterable(all.slice(0, whole)).pipe(
     Stream.rechunk(1),
     Stream.tap(() => Effect.sleep(pause))
