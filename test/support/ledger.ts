@@ -24,6 +24,10 @@ export const usageOf = (units: bigint): UsageEntry => ({
 
 let minted = 0
 
+/** A fresh id of a video task or image request, as the gateway would mint it. */
+export const jobId = (kind: "vt" | "im"): string =>
+  `${kind}_00000000-0000-7000-8000-${String(minted++).padStart(12, "0")}`
+
 /** A fresh organisation with `amountNano` and some members. */
 export const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCount = 1) {
   const access = yield* Access
