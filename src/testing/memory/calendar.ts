@@ -12,6 +12,6 @@ export const monthAt = (nowMillis: number, timeZone: string): Month => {
   const first = DateTime.makeZonedUnsafe(nowMillis, { timeZone }).pipe(DateTime.startOf("month"))
   return {
     first: DateTime.formatIsoDate(first),
-    nextBegins: DateTime.toDate(DateTime.add(first, { months: 1 }))
+    nextBegins: DateTime.toDateUtc(DateTime.add(first, { months: 1 }))
   }
 }
