@@ -94,6 +94,7 @@ export const layerImages = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
+            yield* ordering.place(mounted)
             yield* failpoints.pass("image.ordered")
             yield* ledger.hold({
               organizationId,
@@ -143,7 +144,7 @@ export const layerImages = Layer.effect(
             if (closed.state !== "captured") return yield* givenUp()
             yield* failpoints.pass("image.captured")
             return result
-          })
+          }).pipe(Effect.scoped)
         )
       }
     )

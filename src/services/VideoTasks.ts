@@ -176,6 +176,7 @@ export const layerVideoTasks = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
+            yield* ordering.place(mounted)
             yield* failpoints.pass("video.ordered")
             yield* ledger.hold({
               organizationId,
@@ -218,7 +219,7 @@ export const layerVideoTasks = Layer.effect(
             }
             yield* failpoints.pass("video.recorded")
             return id
-          })
+          }).pipe(Effect.scoped)
         )
       }
     )

@@ -25,6 +25,14 @@ const ExpiryTime = Schema.String.check(
   })
 ).pipe(Schema.decodeTo(Schema.Date, SchemaTransformation.dateFromString))
 
+const MAX_REQUESTS_PER_MINUTE = 100_000_000
+const RequestsPerMinute = Schema.Int.check(
+  Schema.isBetween(
+    { minimum: 1, maximum: MAX_REQUESTS_PER_MINUTE },
+    { expected: `a whole number from 1 to ${MAX_REQUESTS_PER_MINUTE}` }
+  )
+)
+
 const OrganizationView = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -114,6 +122,10 @@ const keys = [
         Schema.withDecodingDefaultKey(Effect.succeed(null))
       ),
       expires_at: Schema.NullOr(ExpiryTime).pipe(
+        Schema.withDecodingDefaultKey(Effect.succeed(null))
+      ),
+      /** Null is the gateway's default. */
+      requests_per_minute: Schema.NullOr(RequestsPerMinute).pipe(
         Schema.withDecodingDefaultKey(Effect.succeed(null))
       )
     }),

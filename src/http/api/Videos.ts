@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { VideoBody } from "../../domain/VideoRequest.ts"
-import { Authorization, RequiredScope } from "./Authorization.ts"
+import { Authorization, HeldOpen, RequiredScope } from "./Authorization.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import { idempotencyHeader, wholeNumber } from "./shared.ts"
 
@@ -46,7 +46,9 @@ export class VideosGroup extends HttpApiGroup.make("videos")
         )
       },
       success: VideoTaskView
-    }).annotate(RequiredScope, "videos")
+    })
+      .annotate(RequiredScope, "videos")
+      .annotate(HeldOpen, "asked")
   )
   .middleware(RequestRules)
   .middleware(Authorization)
