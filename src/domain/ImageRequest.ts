@@ -2,16 +2,10 @@
 import { Schema } from "effect"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional } from "./optional.ts"
-import { Media, mediaUrls } from "./VideoRequest.ts"
+import { Prompt, plainText } from "./text.ts"
+import { Media, ModelName, mediaUrls } from "./VideoRequest.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
-/** Bodies are passed on as they are, so they must be such as anybody can read. */
-const MAX_DEPTH = 64
-
-const isShallow = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" ||
-  value === null ||
-  (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
 
 const media = optional(Media, "a URL, {url} or an array of them")
 
@@ -21,25 +15,21 @@ const media = optional(Media, "a URL, {url} or an array of them")
  */
 export const ImageBody = Schema.StructWithRest(
   Schema.Struct({
-    model: Schema.NonEmptyString,
-    prompt: Schema.NonEmptyString,
+    model: ModelName,
+    prompt: Prompt.check(Schema.isNonEmpty()),
     n: optional(
       Schema.Int.check(
         Schema.isBetween({ minimum: MIN_IMAGES, maximum: MAX_IMAGES }, { expected: COUNT })
       ),
       COUNT
     ),
-    size: optional(Schema.NonEmptyString, "a size such as 1024x1024"),
+    size: optional(plainText(64), "a size such as 1024x1024"),
     response_format: optional(Schema.Literals(["url", "b64_json"]), "url or b64_json"),
     image: media,
     images: media,
     image_url: media
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
-).check(
-  Schema.makeFilter((body: object) => isShallow(body, MAX_DEPTH), {
-    expected: `a body of at most ${MAX_DEPTH} levels`
-  })
 )
 export type ImageBody = typeof ImageBody.Type
 

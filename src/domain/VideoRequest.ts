@@ -6,7 +6,11 @@ import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { optional } from "./optional.ts"
 import { takeFlags } from "./PromptFlags.ts"
-import { plainText } from "./text.ts"
+import { MAX_PROMPT, Prompt, plainText } from "./text.ts"
+
+/** More than any vendor takes; each has limits of its own, which it tells itself. */
+export const MAX_BLOCKS = 64
+export const MAX_IMAGES_IN = 16
 
 /** http, https or data: the gateway hands addresses on and never fetches them. */
 export const MediaUrl = Schema.String.check(
@@ -19,15 +23,18 @@ const MediaObject = Schema.Struct({ url: MediaUrl })
 const MediaRef = Schema.Union([MediaUrl, MediaObject]).annotate({
   expected: "a URL or {url}"
 })
+const MediaList = Schema.Array(MediaRef).check(
+  Schema.isMaxLength(MAX_IMAGES_IN, { expected: `at most ${MAX_IMAGES_IN} of them` })
+)
 /** A URL, `{url}` or an array of either. */
-export const Media = Schema.Union([MediaRef, Schema.Array(MediaRef)])
+export const Media = Schema.Union([MediaRef, MediaList])
 export type Media = typeof Media.Type
 
 const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
 export type ImageRole = typeof ImageRole.Type
 
 const ContentBlock = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("text"), text: Prompt }),
   Schema.Struct({
     type: Schema.Literal("image_url"),
     role: optional(ImageRole, "a role: reference_image, first_frame or last_frame"),
@@ -48,15 +55,23 @@ type ContentBlock = typeof ContentBlock.Type
 
 const media = optional(Media, "a URL, {url} or an array of them")
 
+export const ModelName = plainText()
+
 /** Handed to the upstream unchanged. */
 const Ratio = plainText(32)
 const isRatio = Schema.is(Ratio)
+const Resolution = Schema.String.check(Schema.isMaxLength(32))
 
 /** Body of `POST /v1/videos/generations`. Unknown top-level fields are ignored. */
 export const VideoBody = Schema.Struct({
-  model: Schema.NonEmptyString,
-  prompt: optional(Schema.String, "a text"),
-  content: optional(Schema.Array(ContentBlock), "an array of content blocks"),
+  model: ModelName,
+  prompt: optional(Prompt, `a text of at most ${MAX_PROMPT} characters`),
+  content: optional(
+    Schema.Array(ContentBlock).check(
+      Schema.isMaxLength(MAX_BLOCKS, { expected: `at most ${MAX_BLOCKS} blocks` })
+    ),
+    `an array of at most ${MAX_BLOCKS} content blocks`
+  ),
   images: media,
   image: media,
   image_url: media,
@@ -67,7 +82,7 @@ export const VideoBody = Schema.Struct({
   video_url: media,
   videos: media,
   duration: optional(Schema.Int, "a whole number of seconds"),
-  resolution: optional(Schema.String, "a resolution such as 720p"),
+  resolution: optional(Resolution, "a resolution such as 720p"),
   ratio: optional(Ratio, "an aspect ratio such as 16:9"),
   generate_audio: optional(Schema.Boolean, "true or false")
 })
@@ -154,6 +169,14 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
       new InvalidRequest({
         message: "ratio: Expected an aspect ratio such as 16:9 behind --ratio",
         param: "ratio"
+      })
+    )
+  }
+  if (countInputs(flags.blocks).images > MAX_IMAGES_IN) {
+    return Result.fail(
+      new InvalidRequest({
+        message: `images: Expected at most ${MAX_IMAGES_IN} images in all`,
+        param: "images"
       })
     )
   }
