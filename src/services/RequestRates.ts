@@ -24,7 +24,9 @@ export interface RequestRates {
   readonly kept: () => number
 }
 
-const MINUTE = 60_000
+// Whole nanoseconds add up exactly, also over a process's whole life.
+const MINUTE = 60_000_000_000
+const MILLI = 1_000_000
 /** Fewer buckets than this are not worth a walk over them. */
 const WORTH_SWEEPING = 1024
 
@@ -42,19 +44,17 @@ export const makeRequestRates = (): RequestRates => {
   }
 
   const take = (owner: string, perMinute: number, now: number): Rate => {
-    const interval = MINUTE / perMinute
-    // Fractions of a millisecond do not add up to the whole.
-    const slack = interval / 1000
+    const interval = Math.floor(MINUTE / perMinute)
     const before = Math.max(now, fullAt.get(owner) ?? now)
     const after = before + interval
-    const excess = after - now - MINUTE
-    if (excess > slack) {
+    const spare = MINUTE - (after - now)
+    if (spare < 0) {
       return {
         allowed: false,
         limit: perMinute,
         remaining: 0,
-        resetMillis: before - now,
-        retryMillis: excess
+        resetMillis: (before - now) / MILLI,
+        retryMillis: -spare / MILLI
       }
     }
     dropFull(now)
@@ -62,15 +62,15 @@ export const makeRequestRates = (): RequestRates => {
     return {
       allowed: true,
       limit: perMinute,
-      remaining: Math.max(0, Math.floor((slack - excess) / interval)),
-      resetMillis: after - now,
+      remaining: Math.floor(spare / interval),
+      resetMillis: (after - now) / MILLI,
       retryMillis: 0
     }
   }
 
   return {
     take: (owner, perMinute) =>
-      Effect.map(Clock.monotonicTimeNanos, (nanos) => take(owner, perMinute, Number(nanos) / 1e6)),
+      Effect.map(Clock.monotonicTimeNanos, (nanos) => take(owner, perMinute, Number(nanos))),
     kept: () => fullAt.size
   }
 }

@@ -10,9 +10,16 @@ import { errorTable } from "../../src/domain/Errors.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { mutated } from "../support/mutations.ts"
+import { createVideo } from "../support/orders.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 import { rawRequest } from "../support/rawSocket.ts"
-import { type DeclaredRoute, declaredRoutes, examplesOf, pathWith } from "../support/routes.ts"
+import {
+  type DeclaredRoute,
+  declaredRoutes,
+  examplesOf,
+  paramsOf,
+  pathWith
+} from "../support/routes.ts"
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2500)
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
@@ -122,13 +129,22 @@ const strangeIds = [
 
 interface Fuzz {
   readonly customer: Customer
-  readonly ids: Readonly<Record<string, string>>
+  /** Of things that exist, by the route's path up to them. */
+  readonly ids: ReadonlyMap<string, string>
   readonly derived: ReadonlyMap<DeclaredRoute, ReadonlyArray<unknown>>
 }
 
 const fill = (dice: Dice, path: string, ids: Fuzz["ids"]): string =>
   dice.chance(80)
-    ? pathWith(path, ids)
+    ? pathWith(
+        path,
+        Object.fromEntries(
+          paramsOf(path).map((name) => [
+            name,
+            ids.get(path.split(`:${name}`, 1)[0] ?? "") ?? "nobody"
+          ])
+        )
+      )
     : path.replace(/:[^/]+/g, () => encodeURI(dice.pick(strangeIds)).replaceAll("%25", "%"))
 
 /** One request, and how to name it where it goes wrong. */
@@ -210,9 +226,14 @@ layer(layerTestGateway("postgres", settings).pipe(Layer.provide(layerTold)), {
         const sql = yield* SqlClient.SqlClient
         const customer = yield* gateway.customer("1000000")
         const other = yield* gateway.customer("5")
+        const ids = new Map([
+          ["/v1/videos/", yield* createVideo(customer, { model: "film-1" })],
+          ["/admin/v1/organizations/", other.organizationId],
+          ["/admin/v1/members/", other.memberId]
+        ])
         const derived = new Map<DeclaredRoute, ReadonlyArray<unknown>>()
         for (const route of writes) derived.set(route, yield* derivedBodies(route))
-        const fuzz = { customer, ids: { id: other.organizationId }, derived }
+        const fuzz = { customer, ids, derived }
         const faults: Array<string> = []
         const statuses = new Map<number, number>()
 
