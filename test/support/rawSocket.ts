@@ -4,9 +4,17 @@ import { Effect } from "effect"
 
 export interface RawAnswer {
   readonly status: number
+  /** In lower case. */
   readonly head: string
   readonly body: string
 }
+
+export interface RawOptions {
+  /** Written behind the rest, a byte at a time, for as long as anybody reads it. */
+  readonly drip?: string
+}
+
+const DRIP_MILLIS = 50
 
 /** Chunked bodies are given as they come. */
 const parse = (text: string): RawAnswer | null => {
@@ -30,13 +38,20 @@ const isWhole = (text: string): boolean => {
 export const rawRequest = (
   url: string,
   parts: ReadonlyArray<string | Uint8Array>,
-  options: { readonly end?: boolean } = {}
+  { drip = "" }: RawOptions = {}
 ): Effect.Effect<RawAnswer | null> =>
   Effect.callback<RawAnswer | null>((resume) => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
+    const drops = [...drip]
     let text = ""
+    const dripping = setInterval(() => {
+      const drop = drops.shift()
+      if (drop === undefined || !socket.writable) clearInterval(dripping)
+      else socket.write(drop)
+    }, DRIP_MILLIS)
     const done = () => {
+      clearInterval(dripping)
       resume(Effect.succeed(parse(text)))
       socket.destroy()
     }
@@ -50,9 +65,8 @@ export const rawRequest = (
     socket.on("error", () => undefined)
     socket.on("connect", () => {
       for (const part of parts) socket.write(part)
-      if (options.end === true) socket.end()
     })
-    return Effect.sync(() => socket.destroy())
+    return Effect.sync(done)
   })
 
 /** A request like any other, to be written by hand or in parts. */
