@@ -16,8 +16,11 @@ import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
 import { layerQuotesHandlers } from "./http/handlers/quotes.ts"
+import { layerReservedHandlers } from "./http/handlers/reserved.ts"
+import { layerTextsHandlers } from "./http/handlers/texts.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
+import { layerReference } from "./http/reference.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
@@ -42,6 +45,7 @@ import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
 import { layerQuotes } from "./services/Quotes.ts"
 import { layerShutdown } from "./services/Shutdown.ts"
+import { layerTexts } from "./services/Texts.ts"
 import { layerUsualTimes } from "./services/UsualTimes.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
@@ -82,6 +86,7 @@ export const layerUseCases = Layer.mergeAll(
   layerVideoTasks,
   layerVideoSettlement,
   layerImages,
+  layerTexts,
   layerQuotes
 ).pipe(
   Layer.provideMerge([layerOrdering, layerUsualTimes]),
@@ -94,6 +99,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerModelsHandlers,
     layerVideosHandlers,
     layerImagesHandlers,
+    layerTextsHandlers,
+    layerReservedHandlers,
     layerAccountHandlers,
     layerAdminHandlers,
     layerOperationsHandlers,
@@ -105,7 +112,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
 
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerEdge).pipe(
+  Layer.mergeAll(layerApi, layerReference, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken))
   )
 

@@ -48,6 +48,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "operations/", may: ["services/", "domain/"] },
   { folder: "settlement/", may: ["services/", "domain/"] },
   { folder: "http/", may: ["services/", "domain/"] },
+  { folder: "client/", may: ["http/api/", "domain/"] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
   { folder: "simulator/", may: ["domain/"] }
 ]

@@ -2,18 +2,13 @@
 import { Schema } from "effect"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional } from "./optional.ts"
+import { anyFields, shallow } from "./passedOn.ts"
 import { Media, mediaUrls } from "./VideoRequest.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
-/** Bodies are passed on as they are, so they must be such as anybody can read. */
-const MAX_DEPTH = 64
-
-const isShallow = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" ||
-  value === null ||
-  (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
-
-const media = optional(Media, "a URL, {url} or an array of them")
+const media = optional(Media, "a URL, {url} or an array of them").annotate({
+  description: "Reference images: a URL, {url} or an array of them"
+})
 
 /**
  * Body of `POST /v1/images/generations`. Fields not named here belong to the vendor: `ip_a` passes
@@ -21,26 +16,31 @@ const media = optional(Media, "a URL, {url} or an array of them")
  */
 export const ImageBody = Schema.StructWithRest(
   Schema.Struct({
-    model: Schema.NonEmptyString,
-    prompt: Schema.NonEmptyString,
+    model: Schema.NonEmptyString.annotate({ description: "A model of modality image" }),
+    prompt: Schema.NonEmptyString.annotate({ description: "What is to be seen" }),
     n: optional(
       Schema.Int.check(
         Schema.isBetween({ minimum: MIN_IMAGES, maximum: MAX_IMAGES }, { expected: COUNT })
       ),
       COUNT
-    ),
-    size: optional(Schema.NonEmptyString, "a size such as 1024x1024"),
-    response_format: optional(Schema.Literals(["url", "b64_json"]), "url or b64_json"),
+    ).annotate({ description: `Images to make and to pay, ${DEFAULT_IMAGES} when left out` }),
+    size: optional(Schema.NonEmptyString, "a size such as 1024x1024").annotate({
+      description: "Size, as the vendor names it"
+    }),
+    response_format: optional(Schema.Literals(["url", "b64_json"]), "url or b64_json").annotate({
+      description: "Addresses, which is the default, or base64; ip_b always answers addresses"
+    }),
     image: media,
     images: media,
     image_url: media
   }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-).check(
-  Schema.makeFilter((body: object) => isShallow(body, MAX_DEPTH), {
-    expected: `a body of at most ${MAX_DEPTH} levels`
-  })
+  anyFields
 )
+  .check(shallow)
+  .annotate({
+    identifier: "ImageOrder",
+    description: "Further fields belong to the vendor: ip_a passes them on"
+  })
 export type ImageBody = typeof ImageBody.Type
 
 /** The number ordered and billed (Image 2). */

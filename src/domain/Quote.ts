@@ -2,11 +2,15 @@
 import { Schema } from "effect"
 import { ImageQuote } from "./ImagePricing.ts"
 import { formatNano } from "./Money.ts"
+import { chargeTokens, type TokenCounts, TokenQuote } from "./TokenPricing.ts"
 import { chargeVideo, VideoQuote } from "./VideoPricing.ts"
 
 /** Frozen with the hold, in this form. */
-export const Quote = Schema.Union([VideoQuote, ImageQuote])
+export const Quote = Schema.Union([VideoQuote, ImageQuote, TokenQuote])
 export type Quote = typeof Quote.Type
+
+/** Of what can be asked before it is ordered. */
+export type MediaQuote = VideoQuote | ImageQuote
 
 /** What is counted, and its price. */
 export const unitOf = (
@@ -19,11 +23,13 @@ export const unitOf = (
       return { unit: "second", unitPriceNano: quote.nanoPerSecond }
     case "image":
       return { unit: "image", unitPriceNano: quote.nanoPerImage }
+    case "tokens":
+      return { unit: "token", unitPriceNano: quote.nanoPerOutputToken }
   }
 }
 
 /** The charge of an order whose vendor reports nothing: exact for seconds and images. */
-export const expectedChargeNano = (quote: Quote): bigint =>
+export const expectedChargeNano = (quote: MediaQuote): bigint =>
   quote.kind === "image"
     ? quote.holdNano
     : chargeVideo(quote, { completionTokens: null, outputSeconds: null }).chargeNano
@@ -43,6 +49,17 @@ export const tokenFormula = (
   )
 }
 
+/** The price of a text's tokens, such as `12 input tokens x 0.000002 + 34 output tokens x 0.000008 = 0.000296`. */
+export const textFormula = (quote: TokenQuote, used: TokenCounts): string => {
+  const of = (count: bigint, kind: string, nanoPerToken: bigint) =>
+    `${countOf(count, `${kind} token`)} x ${formatNano(nanoPerToken)}`
+  const output =
+    quote.nanoPerOutputToken === 0n
+      ? ""
+      : ` + ${of(used.outputTokens, "output", quote.nanoPerOutputToken)}`
+  return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(chargeTokens(quote, used))}`
+}
+
 /** How the hold was reckoned, in one line. */
 export const formulaOf = (quote: Quote): string => {
   const hold = formatNano(quote.holdNano)
@@ -53,5 +70,7 @@ export const formulaOf = (quote: Quote): string => {
       return `${quote.outputSeconds} s x ${formatNano(quote.nanoPerSecond)} = ${hold}`
     case "image":
       return `${countOf(quote.images, "image")} x ${formatNano(quote.nanoPerImage)} = ${hold}`
+    case "tokens":
+      return textFormula(quote, quote)
   }
 }

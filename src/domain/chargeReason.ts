@@ -1,11 +1,13 @@
 /** Why an order was charged what it was charged, in words a customer can check. */
 import { formatNano } from "./Money.ts"
-import { countOf, formulaOf, type Quote, tokenFormula } from "./Quote.ts"
+import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
 
 export interface SettledCharge {
   /** Frozen with the hold: every price in the reason is its. */
   readonly quote: Quote
-  /** Tokens, seconds or images charged. */
+  /** Of text, the input tokens charged; 0 for everything else. */
+  readonly inputUnits: bigint
+  /** Tokens, seconds or images charged; of text, the output tokens. */
   readonly units: bigint
   /** How the units were found: `upstream_usage`, `formula`, `ordered_seconds` or `requested_images`. */
   readonly basis: string
@@ -60,6 +62,12 @@ const unitReason = (charge: SettledCharge): string => {
       return tokenReason({ ...charge, quote })
     case "second_video":
       return `The ordered seconds count, whatever the vendor reports: ${formulaOf(quote)} ${currency} at ${quote.resolution}`
+    case "tokens": {
+      const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
+      return charge.basis === "upstream_usage"
+        ? `The vendor reported what it read and wrote: ${formula}`
+        : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`
+    }
     case "image":
       return `The number in the request counts, whatever the vendor returns: ${formulaOf(quote)} ${currency}`
   }

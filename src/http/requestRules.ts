@@ -4,7 +4,7 @@ import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { InvalidRequest, PayloadTooLarge, UnsupportedMediaType } from "../domain/Errors.ts"
 import { Settings } from "../services/Settings.ts"
-import { BodyLimit, RequestRules } from "./api/RequestRules.ts"
+import { BodyLimit, Multipart, RequestRules } from "./api/RequestRules.ts"
 import { errorResponse } from "./errorResponse.ts"
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
@@ -56,6 +56,9 @@ export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
 const isJson = (contentType: string): boolean =>
   /^application\/(?:[\w.-]+\+)?json$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
 
+const isForm = (contentType: string): boolean =>
+  /^multipart\/form-data$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
+
 const isTooLarge = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) &&
   defect.reason._tag === "RequestParseError" &&
@@ -80,7 +83,11 @@ export const layerRequestRules = Layer.effect(
       )
 
     /** What the headers alone forbid. */
-    const checkHeaders = (request: HttpServerRequest.HttpServerRequest, limit: number) => {
+    const checkHeaders = (
+      request: HttpServerRequest.HttpServerRequest,
+      limit: number,
+      takesForms: boolean
+    ) => {
       if (Number(request.headers["content-length"] ?? 0) > limit) {
         return Result.fail(tooLarge(limit))
       }
@@ -93,7 +100,7 @@ export const layerRequestRules = Layer.effect(
         )
       }
       const contentType = request.headers["content-type"]
-      return contentType === undefined || isJson(contentType)
+      return contentType === undefined || isJson(contentType) || (takesForms && isForm(contentType))
         ? Result.succeed(undefined)
         : Result.fail(
             errorResponse(
@@ -107,6 +114,7 @@ export const layerRequestRules = Layer.effect(
     return RequestRules.of((handler, { endpoint }) => {
       const limit = limitOf(endpoint)
       const hasBody = endpoint.payload.size > 0
+      const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
       const guarded = handler.pipe(
         Effect.catch((error) =>
           HttpApiError.HttpApiSchemaError.is(error)
@@ -125,7 +133,7 @@ export const layerRequestRules = Layer.effect(
       )
       return hasBody
         ? Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-            const refused = checkHeaders(request, limit)
+            const refused = checkHeaders(request, limit, takesForms)
             return Result.isFailure(refused) ? Effect.succeed(refused.failure) : guarded
           })
         : guarded

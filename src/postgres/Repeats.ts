@@ -5,9 +5,8 @@ import { Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { canonicalJson } from "../domain/canonicalJson.ts"
 import { TaskState } from "../domain/VideoTask.ts"
-import type { ImageResult } from "../services/ProtocolAdapter.ts"
 import { Repeats, recallOf, StoredAnswer } from "../services/Repeats.ts"
-import { makeRecentImages } from "../services/recentImages.ts"
+import { makeRecentAnswers } from "../services/recentAnswers.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const KeptRow = Schema.Struct({
@@ -25,7 +24,7 @@ export const layerRepeats = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const digest = yield* Digest.Digest
-    const recent = makeRecentImages()
+    const recent = makeRecentAnswers()
 
     const keyOf: Repeats["Service"]["keyOf"] = Effect.fn("Repeats.keyOf")(
       function* (key, path, body) {
@@ -82,7 +81,7 @@ export const layerRepeats = Layer.effect(
     return Repeats.of({
       keyOf,
       recall,
-      remember: (organizationId, key, result: ImageResult) =>
+      remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key.key, result)),
       purge
     })

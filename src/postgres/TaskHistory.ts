@@ -51,7 +51,7 @@ const VideoRow = Schema.Struct({
 
 const CallRow = Schema.Struct({
   id: Schema.String,
-  purpose: Schema.Literals(["submit", "poll", "image"]),
+  purpose: Schema.Literals(["submit", "poll", "image", "text"]),
   method: Schema.String,
   url: Schema.String,
   status: Schema.NullOr(Schema.Int),

@@ -16,6 +16,7 @@ export const UsageRow = Schema.Struct({
   output: Schema.BigInt,
   unit: Schema.String,
   unit_price: Schema.BigInt,
+  input_unit_price: Schema.NullOr(Schema.BigInt),
   charge: Schema.BigInt,
   basis: Schema.String,
   task_id: Schema.NullOr(Schema.String),
@@ -24,7 +25,7 @@ export const UsageRow = Schema.Struct({
 
 /** Columns of `UsageRow`. */
 export const usageColumns =
-  "id, member_id, model, modality, input, output, unit, unit_price, charge, basis, task_id, created_at"
+  "id, member_id, model, modality, input, output, unit, unit_price, input_unit_price, charge, basis, task_id, created_at"
 
 export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
   id: row.id,
@@ -35,6 +36,7 @@ export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
   output: row.output,
   unit: row.unit,
   unitPriceNano: row.unit_price,
+  inputUnitPriceNano: row.input_unit_price,
   chargeNano: row.charge,
   basis: row.basis,
   taskId: row.task_id,

@@ -16,7 +16,7 @@ import { makeImagePricing } from "./Pricing.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
 import { paidCall } from "./paidCall.ts"
 import { type KeyAlreadyUsed, Repeats, type RequestKey, type StoredAnswer } from "./Repeats.ts"
-import { carriesImages } from "./recentImages.ts"
+import { carriesImages } from "./recentAnswers.ts"
 import { Settings } from "./Settings.ts"
 
 export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol

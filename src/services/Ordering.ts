@@ -51,11 +51,14 @@ export interface MountedModel {
 export class Ordering extends Context.Service<
   Ordering,
   {
-    /** Checks, in this order: the model exists, the key may call it, it is open, it fits. */
+    /**
+     * Checks, in this order: the model exists, the key may call it, it is open, it is of the modality
+     * or of one of them.
+     */
     model(
       caller: Caller,
       modelId: string,
-      modality: Modality
+      modality: Modality | ReadonlyArray<Modality>
     ): Effect.Effect<
       OrderedModel,
       ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch | Overloaded
@@ -95,9 +98,10 @@ export const layerOrdering = Layer.effect(
             param: "model"
           })
         }
-        if (found.modality !== modality) {
+        const fitting = [modality].flat()
+        if (!fitting.includes(found.modality)) {
           return yield* new ModalityMismatch({
-            message: `${name} is a model of modality ${found.modality}, not ${modality}`,
+            message: `${name} is a model of modality ${found.modality}, not ${fitting.join(" or ")}`,
             param: "model"
           })
         }

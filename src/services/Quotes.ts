@@ -10,7 +10,7 @@ import {
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/ImageRequest.ts"
-import type { Quote } from "../domain/Quote.ts"
+import type { MediaQuote } from "../domain/Quote.ts"
 import type { VideoBody } from "../domain/VideoRequest.ts"
 import type { Caller, Scope } from "./Access.ts"
 import { Catalog } from "./Catalog.ts"
@@ -29,7 +29,7 @@ export interface Affordable {
 }
 
 export interface Quoted {
-  readonly quote: Quote
+  readonly quote: MediaQuote
   readonly affordable: Affordable
 }
 
@@ -88,7 +88,7 @@ export const layerQuotes = Layer.effect(
       }
     )
 
-    const withMoney = Effect.fnUntraced(function* (caller: Caller, quote: Quote) {
+    const withMoney = Effect.fnUntraced(function* (caller: Caller, quote: MediaQuote) {
       const { organizationId, memberId } = caller
       const [pool, month] = yield* unsent(
         Effect.all([ledger.balance(organizationId), ledger.memberMonth(organizationId, memberId)])

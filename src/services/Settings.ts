@@ -12,6 +12,8 @@ export interface Settings {
   readonly submitDeadlineSeconds: number
   /** From the hold to the moment an image without an answer is given up. */
   readonly imageDeadlineSeconds: number
+  /** From the hold to the moment a text without an answer is given up. */
+  readonly textDeadlineSeconds: number
   /** From the hold to the moment a task is failed and refunded. */
   readonly taskDeadlineSeconds: number
   /** How long a task the vendor does not know stays open. */
@@ -60,6 +62,7 @@ export const defaultSettings: Settings = {
   soleGateway: false,
   submitDeadlineSeconds: 120,
   imageDeadlineSeconds: 240,
+  textDeadlineSeconds: 600,
   taskDeadlineSeconds: 24 * 3600,
   unknownGraceSeconds: 600,
   askIntervalSeconds: 2,

@@ -13,6 +13,8 @@ export interface UsageRecord {
   readonly output: bigint
   readonly unit: string
   readonly unitPriceNano: bigint
+  /** Price of an input token, where input is charged apart; `unitPriceNano` is of output then. */
+  readonly inputUnitPriceNano: bigint | null
   readonly chargeNano: bigint
   readonly basis: string
   readonly taskId: string | null

@@ -50,7 +50,7 @@ const silent: VideoUsage = { completionTokens: null, outputSeconds: null }
 const videoReason = (
   quote: Extract<Quote, { readonly kind: "token_video" | "second_video" }>,
   usage: VideoUsage
-) => chargeReason({ quote, currency: "CNY", ...chargeVideo(quote, usage) })
+) => chargeReason({ quote, currency: "CNY", inputUnits: 0n, ...chargeVideo(quote, usage) })
 
 describe("the reason of a charge", () => {
   it.each([
@@ -131,6 +131,28 @@ describe("the reason of a charge", () => {
     const holdNano = BigInt(images) * 200_000_000n
     const quote = { kind: "image", images, nanoPerImage: 200_000_000n, holdNano } as const
     const charge = { chargeNano: holdNano, units: BigInt(images), basis: "requested_images" }
+    assert.strictEqual(chargeReason({ quote, currency: "CNY", inputUnits: 0n, ...charge }), reason)
+  })
+
+  it.each([
+    [
+      "upstream_usage",
+      "The vendor reported what it read and wrote: 10 input tokens x 0.000002 + 5 output tokens x 0.000008 = 0.00006 CNY; 0.0001 was held, so 0.00004 less was charged than held."
+    ],
+    [
+      "formula",
+      "The vendor reported no usable token count, so the size of what was sent and received counts: 10 input tokens x 0.000002 + 5 output tokens x 0.000008 = 0.00006 CNY; 0.0001 was held, so 0.00004 less was charged than held."
+    ]
+  ])("tells of a text by %s", (basis, reason) => {
+    const quote = {
+      kind: "tokens",
+      inputTokens: 10n,
+      outputTokens: 10n,
+      nanoPerInputToken: 2_000n,
+      nanoPerOutputToken: 8_000n,
+      holdNano: 100_000n
+    } as const
+    const charge = { chargeNano: 60_000n, inputUnits: 10n, units: 5n, basis }
     assert.strictEqual(chargeReason({ quote, currency: "CNY", ...charge }), reason)
   })
 })

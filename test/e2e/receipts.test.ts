@@ -74,6 +74,8 @@ for (const kind of ["embedded", "postgres"] as const) {
           unit: "token",
           unit_price: "0.000046",
           units: 108_900,
+          input_units: 0,
+          input_unit_price: null,
           basis: "upstream_usage",
           resolution: "720p",
           tier: "base",
@@ -180,12 +182,12 @@ for (const kind of ["embedded", "postgres"] as const) {
         const first = yield* csv("/v1/usage?limit=1", who)
         assert.match(first.headers.get("content-type") ?? "", /^text\/csv; charset=utf-8/)
         const columns =
-          "id,model,modality,input,output,unit,unit_price,charge,basis,task_id,created_at"
+          "id,model,modality,input,output,unit,unit_price,input_unit_price,charge,basis,task_id,created_at"
         const [head, row, end, ...more] = first.text.split("\r\n")
         assert.deepStrictEqual([head, end, more], [columns, "", []])
         assert.match(
           row ?? "",
-          /^us_im_[0-9a-f-]{36},paint-1,image,0,1,image,0\.2,0\.2,requested_images,,20\d\d-[\dT:.-]+Z$/
+          /^us_im_[0-9a-f-]{36},paint-1,image,0,1,image,0\.2,,0\.2,requested_images,,20\d\d-[\dT:.-]+Z$/
         )
         const next = /^<([^>]+)>; rel="next"$/.exec(first.headers.get("link") ?? "")?.[1] ?? ""
         const second = yield* csv(next, who)

@@ -1,6 +1,19 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization, RequiredScope } from "./Authorization.ts"
+import { operation } from "./document.ts"
+import {
+  BillingUnavailable,
+  bodyErrors,
+  ChannelUnavailable,
+  ImageUnsupportedProtocol,
+  ModalityMismatch,
+  ModalityNotReady,
+  ModelNotFound,
+  VideoSkuInvalid,
+  VideoUnsupportedProtocol
+} from "./errors.ts"
+import { imageExamples, videoExamples } from "./examples.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import { SignedAmount } from "./shared.ts"
 
@@ -121,6 +134,8 @@ export const tier = Schema.Literals(["base", "1080p", "4K"]).annotate({
   examples: ["base"]
 })
 
+const INPUTS = "What the hold was reckoned from"
+
 /** One shape for each way of billing, told apart by `kind`. */
 export const QuoteView = Schema.Union([
   Schema.Struct({
@@ -132,7 +147,7 @@ export const QuoteView = Schema.Union([
     unit: Schema.Literal("token").annotate({ description: "What is counted", examples: ["token"] }),
     resolution,
     tier,
-    inputs: TokenVideoInputs
+    inputs: TokenVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
     ...common,
@@ -145,7 +160,7 @@ export const QuoteView = Schema.Union([
       examples: ["second"]
     }),
     resolution,
-    inputs: SecondVideoInputs
+    inputs: SecondVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
     ...common,
@@ -154,7 +169,7 @@ export const QuoteView = Schema.Union([
       examples: ["image"]
     }),
     unit: Schema.Literal("image").annotate({ description: "What is counted", examples: ["image"] }),
-    inputs: ImageInputs
+    inputs: ImageInputs.annotate({ description: INPUTS })
   })
 ])
 export type QuoteView = typeof QuoteView.Type
@@ -165,9 +180,30 @@ export type QuoteView = typeof QuoteView.Type
  */
 export class QuotesGroup extends HttpApiGroup.make("quotes")
   .add(
-    HttpApiEndpoint.post("quote", "/quotes", { payload: QuoteBody, success: QuoteView })
+    HttpApiEndpoint.post("quote", "/quotes", {
+      payload: QuoteBody,
+      success: QuoteView,
+      error: [
+        ...bodyErrors,
+        ModelNotFound,
+        ModalityNotReady,
+        ModalityMismatch,
+        VideoUnsupportedProtocol,
+        ImageUnsupportedProtocol,
+        VideoSkuInvalid,
+        BillingUnavailable,
+        ChannelUnavailable
+      ]
+    })
       .annotate(RequiredScope, ["videos", "images"])
       .annotate(BodyLimit, "media")
+      .annotateMerge(
+        operation(
+          "Quote an order",
+          "What the order with this body would hold and cost. Nothing is taken and nobody is called.",
+          { ...videoExamples, ...imageExamples }
+        )
+      )
   )
   .middleware(RequestRules)
   .middleware(Authorization)

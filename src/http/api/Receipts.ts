@@ -3,6 +3,18 @@ import { Schema } from "effect"
 import { ImageInputs, SecondVideoInputs, TokenVideoInputs, tier } from "./Quotes.ts"
 import { SignedAmount, Timestamp } from "./shared.ts"
 
+/** Inputs of a quote that counts the tokens of a text. */
+const TextInputs = Schema.Struct({
+  input_tokens: Schema.Int.annotate({
+    description: "Input tokens that were held for, by the size of what was sent",
+    examples: [12]
+  }),
+  output_tokens: Schema.Int.annotate({
+    description: "Output tokens that were held for",
+    examples: [4096]
+  })
+})
+
 const Entry = Schema.Struct({
   id: Schema.String.annotate({
     description: "Id of the entry in the organisation's journal",
@@ -67,7 +79,17 @@ export const ReceiptView = Schema.Struct({
     description: "Currency units per `unit`, exact",
     examples: ["0.000046"]
   }),
-  units: Schema.Int.annotate({ description: "How many were charged", examples: [108900] }),
+  units: Schema.Int.annotate({
+    description: "How many were charged; of text, the output tokens",
+    examples: [108900]
+  }),
+  input_units: Schema.Int.annotate({
+    description: "Of text, the input tokens that were charged; 0 for everything else",
+    examples: [0]
+  }),
+  input_unit_price: Schema.NullOr(SignedAmount).annotate({
+    description: "Of text, currency units per input token; null for everything else"
+  }),
   basis: Schema.String.annotate({
     description:
       "How the units were found: `upstream_usage`, `formula`, `ordered_seconds` or `requested_images`",
@@ -78,7 +100,7 @@ export const ReceiptView = Schema.Struct({
     examples: ["720p"]
   }),
   tier: Schema.optionalKey(tier),
-  inputs: Schema.Union([TokenVideoInputs, SecondVideoInputs, ImageInputs]).annotate({
+  inputs: Schema.Union([TokenVideoInputs, SecondVideoInputs, ImageInputs, TextInputs]).annotate({
     description: "What the hold was reckoned from, frozen when it was taken"
   }),
   formula: Schema.String.annotate({
@@ -98,5 +120,5 @@ export const ReceiptView = Schema.Struct({
     description: "When it was charged, ISO 8601 in UTC",
     examples: ["2026-01-31T12:00:00.000Z"]
   })
-})
+}).annotate({ identifier: "Receipt", description: "One charge, explained" })
 export type ReceiptView = typeof ReceiptView.Type

@@ -82,6 +82,13 @@ const inputsView = (quote: Quote) => {
       return { resolution: quote.resolution, inputs: { seconds: quote.outputSeconds } }
     case "image":
       return { inputs: { images: quote.images } }
+    case "tokens":
+      return {
+        inputs: {
+          input_tokens: Number(quote.inputTokens),
+          output_tokens: Number(quote.outputTokens)
+        }
+      }
   }
 }
 
@@ -102,6 +109,9 @@ export const receiptView = (
   unit: record.unit,
   unit_price: formatNano(record.unitPriceNano),
   units: Number(record.output),
+  input_units: Number(record.input),
+  input_unit_price:
+    record.inputUnitPriceNano === null ? null : formatNano(record.inputUnitPriceNano),
   basis: record.basis,
   ...inputsView(quote),
   formula: formulaOf(quote),
@@ -115,6 +125,7 @@ export const receiptView = (
   })),
   explanation: chargeReason({
     quote,
+    inputUnits: record.input,
     units: record.output,
     basis: record.basis,
     chargeNano: record.chargeNano,

@@ -13,6 +13,7 @@ import { createUpstreamCalls } from "./0009_upstream_calls.ts"
 import { createAuditState } from "./0010_audit.ts"
 import { createPolling } from "./0011_polling.ts"
 import { createAuditLinks } from "./0012_audit_links.ts"
+import { createTexts } from "./0013_texts.ts"
 
 const migrations = {
   "0001_access": createAccess,
@@ -26,7 +27,8 @@ const migrations = {
   "0009_upstream_calls": createUpstreamCalls,
   "0010_audit": createAuditState,
   "0011_polling": createPolling,
-  "0012_audit_links": createAuditLinks
+  "0012_audit_links": createAuditLinks,
+  "0013_texts": createTexts
 }
 
 /** Number of the last one, as the database records it. */
