@@ -52,7 +52,7 @@ import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
 import { layerPoller, layerRecovery } from "./settlement/Poller.ts"
 
-const layerCrypto = Layer.mergeAll(
+export const layerCrypto = Layer.mergeAll(
   NodeCrypto.layerAead,
   NodeCrypto.layerDigest,
   NodeCrypto.layerMac,
@@ -117,7 +117,7 @@ export const layerRoutes = (secrets: Secrets) =>
   )
 
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
-const ROUTER = { maxParamLength: 1024 }
+export const ROUTER = { maxParamLength: 1024 }
 
 /** The listening gateway with everything that runs beside it, over use cases and stores. */
 export const layerServer = (

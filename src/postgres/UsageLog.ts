@@ -3,8 +3,8 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { storable } from "../domain/text.ts"
 import { cutPage, unknownCursor } from "../services/Page.ts"
-import { UsageLog, type UsageRecord } from "../services/UsageLog.ts"
-import { noSuchRecord, receiptOf } from "./receipts.ts"
+import { noSuchRecord, UsageLog, type UsageRecord } from "../services/UsageLog.ts"
+import { receiptOf } from "./receipts.ts"
 import { repeatable, rowsOf } from "./rows.ts"
 
 export const UsageRow = Schema.Struct({

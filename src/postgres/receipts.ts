@@ -1,7 +1,6 @@
 /** The receipt of one charge, gathered by keys from the rows its order has left. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { NotFound } from "../domain/Errors.ts"
 import { Quote } from "../domain/Quote.ts"
 import type { Receipt, UsageRecord } from "../services/UsageLog.ts"
 import { entryId } from "./journal.ts"
@@ -78,6 +77,3 @@ export const receiptOf = Effect.fnUntraced(function* (
         entries: entriesOf(row)
       }
 })
-
-/** One error for a foreign and an unknown id. */
-export const noSuchRecord = new NotFound({ message: "No such usage record" })

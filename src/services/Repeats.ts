@@ -3,6 +3,9 @@
  * orders once, whatever gateway its repeats reach; they are answered what the first one was.
  */
 import { Context, Effect, Schema } from "effect"
+import { Digest } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { canonicalJson } from "../domain/canonicalJson.ts"
 import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
@@ -63,6 +66,15 @@ export class Repeats extends Context.Service<
     readonly purge: Effect.Effect<void>
   }
 >()("gateway/services/Repeats") {}
+
+/** Every store makes keys alike, so that a repeat is known wherever it arrives. */
+export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"]["keyOf"] =>
+  Effect.fn("Repeats.keyOf")(function* (key, path, body) {
+    const text = new TextEncoder().encode(`${path}\n${canonicalJson(body)}`)
+    const hash = yield* Effect.orDie(digest.digest(Digest.sha256, text))
+    return { key, fingerprint: Hex.encode(hash) }
+  })
+)
 
 const RETRY_SECONDS = 1
 

@@ -1,6 +1,6 @@
 /** The usage detail: one record per charge, written with the charge. */
 import { Context, type Effect } from "effect"
-import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
+import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/Quote.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
@@ -42,6 +42,9 @@ export interface Receipt {
   /** In time. */
   readonly entries: ReadonlyArray<ReceiptEntry>
 }
+
+/** One error for a foreign and an unknown id. */
+export const noSuchRecord = new NotFound({ message: "No such usage record" })
 
 export class UsageLog extends Context.Service<
   UsageLog,
