@@ -1,4 +1,4 @@
-/** What every quote has in common, whatever it prices: unit, expected charge, and how it was reckoned. */
+/** What every quote has in common, whatever it prices: expected charge, and how it was reckoned. */
 import { Schema } from "effect"
 import { ImageQuote } from "./ImagePricing.ts"
 import { formatNano } from "./Money.ts"
@@ -9,12 +9,9 @@ import { chargeVideo, VideoQuote } from "./VideoPricing.ts"
 export const Quote = Schema.Union([VideoQuote, ImageQuote, TokenQuote])
 export type Quote = typeof Quote.Type
 
-/** Of what can be asked before it is ordered. */
-export type MediaQuote = VideoQuote | ImageQuote
-
-/** What is counted, and its price. */
+/** What is counted, and its price; text counts two things and has two prices. */
 export const unitOf = (
-  quote: Quote
+  quote: Exclude<Quote, TokenQuote>
 ): { readonly unit: "token" | "second" | "image"; readonly unitPriceNano: bigint } => {
   switch (quote.kind) {
     case "token_video":
@@ -23,16 +20,14 @@ export const unitOf = (
       return { unit: "second", unitPriceNano: quote.nanoPerSecond }
     case "image":
       return { unit: "image", unitPriceNano: quote.nanoPerImage }
-    case "tokens":
-      return { unit: "token", unitPriceNano: quote.nanoPerOutputToken }
   }
 }
 
 /** The charge of an order whose vendor reports nothing: exact for seconds and images. */
-export const expectedChargeNano = (quote: MediaQuote): bigint =>
-  quote.kind === "image"
-    ? quote.holdNano
-    : chargeVideo(quote, { completionTokens: null, outputSeconds: null }).chargeNano
+export const expectedChargeNano = (quote: Quote): bigint =>
+  quote.kind === "token_video" || quote.kind === "second_video"
+    ? chargeVideo(quote, { completionTokens: null, outputSeconds: null }).chargeNano
+    : quote.holdNano
 
 export const countOf = (count: number | bigint, one: string): string =>
   `${count} ${one}${BigInt(count) === 1n ? "" : "s"}`

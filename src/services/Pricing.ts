@@ -6,12 +6,24 @@
 import { Effect, Result } from "effect"
 import {
   BillingUnavailable,
+  ChannelUnavailable,
   ImageUnsupportedProtocol,
+  InvalidRequest,
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import { quoteImages } from "../domain/ImagePricing.ts"
 import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
+import type { Modality } from "../domain/Modality.ts"
+import { MAX_AMOUNT_NANO } from "../domain/Money.ts"
 import type { Prices } from "../domain/Prices.ts"
+import {
+  allowedOutput,
+  type ChatBody,
+  type EmbeddingBody,
+  estimateChat,
+  estimateEmbedding
+} from "../domain/TextRequest.ts"
+import { quoteTokens, type TokenCounts } from "../domain/TokenPricing.ts"
 import { quoteVideo } from "../domain/VideoPricing.ts"
 import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
 import {
@@ -120,5 +132,66 @@ export const makeImagePricing = Effect.gen(function* () {
     }
     const quote = yield* Effect.fromResult(quoteImages(model.prices, imageCount(body)))
     return { quote, protocol, adapter, mounted }
+  })
+})
+
+export interface TextRequest {
+  readonly model: string
+  readonly modalities: ReadonlyArray<Modality>
+  readonly expected: TokenCounts
+  /** Output tokens the client allows; null when it sets no bound. */
+  readonly allowed: bigint | null
+}
+
+export const chatRequest = (body: ChatBody): TextRequest => ({
+  model: body.model,
+  modalities: ["chat", "vlm"],
+  expected: estimateChat(body),
+  allowed: allowedOutput(body)
+})
+
+export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
+  model: body.model,
+  modalities: ["embedding"],
+  expected: estimateEmbedding(body),
+  allowed: null
+})
+
+/** Prices chat and embeddings orders; the same checks as far as they apply. */
+export const makeTextPricing = Effect.gen(function* () {
+  const ordering = yield* Ordering
+  const protocols = yield* Protocols
+  const adapters = yield* ProtocolAdapter
+
+  return Effect.fn("Pricing.text")(function* (caller: Caller, request: TextRequest) {
+    const ordered = yield* ordering.model(caller, request.model, request.modalities)
+    const { protocol, model } = ordered
+    const row = protocols.text.get(protocol)
+    const adapter = adapters.text.get(protocol)
+    if (
+      row === undefined ||
+      adapter === undefined ||
+      (model.modality === "embedding" && !row.embeddings)
+    ) {
+      return yield* new ChannelUnavailable({
+        message: `${JSON.stringify(request.model)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
+        param: "model"
+      })
+    }
+    const mounted = yield* ordering.account(ordered)
+    if (model.prices?.kind !== "tokens") {
+      return yield* new BillingUnavailable({
+        message: "No price is configured for this model, so it cannot be billed",
+        param: "model"
+      })
+    }
+    const quote = yield* Effect.fromResult(quoteTokens(model.prices, request.expected))
+    if (quote.holdNano > MAX_AMOUNT_NANO) {
+      return yield* new InvalidRequest({
+        message: "max_tokens: This much output would cost more than can be held",
+        param: "max_tokens"
+      })
+    }
+    return { quote, model, protocol, adapter, mounted }
   })
 })

@@ -10,13 +10,20 @@ import {
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/ImageRequest.ts"
-import type { MediaQuote } from "../domain/Quote.ts"
+import type { Quote } from "../domain/Quote.ts"
+import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import type { VideoBody } from "../domain/VideoRequest.ts"
 import type { Caller, Scope } from "./Access.ts"
 import { Catalog } from "./Catalog.ts"
 import { Ledger } from "./Ledger.ts"
 import { Ordering, type OrderRefusal } from "./Ordering.ts"
-import { makeImagePricing, makeVideoPricing } from "./Pricing.ts"
+import {
+  chatRequest,
+  embeddingRequest,
+  makeImagePricing,
+  makeTextPricing,
+  makeVideoPricing
+} from "./Pricing.ts"
 import { unsent } from "./storeTrouble.ts"
 
 /** What is left to spend at this moment; another order may take it the next. */
@@ -29,7 +36,7 @@ export interface Affordable {
 }
 
 export interface Quoted {
-  readonly quote: MediaQuote
+  readonly quote: Quote
   readonly affordable: Affordable
 }
 
@@ -43,7 +50,13 @@ export type QuoteRefusal =
   | ImageUnsupportedProtocol
 
 /** The modalities that have quotes, and the scope of the route that takes their orders. */
-const scopes = { video: "videos", image: "images" } as const satisfies Record<string, Scope>
+const scopes = {
+  video: "videos",
+  image: "images",
+  chat: "chat",
+  vlm: "chat",
+  embedding: "embeddings"
+} as const satisfies Record<string, Scope>
 export type QuotedModality = keyof typeof scopes
 
 export class Quotes extends Context.Service<
@@ -56,6 +69,8 @@ export class Quotes extends Context.Service<
     modality(caller: Caller, modelId: string): Effect.Effect<QuotedModality, OrderRefusal>
     video(caller: Caller, body: VideoBody): Effect.Effect<Quoted, QuoteRefusal>
     images(caller: Caller, body: ImageBody): Effect.Effect<Quoted, QuoteRefusal>
+    chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
+    embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
   }
 >()("gateway/services/Quotes") {}
 
@@ -70,6 +85,7 @@ export const layerQuotes = Layer.effect(
     const ledger = yield* Ledger
     const priceVideo = yield* makeVideoPricing
     const priceImages = yield* makeImagePricing
+    const priceText = yield* makeTextPricing
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
       function* (caller, modelId) {
@@ -88,7 +104,7 @@ export const layerQuotes = Layer.effect(
       }
     )
 
-    const withMoney = Effect.fnUntraced(function* (caller: Caller, quote: MediaQuote) {
+    const withMoney = Effect.fnUntraced(function* (caller: Caller, quote: Quote) {
       const { organizationId, memberId } = caller
       const [pool, month] = yield* unsent(
         Effect.all([ledger.balance(organizationId), ledger.memberMonth(organizationId, memberId)])
@@ -114,6 +130,12 @@ export const layerQuotes = Layer.effect(
       }),
       images: Effect.fn("Quotes.images")(function* (caller, body) {
         return yield* withMoney(caller, (yield* priceImages(caller, body)).quote)
+      }),
+      chat: Effect.fn("Quotes.chat")(function* (caller, body) {
+        return yield* withMoney(caller, (yield* priceText(caller, chatRequest(body))).quote)
+      }),
+      embeddings: Effect.fn("Quotes.embeddings")(function* (caller, body) {
+        return yield* withMoney(caller, (yield* priceText(caller, embeddingRequest(body))).quote)
       })
     })
   })

@@ -1,20 +1,14 @@
 /** Chat and embeddings: hold, ask, capture, answer. */
 import { Context, Deferred, Duration, Effect, Exit, Layer, type Stream } from "effect"
 import type { InvalidRequest, UpstreamError } from "../domain/Errors.ts"
-import type { Modality } from "../domain/Modality.ts"
-import {
-  allowedOutput,
-  type ChatBody,
-  type EmbeddingBody,
-  estimateChat,
-  estimateEmbedding
-} from "../domain/TextRequest.ts"
+import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import type { TokenCounts } from "../domain/TokenPricing.ts"
 import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
 import { makeDetached } from "./Detached.ts"
 import type { OrderRefusal } from "./Ordering.ts"
 import { makeOutlet } from "./Outlet.ts"
+import { chatRequest, embeddingRequest } from "./Pricing.ts"
 import type { TextAnswer, TextPiece } from "./ProtocolAdapter.ts"
 import { type AnswerBody, type KeyAlreadyUsed, Repeats, type RequestKey } from "./Repeats.ts"
 import { Settings } from "./Settings.ts"
@@ -64,8 +58,6 @@ export class Texts extends Context.Service<
   }
 >()("gateway/services/Texts") {}
 
-const talking: ReadonlyArray<Modality> = ["chat", "vlm"]
-
 /** What is kept for a client that is slower than the vendor. */
 const ROOM_BYTES = 1024 * 1024
 /** Of the hold's time, for the client; most of the rest is the vendor's. */
@@ -80,12 +72,7 @@ export const layerTexts = Layer.effect(
     const detached = yield* makeDetached("30 seconds")
 
     const prepareChat = (caller: Caller, body: ChatBody, key: RequestKey | null) =>
-      prepare(caller, key, {
-        model: body.model,
-        modalities: talking,
-        expected: estimateChat(body),
-        allowed: allowedOutput(body)
-      })
+      prepare(caller, key, chatRequest(body))
 
     const whole = (order: TextJob, call: Effect.Effect<TextAnswer, VendorFailure>) =>
       detached(
@@ -110,12 +97,7 @@ export const layerTexts = Layer.effect(
 
     const embed: Texts["Service"]["embed"] = Effect.fn("Texts.embed")(
       function* (caller, body, key) {
-        const order = yield* prepare(caller, key, {
-          model: body.model,
-          modalities: ["embedding"],
-          expected: estimateEmbedding(body),
-          allowed: null
-        })
+        const order = yield* prepare(caller, key, embeddingRequest(body))
         const { adapter, account, upstreamModel } = order
         return yield* whole(order, adapter.embed(account, { upstreamModel, body }))
       }

@@ -1,24 +1,17 @@
 /** What chat and embeddings orders have in common: what they cost, their hold, call and charge. */
 import { Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import {
-  BillingUnavailable,
-  ChannelUnavailable,
-  InvalidRequest,
-  UpstreamError
-} from "../domain/Errors.ts"
+import { UpstreamError } from "../domain/Errors.ts"
 import type { Modality } from "../domain/Modality.ts"
-import { MAX_AMOUNT_NANO } from "../domain/Money.ts"
 import { tokensOfBytes } from "../domain/TextRequest.ts"
-import { quoteTokens, settleTokens, type TokenCounts, TokenQuote } from "../domain/TokenPricing.ts"
+import { settleTokens, type TokenCounts, TokenQuote } from "../domain/TokenPricing.ts"
 import { givenUp, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
 import { CallLog, recordingCalls } from "./CallLog.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type VendorJob } from "./Ledger.ts"
-import { Ordering } from "./Ordering.ts"
-import { type ChannelAccount, ProtocolAdapter, type TextAdapter } from "./ProtocolAdapter.ts"
-import { Protocols } from "./Protocols.ts"
+import { makeTextPricing, type TextRequest } from "./Pricing.ts"
+import type { ChannelAccount, TextAdapter } from "./ProtocolAdapter.ts"
 import { type GiveBack, paidCall } from "./paidCall.ts"
 import type { RequestKey } from "./Repeats.ts"
 import { Settings } from "./Settings.ts"
@@ -51,9 +44,7 @@ export interface TextJob {
 }
 
 export const makeTextOrders = Effect.gen(function* () {
-  const ordering = yield* Ordering
-  const protocols = yield* Protocols
-  const adapters = yield* ProtocolAdapter
+  const price = yield* makeTextPricing
   const ledger = yield* Ledger
   const random = yield* SecureRandom.SecureRandom
   const settings = yield* Settings
@@ -63,41 +54,9 @@ export const makeTextOrders = Effect.gen(function* () {
   const prepare = Effect.fnUntraced(function* (
     caller: Caller,
     key: RequestKey | null,
-    request: {
-      readonly model: string
-      readonly modalities: ReadonlyArray<Modality>
-      readonly expected: TokenCounts
-      readonly allowed: bigint | null
-    }
+    request: TextRequest
   ) {
-    const ordered = yield* ordering.model(caller, request.model, request.modalities)
-    const { protocol, model } = ordered
-    const row = protocols.text.get(protocol)
-    const adapter = adapters.text.get(protocol)
-    if (
-      row === undefined ||
-      adapter === undefined ||
-      (model.modality === "embedding" && !row.embeddings)
-    ) {
-      return yield* new ChannelUnavailable({
-        message: `${JSON.stringify(request.model)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
-        param: "model"
-      })
-    }
-    const mounted = yield* ordering.account(ordered)
-    if (model.prices?.kind !== "tokens") {
-      return yield* new BillingUnavailable({
-        message: "No price is configured for this model, so it cannot be billed",
-        param: "model"
-      })
-    }
-    const quote = yield* Effect.fromResult(quoteTokens(model.prices, request.expected))
-    if (quote.holdNano > MAX_AMOUNT_NANO) {
-      return yield* new InvalidRequest({
-        message: "max_tokens: This much output would cost more than can be held",
-        param: "max_tokens"
-      })
-    }
+    const { quote, model, protocol, adapter, mounted } = yield* price(caller, request)
     const { account, channelId, upstreamModel } = mounted
     return {
       caller,

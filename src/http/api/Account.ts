@@ -27,7 +27,13 @@ export class AccountGroup extends HttpApiGroup.make("account")
       success: list(UsageEntry)
     })
       .annotate(RequiredScope, "usage")
-      .annotateMerge(operation("List usage", "The member's own charges, newest first.")),
+      .annotateMerge(
+        operation(
+          "List usage",
+          "The member's own charges, newest first. With `Accept: text/csv` the page comes as CSV with a " +
+            'header row, and a `link` header with `rel="next"` names the following page.'
+        )
+      ),
     HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
       .annotate(RequiredScope, "usage")
       .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),

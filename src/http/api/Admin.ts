@@ -158,7 +158,13 @@ const organizations = [
     query: pageQuery,
     success: list(MemberUsageEntry),
     error: NotFound
-  }).annotateMerge(operation("Read the usage", "Every charge of the organisation, newest first.")),
+  }).annotateMerge(
+    operation(
+      "Read the usage",
+      "Every charge of the organisation, newest first. With `Accept: text/csv` the page comes as CSV " +
+        'with a header row, and a `link` header with `rel="next"` names the following page.'
+    )
+  ),
   HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
     params: { ...id("organisation"), usage_id: told("Id of the usage record") },
     success: ReceiptView,

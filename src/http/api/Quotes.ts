@@ -13,24 +13,25 @@ import {
   VideoSkuInvalid,
   VideoUnsupportedProtocol
 } from "./errors.ts"
-import { imageExamples, videoExamples } from "./examples.ts"
+import { chatExamples, embeddingExamples, imageExamples, videoExamples } from "./examples.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import { SignedAmount } from "./shared.ts"
 
 /**
- * The body of `POST /v1/videos/generations` or `POST /v1/images/generations`: the model's modality
- * decides which, and the handler decodes it as that route does.
+ * The body of an ordering route: the model's modality decides of which, and the handler decodes it as
+ * that route does.
  */
 const QuoteBody = Schema.StructWithRest(
   Schema.Struct({
     model: Schema.NonEmptyString.annotate({
-      description: "A video or image model; its modality decides how the rest is read",
+      description: "The model; its modality decides how the rest is read",
       examples: ["film-1"]
     })
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 ).annotate({
-  description: "The body of a video or image order, exactly as it would be sent to order it"
+  description:
+    "The body of a video, image, chat or embeddings order, exactly as it would be sent to order it"
 })
 
 const Affordable = Schema.Struct({
@@ -55,7 +56,7 @@ const Affordable = Schema.Struct({
 const common = {
   object: Schema.Literal("quote").annotate({ description: "Always `quote`", examples: ["quote"] }),
   model: Schema.String.annotate({ description: "The model asked about", examples: ["film-1"] }),
-  modality: Schema.Literals(["video", "image"]).annotate({
+  modality: Schema.Literals(["video", "image", "chat", "vlm", "embedding"]).annotate({
     description: "The model's modality",
     examples: ["video"]
   }),
@@ -73,7 +74,8 @@ const common = {
     examples: ["4.968"]
   }),
   unit_price: SignedAmount.annotate({
-    description: "Currency units per `unit`, exact",
+    description:
+      "Currency units per `unit`, exact; of text, per output token, and of embeddings per input token",
     examples: ["0.000046"]
   }),
   formula: Schema.String.annotate({
@@ -129,6 +131,18 @@ export const ImageInputs = Schema.Struct({
   })
 })
 
+/** Inputs of a quote for text; receipts show the same. */
+export const TextInputs = Schema.Struct({
+  input_tokens: Schema.Int.annotate({
+    description: "Input tokens that are held for, by the size of what is sent",
+    examples: [12]
+  }),
+  output_tokens: Schema.Int.annotate({
+    description: "Output tokens that are held for: what the request allows; 0 for embeddings",
+    examples: [4096]
+  })
+})
+
 export const tier = Schema.Literals(["base", "1080p", "4K"]).annotate({
   description: "The price row used; a resolution without a price of its own takes `base`",
   examples: ["base"]
@@ -170,13 +184,26 @@ export const QuoteView = Schema.Union([
     }),
     unit: Schema.Literal("image").annotate({ description: "What is counted", examples: ["image"] }),
     inputs: ImageInputs.annotate({ description: INPUTS })
+  }),
+  Schema.Struct({
+    ...common,
+    kind: Schema.Literal("tokens").annotate({
+      description: "Text, billed by input and output tokens",
+      examples: ["tokens"]
+    }),
+    unit: Schema.Literal("token").annotate({ description: "What is counted", examples: ["token"] }),
+    input_unit_price: SignedAmount.annotate({
+      description: "Currency units per input token, exact",
+      examples: ["0.000002"]
+    }),
+    inputs: TextInputs.annotate({ description: INPUTS })
   })
 ])
 export type QuoteView = typeof QuoteView.Type
 
 /**
- * Takes nothing and calls nobody. The key needs the scope of the route that would take the order,
- * `videos` or `images` by the model's modality.
+ * Takes nothing and calls nobody. The key needs the scope of the route that would take the order, by
+ * the model's modality.
  */
 export class QuotesGroup extends HttpApiGroup.make("quotes")
   .add(
@@ -195,13 +222,15 @@ export class QuotesGroup extends HttpApiGroup.make("quotes")
         ChannelUnavailable
       ]
     })
-      .annotate(RequiredScope, ["videos", "images"])
+      .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
       .annotate(BodyLimit, "media")
       .annotateMerge(
         operation(
           "Quote an order",
-          "What the order with this body would hold and cost. Nothing is taken and nobody is called.",
-          { ...videoExamples, ...imageExamples }
+          "What the order with this body would hold and cost, and whether pool and cap allow it now. " +
+            "Nothing is taken and nobody is called. The key needs the scope of the route that would take " +
+            "the order, and what that route would refuse is refused with the same error.",
+          { ...videoExamples, ...imageExamples, ...chatExamples, ...embeddingExamples }
         )
       )
   )

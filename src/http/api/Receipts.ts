@@ -1,19 +1,7 @@
 /** The receipt of a charge: what was held, what was charged, and why. */
 import { Schema } from "effect"
-import { ImageInputs, SecondVideoInputs, TokenVideoInputs, tier } from "./Quotes.ts"
+import { ImageInputs, SecondVideoInputs, TextInputs, TokenVideoInputs, tier } from "./Quotes.ts"
 import { SignedAmount, Timestamp } from "./shared.ts"
-
-/** Inputs of a quote that counts the tokens of a text. */
-const TextInputs = Schema.Struct({
-  input_tokens: Schema.Int.annotate({
-    description: "Input tokens that were held for, by the size of what was sent",
-    examples: [12]
-  }),
-  output_tokens: Schema.Int.annotate({
-    description: "Output tokens that were held for",
-    examples: [4096]
-  })
-})
 
 const Entry = Schema.Struct({
   id: Schema.String.annotate({
@@ -52,7 +40,7 @@ export const ReceiptView = Schema.Struct({
     examples: ["us_vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"]
   }),
   task_id: Schema.NullOr(Schema.String).annotate({
-    description: "The video task that was charged; null for images",
+    description: "The video task that was charged; null for all else",
     examples: ["vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"]
   }),
   model: Schema.String.annotate({ description: "The model ordered", examples: ["film-1"] }),

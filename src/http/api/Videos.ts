@@ -110,7 +110,10 @@ export class VideosGroup extends HttpApiGroup.make("videos")
       .annotateMerge(
         operation(
           "Follow a video task",
-          "Server-sent events: where the task stands at once, and its end when it comes. A browser's EventSource resumes by itself."
+          "Server-sent events: where the task stands at once, and its end when it comes, after which the " +
+            "stream ends. Comments in between are signs of life, and a gateway that stops ends the stream: " +
+            "with `Last-Event-ID` the next one goes on from there, as a browser's EventSource does by " +
+            "itself. 204 when the end had been seen."
         )
       )
   )

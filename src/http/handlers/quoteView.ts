@@ -1,8 +1,9 @@
 /** Quotes as clients see them, alone and in receipts. */
 import { chargeReason } from "../../domain/chargeReason.ts"
 import { formatNano } from "../../domain/Money.ts"
-import { expectedChargeNano, formulaOf, type Quote, unitOf } from "../../domain/Quote.ts"
-import type { Quoted } from "../../services/Quotes.ts"
+import { expectedChargeNano, formulaOf, type Quote } from "../../domain/Quote.ts"
+import type { TokenQuote } from "../../domain/TokenPricing.ts"
+import type { Quoted, QuotedModality } from "../../services/Quotes.ts"
 import type { Receipt } from "../../services/UsageLog.ts"
 import type { QuoteView } from "../api/Quotes.ts"
 import type { ReceiptView } from "../api/Receipts.ts"
@@ -18,18 +19,30 @@ const tokenVideoInputs = (quote: TokenVideoQuote) => ({
   smart: quote.smart
 })
 
+const textInputs = (quote: TokenQuote) => ({
+  input_tokens: Number(quote.inputTokens),
+  output_tokens: Number(quote.outputTokens)
+})
+
 export const quoteView = (
-  model: string,
-  currency: string,
+  {
+    model,
+    modality,
+    currency
+  }: {
+    readonly model: string
+    readonly modality: QuotedModality
+    readonly currency: string
+  },
   { quote, affordable }: Quoted
 ): QuoteView => {
   const common = {
     object: "quote" as const,
     model,
+    modality,
     currency,
     hold: formatNano(quote.holdNano),
     expected_charge: formatNano(expectedChargeNano(quote)),
-    unit_price: formatNano(unitOf(quote).unitPriceNano),
     formula: formulaOf(quote),
     affordable: {
       pool: affordable.pool,
@@ -44,8 +57,8 @@ export const quoteView = (
       return {
         ...common,
         kind: quote.kind,
-        modality: "video",
         unit: "token",
+        unit_price: formatNano(quote.nanoPerToken),
         resolution: quote.resolution,
         tier: quote.tier,
         inputs: tokenVideoInputs(quote)
@@ -54,8 +67,8 @@ export const quoteView = (
       return {
         ...common,
         kind: quote.kind,
-        modality: "video",
         unit: "second",
+        unit_price: formatNano(quote.nanoPerSecond),
         resolution: quote.resolution,
         inputs: { seconds: quote.outputSeconds }
       }
@@ -63,9 +76,20 @@ export const quoteView = (
       return {
         ...common,
         kind: quote.kind,
-        modality: "image",
         unit: "image",
+        unit_price: formatNano(quote.nanoPerImage),
         inputs: { images: quote.images }
+      }
+    case "tokens":
+      return {
+        ...common,
+        kind: quote.kind,
+        unit: "token",
+        unit_price: formatNano(
+          modality === "embedding" ? quote.nanoPerInputToken : quote.nanoPerOutputToken
+        ),
+        input_unit_price: formatNano(quote.nanoPerInputToken),
+        inputs: textInputs(quote)
       }
   }
 }
@@ -83,12 +107,7 @@ const inputsView = (quote: Quote) => {
     case "image":
       return { inputs: { images: quote.images } }
     case "tokens":
-      return {
-        inputs: {
-          input_tokens: Number(quote.inputTokens),
-          output_tokens: Number(quote.outputTokens)
-        }
-      }
+      return { inputs: textInputs(quote) }
   }
 }
 
