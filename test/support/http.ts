@@ -8,7 +8,7 @@ export interface CallOptions {
   /** Sent as application/json. */
   readonly json?: unknown
   /** Sent as it is. */
-  readonly body?: string | Uint8Array<ArrayBuffer>
+  readonly body?: string | Uint8Array<ArrayBuffer> | FormData
 }
 
 export interface HttpAnswer {
@@ -27,16 +27,26 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Sends one request; POST when there is a body and no method is named. */
-export const call = (url: string, options: CallOptions = {}): Effect.Effect<HttpAnswer> =>
+/**
+ * Sends one request; POST when there is a body and no method is named. `send` is another `fetch` than
+ * the one over sockets.
+ */
+export const call = (
+  url: string,
+  options: CallOptions = {},
+  send: typeof globalThis.fetch = fetch
+): Effect.Effect<HttpAnswer> =>
   Effect.promise(async (signal) => {
     const hasJson = "json" in options
     const body = hasJson ? JSON.stringify(options.json) : options.body
-    const response = await fetch(url, {
+    const response = await send(url, {
       method: options.method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        // A form names its own boundary.
+        ...(body === undefined || body instanceof FormData
+          ? {}
+          : { "content-type": "application/json" }),
         ...options.headers
       },
       ...(body === undefined ? {} : { body }),
