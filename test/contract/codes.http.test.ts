@@ -45,7 +45,7 @@ const makeToldVendor = Effect.gen(function* () {
         return "hang"
       case "hold": {
         const { asked, letGo } = does
-        Deferred.doneUnsafe(asked, Effect.void)
+        asked()
         await Effect.runPromise(Deferred.await(letGo))
         return delivery(request)
       }

@@ -15,7 +15,7 @@ import {
   type VideoScript,
   vendor
 } from "../../src/testing/index.ts"
-import { call } from "../support/http.ts"
+import { type CallOptions, call } from "../support/http.ts"
 import { makeOperator } from "../support/operator.ts"
 import { codesCatalog, NOWHERE } from "./codes/catalog.ts"
 import { layerDefects } from "./codes/defects.ts"
@@ -61,7 +61,7 @@ const failureOf = (does: VendorDoes) => {
 const held = (does: VendorDoes) =>
   does.does === "hold"
     ? {
-        after: Effect.andThen(Deferred.succeed(does.asked, undefined), Deferred.await(does.letGo))
+        after: Effect.andThen(Effect.sync(does.asked), Deferred.await(does.letGo))
       }
     : {}
 
@@ -115,6 +115,17 @@ const makeStore = () => {
   }
 }
 
+/** What a socket's client says of its body. */
+const withLength = (options: CallOptions = {}): CallOptions => {
+  const body = "json" in options ? JSON.stringify(options.json) : options.body
+  return body === undefined
+    ? options
+    : {
+        ...options,
+        headers: { "content-length": `${Buffer.byteLength(body)}`, ...options.headers }
+      }
+}
+
 /** In the middle of a month, so that the wait for the next one is a known time. */
 const NOON = Date.UTC(2031, 4, 17, 12)
 
@@ -129,7 +140,7 @@ const layerSurface = Layer.unwrap(
         const ledger = yield* Ledger
         const scripted = yield* ScriptedVendors
         const callGateway: Surface["Service"]["call"] = (path, options) =>
-          call(`${gateway.url}${path}`, options, gateway.fetch)
+          call(`${gateway.url}${path}`, withLength(options), gateway.fetch)
         const operator = makeOperator(callGateway, gateway.adminToken)
         return Surface.of({
           ...operator,
@@ -139,7 +150,7 @@ const layerSurface = Layer.unwrap(
           vendor: vendors.tell,
           vendorCalls: Effect.map(
             Effect.all([scripted.videoOrders, scripted.imageOrders, scripted.textOrders]),
-            (orders) => orders.flat().length
+            (orders) => orders.flat().filter(({ account }) => account.baseUrl !== NOWHERE).length
           ),
           stopSpending: (organizationId) =>
             Effect.acquireRelease(ledger.stopSpending(new Map([[organizationId, "I1"]])), () =>

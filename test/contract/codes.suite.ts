@@ -62,7 +62,8 @@ const decodeError = Schema.decodeUnknownSync(AnsweredError, { onExcessProperty: 
 
 const numberOf = (header: string | null) => (header === null ? Number.NaN : Number(header))
 
-const factsOf = ({ headers }: HttpAnswer, between: Facts["between"]): Facts => ({
+const factsOf = (path: string, { headers }: HttpAnswer, between: Facts["between"]): Facts => ({
+  path,
   wait: numberOf(headers.get("retry-after")),
   waitMillis: numberOf(headers.get("retry-after-ms")),
   between
@@ -99,7 +100,7 @@ const provoke = Effect.fnUntraced(function* (row: Row) {
   const before = yield* surface.now
   const call = surface.call(path, options)
   const answer = yield* withoutStore ? surface.withoutStore(call) : call
-  checkAnswer(row, answer, factsOf(answer, [before, yield* surface.now]))
+  checkAnswer(row, answer, factsOf(path, answer, [before, yield* surface.now]))
 
   assert.strictEqual(decodeError(answer.body)._tag, row.code)
   const method =

@@ -8,7 +8,7 @@ export interface CallOptions {
   /** Sent as application/json. */
   readonly json?: unknown
   /** Sent as it is. */
-  readonly body?: string | Uint8Array<ArrayBuffer> | FormData
+  readonly body?: string | Uint8Array<ArrayBuffer>
 }
 
 export interface HttpAnswer {
@@ -43,10 +43,7 @@ export const call = (
       method: options.method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
-        // A form names its own boundary.
-        ...(body === undefined || body instanceof FormData
-          ? {}
-          : { "content-type": "application/json" }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...options.headers
       },
       ...(body === undefined ? {} : { body }),

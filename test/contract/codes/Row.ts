@@ -29,6 +29,7 @@ export interface Said {
 
 /** What an expectation may depend on when it is not known beforehand. */
 export interface Facts {
+  readonly path: string
   /** `Retry-After` as it was answered; NaN without one. */
   readonly wait: number
   /** The same in milliseconds. */
@@ -85,17 +86,21 @@ export const rerank = post("/v1/rerank", { model: "rank-1", query: "x", document
 export const speech = post("/v1/audio/speech", { model: "speak-1", input: "x" })
 export const transcription = post("/v1/audio/transcriptions", { model: "listen-1" })
 
-const isText = (value: unknown): value is string => typeof value === "string"
+const BOUNDARY = "the-boundary"
+
+const part = (name: string, value: unknown, more = "") =>
+  `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${String(value)}\r\n`
 
 /** A form with a short file, as clients send recordings. */
-export const transcriptionForm = (json: Json = {}): Asked => {
-  const body = new FormData()
-  for (const [name, value] of Object.entries({ model: "listen-1", ...json })) {
-    body.set(name, isText(value) ? value : JSON.stringify(value))
-  }
-  body.set("file", new Blob(["no sound"]), "a.wav")
-  return { path: "/v1/audio/transcriptions", body }
-}
+export const transcriptionForm = (json: Json = {}): Asked => ({
+  path: "/v1/audio/transcriptions",
+  headers: { "content-type": `multipart/form-data; boundary=${BOUNDARY}` },
+  body: [
+    ...Object.entries({ model: "listen-1", ...json }).map(([name, value]) => part(name, value)),
+    part("file", "no sound", '; filename="a.wav"\r\ncontent-type: audio/wav'),
+    `--${BOUNDARY}--\r\n`
+  ].join("")
+})
 
 /** The same request with further headers. */
 export const withHeaders = (asked: Asked, headers: Readonly<Record<string, string>>): Asked => ({

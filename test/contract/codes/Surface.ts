@@ -24,7 +24,7 @@ export type VendorDoes =
   /** Says that it was asked, waits, and delivers. */
   | {
       readonly does: "hold"
-      readonly asked: Deferred.Deferred<void>
+      readonly asked: () => void
       readonly letGo: Deferred.Deferred<void>
     }
 
@@ -51,7 +51,7 @@ export class Surface extends Context.Service<
   }
 >()("test/Surface") {}
 
-export const TEXT_TIMEOUT_SECONDS = 1.5
+export const TEXT_TIMEOUT_SECONDS = 1.25
 
 /** Small enough to be reached by a handful of requests. */
 export const smallSettings: Settings = {

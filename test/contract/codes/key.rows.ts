@@ -53,7 +53,7 @@ const keys = [
     withHeader(`Bearer ${unknown}00000000`),
     refused
   ),
-  row("invalid_api_key", "a key nobody has", withHeader(`Bearer ${unknown}70ebd1c9`), refused),
+  row("invalid_api_key", "a key nobody has", withHeader(`Bearer ${unknown}0c2b5986`), refused),
   row("invalid_api_key", "a key of another gateway", withHeader("Bearer sk-1234567890"), refused),
   row("invalid_api_key", "two keys", withHeader("Bearer mg_a mg_b"), refused),
   row(

@@ -1,18 +1,8 @@
 /** Orders that the pool or the member's month does not have the money for. */
 import { Effect } from "effect"
-import {
-  type Asked,
-  as,
-  chat,
-  embed,
-  type Facts,
-  image,
-  row,
-  type Said,
-  succeeding,
-  video
-} from "./Row.ts"
+import { type Asked, as, chat, embed, image, row, type Said, succeeding, video } from "./Row.ts"
 import { Surface } from "./Surface.ts"
+import { overCap } from "./waiting.ts"
 
 const poor = (amount: string, asked: Asked) =>
   Effect.flatMap(Surface, ({ customer }) => Effect.map(customer(amount), (who) => as(who, asked)))
@@ -55,31 +45,6 @@ const capped = (cap: string, asked: Asked) =>
   Effect.flatMap(Surface, ({ customer }) =>
     Effect.map(customer("100", { monthlyCap: cap }), (who) => as(who, asked))
   )
-
-const nextMonth = (millis: number) => {
-  const date = new Date(millis)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
-}
-
-/** The wait is as long as the month at the moment of the request, in begun seconds. */
-const overCap =
-  (cap: string, used: string, required: string) =>
-  (facts: Facts): Said => {
-    const [before, after] = facts.between
-    const begins = nextMonth(before)
-    const longest = Math.ceil((begins - before) / 1000)
-    const shortest = Math.ceil((begins - after) / 1000)
-    const wait = facts.wait >= shortest && facts.wait <= longest ? facts.wait : longest
-    return {
-      message: `This request needs ${required} CNY; of this month's cap of ${cap}, ${used} is used. The next month begins at ${new Date(begins).toISOString()}`,
-      more: { cap, used, required, retry_after: wait },
-      headers: {
-        "retry-after": `${wait}`,
-        "retry-after-ms": `${wait * 1000}`,
-        "x-should-retry": "false"
-      }
-    }
-  }
 
 const cap = [
   row(
