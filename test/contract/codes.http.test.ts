@@ -10,6 +10,7 @@ import { withoutConnections } from "../support/databases.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import { codesCatalog } from "./codes/catalog.ts"
 import { layerDefects } from "./codes/defects.ts"
+import { codeRows } from "./codes/rows.ts"
 import { Surface, smallSettings, TEXT_TIMEOUT_SECONDS, type VendorDoes } from "./codes/Surface.ts"
 import { codesSuite } from "./codes.suite.ts"
 
@@ -116,6 +117,6 @@ const layerSurface = Layer.unwrap(
 layer(layerSurface, { excludeTestServices: true, timeout: "60 seconds" })(
   "errors over real HTTP",
   (it) => {
-    codesSuite(it)
+    codesSuite(it, codeRows)
   }
 )

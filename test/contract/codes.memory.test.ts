@@ -19,6 +19,8 @@ import { type CallOptions, call } from "../support/http.ts"
 import { makeOperator } from "../support/operator.ts"
 import { codesCatalog, NOWHERE } from "./codes/catalog.ts"
 import { layerDefects } from "./codes/defects.ts"
+import { patientRows } from "./codes/limit.rows.ts"
+import { codeRows } from "./codes/rows.ts"
 import { Surface, smallSettings, TEXT_TIMEOUT_SECONDS, type VendorDoes } from "./codes/Surface.ts"
 import { codesSuite } from "./codes.suite.ts"
 
@@ -90,6 +92,8 @@ const unreachable = new SqlError.SqlError({
 
 const makeStore = () => {
   let away = false
+  const guarded = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => (away ? Effect.die(unreachable) : effect))
   return {
     without: <A>(effect: Effect.Effect<A>) =>
       Effect.acquireUseRelease(
@@ -107,8 +111,9 @@ const makeStore = () => {
       Effect.map(Access, (access) =>
         Access.of({
           ...access,
-          authenticate: (key) =>
-            Effect.suspend(() => (away ? Effect.die(unreachable) : access.authenticate(key)))
+          authenticate: (key) => guarded(access.authenticate(key)),
+          organization: (id) => guarded(access.organization(id)),
+          createMember: (id, member) => guarded(access.createMember(id, member))
         })
       )
     )
@@ -176,5 +181,5 @@ const layerSurface = Layer.unwrap(
 )
 
 layer(layerSurface)("errors of a gateway of doubles", (it) => {
-  codesSuite(it)
+  codesSuite(it, [...codeRows, ...patientRows])
 })

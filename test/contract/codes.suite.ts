@@ -6,7 +6,6 @@ import { AnsweredError } from "../../src/http/api/errors.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { declaredErrors } from "./codes/declaredErrors.ts"
 import type { Facts, Row } from "./codes/Row.ts"
-import { codeRows } from "./codes/rows.ts"
 import { Surface } from "./codes/Surface.ts"
 
 /** Status and type as the contract has them; `upstream_error` has several. */
@@ -118,15 +117,15 @@ const provoke = Effect.fnUntraced(function* (row: Row) {
   yield* surface.verify
 }, Effect.scoped)
 
-export const codesSuite = <R>(it: Vitest.MethodsNonLive<Surface | R>): void => {
+export const codesSuite = (it: Vitest.MethodsNonLive<Surface>, rows: ReadonlyArray<Row>): void => {
   it.effect("every code has a row that provokes it", () =>
     Effect.sync(() => {
-      const provoked = new Set(codeRows.map(({ code }) => code))
+      const provoked = new Set(rows.map(({ code }) => code))
       assert.deepStrictEqual([...provoked].toSorted(), Object.keys(errorTable).toSorted())
     })
   )
 
-  for (const row of codeRows) {
+  for (const row of rows) {
     it.effect(`${row.code}: ${row.when}`, () => provoke(row))
   }
 }

@@ -108,6 +108,32 @@ const overloads = [
   row("overloaded", "a video while the books cannot be reached", withoutStore(video()), away)
 ]
 
+const operatorWithoutStore = (asked: (organizationId: string) => Asked) =>
+  Effect.map(Surface, ({ adminToken, rich }) => ({
+    ...asked(rich.organizationId),
+    key: adminToken,
+    withoutStore: true
+  }))
+
+/** Over a real database each of these waits some seconds before it gives up. */
+export const patientRows = [
+  row(
+    "overloaded",
+    "an operator's reading while the books cannot be reached",
+    operatorWithoutStore((id) => ({ path: `/admin/v1/organizations/${id}` })),
+    away
+  ),
+  row(
+    "overloaded",
+    "an operator's write that may have come through",
+    operatorWithoutStore((id) => ({
+      path: `/admin/v1/organizations/${id}/members`,
+      json: { name: "m" }
+    })),
+    { ...away, headers: { ...away.headers, "x-should-retry": "false" } }
+  )
+]
+
 const internal = row(
   "internal_error",
   "an adapter with a fault in it",

@@ -1,6 +1,6 @@
 /** Vendors that refuse, fail or cannot be reached: what they said, under our status. */
 import { randomUUID } from "node:crypto"
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { type Asked, as, asRich, chat, image, type Json, row, video, withHeaders } from "./Row.ts"
 import { Surface, TEXT_TIMEOUT_SECONDS, type VendorDoes } from "./Surface.ts"
 import { waitHeaders } from "./waiting.ts"
@@ -53,23 +53,29 @@ const refusals: ReadonlyArray<readonly [vendors: number, ours: number, retryable
   [408, 504, false]
 ]
 
-const refused = Object.entries(orders).flatMap(([kind, asked]) =>
-  refusals.map(([vendors, ours, retryable]) =>
-    row(
-      "upstream_error",
-      `${vendors} of the vendor to ${kind} is ${ours}`,
-      whileVendor(
-        { does: "refuse", status: vendors, body: BODY, message: BODY.error.message },
-        asRich(asked)
-      ),
-      {
-        status: ours,
-        message: "no hats",
-        ...said({ status: vendors, body: BODY }, retryable)
-      },
-      1
+/** Each for images, and some for the others: their adapters share the way to a vendor. */
+const triedWith: Readonly<Record<keyof typeof orders, ReadonlyArray<number>>> = {
+  images: refusals.map(([vendors]) => vendors),
+  video: [400, 402, 429, 500],
+  chat: [401, 422, 503, 504],
+  "chat as a stream": [403, 413, 500]
+}
+
+const refused = Struct.keys(orders).flatMap((kind) =>
+  refusals
+    .filter(([vendors]) => triedWith[kind].includes(vendors))
+    .map(([vendors, ours, retryable]) =>
+      row(
+        "upstream_error",
+        `${vendors} of the vendor to ${kind} is ${ours}`,
+        whileVendor(
+          { does: "refuse", status: vendors, body: BODY, message: BODY.error.message },
+          asRich(orders[kind])
+        ),
+        { status: ours, message: "no hats", ...said({ status: vendors, body: BODY }, retryable) },
+        1
+      )
     )
-  )
 )
 
 const later = Object.entries(orders).map(([kind, asked]) =>
