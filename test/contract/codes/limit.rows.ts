@@ -1,6 +1,6 @@
 /** Requests that come too many at a time, or at a time when nothing can be ordered. */
 import { Effect, Schema } from "effect"
-import { bodyAs } from "../../support/operator.ts"
+import { bodyAs, type CustomerOptions } from "../../support/operator.ts"
 import {
   type Asked,
   as,
@@ -14,7 +14,7 @@ import {
   video
 } from "./Row.ts"
 import { Surface } from "./Surface.ts"
-import { keepOpen, minuteUsed, waiting } from "./waiting.ts"
+import { keepOpen, minuteUsed, overCap, waiting } from "./waiting.ts"
 
 const again = "send this one again when another is answered"
 
@@ -66,10 +66,10 @@ const stopped: Said = {
   ...waiting(60)
 }
 
-const whileStopped = (asked: Asked) =>
+const whileStopped = (asked: Asked, amount = "100", options: CustomerOptions = {}) =>
   Effect.gen(function* () {
     const { customer, stopSpending } = yield* Surface
-    const who = yield* customer("100")
+    const who = yield* customer(amount, options)
     yield* stopSpending(who.organizationId)
     return as(who, asked)
   })
@@ -87,6 +87,13 @@ const away: Said = {
 
 const overloads = [
   row("overloaded", "a video while the books are checked", whileStopped(video()), stopped),
+  row("overloaded", "the books' check before pool", whileStopped(video(), "0"), stopped),
+  row(
+    "member_cap_exceeded",
+    "cap before the books' check",
+    whileStopped(video(), "100", { monthlyCap: "0" }),
+    overCap("0", "0", "4.968")
+  ),
   row("overloaded", "images while the books are checked", whileStopped(image()), stopped),
   row("overloaded", "a chat while the books are checked", whileStopped(chat()), stopped),
   row("overloaded", "embeddings while the books are checked", whileStopped(embed()), stopped),

@@ -61,6 +61,8 @@ const tooLarge = (bytes: number) => ({
 const { maxBodyBytes, maxMediaBodyBytes } = smallSettings
 const long = "x".repeat(maxMediaBodyBytes)
 
+const manyFields = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [index, "x"]))
+
 const sizes = [
   row(
     "payload_too_large",
@@ -75,6 +77,9 @@ const sizes = [
     asRich(transcriptionForm({ prompt: long })),
     tooLarge(maxMediaBodyBytes)
   ),
+  row("payload_too_large", "a form of many parts", asRich(transcriptionForm(manyFields)), {
+    message: "The form may have at most 100 parts"
+  }),
   row(
     "payload_too_large",
     "an operator's body, of which less is taken",
