@@ -1,9 +1,12 @@
 import { once } from "node:events"
 import { connect } from "node:net"
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer, type Scope } from "effect"
 import { Failpoints } from "../../src/services/Failpoints.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { startGateway } from "../support/cluster.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
 import { chunkOf, counted, type HeldStream, heldStream } from "../support/heldStream.ts"
 import { talk, textCatalog } from "../support/textCatalog.ts"
 
@@ -22,12 +25,11 @@ const pausing = Layer.succeed(Failpoints, {
 })
 
 /** Reads an answer piece by piece, as it arrives. */
-const openStream = Effect.fnUntraced(function* (who: Customer) {
-  const gateway = yield* Gateway
+const openStream = Effect.fnUntraced(function* (url: string, key: string) {
   const abort = new AbortController()
-  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+  const asked = fetch(`${url}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${who.key}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(talk("hello", { model: "talk-held", stream: true })),
     signal: abort.signal
   })
@@ -91,7 +93,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         goOn.current = Deferred.makeUnsafe()
         const gateway = yield* Gateway
         const { who, vendor } = yield* prepared
-        const client = yield* openStream(who)
+        const client = yield* openStream(gateway.url, who.key)
         yield* vendor.write(chunkOf("first"))
         assert.strictEqual(yield* client.until("first"), chunkOf("first"))
         yield* vendor.write(": still there\n\n")
@@ -118,7 +120,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const { who, vendor } = yield* prepared
-        const client = yield* openStream(who)
+        const client = yield* openStream(gateway.url, who.key)
         yield* vendor.write(chunkOf("first"))
         yield* client.until("first")
         yield* client.leave
@@ -170,3 +172,29 @@ for (const kind of ["embedded", "postgres"] as const) {
     )
   })
 }
+
+it.live(
+  "a gateway that has to stop in mid-stream charges for what was written",
+  () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      const vendor = yield* heldStream
+      const env = {
+        ...(yield* processEnvironment("postgres")),
+        GATEWAY_DRAIN_SECONDS: "0",
+        GATEWAY_SHUTDOWN_SECONDS: "0.5"
+      }
+      const first = yield* startGateway(env)
+      const catalog = textCatalog(vendor.url)(simulator.url)
+      const { key, organizationPath } = yield* prepareCustomer(first, "1", catalog)
+      const client = yield* openStream(first.url, key)
+      yield* vendor.write(chunkOf("twelve bytes"))
+      yield* client.until("twelve bytes")
+      yield* first.process.kill("SIGTERM")
+      yield* first.process.end
+      // 6 tokens of "hello" in at 2 a million, and 4 out at 8.
+      const second = yield* startGateway(env)
+      assert.strictEqual(yield* settledBalance(second, organizationPath), "0.999956")
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  60_000
+)

@@ -1,12 +1,11 @@
 import { Schema } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { anyFields } from "../../domain/passedOn.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/TextRequest.ts"
 import { Authorization, RequiredScope } from "./Authorization.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import { idempotencyHeader } from "./shared.ts"
-
-const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 const tokens = (description: string, example: number) =>
   Schema.optionalKey(Schema.Unknown.annotate({ description, examples: [example] }))
