@@ -33,24 +33,23 @@ const openStream = Effect.fnUntraced(function* (url: string, key: string) {
     body: JSON.stringify(talk("hello", { model: "talk-held", stream: true })),
     signal: abort.signal
   })
-  asked.catch(() => undefined)
   let text = ""
-  const reader = Effect.promise(async () => {
+  let ended = false
+  const read = async () => {
     const { body } = await asked
-    return body?.pipeThrough(new TextDecoderStream()).getReader()
-  })
-  const read = yield* Effect.cached(reader)
-  /** Waits until the text has come, and answers all that came so far. */
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece
+  }
+  read()
+    .catch(() => undefined)
+    .finally(() => {
+      ended = true
+    })
+  /** Waits until this has come, and answers all that came so far. */
   const until = (end: string) =>
-    Effect.flatMap(read, (from) =>
-      Effect.promise(async () => {
-        while (!text.includes(end)) {
-          const { done, value } = (await from?.read()) ?? { done: true, value: "" }
-          if (done) throw new Error(`${end} did not come after ${text}`)
-          text += value
-        }
-        return text
-      })
+    Effect.sync(() => text.includes(end) || ended).pipe(
+      Effect.delay("5 millis"),
+      Effect.repeat({ until: (isThere) => isThere }),
+      Effect.map(() => text)
     )
   return { until, soFar: () => text, leave: Effect.sync(() => abort.abort()) }
 })
@@ -105,6 +104,8 @@ for (const kind of ["embedded", "postgres"] as const) {
 
         yield* Deferred.await(reached.current)
         assert.notStrictEqual((yield* gateway.balance(who)).held, "0")
+        // Had it been sent, it would have come before these answers.
+        yield* Effect.repeat(gateway.balance(who), { times: 20 })
         assert.notInclude(client.soFar(), "[DONE]")
         yield* Deferred.succeed(goOn.current, undefined)
         assert.strictEqual(
@@ -141,6 +142,22 @@ for (const kind of ["embedded", "postgres"] as const) {
           "upstream_calls[0].answer.events": 4,
           "transitions[0].by": "text"
         })
+        yield* gateway.verify
+      })
+    )
+
+    it.effect("what a vendor counts while it writes is not taken for the whole", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { who, vendor } = yield* prepared
+        const client = yield* openStream(gateway.url, who.key)
+        const usage = { prompt_tokens: 50, completion_tokens: 0 }
+        yield* vendor.write(
+          chunkOf("twelve bytes").replace("{", `{"usage":${JSON.stringify(usage)},`)
+        )
+        yield* vendor.end
+        assert.include(yield* client.until("error"), '"code":"upstream_error"')
+        assert.strictEqual((yield* settled(who)).balance, "0.999956")
         yield* gateway.verify
       })
     )

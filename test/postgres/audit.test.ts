@@ -95,8 +95,8 @@ const tamperings = [
   ["I4", "UPDATE usage_records SET input_unit_price = 4 WHERE hold_id = 'written'"],
   ["I2", "UPDATE holds SET organization_id = 'nobody' WHERE id = 'open'"],
   ["I1", "UPDATE transfers SET organization_id = 'nobody' WHERE kind = 'deposit'"],
-  ["I4", "UPDATE transfers SET hold_id = 'nothing' WHERE kind = 'capture'"],
-  ["I4", "UPDATE usage_records SET hold_id = 'nothing'"],
+  ["I4", "UPDATE transfers SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
+  ["I4", "UPDATE usage_records SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
   ["I7", "UPDATE tasks SET id = 'nothing' WHERE id = 'submitting'"],
   ["I9", "UPDATE idempotency_keys SET hold_id = 'nothing'"],
   ["I7", "UPDATE tasks SET submit_deadline = now() - interval '2 minutes'"]
