@@ -159,11 +159,17 @@ const isMedium = (part: unknown): boolean =>
     ([name, value]) => mediaFields.has(name) && value !== null && value !== undefined
   )
 
+/** The kind of a content part is no text. */
+const withoutType = (part: unknown): unknown => {
+  if (typeof part !== "object" || part === null) return part
+  return Object.fromEntries(Object.entries(part).filter(([name]) => name !== "type"))
+}
+
 const messageTokens = (message: ChatBody["messages"][number]): bigint => {
   const { content, role: _, ...rest } = message
   const parts: ReadonlyArray<unknown> = Array.isArray(content) ? content : [content]
   const media = parts.filter(isMedium).length
-  const texts = parts.filter((part) => !isMedium(part))
+  const texts = parts.filter((part) => !isMedium(part)).map(withoutType)
   return (
     BigInt(TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIUM) +
     tokensOfBytes(textBytes(texts, false) + textBytes(rest, true))
