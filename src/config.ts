@@ -72,6 +72,20 @@ const settings = Config.all({
     Config.withDefault(defaultSettings.drainSeconds)
   ),
   shutdownSeconds: seconds("GATEWAY_SHUTDOWN_SECONDS", defaultSettings.shutdownSeconds),
+  keyRequestsPerMinute: Config.schema(
+    notNegative.check(Schema.isInt()),
+    "GATEWAY_KEY_REQUESTS_PER_MINUTE"
+  ).pipe(Config.withDefault(defaultSettings.keyRequestsPerMinute)),
+  organizationInFlight: whole(
+    "GATEWAY_ORGANIZATION_IN_FLIGHT",
+    defaultSettings.organizationInFlight
+  ),
+  organizationWaits: whole("GATEWAY_ORGANIZATION_WAITS", defaultSettings.organizationWaits),
+  channelInFlight: whole("GATEWAY_CHANNEL_IN_FLIGHT", defaultSettings.channelInFlight),
+  bodyBudgetBytes: whole("GATEWAY_BODY_BUDGET_BYTES", defaultSettings.bodyBudgetBytes),
+  maxConnections: whole("GATEWAY_MAX_CONNECTIONS", defaultSettings.maxConnections),
+  headSeconds: seconds("GATEWAY_HEAD_SECONDS", defaultSettings.headSeconds),
+  requestSeconds: seconds("GATEWAY_REQUEST_SECONDS", defaultSettings.requestSeconds),
   maxMediaBodyBytes: whole("GATEWAY_MAX_BODY_BYTES", defaultSettings.maxMediaBodyBytes)
 })
 

@@ -1,10 +1,10 @@
 /** The gateway put together: every live layer, over whatever database and adapters it is given. */
 
-import { NodeCrypto } from "@effect/platform-node"
 import { Layer } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerCrypto } from "./crypto.ts"
 import { layerAdminAuditing } from "./http/adminAuditing.ts"
 import { GatewayApi } from "./http/api/Api.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/authorization.ts"
@@ -51,13 +51,6 @@ import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
 import { layerPoller, layerRecovery } from "./settlement/Poller.ts"
-
-export const layerCrypto = Layer.mergeAll(
-  NodeCrypto.layerAead,
-  NodeCrypto.layerDigest,
-  NodeCrypto.layerMac,
-  NodeCrypto.layerKdf
-).pipe(Layer.provideMerge(NodeCrypto.layerSecureRandom))
 
 /** The stores, over a database that is migrated first. */
 export const layerStores = (secrets: Secrets) =>

@@ -55,7 +55,7 @@ const rules: ReadonlyArray<Rule> = [
     folder: "testing/",
     may: [
       ...["services/", "domain/", "adapters/", "http/", "simulator/", "settlement/", "operations/"],
-      ...["gateway.ts", "demoCatalog.ts"]
+      ...["gateway.ts", "crypto.ts", "demoCatalog.ts"]
     ]
   }
 ]

@@ -206,9 +206,14 @@ export class ChannelUnavailable extends Schema.TaggedError<ChannelUnavailable>()
   at("channel_unavailable")
 ) {}
 
+/** `retryAfterMillis` where it is known more exactly than in whole seconds. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()(
   "rate_limited",
-  { ...plain, retryAfterSeconds: Schema.Int },
+  {
+    ...plain,
+    retryAfterSeconds: Schema.Int,
+    retryAfterMillis: Schema.optionalKey(Schema.Int)
+  },
   at("rate_limited")
 ) {}
 

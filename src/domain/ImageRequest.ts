@@ -3,7 +3,8 @@ import { Schema } from "effect"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional } from "./optional.ts"
 import { anyFields, shallow } from "./passedOn.ts"
-import { Media, mediaUrls } from "./VideoRequest.ts"
+import { Prompt, plainText } from "./text.ts"
+import { Media, ModelName, mediaUrls } from "./VideoRequest.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
 const media = optional(Media, "a URL, {url} or an array of them").annotate({
@@ -16,15 +17,15 @@ const media = optional(Media, "a URL, {url} or an array of them").annotate({
  */
 export const ImageBody = Schema.StructWithRest(
   Schema.Struct({
-    model: Schema.NonEmptyString.annotate({ description: "A model of modality image" }),
-    prompt: Schema.NonEmptyString.annotate({ description: "What is to be seen" }),
+    model: ModelName.annotate({ description: "A model of modality image" }),
+    prompt: Prompt.check(Schema.isNonEmpty()).annotate({ description: "What is to be seen" }),
     n: optional(
       Schema.Int.check(
         Schema.isBetween({ minimum: MIN_IMAGES, maximum: MAX_IMAGES }, { expected: COUNT })
       ),
       COUNT
     ).annotate({ description: `Images to make and to pay, ${DEFAULT_IMAGES} when left out` }),
-    size: optional(Schema.NonEmptyString, "a size such as 1024x1024").annotate({
+    size: optional(plainText(64), "a size such as 1024x1024").annotate({
       description: "Size, as the vendor names it"
     }),
     response_format: optional(Schema.Literals(["url", "b64_json"]), "url or b64_json").annotate({

@@ -6,7 +6,11 @@ import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { optional } from "./optional.ts"
 import { takeFlags } from "./PromptFlags.ts"
-import { plainText } from "./text.ts"
+import { MAX_PROMPT, Prompt, plainText } from "./text.ts"
+
+/** More than any vendor takes; each has limits of its own, which it tells itself. */
+export const MAX_BLOCKS = 64
+export const MAX_IMAGES_IN = 16
 
 /** http, https or data: the gateway hands addresses on and never fetches them. */
 export const MediaUrl = Schema.String.check(
@@ -20,8 +24,11 @@ const MediaRef = Schema.Union([MediaUrl, MediaObject]).annotate({
   description: "A URL, or {url}",
   expected: "a URL or {url}"
 })
+const MediaList = Schema.Array(MediaRef).check(
+  Schema.isMaxLength(MAX_IMAGES_IN, { expected: `at most ${MAX_IMAGES_IN} of them` })
+)
 /** A URL, `{url}` or an array of either. */
-export const Media = Schema.Union([MediaRef, Schema.Array(MediaRef)])
+export const Media = Schema.Union([MediaRef, MediaList])
 export type Media = typeof Media.Type
 
 const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
@@ -33,7 +40,7 @@ const blockType = <T extends string>(type: T) =>
 const ContentBlock = Schema.Union([
   Schema.Struct({
     type: blockType("text"),
-    text: Schema.String.annotate({ description: "What is to be seen; may hold flags" })
+    text: Prompt.annotate({ description: "What is to be seen; may hold flags" })
   }),
   Schema.Struct({
     type: blockType("image_url"),
@@ -64,17 +71,25 @@ const media = (what: string) =>
     description: `${what}: a URL, {url} or an array of them; ignored beside content`
   })
 
+export const ModelName = plainText()
+
 /** Handed to the upstream unchanged. */
 const Ratio = plainText(32)
 const isRatio = Schema.is(Ratio)
+const Resolution = Schema.String.check(Schema.isMaxLength(32))
 
 /** Body of `POST /v1/videos/generations`. Unknown top-level fields are ignored. */
 export const VideoBody = Schema.Struct({
-  model: Schema.NonEmptyString.annotate({ description: "A model of modality video" }),
-  prompt: optional(Schema.String, "a text").annotate({
+  model: ModelName.annotate({ description: "A model of modality video" }),
+  prompt: optional(Prompt, `a text of at most ${MAX_PROMPT} characters`).annotate({
     description: "What is to be seen; may hold the flags --duration, --resolution and --ratio"
   }),
-  content: optional(Schema.Array(ContentBlock), "an array of content blocks").annotate({
+  content: optional(
+    Schema.Array(ContentBlock).check(
+      Schema.isMaxLength(MAX_BLOCKS, { expected: `at most ${MAX_BLOCKS} blocks` })
+    ),
+    `an array of at most ${MAX_BLOCKS} content blocks`
+  ).annotate({
     description: "Text and media as blocks; wins over top-level media"
   }),
   images: media("Images"),
@@ -90,7 +105,7 @@ export const VideoBody = Schema.Struct({
     description:
       "Output seconds within the protocol's bounds, or -1 where the model may choose; 5 when left out"
   }),
-  resolution: optional(Schema.String, "a resolution such as 720p").annotate({
+  resolution: optional(Resolution, "a resolution such as 720p").annotate({
     description: "One of the model's resolutions, in any case; 720p when left out"
   }),
   ratio: optional(Ratio, "an aspect ratio such as 16:9").annotate({
@@ -186,6 +201,14 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
       new InvalidRequest({
         message: "ratio: Expected an aspect ratio such as 16:9 behind --ratio",
         param: "ratio"
+      })
+    )
+  }
+  if (countInputs(flags.blocks).images > MAX_IMAGES_IN) {
+    return Result.fail(
+      new InvalidRequest({
+        message: `images: Expected at most ${MAX_IMAGES_IN} images in all`,
+        param: "images"
       })
     )
   }

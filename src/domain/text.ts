@@ -11,6 +11,14 @@ export const plainText = (maxLength = DEFAULT_LENGTH) =>
     })
   )
 
+/** Far beyond what any vendor reads; in UTF-16 units, as clients count. */
+export const MAX_PROMPT = 100_000
+
+/** What a client asks for in its own words. */
+export const Prompt = Schema.String.check(
+  Schema.isMaxLength(MAX_PROMPT, { expected: `a text of at most ${MAX_PROMPT} characters` })
+)
+
 /** The same text with what cannot be stored left out: for words that come from a vendor. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")
 

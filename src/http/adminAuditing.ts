@@ -23,8 +23,8 @@ const MAX_ITEMS = 50
 const INTERRUPTED = 499
 const FAILED = 500
 
-/** Refused before the body was read, which may be large or no text at all. */
-const unread: ReadonlySet<number> = new Set([413, 415])
+/** Refused before the body was read, which may be large, no text at all, or too much for now. */
+const unread: ReadonlySet<number> = new Set([413, 415, 503])
 
 const scalar = (value: unknown): unknown =>
   typeof value === "string"

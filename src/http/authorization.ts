@@ -1,36 +1,96 @@
 /** The live checks of API keys and of the operator's token. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Mac } from "effect/crypto"
-import { InvalidApiKey, PermissionDenied } from "../domain/Errors.ts"
-import { Access } from "../services/Access.ts"
+import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { InvalidApiKey, PermissionDenied, RateLimited } from "../domain/Errors.ts"
+import { Access, type Caller } from "../services/Access.ts"
+import { makeRequestRates, type Rate } from "../services/RequestRates.ts"
+import { Settings } from "../services/Settings.ts"
+import { makeShares } from "../services/Shares.ts"
 import { unsent } from "../services/storeTrouble.ts"
 import {
   AdminAuthorization,
   Authorization,
   CurrentCaller,
+  HeldOpen,
   RequiredScope
 } from "./api/Authorization.ts"
 import { errorResponse } from "./errorResponse.ts"
+import { withHeaders } from "./handlers/respond.ts"
+import { rateHeaders } from "./rateHeaders.ts"
+
+const tooManyRequests = (rate: Rate): RateLimited =>
+  new RateLimited({
+    message: `This key may send ${rate.limit} requests a minute`,
+    retryAfterSeconds: Math.ceil(rate.retryMillis / 1000),
+    retryAfterMillis: Math.ceil(rate.retryMillis)
+  })
+
+const tooManyAtOnce = (bound: number, kind: string): RateLimited =>
+  new RateLimited({
+    message: `This organisation may have ${bound} ${kind} at a time`,
+    retryAfterSeconds: 1
+  })
+
+/** A request that does nothing but wait. */
+const isHeldOpen = (endpoint: HttpApiEndpoint.Top, query: Readonly<Record<string, unknown>>) => {
+  const held = Context.getOrUndefined(endpoint.annotations, HeldOpen)
+  return (
+    held === "always" || (held === "asked" && query.wait !== undefined && Number(query.wait) !== 0)
+  )
+}
 
 export const layerAuthorization = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const access = yield* Access
+    const settings = yield* Settings
+    const { organizationInFlight, organizationWaits } = settings
+    const rates = makeRequestRates()
+    const requests = makeShares({ each: organizationInFlight })
+    const waits = makeShares({ each: organizationWaits })
+
+    /** Counts the request against its key, and says so on its answer, whatever that is. */
+    const withinRate = Effect.fnUntraced(function* (caller: Caller) {
+      const perMinute = caller.requestsPerMinute ?? settings.keyRequestsPerMinute
+      if (perMinute === 0) return
+      const rate = yield* rates.take(caller.keyId, perMinute)
+      yield* withHeaders(rateHeaders(rate))
+      if (!rate.allowed) return yield* tooManyRequests(rate)
+    })
+
+    const scoped = Effect.fnUntraced(function* (caller: Caller, endpoint: HttpApiEndpoint.Top) {
+      const asked = Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
+      const oneOf = typeof asked === "string" ? [asked] : asked
+      if (!oneOf.some((scope) => caller.scopes.has(scope))) {
+        return yield* new PermissionDenied({
+          message: `This key does not have the scope ${oneOf.join(" or ") || "of this route"}`
+        })
+      }
+    })
+
+    /** The place among its organisation's requests is kept until the answer has left. */
+    const admitted = Effect.fnUntraced(function* (caller: Caller, endpoint: HttpApiEndpoint.Top) {
+      const waiting = isHeldOpen(endpoint, yield* HttpServerRequest.ParsedSearchParams)
+      if (yield* (waiting ? waits : requests).take(caller.organizationId)) return
+      return yield* waiting
+        ? tooManyAtOnce(organizationWaits, "requests that wait at this gateway")
+        : tooManyAtOnce(organizationInFlight, "requests at this gateway")
+    })
+
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (handler, { credential, endpoint }) {
-        const checked = yield* Effect.result(unsent(access.authenticate(credential)))
-        if (checked._tag === "Failure") return errorResponse(checked.failure)
-        const caller = checked.success
-        const asked = Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
-        const oneOf = typeof asked === "string" ? [asked] : asked
-        if (!oneOf.some((scope) => caller.scopes.has(scope))) {
-          return errorResponse(
-            new PermissionDenied({
-              message: `This key does not have the scope ${oneOf.join(" or ") || "of this route"}`
-            })
-          )
-        }
-        return yield* Effect.provideService(handler, CurrentCaller, caller)
+        const checked = yield* Effect.gen(function* () {
+          const caller = yield* unsent(access.authenticate(credential))
+          yield* withinRate(caller)
+          yield* scoped(caller, endpoint)
+          yield* admitted(caller, endpoint)
+          return caller
+        }).pipe(Effect.result)
+        return checked._tag === "Failure"
+          ? errorResponse(checked.failure)
+          : yield* Effect.provideService(handler, CurrentCaller, checked.success)
       })
     })
   })

@@ -48,6 +48,19 @@ const unforeseen = Effect.fnUntraced(function* (
     : HttpServerResponse.setHeader(response, "x-should-retry", "false")
 })
 
+/** What a client may name its request by, for its own log and ours. */
+const clientRequestId = /^[\x21-\x7e]{1,512}$/
+const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** The client's own ids of the request, as they came; what is malformed is left out. */
+const idsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
+  const { "x-client-request-id": id, traceparent } = headers
+  return {
+    ...(id !== undefined && clientRequestId.test(id) ? { "x-client-request-id": id } : {}),
+    ...(traceparent !== undefined && traceParent.test(traceparent) ? { traceparent } : {})
+  }
+}
+
 export const layerEdge = HttpRouter.middleware(
   Effect.gen(function* () {
     const random = yield* SecureRandom.SecureRandom
@@ -56,6 +69,7 @@ export const layerEdge = HttpRouter.middleware(
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const requestId = `req_${yield* random.uuidV7()}`
+        const ids = idsOf(request)
         const response = yield* route.pipe(
           Effect.catchCause((cause) => {
             const failure = Cause.squash(cause)
@@ -64,11 +78,12 @@ export const layerEdge = HttpRouter.middleware(
               ? Effect.failCause(cause)
               : unforeseen(request, cause)
           }),
-          Effect.annotateLogs({ requestId }),
+          Effect.annotateLogs({ requestId, ...ids }),
           Effect.provideService(RequestId, requestId),
           (answered) => measured(answered, request)
         )
         return HttpServerResponse.setHeaders(response, {
+          ...ids,
           "x-request-id": requestId,
           // The client's next request then goes to a gateway that stays.
           ...(shutdown.hasBegun() ? { connection: "close" } : {})

@@ -4,22 +4,29 @@ import { HttpServerResponse } from "effect/http"
 import { errorTable, type GatewayError } from "../domain/Errors.ts"
 import { AnsweredError } from "./api/errors.ts"
 
+/** Clients that know the second header prefer it. */
+const after = (seconds: number | null, millis?: number): Readonly<Record<string, string>> =>
+  seconds === null
+    ? {}
+    : { "retry-after": `${seconds}`, "retry-after-ms": `${millis ?? seconds * 1000}` }
+
 const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => {
   switch (error._tag) {
     case "upstream_error":
       return {
         ...(error.retryable ? {} : { "x-should-retry": "false" }),
-        ...(error.retryAfterSeconds === null ? {} : { "retry-after": `${error.retryAfterSeconds}` })
+        ...after(error.retryAfterSeconds)
       }
     case "member_cap_exceeded":
-      return { "retry-after": `${error.retryAfterSeconds}`, "x-should-retry": "false" }
+      return { ...after(error.retryAfterSeconds), "x-should-retry": "false" }
     case "idempotency_conflict":
       return error.retryAfterSeconds === null
         ? { "x-should-retry": "false" }
-        : { "retry-after": `${error.retryAfterSeconds}` }
+        : after(error.retryAfterSeconds)
     case "rate_limited":
+      return after(error.retryAfterSeconds, error.retryAfterMillis)
     case "overloaded":
-      return { "retry-after": `${error.retryAfterSeconds}` }
+      return after(error.retryAfterSeconds)
     case "internal_error":
       return { "x-should-retry": "false" }
     case "method_not_allowed":

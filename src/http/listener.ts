@@ -1,13 +1,47 @@
 /** The socket clients connect to, and how it is closed without losing what they asked. */
-import { createServer, type Server, type ServerResponse } from "node:http"
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { errorTable } from "../domain/Errors.ts"
 import { Settings } from "../services/Settings.ts"
 import { Shutdown } from "../services/Shutdown.ts"
 
-/** Slow clients are cut: a whole request must arrive within these times. */
-const SERVER_OPTIONS = { headersTimeout: 20_000, requestTimeout: 120_000 }
+/** Slow clients are cut: a whole request must arrive within the settings' times. */
+const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
+  const headersTimeout = Math.min(headSeconds, requestSeconds) * 1000
+  return {
+    headersTimeout,
+    requestTimeout: requestSeconds * 1000,
+    // Node looks for slow ones only so often.
+    connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
+  }
+}
+
+/** Answers to what never became a request, by the code of Node's error; 400 for any other. */
+const unreadable: ReadonlyMap<string, readonly [status: number, message: string]> = new Map([
+  ["HPE_HEADER_OVERFLOW", [431, "The head of this request is too large"]],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
+  ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
+])
+
+/** The answer in bytes: there is no request to answer in the usual way. */
+const answerTo = (error: Error, requestId: string): string => {
+  const code = "code" in error && typeof error.code === "string" ? error.code : ""
+  const [status, message] = unreadable.get(code) ?? [400, "This is not a request in HTTP"]
+  const { type } = errorTable.invalid_request
+  const body = JSON.stringify({ error: { message, type, param: null, code: "invalid_request" } })
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    "connection: close",
+    "",
+    body
+  ].join("\r\n")
+}
 
 /** For a request that was on its way when the listener closed. */
 const GRACE_SECONDS = 0.25
@@ -24,19 +58,36 @@ interface Listening {
 
 class Listener extends Context.Service<Listener, Listening>()("gateway/http/Listener") {}
 
-export const layerListener = Layer.sync(Listener, () => {
-  const server = createServer(SERVER_OPTIONS)
-  const unanswered = new Set<ServerResponse>()
-  let accepted = 0
-  server.on("connection", () => {
-    accepted++
+export const layerListener = Layer.effect(
+  Listener,
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
+    const server = createServer(serverOptions(settings))
+    server.maxConnections = settings.maxConnections
+    const unanswered = new Set<ServerResponse>()
+    let accepted = 0
+    server.on("clientError", (error, socket) => {
+      const begun = [...unanswered].some(
+        (response) => response.socket === socket && response.headersSent
+      )
+      if (!socket.writable || begun) {
+        socket.destroy()
+        return
+      }
+      const requestId = `req_${Effect.runSync(random.uuidV7())}`
+      socket.end(answerTo(error, requestId), () => socket.destroy())
+    })
+    server.on("connection", () => {
+      accepted++
+    })
+    server.on("request", (_, response) => {
+      unanswered.add(response)
+      response.once("close", () => unanswered.delete(response))
+    })
+    return { server, accepted: () => accepted, unanswered }
   })
-  server.on("request", (_, response) => {
-    unanswered.add(response)
-    response.once("close", () => unanswered.delete(response))
-  })
-  return { server, accepted: () => accepted, unanswered }
-})
+)
 
 export const layerHttpServer = (address: { readonly host: string; readonly port: number }) =>
   Layer.unwrap(

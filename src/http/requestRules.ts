@@ -1,11 +1,31 @@
 /** The live rules: media type and size before the body is read, shape when it is decoded. */
-import { ByteSize, Context, Effect, Layer, Result, SchemaIssue } from "effect"
-import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
+import { ByteSize, Context, Effect, Layer, Option, Result, SchemaIssue } from "effect"
+import {
+  HttpIncomingMessage,
+  HttpServerError,
+  HttpServerRequest,
+  type HttpServerResponse
+} from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
-import { InvalidRequest, PayloadTooLarge, UnsupportedMediaType } from "../domain/Errors.ts"
+import {
+  InvalidRequest,
+  Overloaded,
+  PayloadTooLarge,
+  UnsupportedMediaType
+} from "../domain/Errors.ts"
 import { Settings } from "../services/Settings.ts"
+import { makeShares } from "../services/Shares.ts"
+import { CurrentCaller } from "./api/Authorization.ts"
 import { BodyLimit, Multipart, RequestRules } from "./api/RequestRules.ts"
 import { errorResponse } from "./errorResponse.ts"
+import { isShallowJson } from "./jsonDepth.ts"
+
+/** Bodies are passed on, compared and described, so they must be such as anybody can walk over. */
+const MAX_DEPTH = 64
+/** Of the bytes of all bodies: so that one organisation leaves room for the others. */
+const SHARE_OF_BODIES = 0.5
+/** Whose bodies are counted together where no key is asked for. */
+const OPERATOR = "operator"
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -67,10 +87,35 @@ const isTooLarge = (defect: unknown): boolean =>
 const isUnreadable = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
 
+const tooDeep = errorResponse(
+  new InvalidRequest({ message: `The body may have at most ${MAX_DEPTH} levels` })
+)
+
+const bodiesInTheWay = errorResponse(
+  new Overloaded({
+    message: "Other requests' bodies take all the room there is for them at the moment",
+    retryAfterSeconds: 1
+  })
+)
+
 export const layerRequestRules = Layer.effect(
   RequestRules,
   Effect.gen(function* () {
     const settings = yield* Settings
+    const bodies = makeShares({
+      each: Math.floor(settings.bodyBudgetBytes * SHARE_OF_BODIES),
+      together: settings.bodyBudgetBytes
+    })
+
+    /** A body of unknown length counts as the largest; whose room is taken until the answer is sent. */
+    const hasRoom = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      limit: number
+    ) {
+      const caller = yield* Effect.serviceOption(CurrentCaller)
+      const owner = Option.isSome(caller) ? caller.value.organizationId : OPERATOR
+      return yield* bodies.take(owner, Number(request.headers["content-length"] ?? limit))
+    })
 
     const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
       Context.getOrUndefined(endpoint.annotations, BodyLimit) === "media"
@@ -111,32 +156,49 @@ export const layerRequestRules = Layer.effect(
           )
     }
 
+    /** What the body forbids before it is decoded. */
+    const answerShallow = <E, R>(
+      handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+      request: HttpServerRequest.HttpServerRequest
+    ) =>
+      Effect.flatMap(Effect.orDie(request.arrayBuffer), (bytes) =>
+        isShallowJson(Buffer.from(bytes), MAX_DEPTH) ? handler : Effect.succeed(tooDeep)
+      )
+
     return RequestRules.of((handler, { endpoint }) => {
       const limit = limitOf(endpoint)
       const hasBody = endpoint.payload.size > 0
       const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
-      const guarded = handler.pipe(
-        Effect.catch((error) =>
-          HttpApiError.HttpApiSchemaError.is(error)
-            ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
-            : Effect.fail(error)
-        ),
-        Effect.catchDefect((defect) => {
-          if (isTooLarge(defect)) return Effect.succeed(tooLarge(limit))
-          return isUnreadable(defect)
-            ? Effect.succeed(
-                errorResponse(new InvalidRequest({ message: "The body could not be read" }))
-              )
-            : Effect.die(defect)
-        }),
-        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
-      )
+      const guard = <E, R>(inner: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+        inner.pipe(
+          Effect.catch((error) =>
+            HttpApiError.HttpApiSchemaError.is(error)
+              ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
+              : Effect.fail(error)
+          ),
+          Effect.catchDefect((defect) => {
+            if (isTooLarge(defect)) return Effect.succeed(tooLarge(limit))
+            return isUnreadable(defect)
+              ? Effect.succeed(
+                  errorResponse(new InvalidRequest({ message: "The body could not be read" }))
+                )
+              : Effect.die(defect)
+          }),
+          Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+        )
       return hasBody
-        ? Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        ? Effect.gen(function* () {
+            const request = yield* HttpServerRequest.HttpServerRequest
             const refused = checkHeaders(request, limit, takesForms)
-            return Result.isFailure(refused) ? Effect.succeed(refused.failure) : guarded
+            if (Result.isFailure(refused)) return refused.failure
+            if (!(yield* hasRoom(request, limit))) return bodiesInTheWay
+            return yield* guard(
+              isForm(request.headers["content-type"] ?? "")
+                ? handler
+                : answerShallow(handler, request)
+            )
           })
-        : guarded
+        : guard(handler)
     })
   })
 )

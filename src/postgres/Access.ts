@@ -17,7 +17,8 @@ const KeyRow = Schema.Struct({
   id: Schema.String,
   scopes: Schema.Array(Scope),
   models: Schema.NullOr(Schema.Array(Schema.String)),
-  expires_at: Schema.NullOr(Schema.Date)
+  expires_at: Schema.NullOr(Schema.Date),
+  requests_per_minute: Schema.NullOr(Schema.Int)
 })
 
 const OwnerRow = Schema.Struct({ organization_id: Schema.String })
@@ -37,7 +38,8 @@ export const layerAccess = Layer.effect(
     const lookUp = Effect.fnUntraced(function* (hashHex: string) {
       const [row] = yield* rowsOf(KeyRow)(
         repeatable(sql`
-          SELECT organization_id, member_id, id, scopes, models, expires_at FROM api_keys
+          SELECT organization_id, member_id, id, scopes, models, expires_at, requests_per_minute
+            FROM api_keys
            WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
       )
       if (row === undefined) return null
@@ -46,7 +48,8 @@ export const layerAccess = Layer.effect(
         memberId: row.member_id,
         keyId: row.id,
         scopes: new Set(row.scopes),
-        models: row.models === null ? null : new Set(row.models)
+        models: row.models === null ? null : new Set(row.models),
+        requestsPerMinute: row.requests_per_minute
       }
       return { caller, expiresAt: row.expires_at }
     })
@@ -118,14 +121,15 @@ export const layerAccess = Layer.effect(
     ) {
       const organizationId = yield* organizationOf(memberId)
       const hash = yield* vault.hash(key)
-      const { name, expiresAt } = options
+      const { name, expiresAt, requestsPerMinute = null } = options
       const scopes = [...options.scopes]
       const models = options.models === null ? null : [...options.models]
       return {
         run: sql`
-          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at)
+          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
+                                requests_per_minute)
           VALUES (${organizationId}, ${id}, ${memberId}, ${name}, ${hash}, ${scopes}, ${models},
-                  ${expiresAt})
+                  ${expiresAt}, ${requestsPerMinute})
           ON CONFLICT (organization_id, id) DO NOTHING`
       }
     })

@@ -16,6 +16,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>
   /** Models the key may call; null is all. */
   readonly models: ReadonlySet<string> | null
+  /** Requests a minute; null or absent is the gateway's default. */
+  readonly requestsPerMinute?: number | null
 }
 
 export interface NewKey {
@@ -23,6 +25,8 @@ export interface NewKey {
   readonly scopes: ReadonlyArray<Scope>
   readonly models: ReadonlyArray<string> | null
   readonly expiresAt: Date | null
+  /** Null or absent is the gateway's default. */
+  readonly requestsPerMinute?: number | null
 }
 
 export class Access extends Context.Service<

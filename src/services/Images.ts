@@ -11,7 +11,7 @@ import { CallLog, recordingCalls } from "./CallLog.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
-import type { OrderRefusal } from "./Ordering.ts"
+import { Ordering, type OrderRefusal } from "./Ordering.ts"
 import { makeImagePricing } from "./Pricing.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
 import { paidCall } from "./paidCall.ts"
@@ -43,6 +43,7 @@ export const layerImages = Layer.effect(
   Images,
   Effect.gen(function* () {
     const price = yield* makeImagePricing
+    const ordering = yield* Ordering
     const ledger = yield* Ledger
     const random = yield* SecureRandom.SecureRandom
     const settings = yield* Settings
@@ -76,6 +77,7 @@ export const layerImages = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
+            yield* ordering.place(job)
             yield* failpoints.pass("image.ordered")
             yield* ledger.hold({
               organizationId,
@@ -124,7 +126,7 @@ export const layerImages = Layer.effect(
             if (closed.state !== "captured") return yield* givenUp()
             yield* failpoints.pass("image.captured")
             return result
-          })
+          }).pipe(Effect.scoped)
         )
       }
     )

@@ -1,5 +1,5 @@
 /** What every ordering endpoint decides first: which model, on which mount, with which account. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { Model, Mount } from "../domain/CatalogDocument.ts"
 import { mountProtocol } from "../domain/CatalogRules.ts"
 import {
@@ -12,6 +12,7 @@ import {
   ModelNotFound,
   type Overloaded,
   PermissionDenied,
+  RateLimited,
   type UpstreamError
 } from "../domain/Errors.ts"
 import { isReserved, type Modality } from "../domain/Modality.ts"
@@ -20,6 +21,8 @@ import { Catalog } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
+import { Settings } from "./Settings.ts"
+import { makeShares } from "./Shares.ts"
 import { unsent } from "./storeTrouble.ts"
 
 /** What may come of any paid order, whatever its modality. */
@@ -32,6 +35,7 @@ export type OrderRefusal =
   | BillingUnavailable
   | MemberCapExceeded
   | InsufficientBalance
+  | RateLimited
   | Overloaded
   | UpstreamError
 
@@ -68,6 +72,11 @@ export class Ordering extends Context.Service<
      * the protocol needs.
      */
     account(ordered: OrderedModel): Effect.Effect<MountedModel, ChannelUnavailable | Overloaded>
+    /**
+     * A place among the paid calls this gateway has open at the channel, until the scope closes.
+     * Taken before the hold, and given back when nothing of the order runs any more.
+     */
+    place(job: { readonly channelId: string }): Effect.Effect<void, RateLimited, Scope.Scope>
   }
 >()("gateway/services/Ordering") {}
 
@@ -77,6 +86,8 @@ export const layerOrdering = Layer.effect(
     const catalog = yield* Catalog
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
+    const { channelInFlight } = yield* Settings
+    const calls = makeShares({ each: channelInFlight })
 
     const model: Ordering["Service"]["model"] = Effect.fn("Ordering.model")(
       function* (caller, modelId, modality) {
@@ -137,6 +148,17 @@ export const layerOrdering = Layer.effect(
       }
     })
 
-    return Ordering.of({ model, account })
+    const place: Ordering["Service"]["place"] = Effect.fn("Ordering.place")(function* ({
+      channelId
+    }) {
+      if (yield* calls.take(channelId)) return
+      return yield* new RateLimited({
+        message: "The channel of this model is busy with as many orders as it may have at a time",
+        param: "model",
+        retryAfterSeconds: 1
+      })
+    })
+
+    return Ordering.of({ model, account, place })
   })
 )

@@ -50,6 +50,22 @@ export interface Settings {
   readonly shutdownSeconds: number
   /** How long the calls to vendors are kept for the operator. */
   readonly callLogDays: number
+  /** Requests a key may send in a minute, where it has no rate of its own; 0 is any number. */
+  readonly keyRequestsPerMinute: number
+  /** Requests of one organisation this gateway handles at a time. */
+  readonly organizationInFlight: number
+  /** The same for requests that only wait for something to happen, which are counted apart. */
+  readonly organizationWaits: number
+  /** Paid calls this gateway has open at one channel's vendor at a time. */
+  readonly channelInFlight: number
+  /** Bytes of all the bodies of requests in flight; one organisation may have half of them. */
+  readonly bodyBudgetBytes: number
+  /** Connections the gateway has open at a time; more are closed as soon as they are made. */
+  readonly maxConnections: number
+  /** From a request's first byte to the end of its head, before the connection is cut. */
+  readonly headSeconds: number
+  /** From a request's first byte to its last one. */
+  readonly requestSeconds: number
   /** Largest body of the media routes, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
@@ -81,6 +97,14 @@ export const defaultSettings: Settings = {
   drainSeconds: 0,
   shutdownSeconds: 28,
   callLogDays: 30,
+  keyRequestsPerMinute: 600_000,
+  organizationInFlight: 2048,
+  organizationWaits: 1000,
+  channelInFlight: 2048,
+  bodyBudgetBytes: 512 * 1024 * 1024,
+  maxConnections: 16_384,
+  headSeconds: 20,
+  requestSeconds: 120,
   maxMediaBodyBytes: 64 * 1024 * 1024,
   maxBodyBytes: 256 * 1024
 }

@@ -84,7 +84,7 @@ export const layerTexts = Layer.effect(
           }
           yield* capture(order, { ...answer, streamed: false })
           return answer.result
-        })
+        }).pipe(Effect.scoped)
       )
 
     const complete: Texts["Service"]["complete"] = Effect.fn("Texts.complete")(
@@ -157,7 +157,8 @@ export const layerTexts = Layer.effect(
         const work = hold(order).pipe(
           Effect.onError((cause) => Deferred.failCause(begun, cause)),
           Effect.andThen(Effect.exit(charged)),
-          Effect.andThen(outlet.taken)
+          Effect.andThen(outlet.taken),
+          Effect.scoped
         )
         yield* Effect.forkChild(detached(work))
         yield* Effect.onInterrupt(Deferred.await(begun), () => outlet.leave)

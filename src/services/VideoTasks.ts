@@ -14,7 +14,7 @@ import { CallLog, recordingCalls } from "./CallLog.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
-import type { OrderRefusal } from "./Ordering.ts"
+import { Ordering, type OrderRefusal } from "./Ordering.ts"
 import { makeVideoPricing } from "./Pricing.ts"
 import type { VideoOrder } from "./ProtocolAdapter.ts"
 import { abandonedCall, type GiveBack, paidCall } from "./paidCall.ts"
@@ -55,6 +55,7 @@ export const layerVideoTasks = Layer.effect(
   VideoTasks,
   Effect.gen(function* () {
     const price = yield* makeVideoPricing
+    const ordering = yield* Ordering
     const ledger = yield* Ledger
     const tasks = yield* TaskRepo
     const random = yield* SecureRandom.SecureRandom
@@ -115,6 +116,7 @@ export const layerVideoTasks = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
+            yield* ordering.place(job)
             yield* failpoints.pass("video.ordered")
             yield* ledger.hold({
               organizationId,
@@ -157,7 +159,7 @@ export const layerVideoTasks = Layer.effect(
             }
             yield* failpoints.pass("video.recorded")
             return { id, quote }
-          })
+          }).pipe(Effect.scoped)
         )
       }
     )

@@ -81,7 +81,8 @@ export const makeTextOrders = Effect.gen(function* () {
   })
 
   const hold = (order: TextJob) =>
-    failpoints.pass("text.ordered").pipe(
+    ordering.place(order.job).pipe(
+      Effect.andThen(failpoints.pass("text.ordered")),
       Effect.andThen(
         ledger.hold({
           organizationId: order.caller.organizationId,

@@ -5,6 +5,7 @@
 
 // A gateway
 
+export { whileTimePasses } from "./clock.ts"
 export {
   type Answer,
   type CallOptions,

@@ -154,9 +154,10 @@ for (const kind of ["embedded", "postgres"] as const) {
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const who = yield* gateway.customer("0")
-          const prompt = `a${" ".repeat(5_000_000)}b --duration 99`
+          const text = `a${" ".repeat(90_000)}b --duration 99`
+          const content = Array.from({ length: 60 }, () => ({ type: "text", text }))
           const answer = yield* gateway
-            .call("/v1/videos/generations", { key: who.key, json: { ...film, prompt } })
+            .call("/v1/videos/generations", { key: who.key, json: { ...film, content } })
             .pipe(Effect.timeout("20 seconds"))
           assert.deepNestedInclude(answer.body, { "error.code": "video_sku_invalid" })
         })

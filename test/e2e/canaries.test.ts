@@ -6,7 +6,6 @@
 import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { layerServer } from "../../src/postgres/client.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
@@ -16,6 +15,7 @@ import {
   temporaryDataDir,
   temporaryServerDatabase
 } from "../support/databases.ts"
+import { databaseColumns } from "../support/databaseText.ts"
 import { bodyAs } from "../support/gateway.ts"
 import { type CallOptions, call } from "../support/http.ts"
 import { startProcess } from "../support/processes.ts"
@@ -109,30 +109,6 @@ const succeeding = ({ method, headers }: ReceivedRequest): Reply =>
 
 const Created = Schema.Struct({ id: Schema.String })
 const CreatedKey = Schema.Struct({ key: Schema.String })
-const Columns = Schema.Array(
-  Schema.Struct({ table_name: Schema.String, column_name: Schema.String })
-)
-const Values = Schema.Array(Schema.Struct({ value: Schema.NullOr(Schema.String) }))
-
-/** Every value of every column of every table, as text. */
-const dump = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const columns = yield* Effect.flatMap(
-    sql`SELECT table_name, column_name FROM information_schema.columns
-         WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`,
-    Schema.decodeUnknownEffect(Columns)
-  )
-  return yield* Effect.forEach(columns, ({ table_name, column_name }) =>
-    sql`SELECT ${sql(column_name)}::text AS value FROM ${sql(table_name)}`.pipe(
-      Effect.flatMap(Schema.decodeUnknownEffect(Values)),
-      Effect.map((rows) => ({
-        column: `${table_name}.${column_name}`,
-        text: rows.map(({ value }) => value ?? "").join("\n")
-      }))
-    )
-  )
-}).pipe(Effect.orDie)
-
 const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
   const common = {
     PORT: "0",
@@ -297,7 +273,7 @@ it.live.each(["embedded", "postgres"] as const)(
         .filter((parts) => parts.length > 1)
       assert.deepStrictEqual(lines, [])
 
-      const stored = yield* Effect.provide(dump, database)
+      const stored = yield* Effect.provide(databaseColumns, database)
       assert.include(
         stored.find(({ column }) => column === "upstream_calls.request")?.text,
         "characters"

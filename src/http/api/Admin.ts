@@ -46,6 +46,14 @@ const ExpiryTime = Schema.String.check(
   .annotate({ description: "ISO 8601 time from which the key opens nothing; null is never" })
   .pipe(Schema.decodeTo(Schema.Date, SchemaTransformation.dateFromString))
 
+const MAX_REQUESTS_PER_MINUTE = 100_000_000
+const RequestsPerMinute = Schema.Int.check(
+  Schema.isBetween(
+    { minimum: 1, maximum: MAX_REQUESTS_PER_MINUTE },
+    { expected: `a whole number from 1 to ${MAX_REQUESTS_PER_MINUTE}` }
+  )
+)
+
 const OrganizationView = Schema.Struct({
   id: told("The organisation's id"),
   name: told("Its name"),
@@ -178,7 +186,10 @@ const keys = [
         .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
       expires_at: Schema.NullOr(ExpiryTime).pipe(
         Schema.withDecodingDefaultKey(Effect.succeed(null))
-      )
+      ),
+      requests_per_minute: Schema.NullOr(RequestsPerMinute)
+        .annotate({ description: "Its rate; null or left out is the gateway's default" })
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
     }),
     success: Schema.Struct({
       id: told("The key's id, to revoke it by"),

@@ -17,6 +17,14 @@ export class RequiredScope extends Context.Service<RequiredScope, Scope | Readon
   "gateway/http/RequiredScope"
 ) {}
 
+/**
+ * A route whose answer is held back until something happens, `always` or where a `wait` asks for it:
+ * such requests do no work meanwhile, and are counted apart from those that do.
+ */
+export class HeldOpen extends Context.Service<HeldOpen, "always" | "asked">()(
+  "gateway/http/HeldOpen"
+) {}
+
 export class Authorization extends HttpApiMiddleware.Service<
   Authorization,
   { provides: CurrentCaller }

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../domain/VideoRequest.ts"
-import { Authorization, RequiredScope } from "./Authorization.ts"
+import { Authorization, HeldOpen, RequiredScope } from "./Authorization.ts"
 import { operation } from "./document.ts"
 import { orderErrors, TaskNotFound, VideoSkuInvalid, VideoUnsupportedProtocol } from "./errors.ts"
 import { videoExamples } from "./examples.ts"
@@ -86,6 +86,7 @@ export class VideosGroup extends HttpApiGroup.make("videos")
       error: TaskNotFound
     })
       .annotate(RequiredScope, "videos")
+      .annotate(HeldOpen, "asked")
       .annotateMerge(
         operation(
           "Read a video task",
@@ -105,6 +106,7 @@ export class VideosGroup extends HttpApiGroup.make("videos")
       error: TaskNotFound
     })
       .annotate(RequiredScope, "videos")
+      .annotate(HeldOpen, "always")
       .annotateMerge(
         operation(
           "Follow a video task",

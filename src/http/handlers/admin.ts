@@ -82,7 +82,8 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           name: payload.name,
           scopes: payload.scopes,
           models: payload.models,
-          expiresAt: payload.expires_at
+          expiresAt: payload.expires_at,
+          requestsPerMinute: payload.requests_per_minute
         })
         return { id: created.id, key: Redacted.value(created.key) }
       }, answerErrors),

@@ -14,6 +14,7 @@ import { createAuditState } from "./0010_audit.ts"
 import { createPolling } from "./0011_polling.ts"
 import { createAuditLinks } from "./0012_audit_links.ts"
 import { createTexts } from "./0013_texts.ts"
+import { createKeyRates } from "./0015_key_rates.ts"
 
 const migrations = {
   "0001_access": createAccess,
@@ -28,7 +29,8 @@ const migrations = {
   "0010_audit": createAuditState,
   "0011_polling": createPolling,
   "0012_audit_links": createAuditLinks,
-  "0013_texts": createTexts
+  "0013_texts": createTexts,
+  "0015_key_rates": createKeyRates
 }
 
 /** Number of the last one, as the database records it. */

@@ -1,7 +1,7 @@
 /** Every store of the gateway over one state in memory. */
 import { Layer, Redacted } from "effect"
 import { Digest } from "effect/crypto"
-import { layerCrypto } from "../../gateway.ts"
+import { layerCrypto } from "../../crypto.ts"
 import { layerVault, MASTER_KEY_BYTES } from "../../services/Vault.ts"
 import { layerAccessMemory } from "./Access.ts"
 import { layerAdminAuditMemory } from "./AdminAudit.ts"

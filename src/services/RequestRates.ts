@@ -1,0 +1,76 @@
+/**
+ * Token buckets, one for each owner and process. A bucket is one number, the time at which it will be
+ * full again, and a full bucket need not be kept: memory is bounded by the owners of the last minute.
+ */
+import { Clock, Effect } from "effect"
+
+/** What became of one request, and what the owner may do next. */
+export interface Rate {
+  readonly allowed: boolean
+  /** Requests a minute, and the most that may come at once. */
+  readonly limit: number
+  /** Whole requests left at the moment. */
+  readonly remaining: number
+  /** Until the bucket is full again. */
+  readonly resetMillis: number
+  /** Until the next request is allowed; 0 where this one was. */
+  readonly retryMillis: number
+}
+
+export interface RequestRates {
+  /** Counts one request of the owner, whose bucket refills with `perMinute` (above 0) a minute. */
+  take(owner: string, perMinute: number): Effect.Effect<Rate>
+  /** Buckets that are kept. */
+  readonly kept: () => number
+}
+
+// Whole nanoseconds add up exactly, also over a process's whole life.
+const MINUTE = 60_000_000_000
+const MILLI = 1_000_000
+/** Fewer buckets than this are not worth a walk over them. */
+const WORTH_SWEEPING = 1024
+
+export const makeRequestRates = (): RequestRates => {
+  const fullAt = new Map<string, number>()
+  let sweepAt = WORTH_SWEEPING
+
+  /** Each walk waits until there are twice as many as the last one left, so it costs little. */
+  const dropFull = (now: number): void => {
+    if (fullAt.size < sweepAt) return
+    for (const [owner, full] of fullAt) {
+      if (full <= now) fullAt.delete(owner)
+    }
+    sweepAt = Math.max(WORTH_SWEEPING, fullAt.size * 2)
+  }
+
+  const take = (owner: string, perMinute: number, now: number): Rate => {
+    const interval = Math.floor(MINUTE / perMinute)
+    const before = Math.max(now, fullAt.get(owner) ?? now)
+    const after = before + interval
+    const spare = MINUTE - (after - now)
+    if (spare < 0) {
+      return {
+        allowed: false,
+        limit: perMinute,
+        remaining: 0,
+        resetMillis: (before - now) / MILLI,
+        retryMillis: -spare / MILLI
+      }
+    }
+    dropFull(now)
+    fullAt.set(owner, after)
+    return {
+      allowed: true,
+      limit: perMinute,
+      remaining: Math.floor(spare / interval),
+      resetMillis: (after - now) / MILLI,
+      retryMillis: 0
+    }
+  }
+
+  return {
+    take: (owner, perMinute) =>
+      Effect.map(Clock.monotonicTimeNanos, (nanos) => take(owner, perMinute, Number(nanos))),
+    kept: () => fullAt.size
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Many large bodies at once, at a gateway of its own: what it keeps of them is bounded.
+ * BODIES, BODY_MEBIBYTES and BUDGET_MEBIBYTES set the sizes.
+ */
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { startGateway } from "../support/cluster.ts"
+import { testCatalog } from "../support/gateway.ts"
+import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
+import { heldVendor } from "../support/heldVendor.ts"
+import { call } from "../support/http.ts"
+
+const BODIES = Number(process.env.BODIES ?? 100)
+const BODY_MEBIBYTES = Number(process.env.BODY_MEBIBYTES ?? 3)
+const BUDGET_MEBIBYTES = Number(process.env.BUDGET_MEBIBYTES ?? 24)
+const MEBIBYTE = 1024 * 1024
+
+/** Copies of a body that are around at one time: as bytes, text, JSON and as it is sent on. */
+const COPIES = 8
+/** What the garbage collector may leave lying around. */
+const SLACK_MEBIBYTES = 120
+
+/** The most memory the process has had so far, where the system tells it; else what it has now. */
+const peakMebibytes = (pid: number): number => {
+  const status = `/proc/${pid}/status`
+  const kibibytes = existsSync(status)
+    ? /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, "utf8"))?.[1]
+    : execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" }).trim()
+  return Number(kibibytes) / 1024
+}
+
+it.live(
+  "a hundred large bodies at once take no more memory than there is for bodies",
+  () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      const vendor = yield* heldVendor
+      const gateway = yield* startGateway({
+        ...(yield* processEnvironment("postgres")),
+        GATEWAY_BODY_BUDGET_BYTES: `${BUDGET_MEBIBYTES * MEBIBYTE}`
+      })
+      const catalog = testCatalog(simulator.url)
+      const channels = catalog.channels.map((channel) =>
+        channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
+      )
+      // Four organisations, none of which may take all there is.
+      const customers = yield* Effect.forEach([1, 2, 3, 4], () =>
+        prepareCustomer(gateway, "1000", { ...catalog, channels })
+      )
+      const image = `data:image/png;base64,${"A".repeat(BODY_MEBIBYTES * MEBIBYTE)}`
+      const body = new TextEncoder().encode(
+        JSON.stringify({ model: "paint-1", prompt: "x", image })
+      )
+      const order = (index: number) =>
+        call(`${gateway.url}/v1/images/generations`, {
+          key: customers[index % customers.length]?.key ?? "",
+          body
+        })
+      const before = peakMebibytes(gateway.process.pid)
+      const orders = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: BODIES }).keys(), order, { concurrency: "unbounded" })
+      )
+      yield* vendor.asked
+      // What was let in stays in memory until the vendor answers; all else has been refused.
+      const fitting = Math.floor(BUDGET_MEBIBYTES / (BODY_MEBIBYTES + 0.01))
+      yield* Effect.sleep("50 millis").pipe(
+        Effect.andThen(call(`${gateway.url}/metrics`)),
+        Effect.repeat({
+          until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) <= fitting + 1
+        }),
+        Effect.timeout("60 seconds")
+      )
+      yield* vendor.letGo
+      const answers = yield* Fiber.join(orders)
+      const peak = peakMebibytes(gateway.process.pid)
+      yield* Effect.logInfo(
+        `${BODIES} bodies of ${BODY_MEBIBYTES} MiB with room for ${BUDGET_MEBIBYTES} MiB: ` +
+          `${Math.round(before)} MiB before, ${Math.round(peak)} MiB at the peak`
+      )
+      const refused = answers.filter(({ status }) => status !== 200)
+      for (const { status, text, headers } of refused) {
+        assert.strictEqual(status, 503, text)
+        assert.include(text, '"code":"overloaded"')
+        assert.strictEqual(headers.get("retry-after"), "1")
+      }
+      assert.isAtLeast(refused.length, 1)
+      assert.isAtLeast(answers.length - refused.length, 1)
+      assert.isBelow(peak - before, COPIES * BUDGET_MEBIBYTES + SLACK_MEBIBYTES)
+      // The gateway is well, and takes such bodies one after the other.
+      assert.strictEqual((yield* order(0)).status, 200)
+      for (const { organizationPath } of customers) {
+        yield* settledBalance(gateway, organizationPath)
+      }
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  300_000
+)

@@ -1,0 +1,98 @@
+/** Keys of channels at rest: bound to their channel and to the master key, and never read back. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Changes } from "../../src/services/Changes.ts"
+import { databaseText } from "../support/databaseText.ts"
+import { Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
+import { orderImages, orderVideo } from "../support/orders.ts"
+
+/** The catalog with its keys, which seals them anew. */
+const restored = Effect.map(Gateway, ({ simulator }) => testCatalog(simulator.url))
+
+/** Changes rows as whoever can write to the database could. */
+const tamper = (statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { telling } = yield* Changes
+    yield* telling("catalog", Effect.orDie(statement(sql)))
+  })
+
+layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
+  "keys of channels",
+  (it) => {
+    it.effect("open under their own channel alone, whole and unchanged", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const film = orderVideo(who, { model: "film-1" })
+        const paint = orderImages(who, { model: "paint-1" })
+        assert.strictEqual((yield* film).status, 200)
+        assert.strictEqual((yield* paint).status, 200)
+        const accepted = Effect.map(
+          gateway.simulator.book,
+          (book) => book.filter(({ event }) => event === "accepted").length
+        )
+        const before = yield* accepted
+
+        // Otherwise the key of one vendor could be sent to another.
+        yield* tamper(
+          (sql) => sql`
+            UPDATE channel_accounts a
+               SET sealed_api_key = b.sealed_api_key, key_id = b.key_id
+              FROM channel_accounts b
+             WHERE (a.channel_id, b.channel_id) IN (('ch-a', 'ch-i'), ('ch-i', 'ch-a'))`
+        )
+        for (const order of [film, paint]) {
+          const answer = yield* order
+          assert.strictEqual(answer.status, 503, answer.text)
+          assert.deepNestedInclude(answer.body, { "error.code": "channel_unavailable" })
+        }
+
+        // A bit that changed is noticed, and so is another master key.
+        for (const statement of [
+          (sql: SqlClient.SqlClient) =>
+            sql`UPDATE channel_accounts SET sealed_api_key =
+                  set_byte(sealed_api_key, 15, get_byte(sealed_api_key, 15) # 1)`,
+          (sql: SqlClient.SqlClient) =>
+            sql`UPDATE channel_accounts SET key_id = '0000000000000000'
+                 WHERE key_id IS NOT NULL`,
+          (sql: SqlClient.SqlClient) => sql`UPDATE channel_accounts SET sealed_api_key = '\\x00'
+                 WHERE key_id IS NOT NULL`
+        ]) {
+          yield* gateway.admin("/catalog", {
+            method: "PUT",
+            json: yield* restored
+          })
+          assert.strictEqual((yield* paint).status, 200)
+          yield* tamper(statement)
+          assert.strictEqual((yield* paint).status, 503)
+        }
+        // One order for each time the keys were whole.
+        assert.strictEqual((yield* accepted) - before, 3)
+        yield* gateway.verify
+      })
+    )
+
+    it.effect("are the same in the database twice only by chance, and readable nowhere", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const sql = yield* SqlClient.SqlClient
+        const sealed = Effect.map(
+          sql`SELECT encode(sealed_api_key, 'hex') AS sealed FROM channel_accounts
+               WHERE channel_id = 'ch-a'`,
+          ([row]) => JSON.stringify(row)
+        )
+        yield* gateway.admin("/catalog", { method: "PUT", json: yield* restored })
+        const first = yield* sealed
+        yield* gateway.admin("/catalog", { method: "PUT", json: yield* restored })
+        assert.notStrictEqual(yield* sealed, first)
+        const text = yield* databaseText
+        for (const secret of ["vendor-key-a", Buffer.from("vendor-key-a").toString("hex")]) {
+          assert.notInclude(text, secret)
+          assert.notInclude((yield* gateway.admin("/catalog")).text, secret)
+        }
+      })
+    )
+  }
+)

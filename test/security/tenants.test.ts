@@ -1,0 +1,118 @@
+/** What belongs to another organisation answers exactly as what does not exist. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+import type { HttpAnswer } from "../support/http.ts"
+import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
+import { declaredRoutes, paramsOf, pathWith } from "../support/routes.ts"
+
+const Usage = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
+
+/** As random as a real one, and of the same form. */
+const nobodys = (id: string): string =>
+  id.replace(/[0-9a-f]{12}$/, (end) => [...end].reverse().join("")).replace(/.$/, "7")
+
+/** An answer without what is the request's own, and with the id that was asked for as `ID`. */
+const bytesOf = (answer: HttpAnswer, id: string): string =>
+  JSON.stringify([
+    answer.status,
+    [...answer.headers]
+      .filter(([name]) => !/^(?:x-request-id|date|x?-?ratelimit.*)$/.test(name))
+      .map(([name, value]) => [name, value.replaceAll(id, "ID")]),
+    answer.text.replaceAll(id, "ID")
+  ])
+
+/** Ids of things the owner has, by the name of the parameter or query that takes them. */
+const belongings = Effect.fnUntraced(function* (owner: Customer) {
+  const gateway = yield* Gateway
+  const running = yield* createVideo(owner, { model: "film-1", prompt: "x sim:slow" })
+  const done = yield* createVideo(owner, { model: "film-1" })
+  yield* finishVideo(owner, done)
+  assert.strictEqual((yield* orderImages(owner, { model: "paint-1" })).status, 200)
+  const usage = yield* gateway.call("/v1/usage", { key: owner.key })
+  const { data } = yield* bodyAs(Usage, usage)
+  assert.isAtLeast(data.length, 2)
+  return new Map([
+    ["task_id", [running, done]],
+    // Of a running task the events would go on.
+    ["/v1/videos/:task_id/events", [done]],
+    ["id", data.map(({ id }) => id)],
+    ["after", data.map(({ id }) => id)]
+  ])
+})
+
+/** Addresses of a customer's routes with an id in them, `%` standing for it. */
+const places = declaredRoutes
+  .filter(({ path }) => path.startsWith("/v1/"))
+  .flatMap((route) => [
+    ...paramsOf(route.path).map((param) => ({ ...route, param, query: "" })),
+    ...(route.path === "/v1/usage" ? [{ ...route, param: "after", query: "?after=" }] : [])
+  ])
+
+layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
+  "tenants",
+  (it) => {
+    it.effect("a foreign id answers byte for byte as an unknown one, on every route", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const owner = yield* gateway.customer("100")
+        const stranger = yield* gateway.customer("100")
+        const ids = yield* belongings(owner)
+        assert.isAtLeast(places.length, 2)
+        for (const { method, path, param, query } of places) {
+          const owned = ids.get(path) ?? ids.get(param)
+          if (owned === undefined) throw new Error(`${path} needs ids of a ${param} to be tried`)
+          for (const id of owned) {
+            const ask = (who: Customer, each: string) =>
+              gateway.call(
+                query === "" ? pathWith(path, { [param]: each }) : `${path}${query}${each}`,
+                { method, key: who.key }
+              )
+            const foreign = yield* ask(stranger, id)
+            const unknown = yield* ask(stranger, nobodys(id))
+            assert.notStrictEqual(nobodys(id), id)
+            assert.strictEqual(bytesOf(foreign, id), bytesOf(unknown, nobodys(id)), path)
+            assert.isAtLeast(foreign.status, 400, path)
+            // The owner gets more, so the id was a real one.
+            assert.strictEqual((yield* ask(owner, id)).status, 200, path)
+          }
+        }
+      })
+    )
+
+    it.effect("an Idempotency-Key of another organisation says nothing", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const owner = yield* gateway.customer("100")
+        const stranger = yield* gateway.customer("100")
+        const order = (who: Customer, prompt: string) =>
+          gateway.call("/v1/images/generations", {
+            key: who.key,
+            headers: { "idempotency-key": "shared" },
+            json: { model: "paint-1", prompt }
+          })
+        assert.strictEqual((yield* order(owner, "mine")).status, 200)
+        const other = yield* order(stranger, "another")
+        assert.strictEqual(other.status, 200, other.text)
+        assert.isNull(other.headers.get("idempotency-replayed"))
+      })
+    )
+
+    it.effect("lists and sums hold nothing of another organisation", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const owner = yield* gateway.customer("100")
+        const stranger = yield* gateway.customer("100")
+        const ids = [...(yield* belongings(owner)).values()].flat()
+        for (const { method, path } of declaredRoutes) {
+          if (method !== "GET" || !path.startsWith("/v1/") || paramsOf(path).length > 0) continue
+          const { text } = yield* gateway.call(path, { key: stranger.key })
+          for (const id of [...ids, owner.organizationId, owner.memberId]) {
+            assert.notInclude(text, id, path)
+          }
+        }
+        assert.deepInclude(yield* gateway.balance(stranger), { balance: "100", held: "0" })
+      })
+    )
+  }
+)

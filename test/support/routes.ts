@@ -1,0 +1,175 @@
+/** Every route of the interface as it is declared, with a body that it takes. */
+import { Context, type Schema } from "effect"
+import { GatewayApi } from "../../src/http/api/Api.ts"
+import { RequiredScope } from "../../src/http/api/Authorization.ts"
+import type { Scope } from "../../src/services/Access.ts"
+
+export interface DeclaredRoute {
+  readonly method: string
+  /** With its parameters: `/v1/videos/:task_id`. */
+  readonly path: string
+  /** What an audit calls it. */
+  readonly action: string
+  /** Any of them opens it; none where none is declared. */
+  readonly scopes: ReadonlyArray<Scope>
+  /** Of its body; none where it takes no body. */
+  readonly bodies: ReadonlyArray<Schema.Top>
+}
+
+export const declaredRoutes: ReadonlyArray<DeclaredRoute> = Object.values(
+  GatewayApi.groups
+).flatMap((group) =>
+  Object.values(group.endpoints).map((endpoint) => ({
+    method: endpoint.method,
+    path: endpoint.path,
+    action: endpoint.identifier,
+    scopes: [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat(),
+    bodies: [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
+  }))
+)
+
+/** Names of the parameters in a route's path. */
+export const paramsOf = (path: string): ReadonlyArray<string> =>
+  [...path.matchAll(/:([^/]+)/g)].map(([, name = ""]) => name)
+
+/** The path with the parameters filled in; `nobody` where there is no value for one. */
+export const pathWith = (path: string, values: Readonly<Record<string, string>>): string =>
+  path.replace(/:([^/]+)/g, (_, name: string) => encodeURIComponent(values[name] ?? "nobody"))
+
+/** Bodies that the routes take, for orders on the catalog of the tests. A new route is a new row. */
+const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, ReadonlyArray<object>>(
+  [
+    [
+      "POST /v1/videos/generations",
+      [
+        { model: "film-1", prompt: "a lighthouse --rs 480p" },
+        {
+          model: "film-1",
+          content: [
+            { type: "text", text: "a lighthouse" },
+            {
+              type: "image_url",
+              role: "first_frame",
+              image_url: { url: "https://files.test/1.png" }
+            },
+            { type: "audio_url", audio_url: "https://files.test/1.mp3" }
+          ],
+          duration: 6,
+          resolution: "1080p",
+          ratio: "16:9",
+          generate_audio: true
+        },
+        { model: "clip-1", prompt: "x", images: ["data:image/png;base64,AAAA"], duration: 5 }
+      ]
+    ],
+    [
+      "POST /v1/images/generations",
+      [
+        { model: "paint-1", prompt: "a lighthouse" },
+        {
+          model: "paint-1",
+          prompt: "a lighthouse",
+          n: 2,
+          size: "1024x1024",
+          response_format: "b64_json",
+          image: "https://files.test/1.png",
+          seed: 7,
+          style: { words: ["plain"] }
+        }
+      ]
+    ],
+    [
+      "POST /v1/chat/completions",
+      [
+        { model: "talk-1", messages: [{ role: "user", content: "hello" }], max_tokens: 20 },
+        {
+          model: "look-1",
+          messages: [
+            { role: "system", content: "be brief" },
+            {
+              role: "user",
+              content: [
+                { type: "text", text: "what is it?" },
+                { type: "image_url", image_url: { url: "https://files.test/1.png" } }
+              ]
+            }
+          ],
+          stream: true,
+          stream_options: { include_usage: true },
+          temperature: 0.2,
+          n: 1,
+          max_completion_tokens: 20,
+          tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }]
+        }
+      ]
+    ],
+    [
+      "POST /v1/embeddings",
+      [
+        { model: "vector-1", input: "a lighthouse" },
+        { model: "vector-1", input: ["a", "b"], encoding_format: "float", dimensions: 8 },
+        { model: "vector-1", input: [[1, 2], [3]] }
+      ]
+    ],
+    [
+      "POST /v1/quotes",
+      [
+        { model: "film-1", prompt: "a lighthouse", duration: 6, resolution: "1080p" },
+        { model: "paint-1", prompt: "a lighthouse", n: 3 }
+      ]
+    ],
+    ["POST /v1/rerank", [{ model: "rank-1", query: "x", documents: ["a", "b"] }]],
+    ["POST /v1/audio/speech", [{ model: "speak-1", input: "x", voice: "a" }]],
+    ["POST /v1/audio/transcriptions", [{ model: "listen-1", file: "x" }]],
+    [
+      "PUT /admin/v1/catalog",
+      // Mounts a model that does not exist, so that none of its variations replaces the catalog.
+      [
+        {
+          channels: [
+            { id: "ch-z", name: "Z", base_url: "http://127.0.0.1:9", api_key: "k", app_id: null }
+          ],
+          models: [
+            {
+              id: "film-z",
+              modality: "video",
+              protocol: "vp_a",
+              prices: {
+                kind: "token_video",
+                per_million_tokens: { base: { without_video: "46", with_video: "28" } }
+              }
+            },
+            { id: "clip-z", modality: "video", protocol: "vp_d" }
+          ],
+          mounts: [{ model: "ghost", channel: "ch-z" }]
+        }
+      ]
+    ],
+    ["POST /admin/v1/organizations", [{ name: "An organisation" }]],
+    ["POST /admin/v1/organizations/:id/deposits", [{ amount: "12.5", reference: "a transfer" }]],
+    ["POST /admin/v1/organizations/:id/members", [{ name: "m", monthly_cap: "10" }]],
+    [
+      "POST /admin/v1/members/:id/keys",
+      [
+        {
+          name: "k",
+          scopes: ["videos", "images"],
+          models: ["film-1"],
+          expires_at: "2040-01-31T12:00:00Z",
+          requests_per_minute: 600
+        }
+      ]
+    ],
+    ["POST /admin/v1/orphans/:id/resolve", [{ note: "looked into" }]]
+  ]
+)
+
+/** At least one body the route takes; dies for a route without a row. */
+export const examplesOf = ({
+  method,
+  path
+}: DeclaredRoute): readonly [object, ...ReadonlyArray<object>] => {
+  const [first, ...rest] = examples.get(`${method} ${path}`) ?? []
+  if (first === undefined) throw new Error(`${method} ${path} needs a row with bodies it takes`)
+  return [first, ...rest]
+}
