@@ -10,6 +10,7 @@ import type { Caller } from "./Access.ts"
 import { CallLog, recordingCalls } from "./CallLog.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type VendorJob } from "./Ledger.ts"
+import { Ordering } from "./Ordering.ts"
 import { makeTextPricing, type TextRequest } from "./Pricing.ts"
 import type { ChannelAccount, TextAdapter } from "./ProtocolAdapter.ts"
 import { type GiveBack, paidCall } from "./paidCall.ts"
@@ -45,6 +46,7 @@ export interface TextJob {
 
 export const makeTextOrders = Effect.gen(function* () {
   const price = yield* makeTextPricing
+  const ordering = yield* Ordering
   const ledger = yield* Ledger
   const random = yield* SecureRandom.SecureRandom
   const settings = yield* Settings
