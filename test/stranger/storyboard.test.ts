@@ -13,7 +13,7 @@ import {
   TestingGateway,
   VendorRefused,
   whileTimePasses
-} from "../../src/testing/index.ts"
+} from "media-gateway/testing"
 import { makeStoryboard } from "./storyboard.ts"
 
 const scenes = ["a lighthouse at dusk", "a storm", "the morning after"]
