@@ -247,6 +247,7 @@ layer(layerTestGateway("embedded", settings, { catalogFor: textCatalog() }), {
       const options = form([named("talk-1")])
       const answer = yield* gateway.call(`/v1/${path}`, { key: who.key, ...options })
       assert.strictEqual(answer.status, 415, answer.text)
+      assert.deepNestedInclude(answer.body, { "error.code": "unsupported_media_type" })
     })
   )
 })
