@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
@@ -45,6 +45,18 @@ const prepared = Effect.fnUntraced(function* (language: string, index: number) {
 })
 
 const layerDemoGateway = layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog })
+
+it("the README names every variable there is", () => {
+  const sources = ["config.ts", "secrets.ts", "main.ts"].map((file) =>
+    readFileSync(join(root, "src", file), "utf8")
+  )
+  const named = new Set(sources.join("\n").match(/"(?:GATEWAY_\w+|HOST|PORT|DATA\w+)"/g) ?? [])
+  assert.isAtLeast(named.size, 20)
+  assert.deepStrictEqual(
+    [...named].filter((name) => !readme.includes(`\`${name.slice(1, -1)}\``)),
+    []
+  )
+})
 
 layer(layerDemoGateway, { excludeTestServices: true, timeout: "60 seconds" })(
   "the README's first calls",
