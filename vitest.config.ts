@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
+  // The package's own name leads to its sources.
+  ssr: { resolve: { conditions: ["source", "module", "node", "import", "default"] } },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],

@@ -25,10 +25,12 @@ class WalkFailed extends Schema.TaggedError<WalkFailed>()("WalkFailed", {
   message: Schema.String
 }) {}
 
-const modalities: ReadonlySet<string> = new Set(["video", "image"])
+const modalities: ReadonlySet<string> = new Set(["video", "image", "chat", "vlm", "embedding"])
 const GIVE_UP_AFTER = "5 minutes"
 /** Any address does: the gateway hands it on, and the simulated vendors do not fetch it. */
 const PICTURE = "https://media.example/lighthouse.png"
+
+const PROMPT = "a lighthouse at dusk"
 
 const Models = Schema.Struct({
   data: Schema.Array(
@@ -49,6 +51,8 @@ const Task = Schema.Struct({
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
 })
 const Images = Schema.Struct({ data: Schema.NonEmptyArray(Schema.Unknown) })
+const Chat = Schema.Struct({ choices: Schema.NonEmptyArray(Schema.Unknown) })
+const Vectors = Schema.Struct({ data: Schema.NonEmptyArray(Schema.Unknown) })
 const Usage = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({
@@ -124,18 +128,47 @@ const walker = (demo: Demo) => {
   })
 
   /** Its hold is taken and charged within the one call. */
-  const image = Effect.fnUntraced(function* (model: Model, order: object) {
-    yield* ask(Images, "/v1/images/generations", order)
+  const atOnce = Effect.fnUntraced(function* <
+    S extends Schema.Top & { readonly DecodingServices: never }
+  >(model: Model, schema: S, path: string, order: object) {
+    yield* ask(schema, path, order)
     return { hold: "-", charge: yield* chargeOf(model, null), state: "succeeded" }
   })
 
-  const walk = Effect.fnUntraced(function* (model: Model) {
+  const textOrders = {
+    chat: { ordered: "a text", messages: [{ role: "user", content: PROMPT }] },
+    vlm: {
+      ordered: "a text about an image",
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: PROMPT },
+            { type: "image_url", image_url: { url: PICTURE } }
+          ]
+        }
+      ]
+    }
+  }
+
+  /** What is ordered, in words, and the order of it. */
+  const textOf = (model: Model) => {
+    if (model.modality === "embedding") {
+      const order = { model: model.id, input: PROMPT }
+      return { ordered: "a vector", made: atOnce(model, Vectors, "/v1/embeddings", order) }
+    }
+    const { ordered, messages } = textOrders[model.modality === "vlm" ? "vlm" : "chat"]
+    const order = { model: model.id, messages, max_tokens: 16 }
+    return { ordered, made: atOnce(model, Chat, "/v1/chat/completions", order) }
+  }
+
+  const mediaOf = (model: Model) => {
     const seconds = model.durations?.default
     const resolution = model.resolutions?.find((name) => name === "720p") ?? model.resolutions?.[0]
     const picture = model.input_forms.length > 0 && !model.input_forms.includes("text")
     const order = {
       model: model.id,
-      prompt: "a lighthouse at dusk",
+      prompt: PROMPT,
       ...(seconds === undefined ? {} : { duration: seconds }),
       ...(resolution === undefined ? {} : { resolution }),
       ...(picture ? { image: PICTURE } : {})
@@ -145,7 +178,16 @@ const walker = (demo: Demo) => {
       ...(resolution === undefined ? [] : [resolution]),
       `from ${picture ? "an image" : "text"}`
     ].join(", ")
-    const made = model.modality === "video" ? video(model, order) : image(model, order)
+    const made =
+      model.modality === "video"
+        ? video(model, order)
+        : atOnce(model, Images, "/v1/images/generations", order)
+    return { ordered, made }
+  }
+
+  const walk = Effect.fnUntraced(function* (model: Model) {
+    const { ordered, made } =
+      model.modality === "video" || model.modality === "image" ? mediaOf(model) : textOf(model)
     const [duration, walked] = yield* Effect.timed(Effect.result(made))
     const { hold, charge, state } =
       walked._tag === "Success"
@@ -172,7 +214,7 @@ const walker = (demo: Demo) => {
   return { models, walk }
 }
 
-const widths = [13, 9, 27, 9, 9, 8, 0]
+const widths = [13, 10, 27, 9, 10, 8, 0]
 const printRow = (cells: ReadonlyArray<string>) =>
   Console.log(cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(" "))
 

@@ -47,6 +47,10 @@ const settings = Config.all({
     "GATEWAY_IMAGE_DEADLINE_SECONDS",
     defaultSettings.imageDeadlineSeconds
   ),
+  textDeadlineSeconds: seconds(
+    "GATEWAY_TEXT_DEADLINE_SECONDS",
+    defaultSettings.textDeadlineSeconds
+  ),
   taskDeadlineSeconds: seconds(
     "GATEWAY_TASK_DEADLINE_SECONDS",
     defaultSettings.taskDeadlineSeconds

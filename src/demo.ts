@@ -65,7 +65,7 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
   return key
 })
 
-/** What a newcomer needs to see: the key, and three commands to paste. */
+/** What a newcomer needs to see: the key, and four commands to paste. */
 export const printDemo = (options: {
   readonly gatewayUrl: string
   readonly simulatorUrl: string
@@ -96,5 +96,9 @@ ID=$(curl -s ${gatewayUrl}/v1/videos/generations ${auth} ${json} -d '{"model":"f
 3. Make an image
 
 curl -s ${gatewayUrl}/v1/images/generations ${auth} ${json} -d '{"model":"paint-1","prompt":"a lighthouse at dusk","size":"1024x1024"}'
+
+4. Have a text written, and watch it come
+
+curl -sN ${gatewayUrl}/v1/chat/completions ${auth} ${json} -d '{"model":"talk-1","messages":[{"role":"user","content":"a lighthouse at dusk"}],"stream":true}'
 `)
 }

@@ -1,12 +1,16 @@
-/** The demo catalog: every protocol, each by a model of its own, on the simulator. */
+/**
+ * The demo catalog: every protocol, each by a model of its own, on the simulator, and a model of
+ * every modality that is still to come.
+ */
 import type { CatalogWrite } from "./domain/CatalogDocument.ts"
+import type { Modality } from "./domain/Modality.ts"
 
 type Catalog = typeof CatalogWrite.Encoded
 type Prices = NonNullable<Catalog["models"][number]["prices"]>
 
 interface DemoModel {
   readonly id: string
-  readonly modality: "video" | "image"
+  readonly modality: Modality
   /** The protocol the catalog lists it under. */
   readonly protocol: string
   /** The protocol of its mount, where it comes through the relay. */
@@ -32,6 +36,12 @@ const motion: Prices = {
   per_second: { "540p": "0.3", "720p": "0.5", "1080p": "0.8" }
 }
 const image = (perImage: string): Prices => ({ kind: "image", per_image: perImage })
+
+const text = (input: string, output?: string): Prices => ({
+  kind: "tokens",
+  per_million_input: input,
+  ...(output === undefined ? {} : { per_million_output: output })
+})
 
 const everyForm = ["text", "image", "video", "audio"] as const
 
@@ -145,8 +155,43 @@ const models: ReadonlyArray<DemoModel> = [
     upstream: "doubao-sim-sketch",
     forms: ["text"],
     prices: image("0.15")
+  },
+  {
+    id: "talk-1",
+    modality: "chat",
+    protocol: "openai",
+    upstream: "sim-talk-1",
+    forms: ["text"],
+    prices: text("2", "8")
+  },
+  {
+    id: "look-1",
+    modality: "vlm",
+    protocol: "openai",
+    upstream: "sim-look-1",
+    forms: ["text", "image"],
+    prices: text("3", "9")
+  },
+  {
+    id: "vector-1",
+    modality: "embedding",
+    protocol: "openai",
+    upstream: "sim-vector-1",
+    forms: ["text"],
+    prices: text("0.5")
   }
 ]
+
+/** Listed, and mounted nowhere: calling them tells that they are not open yet. */
+const reserved = [
+  { id: "rank-1", modality: "rerank" },
+  { id: "speak-1", modality: "tts" },
+  { id: "listen-1", modality: "asr" },
+  { id: "omni-1", modality: "omni" }
+] as const
+
+/** Their base addresses end with the version. */
+const versioned: ReadonlySet<string> = new Set(["ip_a", "openai"])
 
 const calledBy = (model: DemoModel) => model.relay ?? model.protocol
 
@@ -155,17 +200,20 @@ export const demoCatalog = (simulatorUrl: string): Catalog => ({
   channels: [...new Set(models.map(calledBy))].map((protocol) => ({
     id: `demo-${protocol}`,
     name: `Simulated ${protocol} vendor`,
-    base_url: `${simulatorUrl}/${protocol}${protocol === "ip_a" ? "/v1" : ""}`,
+    base_url: `${simulatorUrl}/${protocol}${versioned.has(protocol) ? "/v1" : ""}`,
     app_id: protocol === "vp_b" ? "demo-application" : null,
     api_key: `demo-secret-${protocol}`
   })),
-  models: models.map(({ id, modality, protocol, forms, prices }) => ({
-    id,
-    modality,
-    protocol,
-    input_forms: forms,
-    prices
-  })),
+  models: [
+    ...models.map(({ id, modality, protocol, forms, prices }) => ({
+      id,
+      modality,
+      protocol,
+      input_forms: forms,
+      prices
+    })),
+    ...reserved.map((model) => ({ ...model, protocol: "openai" }))
+  ],
   mounts: models.map((model) => ({
     model: model.id,
     channel: `demo-${calledBy(model)}`,

@@ -1,10 +1,10 @@
 /** The gateway put together: every live layer, over whatever database and adapters it is given. */
 
-import { NodeCrypto } from "@effect/platform-node"
 import { Layer } from "effect"
 import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerCrypto } from "./crypto.ts"
 import { layerAdminAuditing } from "./http/adminAuditing.ts"
 import { GatewayApi } from "./http/api/Api.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/authorization.ts"
@@ -15,8 +15,12 @@ import { layerHistoryHandlers } from "./http/handlers/history.ts"
 import { layerImagesHandlers } from "./http/handlers/images.ts"
 import { layerModelsHandlers } from "./http/handlers/models.ts"
 import { layerOperationsHandlers } from "./http/handlers/operations.ts"
+import { layerQuotesHandlers } from "./http/handlers/quotes.ts"
+import { layerReservedHandlers } from "./http/handlers/reserved.ts"
+import { layerTextsHandlers } from "./http/handlers/texts.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
+import { layerReference } from "./http/reference.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
@@ -39,18 +43,14 @@ import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerImages } from "./services/Images.ts"
 import { layerOrdering } from "./services/Ordering.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
+import { layerQuotes } from "./services/Quotes.ts"
 import { layerShutdown } from "./services/Shutdown.ts"
+import { layerTexts } from "./services/Texts.ts"
+import { layerUsualTimes } from "./services/UsualTimes.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerVideoSettlement } from "./services/VideoSettlement.ts"
 import { layerVideoTasks } from "./services/VideoTasks.ts"
 import { layerPoller, layerRecovery } from "./settlement/Poller.ts"
-
-const layerCrypto = Layer.mergeAll(
-  NodeCrypto.layerAead,
-  NodeCrypto.layerDigest,
-  NodeCrypto.layerMac,
-  NodeCrypto.layerKdf
-).pipe(Layer.provideMerge(NodeCrypto.layerSecureRandom))
 
 /** The stores, over a database that is migrated first. */
 export const layerStores = (secrets: Secrets) =>
@@ -78,9 +78,11 @@ export const layerStores = (secrets: Secrets) =>
 export const layerUseCases = Layer.mergeAll(
   layerVideoTasks,
   layerVideoSettlement,
-  layerImages
+  layerImages,
+  layerTexts,
+  layerQuotes
 ).pipe(
-  Layer.provideMerge(layerOrdering),
+  Layer.provideMerge([layerOrdering, layerUsualTimes]),
   Layer.provide(layerInputVideo),
   Layer.provideMerge(layerShutdown)
 )
@@ -90,22 +92,25 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
     layerModelsHandlers,
     layerVideosHandlers,
     layerImagesHandlers,
+    layerTextsHandlers,
+    layerReservedHandlers,
     layerAccountHandlers,
     layerAdminHandlers,
     layerOperationsHandlers,
-    layerHistoryHandlers
+    layerHistoryHandlers,
+    layerQuotesHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerEdge).pipe(
+  Layer.mergeAll(layerApi, layerReference, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken))
   )
 
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
-const ROUTER = { maxParamLength: 1024 }
+export const ROUTER = { maxParamLength: 1024 }
 
 /** The listening gateway with everything that runs beside it, over use cases and stores. */
 export const layerServer = (

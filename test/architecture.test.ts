@@ -48,8 +48,16 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "operations/", may: ["services/", "domain/"] },
   { folder: "settlement/", may: ["services/", "domain/"] },
   { folder: "http/", may: ["services/", "domain/"] },
+  { folder: "client/", may: ["http/api/", "domain/"] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
-  { folder: "simulator/", may: ["domain/"] }
+  { folder: "simulator/", may: ["domain/"] },
+  {
+    folder: "testing/",
+    may: [
+      ...["services/", "domain/", "adapters/", "http/", "simulator/", "settlement/", "operations/"],
+      ...["gateway.ts", "crypto.ts", "demoCatalog.ts"]
+    ]
+  }
 ]
 
 const ruleOf = (file: string): Rule | undefined =>
@@ -146,6 +154,19 @@ describe("the domain", () => {
         specifiersOf(file)
           .filter((specifier) => !specifier.startsWith(".") && specifier !== "effect")
           .map((specifier) => `${file} -> ${specifier}`)
+      )
+    assert.deepStrictEqual(strays, [])
+  })
+})
+
+describe("the test doubles", () => {
+  it("are imported by nothing the gateway is made of", () => {
+    const strays = files
+      .filter((file) => !file.startsWith("testing/"))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((target) => target.startsWith("testing/"))
+          .map((target) => `${file} -> ${target}`)
       )
     assert.deepStrictEqual(strays, [])
   })

@@ -1,15 +1,18 @@
 /** Every adapter the gateway comes with, by protocol. */
 import { Effect, Layer } from "effect"
 import type { ImageProtocol } from "../domain/ImageProtocol.ts"
+import type { TextProtocol } from "../domain/TextProtocol.ts"
 import type { VideoProtocol } from "../domain/VideoProtocol.ts"
 import {
   type ImageAdapter,
   ProtocolAdapter,
+  type TextAdapter,
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
 import { makeIpA } from "./ip_a.ts"
 import { makeIpB } from "./ip_b.ts"
 import { makeIpC } from "./ip_c.ts"
+import { makeOpenAi } from "./openai.ts"
 import { makeVpA } from "./vp_a.ts"
 import { makeVpB } from "./vp_b.ts"
 import { makeVpC } from "./vp_c/vp_c.ts"
@@ -34,9 +37,11 @@ export const layerAdapters = Layer.effect(
       ip_b: yield* makeIpB,
       ip_c: yield* makeIpC
     } satisfies Record<ImageProtocol, ImageAdapter>
+    const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
     return ProtocolAdapter.of({
       video: new Map(Object.entries(video)),
-      image: new Map(Object.entries(image))
+      image: new Map(Object.entries(image)),
+      text: new Map(Object.entries(text))
     })
   })
 )

@@ -4,26 +4,15 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
 import { VendorLimits } from "./limits.ts"
 import { readStandardImages } from "./standardImages.ts"
+import { standardUrl } from "./standardUrl.ts"
 import { send } from "./vendorHttp.ts"
-
-// To the vendor
-
-/** The base holds the version segment; one without any path gets `/v1`. */
-const imagesUrl = (baseUrl: string): string => {
-  const base = baseUrl.replace(/\/+$/, "")
-  return /^https?:\/\/[^/]+$/i.test(base)
-    ? `${base}/v1/images/generations`
-    : `${base}/images/generations`
-}
-
-// Calls
 
 export const makeIpA = Effect.gen(function* () {
   const http = yield* HttpClient.HttpClient
   const limits = yield* VendorLimits
 
   const generate: ImageAdapter["generate"] = Effect.fn("ip_a.generate")(function* (account, order) {
-    const request = HttpClientRequest.post(imagesUrl(account.baseUrl)).pipe(
+    const request = HttpClientRequest.post(standardUrl(account.baseUrl, "images/generations")).pipe(
       HttpClientRequest.bearerToken(account.apiKey),
       HttpClientRequest.bodyJsonUnsafe({ ...order.body, model: order.upstreamModel })
     )

@@ -7,16 +7,22 @@ export interface VendorLimits {
   readonly submit: SendOptions
   readonly poll: SendOptions
   readonly image: SendOptions
+  /** Of a stream: all waits for the vendor together, and all it says. */
+  readonly text: SendOptions
 }
 
 const MEBIBYTE = 1024 * 1024
 
-/** Image calls are synchronous at the vendor and may last minutes; ten base64 images are large. */
+/**
+ * Image and text calls are synchronous at the vendor and may last minutes; ten base64 images are
+ * large, and so are the vectors of many texts.
+ */
 export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/VendorLimits", {
   defaultValue: () => ({
     submit: { timeout: Duration.seconds(60), maxBytes: MEBIBYTE },
     poll: { timeout: Duration.seconds(20), maxBytes: MEBIBYTE },
-    image: { timeout: Duration.seconds(180), maxBytes: 128 * MEBIBYTE }
+    image: { timeout: Duration.seconds(180), maxBytes: 128 * MEBIBYTE },
+    text: { timeout: Duration.seconds(450), maxBytes: 128 * MEBIBYTE }
   })
 })
 
@@ -36,7 +42,8 @@ export const layerVendorLimits = Layer.effect(
     return {
       submit: within(limits.submit, settings.submitDeadlineSeconds),
       poll: within(limits.poll, settings.leaseSeconds),
-      image: within(limits.image, settings.imageDeadlineSeconds)
+      image: within(limits.image, settings.imageDeadlineSeconds),
+      text: within(limits.text, settings.textDeadlineSeconds)
     }
   })
 )

@@ -1,6 +1,11 @@
 /** The one way to a vendor: send, wait, and tell a refusal from a loss. */
 import { Duration, Effect, Schema, Stream } from "effect"
-import { HttpClient, type HttpClientError, type HttpClientRequest } from "effect/http"
+import {
+  HttpClient,
+  type HttpClientError,
+  type HttpClientRequest,
+  type HttpClientResponse
+} from "effect/http"
 import { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
@@ -81,6 +86,10 @@ const connectionLost = () =>
 export const timedOut = (limit: Duration.Duration) =>
   lost("timeout", `The vendor did not answer within ${Duration.toSeconds(limit)} seconds`)
 
+/** More was said than we read. */
+export const tooLarge = (answer: VendorAnswer) =>
+  lost("broken_answer", "The vendor's answer is too large", answer)
+
 /** Seconds only: a date would need the vendor's clock to agree with ours. */
 const parseRetryAfter = (header: string | undefined): number | null =>
   header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : null
@@ -94,42 +103,58 @@ const parseBody = (bytes: Uint8Array): unknown => {
   }
 }
 
+/** What an answer begins with. */
+export const headOf = (response: HttpClientResponse.HttpClientResponse) => ({
+  status: response.status,
+  retryAfterSeconds: parseRetryAfter(response.headers["retry-after"])
+})
+
+/** Reads an answer to its end. */
+export const readWhole = Effect.fnUntraced(function* (
+  response: HttpClientResponse.HttpClientResponse,
+  maxBytes: number
+) {
+  const head = headOf(response)
+  const chunks: Array<Uint8Array> = []
+  let bytes = 0
+  yield* Stream.runForEach(response.stream, (chunk) => {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) {
+      return Effect.fail(tooLarge({ ...head, body: null }))
+    }
+    chunks.push(chunk)
+    return Effect.void
+  })
+  return { ...head, body: parseBody(Buffer.concat(chunks)) }
+})
+
+/** Tells what never reached the vendor from what was lost, and sends no trace header out. */
+export const overHttp = <A, R>(
+  exchange: Effect.Effect<A, VendorLost | HttpClientError.HttpClientError, R>
+): Effect.Effect<A, VendorLost | VendorUnreachable, R> =>
+  exchange.pipe(
+    Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+    Effect.catchTag(
+      "HttpClientError",
+      (error): Effect.Effect<never, VendorLost | VendorUnreachable> =>
+        Effect.fail(
+          provesNotSent(error)
+            ? new VendorUnreachable({ message: "The vendor could not be reached" })
+            : connectionLost()
+        )
+    )
+  )
+
 const exchange = Effect.fnUntraced(
   function* (
     http: HttpClient.HttpClient,
     request: HttpClientRequest.HttpClientRequest,
     options: SendOptions
   ) {
-    const response = yield* http.execute(request)
-    const head = {
-      status: response.status,
-      retryAfterSeconds: parseRetryAfter(response.headers["retry-after"])
-    }
-    const chunks: Array<Uint8Array> = []
-    let bytes = 0
-    yield* Stream.runForEach(response.stream, (chunk) => {
-      bytes += chunk.byteLength
-      if (bytes > options.maxBytes) {
-        const answer = { ...head, body: null }
-        return Effect.fail(lost("broken_answer", "The vendor's answer is too large", answer))
-      }
-      chunks.push(chunk)
-      return Effect.void
-    })
-    return { ...head, body: parseBody(Buffer.concat(chunks)) }
+    return yield* readWhole(yield* http.execute(request), options.maxBytes)
   },
   (effect, _http, _request, options) =>
-    effect.pipe(
-      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.catchTag(
-        "HttpClientError",
-        (error): Effect.Effect<never, VendorLost | VendorUnreachable> =>
-          Effect.fail(
-            provesNotSent(error)
-              ? new VendorUnreachable({ message: "The vendor could not be reached" })
-              : connectionLost()
-          )
-      ),
+    overHttp(effect).pipe(
       Effect.timeoutOrElse({
         duration: options.timeout,
         orElse: () => Effect.fail(timedOut(options.timeout))

@@ -21,12 +21,20 @@ const BaseUrl = Schema.String.check(
   })
 )
 
+const Enabled = Schema.Boolean.annotate({
+  description: "False takes it out of use; true when left out"
+}).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
+
 const channelFields = {
-  id: Id,
-  name: plainText(),
-  base_url: BaseUrl,
-  app_id: Schema.NullOr(plainText()).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  enabled: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
+  id: Id.annotate({ description: "The channel's id, which mounts refer to" }),
+  name: plainText().annotate({ description: "For people" }),
+  base_url: BaseUrl.annotate({
+    description: "The vendor's base address, as its documentation gives it"
+  }),
+  app_id: Schema.NullOr(plainText())
+    .annotate({ description: "Application id, which vp_b needs" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  enabled: Enabled
 }
 
 /** A channel as it is stored and read back: without its key. */
@@ -36,47 +44,69 @@ export type Channel = typeof Channel.Type
 /** A channel as it is written: `api_key` absent or null keeps the stored one. */
 export const ChannelWrite = Schema.Struct({
   ...channelFields,
-  api_key: Schema.optionalKey(Schema.NullOr(Schema.RedactedFromValue(plainText(4096))))
+  api_key: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.RedactedFromValue(
+        plainText(4096).annotate({
+          description: "The vendor's key: write-only; left out or null keeps the stored one"
+        })
+      )
+    )
+  )
 })
 export type ChannelWrite = typeof ChannelWrite.Type
 
 export const Model = Schema.Struct({
-  id: Id,
+  id: Id.annotate({ description: "The name clients order by" }),
   modality: Modality,
   /** The official protocol of the model; a mount may carry another. */
-  protocol: ProtocolName,
-  owned_by: plainText().pipe(Schema.withDecodingDefaultKey(Effect.succeed("media-gateway"))),
+  protocol: ProtocolName.annotate({ description: "The official protocol of the model" }),
+  owned_by: plainText()
+    .annotate({ description: "Who made it, for display" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed("media-gateway"))),
   /** Display only: the gateway does not block on them (Modality overview, rule 4). */
-  input_forms: Schema.Array(plainText()).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  input_forms: Schema.Array(plainText())
+    .annotate({ description: "What it takes: display only, nothing is refused by it" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   prices: Schema.optionalKey(Prices)
 })
 export type Model = typeof Model.Type
 
 export const Mount = Schema.Struct({
-  model: Id,
-  channel: Id,
+  model: Id.annotate({ description: "The model that is mounted" }),
+  channel: Id.annotate({ description: "The channel it is mounted on" }),
   /** Overrides the model's protocol; null takes the model's. */
-  protocol: Schema.NullOr(ProtocolName).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  protocol: Schema.NullOr(ProtocolName)
+    .annotate({ description: "Overrides the model's protocol; null takes the model's" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** The vendor's name of the model; null sends the catalog name. */
-  upstream_model: Schema.NullOr(plainText()).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed(null))
-  ),
-  enabled: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
+  upstream_model: Schema.NullOr(plainText())
+    .annotate({ description: "The vendor's name of the model; null sends the catalog's" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  enabled: Enabled
 })
 export type Mount = typeof Mount.Type
 
+const tables = {
+  models: Schema.Array(Model).annotate({ description: "What can be ordered" }),
+  mounts: Schema.Array(Mount).annotate({
+    description: "Which model is called on which channel; a model's first enabled one serves"
+  })
+}
+
 /** The stored catalog. Mounts are tried in their order. */
 export const CatalogDocument = Schema.Struct({
-  channels: Schema.Array(Channel),
-  models: Schema.Array(Model),
-  mounts: Schema.Array(Mount)
-})
+  channels: Schema.Array(Channel).annotate({ description: "Vendor accounts" }),
+  ...tables
+}).annotate({ identifier: "Catalog", description: "The whole catalog" })
 export type CatalogDocument = typeof CatalogDocument.Type
 
 /** The catalog as `PUT /admin/v1/catalog` takes it. */
 export const CatalogWrite = Schema.Struct({
-  channels: Schema.Array(ChannelWrite),
-  models: Schema.Array(Model),
-  mounts: Schema.Array(Mount)
+  channels: Schema.Array(ChannelWrite).annotate({ description: "Vendor accounts" }),
+  ...tables
+}).annotate({
+  identifier: "CatalogWrite",
+  description: "Replaces the whole catalog; one that contradicts itself is refused with every fault"
 })
 export type CatalogWrite = typeof CatalogWrite.Type

@@ -1,6 +1,6 @@
 /** Contradictions a catalog may hold, and what changed between two of them. */
 import type { CatalogDocument, Model, Mount } from "./CatalogDocument.ts"
-import type { Modality } from "./Modality.ts"
+import { isReserved, type Modality } from "./Modality.ts"
 import type { Prices } from "./Prices.ts"
 import type { ProtocolTables } from "./ProtocolTables.ts"
 import { canServe } from "./VideoProtocol.ts"
@@ -50,6 +50,25 @@ const billingFault = (
     : [{ path, message: `${protocol} is billed by ${billing}, but the price is ${kind}` }]
 }
 
+const textModalities: ReadonlySet<Modality> = new Set(["chat", "vlm", "embedding"])
+
+/** A text model cannot speak what images or videos are ordered by. */
+const textFault = (
+  protocols: ProtocolTables,
+  modality: Modality,
+  path: string,
+  protocol: string
+): ReadonlyArray<Fault> => {
+  const other = protocols.video.has(protocol)
+    ? "video"
+    : protocols.image.has(protocol)
+      ? "image"
+      : null
+  return other === null || !textModalities.has(modality)
+    ? []
+    : [{ path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }]
+}
+
 const modelFaults = (
   protocols: ProtocolTables,
   model: Model,
@@ -89,7 +108,9 @@ export const findFaults = (
         ? [{ path: `${at}.model`, message: `no model is called ${JSON.stringify(mount.model)}` }]
         : mount.protocol !== null && model.modality === "video" && model.prices !== undefined
           ? billingFault(protocols, `${at}.protocol`, mount.protocol, model.prices.kind)
-          : []),
+          : mount.protocol === null
+            ? []
+            : textFault(protocols, model.modality, `${at}.protocol`, mount.protocol)),
       ...(channels.has(mount.channel)
         ? []
         : [
@@ -111,6 +132,9 @@ export const findFaults = (
       catalog.models.map((model) => model.id)
     ),
     ...catalog.models.flatMap((model, index) => modelFaults(protocols, model, index)),
+    ...catalog.models.flatMap(({ modality, protocol }, index) =>
+      textFault(protocols, modality, `models[${index}].protocol`, protocol)
+    ),
     ...mountFaults
   ]
 }
@@ -130,7 +154,7 @@ export const findWarnings = (
         : [{ path: `channels[${index}].api_key`, message: "no key is stored for this channel" }]
     ),
     ...catalog.models.flatMap((model, index) =>
-      model.prices === undefined
+      model.prices === undefined && !isReserved(model.modality)
         ? [
             {
               path: `models[${index}].prices`,
@@ -144,9 +168,12 @@ export const findWarnings = (
       if (model === undefined) return []
       const protocol = mountProtocol(model, mount)
       const row = protocols.video.get(protocol)
-      const served =
-        (model.modality !== "video" && model.modality !== "image") ||
-        protocols[model.modality].has(protocol)
+      const table = textModalities.has(model.modality)
+        ? protocols.text
+        : model.modality === "video" || model.modality === "image"
+          ? protocols[model.modality]
+          : null
+      const served = table === null || table.has(protocol)
       return [
         ...(served
           ? []

@@ -87,9 +87,10 @@ export class VideoSkuInvalid extends Schema.TaggedError<VideoSkuInvalid>()(
   at("video_sku_invalid")
 ) {}
 
+/** `priced` lists the resolutions that do have a price, where the resolution is what lacks one. */
 export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()(
   "billing_unavailable",
-  plain,
+  { ...plain, priced: Schema.optionalKey(Schema.Array(Schema.String)) },
   at("billing_unavailable")
 ) {}
 

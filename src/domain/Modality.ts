@@ -78,7 +78,9 @@ export const modalities = {
   }
 } as const satisfies Record<string, Row>
 
-export const Modality = Schema.Literals(Struct.keys(modalities))
+export const Modality = Schema.Literals(Struct.keys(modalities)).annotate({
+  description: "What a model takes and makes, and so which endpoint serves it"
+})
 export type Modality = typeof Modality.Type
 
 /** A reserved placeholder: calling it answers `modality_not_ready` (Modality overview, rule 2). */

@@ -25,6 +25,24 @@ export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: numb
   return Math.max(askIntervalSeconds, jittered)
 }
 
+/** Nobody is sent away for longer, however long a task usually takes. */
+const LONGEST_ABSENCE_SECONDS = 60
+
+/**
+ * Milliseconds after which a client should ask about a running task again: when tasks of its kind
+ * usually end, and once that has passed or is not known (`usualSeconds` null), a share of its age.
+ * Never sooner than the vendor is asked again.
+ */
+export const comeBackMillis = (
+  { askIntervalSeconds }: Pick<PollPace, "askIntervalSeconds">,
+  task: { readonly ageSeconds: number; readonly usualSeconds: number | null }
+): number => {
+  const left = (task.usualSeconds ?? 0) - task.ageSeconds
+  const wanted = left > 0 ? left : task.ageSeconds * SHARE_OF_AGE
+  const within = Math.max(askIntervalSeconds, Math.min(wanted, LONGEST_ABSENCE_SECONDS))
+  return Math.ceil(within * 1000)
+}
+
 /** A vendor may ask for silence, but not for so long that nobody notices it came back. */
 const LONGEST_PAUSE_SECONDS = 300
 

@@ -45,3 +45,34 @@ export const quoteTokens = (
 /** The charge for the tokens really used, at the prices of the quote. */
 export const chargeTokens = (quote: TokenQuote, used: TokenCounts): bigint =>
   used.inputTokens * quote.nanoPerInputToken + used.outputTokens * quote.nanoPerOutputToken
+
+export interface TokenSettlement extends TokenCounts {
+  readonly chargeNano: bigint
+  readonly basis: "upstream_usage" | "formula"
+}
+
+/** A report beyond this many times the estimate is a fault of the vendor, not a long text. */
+const IMPLAUSIBLE_TIMES = 100n
+
+/**
+ * The charge of an answered order: by the vendor's report, also above the hold, and by the formula
+ * where there is none that can be right. A report of nothing at all is none.
+ */
+export const settleTokens = (
+  quote: TokenQuote,
+  reported: TokenCounts | null,
+  formula: TokenCounts
+): TokenSettlement => {
+  const usable =
+    reported !== null &&
+    reported.inputTokens + reported.outputTokens > 0n &&
+    reported.inputTokens <= quote.inputTokens * IMPLAUSIBLE_TIMES &&
+    reported.outputTokens <= quote.outputTokens * IMPLAUSIBLE_TIMES
+  const { inputTokens, outputTokens } = usable ? reported : formula
+  return {
+    inputTokens,
+    outputTokens,
+    chargeNano: chargeTokens(quote, { inputTokens, outputTokens }),
+    basis: usable ? "upstream_usage" : "formula"
+  }
+}

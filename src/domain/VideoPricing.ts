@@ -51,11 +51,16 @@ export type SecondVideoQuote = typeof SecondVideoQuote.Type
 export const VideoQuote = Schema.Union([TokenVideoQuote, SecondVideoQuote])
 export type VideoQuote = typeof VideoQuote.Type
 
-const noPrice = (resolution: Resolution, detail: string) =>
+const noPrice = (resolution: Resolution, detail: string, priced: ReadonlyArray<Resolution>) =>
   Result.fail(
     new BillingUnavailable({
-      message: `No price is configured for ${resolution}${detail}, so this order cannot be billed`,
-      param: "resolution"
+      message:
+        `No price is configured for ${resolution}${detail}, so this order cannot be billed. ` +
+        (priced.length === 0
+          ? "No other resolution has one either."
+          : `Priced${detail} are: ${priced.join(", ")}.`),
+      param: "resolution",
+      priced
     })
   )
 
@@ -82,7 +87,12 @@ const quoteTokens = (
   const tier = ownPrice === undefined ? "base" : own
   const nanoPerToken = ownPrice ?? prices.per_million_tokens.base?.[field]
   if (nanoPerToken === undefined) {
-    return noPrice(resolution, withVideo ? " with a reference video" : "")
+    // Without a base price only the tiers with one of their own are left.
+    const priced = Resolution.literals.filter((other) => {
+      const tier = tierOf(other)
+      return tier !== "base" && prices.per_million_tokens[tier]?.[field] !== undefined
+    })
+    return noPrice(resolution, withVideo ? " with a reference video" : "", priced)
   }
   const inputSeconds = withVideo
     ? Math.max(Math.ceil(inputs.videoSeconds ?? 0), MIN_INPUT_VIDEO_SECONDS)
@@ -111,7 +121,10 @@ const quoteSeconds = (
 ): Result.Result<SecondVideoQuote, BillingUnavailable> => {
   const resolution = sku.billedResolution
   const nanoPerSecond = prices.per_second[resolution]
-  if (nanoPerSecond === undefined) return noPrice(resolution, "")
+  if (nanoPerSecond === undefined) {
+    const priced = Resolution.literals.filter((other) => prices.per_second[other] !== undefined)
+    return noPrice(resolution, "", priced)
+  }
   const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
   return Result.succeed({
     kind: "second_video",

@@ -21,6 +21,7 @@ export const MediaUrl = Schema.String.check(
 
 const MediaObject = Schema.Struct({ url: MediaUrl })
 const MediaRef = Schema.Union([MediaUrl, MediaObject]).annotate({
+  description: "A URL, or {url}",
   expected: "a URL or {url}"
 })
 const MediaList = Schema.Array(MediaRef).check(
@@ -33,27 +34,42 @@ export type Media = typeof Media.Type
 const ImageRole = Schema.Literals(["reference_image", "first_frame", "last_frame"])
 export type ImageRole = typeof ImageRole.Type
 
+const blockType = <T extends string>(type: T) =>
+  Schema.Literal(type).annotate({ description: "Tells the blocks apart" })
+
 const ContentBlock = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("text"), text: Prompt }),
   Schema.Struct({
-    type: Schema.Literal("image_url"),
-    role: optional(ImageRole, "a role: reference_image, first_frame or last_frame"),
+    type: blockType("text"),
+    text: Prompt.annotate({ description: "What is to be seen; may hold flags" })
+  }),
+  Schema.Struct({
+    type: blockType("image_url"),
+    role: optional(ImageRole, "a role: reference_image, first_frame or last_frame").annotate({
+      description: "What the image is for; reference_image when left out"
+    }),
     image_url: MediaRef
   }),
   Schema.Struct({
-    type: Schema.Literal("audio_url"),
-    role: optional(Schema.Literal("reference_audio"), "the role reference_audio"),
+    type: blockType("audio_url"),
+    role: optional(Schema.Literal("reference_audio"), "the role reference_audio").annotate({
+      description: "What the sound is for"
+    }),
     audio_url: MediaRef
   }),
   Schema.Struct({
-    type: Schema.Literal("video_url"),
-    role: optional(Schema.Literal("reference_video"), "the role reference_video"),
+    type: blockType("video_url"),
+    role: optional(Schema.Literal("reference_video"), "the role reference_video").annotate({
+      description: "What the video is for; any of them prices the order with video input"
+    }),
     video_url: MediaRef
   })
 ]).annotate({ expected: "a block of type text, image_url, audio_url or video_url" })
 type ContentBlock = typeof ContentBlock.Type
 
-const media = optional(Media, "a URL, {url} or an array of them")
+const media = (what: string) =>
+  optional(Media, "a URL, {url} or an array of them").annotate({
+    description: `${what}: a URL, {url} or an array of them; ignored beside content`
+  })
 
 export const ModelName = plainText()
 
@@ -64,27 +80,43 @@ const Resolution = Schema.String.check(Schema.isMaxLength(32))
 
 /** Body of `POST /v1/videos/generations`. Unknown top-level fields are ignored. */
 export const VideoBody = Schema.Struct({
-  model: ModelName,
-  prompt: optional(Prompt, `a text of at most ${MAX_PROMPT} characters`),
+  model: ModelName.annotate({ description: "A model of modality video" }),
+  prompt: optional(Prompt, `a text of at most ${MAX_PROMPT} characters`).annotate({
+    description: "What is to be seen; may hold the flags --duration, --resolution and --ratio"
+  }),
   content: optional(
     Schema.Array(ContentBlock).check(
       Schema.isMaxLength(MAX_BLOCKS, { expected: `at most ${MAX_BLOCKS} blocks` })
     ),
     `an array of at most ${MAX_BLOCKS} content blocks`
-  ),
-  images: media,
-  image: media,
-  image_url: media,
-  audio: media,
-  audio_url: media,
-  audios: media,
-  video: media,
-  video_url: media,
-  videos: media,
-  duration: optional(Schema.Int, "a whole number of seconds"),
-  resolution: optional(Resolution, "a resolution such as 720p"),
-  ratio: optional(Ratio, "an aspect ratio such as 16:9"),
-  generate_audio: optional(Schema.Boolean, "true or false")
+  ).annotate({
+    description: "Text and media as blocks; wins over top-level media"
+  }),
+  images: media("Images"),
+  image: media("Images"),
+  image_url: media("Images"),
+  audio: media("Reference sound"),
+  audio_url: media("Reference sound"),
+  audios: media("Reference sound"),
+  video: media("Reference videos"),
+  video_url: media("Reference videos"),
+  videos: media("Reference videos"),
+  duration: optional(Schema.Int, "a whole number of seconds").annotate({
+    description:
+      "Output seconds within the protocol's bounds, or -1 where the model may choose; 5 when left out"
+  }),
+  resolution: optional(Resolution, "a resolution such as 720p").annotate({
+    description: "One of the model's resolutions, in any case; 720p when left out"
+  }),
+  ratio: optional(Ratio, "an aspect ratio such as 16:9").annotate({
+    description: "Aspect ratio, handed to the vendor unchanged"
+  }),
+  generate_audio: optional(Schema.Boolean, "true or false").annotate({
+    description: "Whether the video gets a sound track; unrelated to reference sound"
+  })
+}).annotate({
+  identifier: "VideoOrder",
+  description: "Needs a model and something to make the video from; unknown fields are ignored"
 })
 export type VideoBody = typeof VideoBody.Type
 

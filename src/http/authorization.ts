@@ -61,10 +61,11 @@ export const layerAuthorization = Layer.effect(
     })
 
     const scoped = Effect.fnUntraced(function* (caller: Caller, endpoint: HttpApiEndpoint.Top) {
-      const scope = Context.getOrUndefined(endpoint.annotations, RequiredScope)
-      if (scope === undefined || !caller.scopes.has(scope)) {
+      const asked = Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
+      const oneOf = typeof asked === "string" ? [asked] : asked
+      if (!oneOf.some((scope) => caller.scopes.has(scope))) {
         return yield* new PermissionDenied({
-          message: `This key does not have the scope ${scope ?? "of this route"}`
+          message: `This key does not have the scope ${oneOf.join(" or ") || "of this route"}`
         })
       }
     })

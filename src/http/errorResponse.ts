@@ -1,25 +1,8 @@
 /** One place turns an error into its answer: status, four-key body, retry headers. */
+import { Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { errorTable, type GatewayError } from "../domain/Errors.ts"
-
-type Extras = Readonly<Record<string, unknown>>
-
-const extrasOf = (error: GatewayError): Extras => {
-  switch (error._tag) {
-    case "insufficient_balance":
-      return { required: error.required, available: error.available }
-    case "member_cap_exceeded":
-      return { cap: error.cap, used: error.used, required: error.required }
-    case "video_sku_invalid":
-      return { allowed: error.allowed, nearest: error.nearest }
-    case "upstream_error":
-      return { upstream: error.upstream }
-    case "invalid_request":
-      return error.faults === undefined ? {} : { faults: error.faults }
-    default:
-      return {}
-  }
-}
+import { AnsweredError } from "./api/errors.ts"
 
 /** Clients that know the second header prefer it. */
 const after = (seconds: number | null, millis?: number): Readonly<Record<string, string>> =>
@@ -55,22 +38,13 @@ const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => 
   }
 }
 
-/** `{"error":{"message","type","param","code", ...}}` with the error's status and headers. */
-export const errorResponse = (error: GatewayError) => {
-  const { status, type } = errorTable[error._tag]
-  return HttpServerResponse.jsonUnsafe(
-    {
-      error: {
-        message: error.message,
-        type,
-        param: error.param,
-        code: error._tag,
-        ...extrasOf(error)
-      }
-    },
-    {
-      status: error._tag === "upstream_error" ? error.status : status,
-      headers: retryHeaders(error)
-    }
-  )
-}
+/** `{"error":{"message","type","param","code", ...}}` */
+export const errorBody: (error: GatewayError) => typeof AnsweredError.Encoded =
+  Schema.encodeSync(AnsweredError)
+
+/** The body of an error with its status and headers. */
+export const errorResponse = (error: GatewayError) =>
+  HttpServerResponse.jsonUnsafe(errorBody(error), {
+    status: error._tag === "upstream_error" ? error.status : errorTable[error._tag].status,
+    headers: retryHeaders(error)
+  })

@@ -16,7 +16,7 @@ import {
 import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
 import { CurrentCaller } from "./api/Authorization.ts"
-import { BodyLimit, RequestRules } from "./api/RequestRules.ts"
+import { BodyLimit, Multipart, RequestRules } from "./api/RequestRules.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { isShallowJson } from "./jsonDepth.ts"
 
@@ -55,8 +55,8 @@ const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKe
     )
 
 /** Every fault of a request by path; the first one leads. */
-export const toInvalidRequest = (error: HttpApiError.HttpApiSchemaError): InvalidRequest => {
-  const faults = formatIssue(error.cause.issue).issues.map((issue) => ({
+export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
+  const faults = formatIssue(issue).issues.map((issue) => ({
     path: formatPath(issue.path ?? []),
     message: issue.message
   }))
@@ -75,6 +75,9 @@ export const toInvalidRequest = (error: HttpApiError.HttpApiSchemaError): Invali
 
 const isJson = (contentType: string): boolean =>
   /^application\/(?:[\w.-]+\+)?json$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
+
+const isForm = (contentType: string): boolean =>
+  /^multipart\/form-data$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
 
 const isTooLarge = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) &&
@@ -125,7 +128,11 @@ export const layerRequestRules = Layer.effect(
       )
 
     /** What the headers alone forbid. */
-    const checkHeaders = (request: HttpServerRequest.HttpServerRequest, limit: number) => {
+    const checkHeaders = (
+      request: HttpServerRequest.HttpServerRequest,
+      limit: number,
+      takesForms: boolean
+    ) => {
       if (Number(request.headers["content-length"] ?? 0) > limit) {
         return Result.fail(tooLarge(limit))
       }
@@ -138,7 +145,7 @@ export const layerRequestRules = Layer.effect(
         )
       }
       const contentType = request.headers["content-type"]
-      return contentType === undefined || isJson(contentType)
+      return contentType === undefined || isJson(contentType) || (takesForms && isForm(contentType))
         ? Result.succeed(undefined)
         : Result.fail(
             errorResponse(
@@ -161,11 +168,12 @@ export const layerRequestRules = Layer.effect(
     return RequestRules.of((handler, { endpoint }) => {
       const limit = limitOf(endpoint)
       const hasBody = endpoint.payload.size > 0
+      const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
       const guard = <E, R>(inner: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
         inner.pipe(
           Effect.catch((error) =>
             HttpApiError.HttpApiSchemaError.is(error)
-              ? Effect.succeed(errorResponse(toInvalidRequest(error)))
+              ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
               : Effect.fail(error)
           ),
           Effect.catchDefect((defect) => {
@@ -181,10 +189,14 @@ export const layerRequestRules = Layer.effect(
       return hasBody
         ? Effect.gen(function* () {
             const request = yield* HttpServerRequest.HttpServerRequest
-            const refused = checkHeaders(request, limit)
+            const refused = checkHeaders(request, limit, takesForms)
             if (Result.isFailure(refused)) return refused.failure
             if (!(yield* hasRoom(request, limit))) return bodiesInTheWay
-            return yield* guard(answerShallow(handler, request))
+            return yield* guard(
+              isForm(request.headers["content-type"] ?? "")
+                ? handler
+                : answerShallow(handler, request)
+            )
           })
         : guard(handler)
     })

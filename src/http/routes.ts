@@ -9,7 +9,10 @@ interface Route {
 }
 
 const routes: ReadonlyArray<Route> = (() => {
-  const methods = new Map<string, Array<string>>()
+  const methods = new Map<string, Array<string>>([
+    ["/openapi.json", ["GET"]],
+    ["/docs", ["GET"]]
+  ])
   for (const group of Object.values(GatewayApi.groups)) {
     for (const endpoint of Object.values(group.endpoints)) {
       const list = methods.get(endpoint.path)

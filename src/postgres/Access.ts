@@ -3,9 +3,9 @@ import { Clock, Effect, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
-import { InvalidApiKey, NotFound } from "../domain/Errors.ts"
+import { NotFound } from "../domain/Errors.ts"
 import { Access, type Caller, type NewKey, Scope } from "../services/Access.ts"
-import { API_KEY_BYTES, formatApiKey, isWellFormedApiKey } from "../services/apiKey.ts"
+import { API_KEY_BYTES, formatApiKey, isWellFormedApiKey, refusedKey } from "../services/apiKey.ts"
 import { Changes } from "../services/Changes.ts"
 import { makeFreshCache } from "../services/FreshCache.ts"
 import { Vault } from "../services/Vault.ts"
@@ -25,10 +25,6 @@ const OwnerRow = Schema.Struct({ organization_id: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 const CACHED_KEYS = 10_000
-
-const refused = new InvalidApiKey({
-  message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>"
-})
 
 export const layerAccess = Layer.effect(
   Access,
@@ -62,14 +58,14 @@ export const layerAccess = Layer.effect(
 
     const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
       function* (key) {
-        if (!isWellFormedApiKey(key)) return yield* refused
+        if (!isWellFormedApiKey(key)) return yield* refusedKey
         const found = yield* find(Hex.encode(yield* vault.hash(key)))
-        if (found === null) return yield* refused
+        if (found === null) return yield* refusedKey
         if (
           found.expiresAt !== null &&
           found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
         ) {
-          return yield* refused
+          return yield* refusedKey
         }
         return found.caller
       }

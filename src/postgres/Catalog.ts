@@ -1,21 +1,14 @@
 /** The catalog in PostgreSQL: one row a version, the newest held in memory. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Ref, Schema } from "effect"
+import { CatalogDocument } from "../domain/CatalogDocument.ts"
 import {
-  CatalogDocument,
-  type CatalogWrite,
-  Channel,
-  Model,
-  Mount
-} from "../domain/CatalogDocument.ts"
-import {
-  type CatalogChange,
-  compareLists,
-  findFaults,
-  findWarnings
-} from "../domain/CatalogRules.ts"
-import { InvalidRequest } from "../domain/Errors.ts"
-import { Catalog, makeSnapshot } from "../services/Catalog.ts"
+  Catalog,
+  checkCatalog,
+  emptySnapshot,
+  makeSnapshot,
+  replacedCatalog
+} from "../services/Catalog.ts"
 import { Changes } from "../services/Changes.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
 import { makeFreshCache } from "../services/FreshCache.ts"
@@ -29,43 +22,6 @@ const VersionRow = Schema.Struct({
 })
 
 const encodeDocument = Schema.encodeSync(CatalogDocument)
-const print = {
-  channel: (channel: Channel) => JSON.stringify(Schema.encodeSync(Channel)(channel)),
-  model: (model: Model) => JSON.stringify(Schema.encodeSync(Model)(model)),
-  mount: (mount: Mount) => JSON.stringify(Schema.encodeSync(Mount)(mount))
-}
-
-const compare = (
-  before: CatalogDocument,
-  after: CatalogDocument,
-  rekeyed: ReadonlyArray<string>
-): CatalogChange => {
-  const channels = compareLists(before.channels, after.channels, (entry) => entry.id, print.channel)
-  return {
-    channels: {
-      ...channels,
-      changed: [
-        ...new Set([...channels.changed, ...rekeyed.filter((id) => !channels.added.includes(id))])
-      ]
-    },
-    models: compareLists(before.models, after.models, (entry) => entry.id, print.model),
-    mounts: compareLists(
-      before.mounts,
-      after.mounts,
-      (entry) => `${entry.model}@${entry.channel}`,
-      print.mount
-    )
-  }
-}
-
-/** What is stored in the clear: everything but the channels' keys. */
-const withoutKeys = (catalog: CatalogWrite): CatalogDocument => ({
-  ...catalog,
-  channels: catalog.channels.map(({ api_key: _, ...channel }) => channel)
-})
-
-const nothing = makeSnapshot(0n, new Date(0), { channels: [], models: [], mounts: [] })
-
 export const layerCatalog = Layer.effect(
   Catalog,
   Effect.gen(function* () {
@@ -73,7 +29,7 @@ export const layerCatalog = Layer.effect(
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
     const changes = yield* Changes
-    const current = yield* Ref.make(nothing)
+    const current = yield* Ref.make(emptySnapshot)
 
     /** Leaves the document where it is unless there is a newer one. */
     const load = Effect.gen(function* () {
@@ -96,16 +52,8 @@ export const layerCatalog = Layer.effect(
 
     const replace: Catalog["Service"]["replace"] = Effect.fn("Catalog.replace")(
       function* (catalog) {
-        const document = withoutKeys(catalog)
-        const faults = findFaults(document, protocols)
-        if (faults[0] !== undefined) {
-          return yield* new InvalidRequest({
-            message: `The catalog contradicts itself in ${faults.length} place(s); nothing was changed. First: ${faults[0].path}: ${faults[0].message}`,
-            param: faults[0].path,
-            faults
-          })
-        }
-        const version = yield* changes
+        const document = yield* Effect.fromResult(checkCatalog(catalog, protocols))
+        const { version, before } = yield* changes
           .telling(
             "catalog",
             Effect.gen(function* () {
@@ -118,19 +66,15 @@ export const layerCatalog = Layer.effect(
                 INSERT INTO catalog_versions (version, document)
                 VALUES (${(latest?.version ?? 0n) + 1n}, ${sql.json(encodeDocument(document))})
                 RETURNING version`)
-              return { version: next.version, before: latest?.document ?? nothing.document }
+              return { version: next.version, before: latest?.document ?? emptySnapshot.document }
             })
           )
           .pipe(bounded)
-        const keyed = yield* credentials.withKey
-        const rekeyed = catalog.channels.flatMap((channel) =>
-          (channel.api_key ?? null) === null ? [] : [channel.id]
+        return replacedCatalog(
+          { version, before, after: document, catalog },
+          protocols,
+          yield* credentials.withKey
         )
-        return {
-          version: version.version,
-          changes: compare(version.before, document, rekeyed),
-          warnings: findWarnings(document, protocols, (channelId) => keyed.has(channelId))
-        }
       }
     )
 

@@ -1,16 +1,16 @@
 /** The ledger in PostgreSQL: each movement of money is one call of one SQL function. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Metric, Schema } from "effect"
-import {
-  IdempotencyMismatch,
-  InsufficientBalance,
-  InvalidRequest,
-  MemberCapExceeded,
-  NotFound,
-  Overloaded
-} from "../domain/Errors.ts"
-import { formatNano } from "../domain/Money.ts"
+import { Overloaded } from "../domain/Errors.ts"
 import { type HoldRequest, Ledger, type Release } from "../services/Ledger.ts"
+import {
+  depositMismatch,
+  depositTooLarge,
+  insufficientBalance,
+  memberCapExceeded,
+  spendingStopped,
+  unknownOrganization
+} from "../services/ledgerRefusals.ts"
 import { ledgerBatchSize } from "../services/metrics.ts"
 import { KeyAlreadyUsed } from "../services/Repeats.ts"
 import { Settings } from "../services/Settings.ts"
@@ -104,7 +104,6 @@ export const layerLedger = Layer.effect(
           keySeconds: settings.idempotencySeconds
         })
         .pipe(Effect.mapError(() => overloaded))
-      const required = formatNano(request.amountNano)
       if (held._tag === "Close")
         return yield* Effect.die(new Error("a hold was answered as a close"))
       switch (held.outcome) {
@@ -114,32 +113,16 @@ export const layerLedger = Layer.effect(
         case "key_used":
           return yield* new KeyAlreadyUsed()
         case "stopped":
-          return yield* new Overloaded({
-            message: "New orders of this organisation are stopped while its books are checked",
-            retryAfterSeconds: 60
-          })
-        case "insufficient_balance": {
-          const available = formatNano(held.available)
-          return yield* new InsufficientBalance({
-            message: `This request needs ${required} ${settings.currency}, and ${available} is available`,
-            required,
-            available
-          })
-        }
-        case "member_cap_exceeded": {
-          const cap = formatNano(held.cap)
-          const used = formatNano(held.used)
-          const waitMillis = held.capEndsAt.getTime() - (yield* Clock.currentTimeMillis)
-          return yield* new MemberCapExceeded({
-            message:
-              `This request needs ${required} ${settings.currency}; of this month's cap of ${cap}, ` +
-              `${used} is used. The next month begins at ${held.capEndsAt.toISOString()}`,
-            cap,
-            used,
-            required,
-            retryAfterSeconds: Math.max(1, Math.ceil(waitMillis / 1000))
-          })
-        }
+          return yield* spendingStopped
+        case "insufficient_balance":
+          return yield* insufficientBalance(settings.currency, request.amountNano, held.available)
+        case "member_cap_exceeded":
+          return yield* memberCapExceeded(
+            settings.currency,
+            { requiredNano: request.amountNano, capNano: held.cap, usedNano: held.used },
+            held.capEndsAt,
+            yield* Clock.currentTimeMillis
+          )
         default:
           return yield* Effect.die(new Error(`${held.outcome} for a hold of ${request.memberId}`))
       }
@@ -169,7 +152,7 @@ export const layerLedger = Layer.effect(
           repeatable(sql`SELECT balance, held FROM pools WHERE organization_id = ${organizationId}`)
         )
         return row === undefined
-          ? yield* new NotFound({ message: "No such organisation" })
+          ? yield* unknownOrganization
           : { balanceNano: row.balance, heldNano: row.held }
       }
     )
@@ -186,15 +169,9 @@ export const layerLedger = Layer.effect(
           case "repeated":
             return false
           case "mismatch":
-            return yield* new IdempotencyMismatch({
-              message: "This reference was deposited before with another amount",
-              param: "reference"
-            })
+            return yield* depositMismatch
           case "too_large":
-            return yield* new InvalidRequest({
-              message: "amount: The pool would hold more than it can count",
-              param: "amount"
-            })
+            return yield* depositTooLarge
         }
       }
     )

@@ -1,13 +1,9 @@
 /** Idempotency keys in PostgreSQL; the ledger's batches write them. */
 import { Effect, Layer, Schema } from "effect"
-import { Digest } from "effect/crypto"
-import { Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
-import { canonicalJson } from "../domain/canonicalJson.ts"
 import { TaskState } from "../domain/VideoTask.ts"
-import type { ImageResult } from "../services/ProtocolAdapter.ts"
-import { Repeats, recallOf, StoredAnswer } from "../services/Repeats.ts"
-import { makeRecentImages } from "../services/recentImages.ts"
+import { makeKeyOf, Repeats, recallOf, StoredAnswer } from "../services/Repeats.ts"
+import { makeRecentAnswers } from "../services/recentAnswers.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const KeptRow = Schema.Struct({
@@ -24,16 +20,8 @@ export const layerRepeats = Layer.effect(
   Repeats,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const digest = yield* Digest.Digest
-    const recent = makeRecentImages()
-
-    const keyOf: Repeats["Service"]["keyOf"] = Effect.fn("Repeats.keyOf")(
-      function* (key, path, body) {
-        const text = new TextEncoder().encode(`${path}\n${canonicalJson(body)}`)
-        const hash = yield* Effect.orDie(digest.digest(Digest.sha256, text))
-        return { key, fingerprint: Hex.encode(hash) }
-      }
-    )
+    const keyOf = yield* makeKeyOf
+    const recent = makeRecentAnswers()
 
     const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
       function* (organizationId, key) {
@@ -82,7 +70,7 @@ export const layerRepeats = Layer.effect(
     return Repeats.of({
       keyOf,
       recall,
-      remember: (organizationId, key, result: ImageResult) =>
+      remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key.key, result)),
       purge
     })

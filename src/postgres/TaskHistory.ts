@@ -2,9 +2,8 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../domain/Errors.ts"
-import { ImageQuote } from "../domain/ImagePricing.ts"
 import { isJobId } from "../domain/jobId.ts"
-import { VideoQuote } from "../domain/VideoPricing.ts"
+import { Quote } from "../domain/Quote.ts"
 import { TaskState } from "../domain/VideoTask.ts"
 import { CallLog } from "../services/CallLog.ts"
 import { type LoggedCall, TaskHistory, type VideoHistory } from "../services/TaskHistory.ts"
@@ -19,7 +18,7 @@ const HoldRow = Schema.Struct({
   id: Schema.String,
   member_id: Schema.String,
   job: JobColumn,
-  quote: Schema.Union([VideoQuote, ImageQuote]),
+  quote: Quote,
   amount: Schema.BigInt,
   state: Schema.Literals(["open", "captured", "released"]),
   captured: Schema.BigInt,
@@ -52,7 +51,7 @@ const VideoRow = Schema.Struct({
 
 const CallRow = Schema.Struct({
   id: Schema.String,
-  purpose: Schema.Literals(["submit", "poll", "image"]),
+  purpose: Schema.Literals(["submit", "poll", "image", "text"]),
   method: Schema.String,
   url: Schema.String,
   status: Schema.NullOr(Schema.Int),

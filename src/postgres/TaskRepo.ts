@@ -7,6 +7,7 @@ import { isTaskId, TaskState, transitions } from "../domain/VideoTask.ts"
 import { Settings } from "../services/Settings.ts"
 import { isPassing } from "../services/storeTrouble.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
+import { makeRecentCompletions } from "./completions.ts"
 import { makeMicroBatch } from "./microBatch.ts"
 import { oneTry, persistent, repeatable, rowOf, rowsOf } from "./rows.ts"
 
@@ -292,7 +293,8 @@ export const layerTaskRepo = Layer.effect(
       putBack,
       pause,
       takeOver,
-      abandoned
+      abandoned,
+      recentCompletions: makeRecentCompletions(sql)
     })
   })
 )

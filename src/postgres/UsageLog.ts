@@ -1,8 +1,10 @@
 /** Usage detail in PostgreSQL; the rows are written by the ledger's captures. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { storable } from "../domain/text.ts"
 import { cutPage, unknownCursor } from "../services/Page.ts"
-import { UsageLog, type UsageRecord } from "../services/UsageLog.ts"
+import { noSuchRecord, UsageLog, type UsageRecord } from "../services/UsageLog.ts"
+import { receiptOf } from "./receipts.ts"
 import { repeatable, rowsOf } from "./rows.ts"
 
 export const UsageRow = Schema.Struct({
@@ -14,6 +16,7 @@ export const UsageRow = Schema.Struct({
   output: Schema.BigInt,
   unit: Schema.String,
   unit_price: Schema.BigInt,
+  input_unit_price: Schema.NullOr(Schema.BigInt),
   charge: Schema.BigInt,
   basis: Schema.String,
   task_id: Schema.NullOr(Schema.String),
@@ -22,7 +25,7 @@ export const UsageRow = Schema.Struct({
 
 /** Columns of `UsageRow`. */
 export const usageColumns =
-  "id, member_id, model, modality, input, output, unit, unit_price, charge, basis, task_id, created_at"
+  "id, member_id, model, modality, input, output, unit, unit_price, input_unit_price, charge, basis, task_id, created_at"
 
 export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
   id: row.id,
@@ -33,6 +36,7 @@ export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
   output: row.output,
   unit: row.unit,
   unitPriceNano: row.unit_price,
+  inputUnitPriceNano: row.input_unit_price,
   chargeNano: row.charge,
   basis: row.basis,
   taskId: row.task_id,
@@ -73,6 +77,21 @@ export const layerUsageLog = Layer.effect(
       }
     )
 
-    return UsageLog.of({ list })
+    const receipt: UsageLog["Service"]["receipt"] = Effect.fn("UsageLog.receipt")(
+      function* (organizationId, memberId, id) {
+        if (storable(id) !== id) return yield* noSuchRecord
+        const [row] = yield* rowsOf(UsageRow)(
+          repeatable(sql`
+          SELECT ${sql.literal(usageColumns)} FROM usage_records
+           WHERE organization_id = ${organizationId} AND id = ${id}
+             AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}`)
+        )
+        return row === undefined
+          ? yield* noSuchRecord
+          : yield* receiptOf(sql, organizationId, toUsage(row))
+      }
+    )
+
+    return UsageLog.of({ list, receipt })
   })
 )

@@ -27,6 +27,16 @@ const CursorRow = Schema.Struct({ at: Schema.String })
 /** Entries of one moment stand in this order, the later event first. */
 const prefixes = ["hold_", "tr_", "release_"] as const
 
+const prefixOf = {
+  hold: prefixes[0],
+  deposit: prefixes[1],
+  capture: prefixes[1],
+  release: prefixes[2]
+}
+
+/** The id of an entry: of holds and releases by the hold, of all others by the transfer. */
+export const entryId = (kind: JournalEntry["kind"], key: string): string => prefixOf[kind] + key
+
 interface Cursor {
   /** As text, because a Date would lose the microseconds. */
   readonly at: string
@@ -35,7 +45,7 @@ interface Cursor {
 }
 
 const toEntry = (row: typeof JournalRow.Type): JournalEntry => ({
-  id: `${prefixes[row.rank] ?? ""}${row.key}`,
+  id: entryId(row.kind, row.key),
   kind: row.kind,
   amountNano: row.amount,
   debit: row.debit,

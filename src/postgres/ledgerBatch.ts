@@ -112,6 +112,7 @@ const usageItem = (holdId: string, usage: UsageEntry) => ({
   output: usage.output.toString(),
   unit: usage.unit,
   unit_price: usage.unitPriceNano.toString(),
+  input_unit_price: usage.inputUnitPriceNano?.toString() ?? null,
   basis: usage.basis
 })
 

@@ -7,9 +7,9 @@ import type { Digest } from "effect/crypto"
 
 export interface CallSubject {
   readonly organizationId: string
-  /** Task id or image request id. */
+  /** Task id, or id of an image or text request. */
   readonly jobId: string
-  readonly purpose: "submit" | "poll" | "image"
+  readonly purpose: "submit" | "poll" | "image" | "text"
   /** The vendor's id of the job, where it had been told before the call. */
   readonly upstreamId: string | null
 }

@@ -1,14 +1,21 @@
 /** What can be ordered: models, their prices, and where they are mounted. */
-import { Context, type Effect } from "effect"
-import type {
-  CatalogDocument,
-  CatalogWrite,
+import { Context, type Effect, Result, Schema } from "effect"
+import {
+  type CatalogDocument,
+  type CatalogWrite,
   Channel,
   Model,
   Mount
 } from "../domain/CatalogDocument.ts"
-import type { CatalogChange, Fault } from "../domain/CatalogRules.ts"
-import type { InvalidRequest } from "../domain/Errors.ts"
+import {
+  type CatalogChange,
+  compareLists,
+  type Fault,
+  findFaults,
+  findWarnings
+} from "../domain/CatalogRules.ts"
+import { InvalidRequest } from "../domain/Errors.ts"
+import type { ProtocolTables } from "../domain/ProtocolTables.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {
@@ -45,6 +52,86 @@ export const makeSnapshot = (
   const models = new Map(document.models.map((model) => [model.id, model]))
   return { version, createdAt, document, models, mounts, channels }
 }
+
+/** The catalog before the first one is loaded. */
+export const emptySnapshot = makeSnapshot(0n, new Date(0), {
+  channels: [],
+  models: [],
+  mounts: []
+})
+
+/** What is stored in the clear, everything but the channels' keys; or every fault of it by path. */
+export const checkCatalog = (
+  catalog: CatalogWrite,
+  protocols: ProtocolTables
+): Result.Result<CatalogDocument, InvalidRequest> => {
+  const document = {
+    ...catalog,
+    channels: catalog.channels.map(({ api_key: _, ...channel }) => channel)
+  }
+  const faults = findFaults(document, protocols)
+  return faults[0] === undefined
+    ? Result.succeed(document)
+    : Result.fail(
+        new InvalidRequest({
+          message: `The catalog contradicts itself in ${faults.length} place(s); nothing was changed. First: ${faults[0].path}: ${faults[0].message}`,
+          param: faults[0].path,
+          faults
+        })
+      )
+}
+
+const print = {
+  channel: (channel: Channel) => JSON.stringify(Schema.encodeSync(Channel)(channel)),
+  model: (model: Model) => JSON.stringify(Schema.encodeSync(Model)(model)),
+  mount: (mount: Mount) => JSON.stringify(Schema.encodeSync(Mount)(mount))
+}
+
+/** `rekeyed` are the channels whose key was written. */
+const compare = (
+  before: CatalogDocument,
+  after: CatalogDocument,
+  rekeyed: ReadonlyArray<string>
+): CatalogChange => {
+  const channels = compareLists(before.channels, after.channels, (entry) => entry.id, print.channel)
+  return {
+    channels: {
+      ...channels,
+      changed: [
+        ...new Set([...channels.changed, ...rekeyed.filter((id) => !channels.added.includes(id))])
+      ]
+    },
+    models: compareLists(before.models, after.models, (entry) => entry.id, print.model),
+    mounts: compareLists(
+      before.mounts,
+      after.mounts,
+      (entry) => `${entry.model}@${entry.channel}`,
+      print.mount
+    )
+  }
+}
+
+/** What an operator is told of a catalog that has taken the place of `before`. */
+export const replacedCatalog = (
+  written: {
+    readonly version: bigint
+    readonly before: CatalogDocument
+    readonly after: CatalogDocument
+    readonly catalog: CatalogWrite
+  },
+  protocols: ProtocolTables,
+  keyed: ReadonlySet<string>
+): CatalogReplaced => ({
+  version: written.version,
+  changes: compare(
+    written.before,
+    written.after,
+    written.catalog.channels.flatMap((channel) =>
+      (channel.api_key ?? null) === null ? [] : [channel.id]
+    )
+  ),
+  warnings: findWarnings(written.after, protocols, (channelId) => keyed.has(channelId))
+})
 
 export class Catalog extends Context.Service<
   Catalog,

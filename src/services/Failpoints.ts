@@ -21,6 +21,12 @@ export type Failpoint =
   | "image.returned"
   | "image.made"
   | "image.captured"
+  | "text.ordered"
+  | "text.held"
+  | "text.refused"
+  | "text.returned"
+  | "text.made"
+  | "text.captured"
 
 export const Failpoints = Context.Reference<{
   readonly pass: (failpoint: Failpoint) => Effect.Effect<void>

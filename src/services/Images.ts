@@ -1,9 +1,10 @@
 /** Image generation: hold, make, capture, answer. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { BillingUnavailable, ImageUnsupportedProtocol } from "../domain/Errors.ts"
-import { ImageQuote, quoteImages } from "../domain/ImagePricing.ts"
-import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
+import type { ImageUnsupportedProtocol } from "../domain/Errors.ts"
+import { ImageQuote } from "../domain/ImagePricing.ts"
+import type { ImageBody } from "../domain/ImageRequest.ts"
+import { unitOf } from "../domain/Quote.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
 import { CallLog, recordingCalls } from "./CallLog.ts"
@@ -11,11 +12,11 @@ import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger } from "./Ledger.ts"
 import { Ordering, type OrderRefusal } from "./Ordering.ts"
-import { type ImageResult, ProtocolAdapter } from "./ProtocolAdapter.ts"
-import { Protocols } from "./Protocols.ts"
+import { makeImagePricing } from "./Pricing.ts"
+import type { ImageResult } from "./ProtocolAdapter.ts"
 import { paidCall } from "./paidCall.ts"
 import { type KeyAlreadyUsed, Repeats, type RequestKey, type StoredAnswer } from "./Repeats.ts"
-import { carriesImages } from "./recentImages.ts"
+import { carriesImages } from "./recentAnswers.ts"
 import { Settings } from "./Settings.ts"
 
 export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol
@@ -41,9 +42,8 @@ const encodeQuote = Schema.encodeSync(ImageQuote)
 export const layerImages = Layer.effect(
   Images,
   Effect.gen(function* () {
+    const price = yield* makeImagePricing
     const ordering = yield* Ordering
-    const protocols = yield* Protocols
-    const adapters = yield* ProtocolAdapter
     const ledger = yield* Ledger
     const random = yield* SecureRandom.SecureRandom
     const settings = yield* Settings
@@ -54,24 +54,7 @@ export const layerImages = Layer.effect(
 
     const generate: Images["Service"]["generate"] = Effect.fn("Images.generate")(
       function* (caller, body, key) {
-        const ordered = yield* ordering.model(caller, body.model, "image")
-        const { protocol, model } = ordered
-        const adapter = adapters.image.get(protocol)
-        if (!protocols.image.has(protocol) || adapter === undefined) {
-          return yield* new ImageUnsupportedProtocol({
-            message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol`,
-            param: "model"
-          })
-        }
-        const mounted = yield* ordering.account(ordered)
-        if (model.prices?.kind !== "image") {
-          return yield* new BillingUnavailable({
-            message: "No price is configured for this model, so it cannot be billed",
-            param: "model"
-          })
-        }
-        const images = imageCount(body)
-        const quote = yield* Effect.fromResult(quoteImages(model.prices, images))
+        const { quote, protocol, adapter, mounted } = yield* price(caller, body)
         const id = `im_${yield* random.uuidV7()}`
         const { organizationId } = caller
         const close = { organizationId, holdId: id, by: "image", task: null }
@@ -94,7 +77,7 @@ export const layerImages = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
-            yield* ordering.place(mounted)
+            yield* ordering.place(job)
             yield* failpoints.pass("image.ordered")
             yield* ledger.hold({
               organizationId,
@@ -134,9 +117,8 @@ export const layerImages = Layer.effect(
                 model: body.model,
                 modality: "image",
                 input: 0n,
-                output: BigInt(images),
-                unit: "image",
-                unitPriceNano: quote.nanoPerImage,
+                output: BigInt(quote.images),
+                ...unitOf(quote),
                 basis: "requested_images"
               },
               answer: yield* keepAnswer(result)

@@ -24,7 +24,7 @@ export interface VendorJob {
 export interface HoldRequest {
   readonly organizationId: string
   readonly memberId: string
-  /** Task id or image request id, minted before any side effect: the hold's idempotency key. */
+  /** Task id, or id of an image or text request, minted before any side effect: the hold's idempotency key. */
   readonly id: string
   readonly amountNano: bigint
   /** After this time an open hold is swept. */
@@ -49,6 +49,8 @@ export interface UsageEntry {
   readonly output: bigint
   readonly unit: "token" | "second" | "image"
   readonly unitPriceNano: bigint
+  /** Where input is charged apart, by this price; `unitPriceNano` is of output then. */
+  readonly inputUnitPriceNano?: bigint
   readonly basis: string
 }
 
@@ -61,7 +63,7 @@ export interface Orphan {
 interface Close {
   readonly organizationId: string
   readonly holdId: string
-  /** Who closed it: `create`, `poll`, `sweep`, `image`. */
+  /** Who closed it: `create`, `poll`, `sweep`, `image`, `text`. */
   readonly by: string
   /**
    * State change written in the same commit. A task that is elsewhere by then keeps its hold open.
@@ -163,7 +165,7 @@ export class Ledger extends Context.Service<
      * others may spend (again). Holds that are open are closed as ever.
      */
     stopSpending(reasons: ReadonlyMap<string, string>): Effect.Effect<void>
-    /** Releases image holds left open: past their time, or all of them. Answers how many. */
+    /** Releases the holds of images and texts left open: past their time, or all of them. Answers how many. */
     sweepImages(scope: "overdue" | "all"): Effect.Effect<number>
   }
 >()("gateway/services/Ledger") {}

@@ -55,11 +55,14 @@ export interface MountedModel {
 export class Ordering extends Context.Service<
   Ordering,
   {
-    /** Checks, in this order: the model exists, the key may call it, it is open, it fits. */
+    /**
+     * Checks, in this order: the model exists, the key may call it, it is open, it is of the modality
+     * or of one of them.
+     */
     model(
       caller: Caller,
       modelId: string,
-      modality: Modality
+      modality: Modality | ReadonlyArray<Modality>
     ): Effect.Effect<
       OrderedModel,
       ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch | Overloaded
@@ -73,7 +76,7 @@ export class Ordering extends Context.Service<
      * A place among the paid calls this gateway has open at the channel, until the scope closes.
      * Taken before the hold, and given back when nothing of the order runs any more.
      */
-    place(mounted: MountedModel): Effect.Effect<void, RateLimited, Scope.Scope>
+    place(job: { readonly channelId: string }): Effect.Effect<void, RateLimited, Scope.Scope>
   }
 >()("gateway/services/Ordering") {}
 
@@ -106,9 +109,10 @@ export const layerOrdering = Layer.effect(
             param: "model"
           })
         }
-        if (found.modality !== modality) {
+        const fitting = [modality].flat()
+        if (!fitting.includes(found.modality)) {
           return yield* new ModalityMismatch({
-            message: `${name} is a model of modality ${found.modality}, not ${modality}`,
+            message: `${name} is a model of modality ${found.modality}, not ${fitting.join(" or ")}`,
             param: "model"
           })
         }

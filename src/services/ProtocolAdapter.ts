@@ -4,6 +4,8 @@
  */
 import { Context, type Effect, type Redacted, type Result } from "effect"
 import type { ImageBody } from "../domain/ImageRequest.ts"
+import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
+import type { TokenCounts } from "../domain/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../domain/VideoPricing.ts"
 import type { Resolution } from "../domain/VideoProtocol.ts"
@@ -90,10 +92,55 @@ export interface ImageAdapter {
   generate(account: ChannelAccount, order: ImageOrder): Effect.Effect<ImageResult, VendorFailure>
 }
 
+export interface TextOrder<Body> {
+  readonly upstreamModel: string
+  readonly body: Body
+}
+
+/** The vendor's answer in the standard form, and what is charged by. */
+export interface TextAnswer {
+  readonly result: Readonly<Record<string, unknown>>
+  /** Null where the vendor did not count, or not in whole numbers. */
+  readonly usage: TokenCounts | null
+  /** UTF-8 bytes of the text that was written. */
+  readonly outputBytes: number
+}
+
+/** A server-sent event of an answer that is being written. */
+export interface TextPiece {
+  /** The event as it came, with the blank line that ends it; null when it is not for the client. */
+  readonly event: Uint8Array | null
+  readonly usage: TokenCounts | null
+  readonly outputBytes: number
+}
+
+export interface TextAdapter {
+  /** Waits for a whole answer. Never repeated on failure. */
+  complete(
+    account: ChannelAccount,
+    order: TextOrder<ChatBody>
+  ): Effect.Effect<TextAnswer, VendorFailure>
+  /**
+   * Hands every event to `take` as it comes, and reads the next one when it was taken. The event
+   * that ends the stream is left out. Fails also when the stream breaks off or tells an error after
+   * events were taken. The time `take` takes does not count as the vendor's.
+   */
+  stream(
+    account: ChannelAccount,
+    order: TextOrder<ChatBody>,
+    take: (piece: TextPiece) => Effect.Effect<void>
+  ): Effect.Effect<void, VendorFailure>
+  embed(
+    account: ChannelAccount,
+    order: TextOrder<EmbeddingBody>
+  ): Effect.Effect<TextAnswer, VendorFailure>
+}
+
 /** Every adapter there is, by the name of its protocol. */
 export interface Adapters {
   readonly video: ReadonlyMap<string, VideoAdapter>
   readonly image: ReadonlyMap<string, ImageAdapter>
+  readonly text: ReadonlyMap<string, TextAdapter>
 }
 
 export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>()(

@@ -3,16 +3,21 @@
  * orders once, whatever gateway its repeats reach; they are answered what the first one was.
  */
 import { Context, Effect, Schema } from "effect"
+import { Digest } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { canonicalJson } from "../domain/canonicalJson.ts"
 import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
-import type { ImageResult } from "./ProtocolAdapter.ts"
 
 export interface RequestKey {
   readonly key: string
   /** Of path and body: another request under the same key is told apart. */
   readonly fingerprint: string
 }
+
+/** The JSON object an order was answered with. */
+export type AnswerBody = Readonly<Record<string, unknown>>
 
 /** The key was taken by another hold in the meantime. */
 export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}
@@ -23,6 +28,8 @@ export const StoredAnswer = Schema.Union([
   Schema.TaggedStruct("Images", {
     result: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
   }),
+  /** What a model wrote is never kept in the database. */
+  Schema.TaggedStruct("Text", { streamed: Schema.Boolean }),
   Schema.TaggedStruct("Refused", { error: UpstreamError })
 ])
 export type StoredAnswer = typeof StoredAnswer.Type
@@ -40,7 +47,8 @@ export interface KeptRequest {
 /** How the first request was answered. */
 export type Recalled =
   | { readonly _tag: "Video"; readonly id: string }
-  | { readonly _tag: "Images"; readonly result: ImageResult }
+  | { readonly _tag: "Images"; readonly result: AnswerBody }
+  | { readonly _tag: "Text"; readonly result: AnswerBody }
   | { readonly _tag: "Refused"; readonly error: UpstreamError }
 
 export type RepeatRefusal = IdempotencyConflict | IdempotencyMismatch
@@ -52,12 +60,21 @@ export class Repeats extends Context.Service<
     keyOf(key: string, path: string, body: unknown): Effect.Effect<RequestKey>
     /** Null when the key is fresh. */
     recall(organizationId: string, key: RequestKey): Effect.Effect<Recalled | null, RepeatRefusal>
-    /** Keeps images that the database does not keep, for a while and only on this gateway. */
-    remember(organizationId: string, key: RequestKey, result: ImageResult): Effect.Effect<void>
+    /** Keeps an answer that the database does not keep, for a while and only on this gateway. */
+    remember(organizationId: string, key: RequestKey, result: AnswerBody): Effect.Effect<void>
     /** Drops keys whose time is over. */
     readonly purge: Effect.Effect<void>
   }
 >()("gateway/services/Repeats") {}
+
+/** Every store makes keys alike, so that a repeat is known wherever it arrives. */
+export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"]["keyOf"] =>
+  Effect.fn("Repeats.keyOf")(function* (key, path, body) {
+    const text = new TextEncoder().encode(`${path}\n${canonicalJson(body)}`)
+    const hash = yield* Effect.orDie(digest.digest(Digest.sha256, text))
+    return { key, fingerprint: Hex.encode(hash) }
+  })
+)
 
 const RETRY_SECONDS = 1
 
@@ -67,11 +84,14 @@ const stillRunning = new IdempotencyConflict({
   retryAfterSeconds: RETRY_SECONDS
 })
 
+const notKept = (message: string) =>
+  new IdempotencyConflict({ message, param: "idempotency-key", retryAfterSeconds: null })
+
 /** What the first request came to, or why that cannot be told. */
 export const recallOf = (
   kept: KeptRequest,
   key: RequestKey,
-  remembered: ImageResult | null
+  remembered: AnswerBody | null
 ): Effect.Effect<Recalled, RepeatRefusal> => {
   if (kept.fingerprint !== key.fingerprint) {
     return Effect.fail(
@@ -89,14 +109,21 @@ export const recallOf = (
     const result = kept.answer.result ?? remembered
     return result === null
       ? Effect.fail(
-          new IdempotencyConflict({
-            message:
-              "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others",
-            param: "idempotency-key",
-            retryAfterSeconds: null
-          })
+          notKept(
+            "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others"
+          )
         )
       : Effect.succeed({ _tag: "Images", result })
+  }
+  if (kept.answer?._tag === "Text") {
+    // What is remembered under a key may be the answer to an earlier request of another form.
+    return remembered === null || kept.answer.streamed
+      ? Effect.fail(
+          notKept(
+            "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
+          )
+        )
+      : Effect.succeed({ _tag: "Text", result: remembered })
   }
   return kept.holdIsOpen
     ? Effect.fail(stillRunning)

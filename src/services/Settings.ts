@@ -12,6 +12,8 @@ export interface Settings {
   readonly submitDeadlineSeconds: number
   /** From the hold to the moment an image without an answer is given up. */
   readonly imageDeadlineSeconds: number
+  /** From the hold to the moment a text without an answer is given up. */
+  readonly textDeadlineSeconds: number
   /** From the hold to the moment a task is failed and refunded. */
   readonly taskDeadlineSeconds: number
   /** How long a task the vendor does not know stays open. */
@@ -36,6 +38,8 @@ export interface Settings {
   readonly pollsPerChannel: number
   /** How often the books are audited, by one of the gateways that share them. */
   readonly auditSeconds: number
+  /** How often a stream of events with nothing to tell says that it is still there. */
+  readonly heartbeatSeconds: number
   /** How often a gateway looks whether its database and its poller are well. */
   readonly healthSeconds: number
   /** How often the totals of the database are counted for the metrics. */
@@ -74,6 +78,7 @@ export const defaultSettings: Settings = {
   soleGateway: false,
   submitDeadlineSeconds: 120,
   imageDeadlineSeconds: 240,
+  textDeadlineSeconds: 600,
   taskDeadlineSeconds: 24 * 3600,
   unknownGraceSeconds: 600,
   askIntervalSeconds: 2,
@@ -86,6 +91,7 @@ export const defaultSettings: Settings = {
   unheardCacheSeconds: 0.5,
   pollsPerChannel: 64,
   auditSeconds: 60,
+  heartbeatSeconds: 15,
   healthSeconds: 1,
   totalsSeconds: 5,
   drainSeconds: 0,

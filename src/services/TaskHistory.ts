@@ -1,8 +1,7 @@
 /** What happened to one order, from its hold to its end, for the operator. */
 import { Context, type Effect } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
-import type { ImageQuote } from "../domain/ImagePricing.ts"
-import type { VideoQuote } from "../domain/VideoPricing.ts"
+import type { Quote } from "../domain/Quote.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
 import type { CallSubject, VendorCall } from "./CallLog.ts"
 import type { VendorJob } from "./Ledger.ts"
@@ -28,7 +27,7 @@ export interface HoldHistory {
   readonly closedBy: string | null
 }
 
-/** What only video tasks have: an image request is its hold. */
+/** What only video tasks have: an image or text request is its hold. */
 export interface VideoHistory {
   readonly keyId: string
   readonly model: string
@@ -53,7 +52,7 @@ export interface JobHistory {
   readonly id: string
   readonly memberId: string
   readonly job: VendorJob
-  readonly quote: VideoQuote | ImageQuote
+  readonly quote: Quote
   readonly hold: HoldHistory
   readonly video: VideoHistory | null
   /** The newest ones where there are very many, in the order of their starts. */
@@ -69,21 +68,25 @@ export interface JobHistory {
 export class TaskHistory extends Context.Service<
   TaskHistory,
   {
-    /** By the id of a task or image request, of any organisation. */
+    /** By the id of a task, image or text request, of any organisation. */
     find(id: string): Effect.Effect<JobHistory, TaskNotFound>
   }
 >()("gateway/services/TaskHistory") {}
 
-const imageStates = { open: "processing", captured: "succeeded", released: "failed" } as const
+const holdStates = { open: "processing", captured: "succeeded", released: "failed" } as const
 
-/** An image request has the states of a task, told by its hold. */
+/** What was ordered. */
+export const kindOf = ({ video, quote }: JobHistory): "video" | "image" | "text" =>
+  video !== null ? "video" : quote.kind === "tokens" ? "text" : "image"
+
+/** An image or text request has the states of a task, told by its hold. */
 export const stateOf = ({ video, hold }: JobHistory): TaskState =>
-  video === null ? imageStates[hold.state] : video.state
+  video === null ? holdStates[hold.state] : video.state
 
 export interface Transition {
   readonly state: TaskState
   readonly at: Date
-  /** Who brought it about: `create`, `image`, `poll` or `sweep`. */
+  /** Who brought it about: `create`, `image`, `text`, `poll` or `sweep`. */
   readonly by: string
 }
 
@@ -92,7 +95,7 @@ export const transitionsOf = (history: JobHistory): ReadonlyArray<Transition> =>
   const { hold, video } = history
   const begun: ReadonlyArray<Transition> =
     video === null
-      ? [{ state: "processing", at: hold.createdAt, by: "image" }]
+      ? [{ state: "processing", at: hold.createdAt, by: kindOf(history) }]
       : [
           { state: "submitting", at: hold.createdAt, by: "create" },
           ...(video.acceptedAt === null

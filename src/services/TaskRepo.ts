@@ -1,6 +1,7 @@
 /** Video tasks as they are stored. Creation and ending ride in the ledger's commits. */
 import { Context, type Effect, type Option } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
+import type { VideoKind } from "../domain/VideoKind.ts"
 import type { VideoQuote } from "../domain/VideoPricing.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
 
@@ -81,6 +82,12 @@ export interface ClaimOptions {
   readonly asked: ReadonlyMap<string, number>
 }
 
+/** A task that succeeded, and how long after it was ordered. */
+export interface Completion {
+  readonly kind: VideoKind
+  readonly tookSeconds: number
+}
+
 export class TaskRepo extends Context.Service<
   TaskRepo,
   {
@@ -129,5 +136,7 @@ export class TaskRepo extends Context.Service<
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<Task>>
+    /** Those that succeeded among that many newest tasks, the latest end last. */
+    recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
   }
 >()("gateway/services/TaskRepo") {}

@@ -2,35 +2,21 @@
  * Ordering a video: hold, submit, record, answer. Each step is safe to stop after: what a crash
  * leaves in `submitting` is given back by the sweep.
  */
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import {
-  BillingUnavailable,
-  type InvalidRequest,
-  type VideoSkuInvalid,
-  VideoUnsupportedProtocol
-} from "../domain/Errors.ts"
+import type { InvalidRequest, VideoSkuInvalid, VideoUnsupportedProtocol } from "../domain/Errors.ts"
 import { withoutEchoes } from "../domain/echoes.ts"
-import type { Prices } from "../domain/Prices.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
-import { quoteVideo, VideoQuote } from "../domain/VideoPricing.ts"
-import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
-import {
-  countInputs,
-  normaliseVideo,
-  type VideoBody,
-  type VideoInput
-} from "../domain/VideoRequest.ts"
-import { resolveSku } from "../domain/VideoSku.ts"
+import { VideoQuote } from "../domain/VideoPricing.ts"
+import type { VideoBody } from "../domain/VideoRequest.ts"
 import type { Caller } from "./Access.ts"
 import { CallLog, recordingCalls } from "./CallLog.ts"
 import { makeDetached } from "./Detached.ts"
 import { Failpoints } from "./Failpoints.ts"
-import { InputVideo } from "./InputVideo.ts"
 import { Ledger } from "./Ledger.ts"
 import { Ordering, type OrderRefusal } from "./Ordering.ts"
-import { ProtocolAdapter, type VideoOrder } from "./ProtocolAdapter.ts"
-import { Protocols } from "./Protocols.ts"
+import { makeVideoPricing } from "./Pricing.ts"
+import type { VideoOrder } from "./ProtocolAdapter.ts"
 import { abandonedCall, type GiveBack, paidCall } from "./paidCall.ts"
 import type { KeyAlreadyUsed, RequestKey } from "./Repeats.ts"
 import { Settings } from "./Settings.ts"
@@ -42,11 +28,16 @@ export type VideoRefusal =
   | VideoUnsupportedProtocol
   | VideoSkuInvalid
 
+export interface AcceptedVideo {
+  readonly id: string
+  readonly quote: VideoQuote
+}
+
 export class VideoTasks extends Context.Service<
   VideoTasks,
   {
     /**
-     * Orders a video and answers the task's id once the vendor has accepted it. On every failure
+     * Orders a video and answers the task's id and price once the vendor has accepted it. On every failure
      * the whole hold is back before the error is answered. The key stands for this order from its
      * hold on, unless nothing came of it.
      */
@@ -54,80 +45,29 @@ export class VideoTasks extends Context.Service<
       caller: Caller,
       body: VideoBody,
       key: RequestKey | null
-    ): Effect.Effect<string, VideoRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<AcceptedVideo, VideoRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/VideoTasks") {}
 
 const encodeQuote = Schema.encodeSync(VideoQuote)
 
-/** SKU, price and hold of an order, from the request alone: nothing has been touched yet. */
-const priceOrder = (
-  row: VideoProtocolRow,
-  prices: Prices | undefined,
-  input: VideoInput,
-  videoSeconds: number | null
-) =>
-  Result.gen(function* () {
-    const video =
-      prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
-    const billing = video?.kind ?? row.billing ?? "second_video"
-    const sku = yield* resolveSku(row, billing, input)
-    if (video === undefined) {
-      return yield* Result.fail(
-        new BillingUnavailable({
-          message: "No price is configured for this model, so this order cannot be billed",
-          param: "resolution"
-        })
-      )
-    }
-    const inputs = countInputs(input.blocks)
-    const quote = yield* quoteVideo(video, sku, { videos: inputs.videos, videoSeconds })
-    return { sku, quote, inputs }
-  })
-
 export const layerVideoTasks = Layer.effect(
   VideoTasks,
   Effect.gen(function* () {
+    const price = yield* makeVideoPricing
     const ordering = yield* Ordering
-    const protocols = yield* Protocols
-    const adapters = yield* ProtocolAdapter
     const ledger = yield* Ledger
     const tasks = yield* TaskRepo
     const random = yield* SecureRandom.SecureRandom
     const settings = yield* Settings
     const failpoints = yield* Failpoints
-    const inputVideo = yield* InputVideo
     const callLog = yield* CallLog
     const detached = yield* makeDetached("30 seconds")
 
     const create: VideoTasks["Service"]["create"] = Effect.fn("VideoTasks.create")(
       function* (caller, body, key) {
-        const input = yield* Effect.fromResult(normaliseVideo(body))
-        const ordered = yield* ordering.model(caller, body.model, "video")
-        const { protocol } = ordered
-        const row = protocols.video.get(protocol)
-        const adapter = adapters.video.get(protocol)
-        if (row === undefined || adapter === undefined) {
-          return yield* new VideoUnsupportedProtocol({
-            message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol`,
-            param: "model"
-          })
-        }
-        const listedProtocol = ordered.model.protocol
-        if (!canServe(row, protocols.video.get(listedProtocol))) {
-          return yield* new VideoUnsupportedProtocol({
-            message: `${JSON.stringify(body.model)} is listed under ${listedProtocol}, which ${protocol} cannot serve`,
-            param: "model"
-          })
-        }
-        const mounted = yield* ordering.account(ordered)
-        const price = (videoSeconds: number | null) =>
-          Effect.fromResult(priceOrder(row, ordered.model.prices, input, videoSeconds))
-        const { sku, quote, inputs } = yield* Effect.flatMap(price(null), (first) =>
-          first.quote.kind === "token_video" && first.quote.withVideo
-            ? Effect.flatMap(inputVideo.knownSeconds(input.blocks), price)
-            : Effect.succeed(first)
-        )
+        const { input, sku, quote, inputs, protocol, listedProtocol, adapter, mounted } =
+          yield* price(caller, body)
         const id = `vt_${yield* random.uuidV7()}`
         const order: VideoOrder = {
           taskId: id,
@@ -176,7 +116,7 @@ export const layerVideoTasks = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
-            yield* ordering.place(mounted)
+            yield* ordering.place(job)
             yield* failpoints.pass("video.ordered")
             yield* ledger.hold({
               organizationId,
@@ -218,7 +158,7 @@ export const layerVideoTasks = Layer.effect(
               return yield* givenUp()
             }
             yield* failpoints.pass("video.recorded")
-            return id
+            return { id, quote }
           }).pipe(Effect.scoped)
         )
       }

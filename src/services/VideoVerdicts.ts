@@ -5,6 +5,8 @@
  */
 import { Effect, Metric, Random } from "effect"
 import { nextPollSeconds, pauseSeconds } from "../domain/PollPace.ts"
+import { unitOf } from "../domain/Quote.ts"
+import { kindOf } from "../domain/VideoKind.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
 import { Failpoints } from "./Failpoints.ts"
 import { Ledger, type Orphan, type UsageEntry } from "./Ledger.ts"
@@ -13,6 +15,7 @@ import { noteCompletion } from "./noteCompletion.ts"
 import type { VideoStatus } from "./ProtocolAdapter.ts"
 import { Settings } from "./Settings.ts"
 import { type ClaimedTask, TaskRepo } from "./TaskRepo.ts"
+import { UsualTimes } from "./UsualTimes.ts"
 
 /** Why a question brought no verdict. */
 export interface Trouble {
@@ -42,9 +45,7 @@ const usageOf = (task: ClaimedTask, charge: ReturnType<typeof chargeVideo>): Usa
   modality: "video",
   input: 0n,
   output: charge.units,
-  unit: task.quote.kind === "token_video" ? "token" : "second",
-  unitPriceNano:
-    task.quote.kind === "token_video" ? task.quote.nanoPerToken : task.quote.nanoPerSecond,
+  ...unitOf(task.quote),
   basis: charge.basis
 })
 
@@ -59,6 +60,7 @@ export const makeVideoVerdicts = Effect.gen(function* () {
   const tasks = yield* TaskRepo
   const settings = yield* Settings
   const failpoints = yield* Failpoints
+  const usualTimes = yield* UsualTimes
 
   const succeed = Effect.fnUntraced(function* (
     task: ClaimedTask,
@@ -78,7 +80,10 @@ export const makeVideoVerdicts = Effect.gen(function* () {
       },
       answer: null
     })
-    if (closed.won) yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+    if (closed.won) {
+      yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+      yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
+    }
     if (!closed.won && closed.state === "released") {
       yield* countOn(lateSuccesses, task)
       yield* Effect.logWarning("a task succeeded after it had been failed and refunded").pipe(

@@ -6,8 +6,14 @@
 import { crc32 } from "node:zlib"
 import { Redacted } from "effect"
 import { Base64Url } from "effect/encoding"
+import { InvalidApiKey } from "../domain/Errors.ts"
 
 export const API_KEY_BYTES = 32
+
+/** The one answer to every key that opens nothing. */
+export const refusedKey = new InvalidApiKey({
+  message: "The API key is missing or not valid. Send it as: Authorization: Bearer <API_KEY>"
+})
 
 const pattern = /^mg_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 

@@ -19,6 +19,10 @@ export const requestsInFlight = Metric.gauge("gateway_http_requests_in_flight", 
   description: "Requests that are being handled"
 })
 
+export const eventStreams = Metric.gauge("gateway_event_streams", {
+  description: "Clients that listen to the events of a task"
+})
+
 /** Label: `route`. */
 export const requestSeconds = Metric.histogram("gateway_http_request_duration_seconds", {
   description: "From the head of a request to its answer",

@@ -6,7 +6,7 @@ const Count = Schema.Int
 
 const Subject = {
   protocol: Schema.String,
-  kind: Schema.Literals(["video", "image"]),
+  kind: Schema.Literals(["video", "image", "text"]),
   upstream_id: Schema.String,
   model: Schema.String
 }

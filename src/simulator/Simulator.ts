@@ -9,6 +9,7 @@ import { ip_b } from "./ip_b.ts"
 import { ip_c } from "./ip_c.ts"
 import { layerMedia, MediaLinks } from "./Media.ts"
 import type { ClipUnusable } from "./media/clip.ts"
+import { openai } from "./openai.ts"
 import { Requests, type SeenRequest } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
 import { layerVendors } from "./Vendor.ts"
@@ -47,7 +48,7 @@ export class Simulator extends Context.Service<
   }
 >()("gateway/simulator/Simulator") {}
 
-const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c])
+const vendors = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c, openai])
 
 /**
  * Serves until its scope closes; requests still open are then interrupted. Fails when the port is

@@ -22,7 +22,7 @@ export interface Place {
 /** An order that passed the vendor's checks. */
 export interface Draft {
   readonly place: Place
-  readonly kind: "video" | "image"
+  readonly kind: "video" | "image" | "text"
   readonly model: string
   readonly key: string
   /** Switches are read from here, so it holds every text of the request. */

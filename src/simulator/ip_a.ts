@@ -5,15 +5,23 @@ import { MediaLinks, pictureSeed, type Size } from "./Media.ts"
 import { drawPicture, maxSide } from "./media/picture.ts"
 import { placeOrder } from "./placing.ts"
 import { producedImages } from "./rendering.ts"
+import {
+  badKey,
+  invalid,
+  missingModel,
+  moderatedInput,
+  ofFault,
+  refuse,
+  refusedContent
+} from "./standardErrors.ts"
 import { type Lifecycle, Tasks } from "./Tasks.ts"
 import {
-  type BodyFault,
   type Call,
   type Desk,
   decodeBody,
   isMissingModel,
   keyOf,
-  Refusal,
+  type Refusal,
   type Vendor
 } from "./Vendor.ts"
 
@@ -35,52 +43,6 @@ const Submit = Schema.Struct({
   image: optional(Schema.Union([Url, Schema.Array(Url)])),
   user: optional(Schema.String)
 })
-
-const refusal = (
-  status: number,
-  type: string,
-  code: string | null,
-  message: string,
-  param: string | null = null
-) => new Refusal({ status, body: { error: { message, type, param, code } } })
-
-const invalid = (param: string, message: string) =>
-  refusal(400, "invalid_request_error", "invalid_request", message, param)
-
-const ofFault = ({ path, problem }: BodyFault) => {
-  if (path === "") {
-    return refusal(
-      400,
-      "invalid_request_error",
-      "invalid_request",
-      "the body must be a JSON object"
-    )
-  }
-  return invalid(path, problem === "missing" ? `${path} is required` : `${path} is not valid`)
-}
-
-const badKey = () =>
-  refusal(401, "invalid_request_error", "invalid_api_key", "The API key is missing or incorrect")
-
-const refuse = (status: number): Refusal => {
-  switch (status) {
-    case 401:
-      return badKey()
-    case 402:
-      return refusal(402, "insufficient_quota", "insufficient_quota", "The balance is not enough")
-    case 404:
-      return refusal(404, "invalid_request_error", "not_found", "There is no such address")
-    case 429:
-      return refusal(429, "rate_limit_error", "rate_limit_exceeded", "The rate limit was exceeded")
-    default:
-      return status >= 500
-        ? refusal(status, "server_error", null, "The server had an error")
-        : refusal(status, "invalid_request_error", "invalid_request", "The request is not valid")
-  }
-}
-
-const refusedContent = (code: string) =>
-  refusal(400, "invalid_request_error", code, "The request was refused by the safety system")
 
 const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
 
@@ -142,8 +104,7 @@ export const submitAt = (desk: Desk) =>
     const order = yield* decodeSubmit(call.body)
     const size = yield* Effect.fromResult(readSize(order.size ?? "1024x1024"))
     if (isMissingModel(order.model)) {
-      const message = `The model ${order.model} does not exist`
-      return yield* refusal(404, "invalid_request_error", "model_not_found", message, "model")
+      return yield* missingModel(order.model)
     }
     const images = [order.image ?? []].flat().length
     return yield* placeOrder(
@@ -169,8 +130,6 @@ export const submitAt = (desk: Desk) =>
       (accepted) => answer(desk, accepted, size, order.response_format === "b64_json", order.prompt)
     )
   })
-
-export const moderatedInput = () => refusedContent("content_policy_violation")
 
 const desk: Desk = { protocol: "ip_a", refuse, moderatedInput }
 const submit = submitAt(desk)

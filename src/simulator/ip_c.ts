@@ -2,10 +2,11 @@ import * as cloud from "./cloud.ts"
 import * as ip_a from "./ip_a.ts"
 import * as ip_b from "./ip_b.ts"
 import { authenticate, refuse, relayed } from "./relay.ts"
+import { moderatedInput } from "./standardErrors.ts"
 import type { Desk, Vendor } from "./Vendor.ts"
 
 const relay = { protocol: "ip_c", refuse }
-const standard: Desk = { ...relay, family: "a", moderatedInput: ip_a.moderatedInput }
+const standard: Desk = { ...relay, family: "a", moderatedInput }
 const native: Desk = { ...relay, family: "f", moderatedInput: cloud.moderatedInput }
 
 /**

@@ -10,13 +10,15 @@ import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 /**
  * Takes an order that passed the vendor's checks, unless a switch in its prompt says otherwise.
  * Nothing is booked for a refused order; what is answered for a booked one is the switch's choice
- * too. `answer` runs after the booking.
+ * too. `answer` runs after the booking; a response of its own, such as a stream, goes out as it is.
  */
 export const placeOrder = Effect.fnUntraced(function* (
   desk: Desk,
   call: Call,
   draft: Omit<Draft, "place" | "key">,
-  answer: (accepted: AcceptedEntry) => Effect.Effect<Schema.Json, Refusal, Bench>
+  answer: (
+    accepted: AcceptedEntry
+  ) => Effect.Effect<Schema.Json | HttpServerResponse.HttpServerResponse, Refusal, Bench>
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Refusal, Bench> {
   const switches = readSwitches(draft.prompt)
   yield* refuseInstead(desk, switches)
@@ -34,12 +36,11 @@ export const placeOrder = Effect.fnUntraced(function* (
   const accepted = yield* tasks.accept({ ...draft, place: desk, key: call.key })
   const body = yield* answer(accepted)
   if (isOn(switches, "lost")) {
-    NodeHttpServerRequest.toIncomingMessage(
-      yield* HttpServerRequest.HttpServerRequest
-    ).socket.destroy()
+    yield* hangUp
     return yield* Effect.never
   }
   if (isOn(switches, "hang")) return yield* Effect.never
+  if (HttpServerResponse.isHttpServerResponse(body)) return body
   if (isOn(switches, "truncated")) {
     const text = JSON.stringify(body)
     return HttpServerResponse.text(text.slice(0, Math.floor(text.length / 2)), {
@@ -47,6 +48,11 @@ export const placeOrder = Effect.fnUntraced(function* (
     })
   }
   return HttpServerResponse.jsonUnsafe(body)
+})
+
+/** Closes the connection the request came on. */
+export const hangUp = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+  NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
 })
 
 const refuseInstead = (desk: Desk, switches: Switches): Effect.Effect<void, Refusal> => {

@@ -27,7 +27,10 @@ const names = new Set([
   "usage",
   "fewer",
   "async",
-  "onechoice"
+  "onechoice",
+  "breaks",
+  "stalls",
+  "errors"
 ])
 
 /** Reads the switches of a prompt; the last one of a name counts, words of other names are text. */

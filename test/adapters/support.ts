@@ -35,7 +35,7 @@ const limitOf = (seconds: number): SendOptions => ({
 })
 
 /** All different, so that a call that takes another one's limit is seen. */
-export const limitSeconds = { submit: 7, poll: 5, image: 11 } as const
+export const limitSeconds = { submit: 7, poll: 5, image: 11, text: 13 } as const
 
 /** The client the gateway itself runs on. */
 export const layerSockets = NodeHttpClient.layerUndici
@@ -46,7 +46,8 @@ export const layerOverSockets = layerAdapters.pipe(
     Layer.succeed(VendorLimits, {
       submit: limitOf(limitSeconds.submit),
       poll: limitOf(limitSeconds.poll),
-      image: limitOf(limitSeconds.image)
+      image: limitOf(limitSeconds.image),
+      text: limitOf(limitSeconds.text)
     })
   )
 )

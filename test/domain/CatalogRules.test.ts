@@ -175,6 +175,30 @@ describe("a contradiction", () => {
       [mount("film", "one", "vp_e")],
       "mounts[0].protocol",
       "vp_e is billed by second_video, but the price is token_video"
+    ],
+    [
+      "a chat listed under a video protocol",
+      [],
+      [model("m", "chat", "vp_a", tokens)],
+      [],
+      "models[0].protocol",
+      "vp_a is a protocol of video models, not of chat models"
+    ],
+    [
+      "an embedding listed under an image protocol",
+      [],
+      [model("m", "embedding", "ip_a", tokens)],
+      [],
+      "models[0].protocol",
+      "ip_a is a protocol of image models, not of embedding models"
+    ],
+    [
+      "an image understanding mounted on an image protocol",
+      [channel("one")],
+      [model("m", "vlm", "openai", tokens)],
+      [mount("m", "one", "ip_b")],
+      "mounts[0].protocol",
+      "ip_b is a protocol of image models, not of vlm models"
     ]
   ])("is found by its path: %s", (_, channels, models, mounts, path, message) => {
     const faults = findFaults(catalog(channels, models, mounts), builtInProtocols)
@@ -218,7 +242,7 @@ describe("warnings", () => {
   it("speak of channels without a key, by the channel's id", () => {
     assert.deepStrictEqual(
       pathsOf(good, (id) => id === "one"),
-      ["channels[1].api_key", "models[5].prices"]
+      ["channels[1].api_key"]
     )
   })
 
@@ -233,7 +257,14 @@ describe("warnings", () => {
     ["an unknown override", [paint], [mount("paint", "one", "ip_z")], ["mounts[0].protocol"]],
     ["vp_b without an app id", [film], [mount("film", "one", "vp_b")], ["mounts[0].channel"]],
     ["vp_b with an app id", [film], [mount("film", "two", "vp_b")], []],
-    ["any protocol of chat", [talk], [mount("talk", "one", "something")], []],
+    ["a chat protocol", [talk], [mount("talk", "one", "openai")], []],
+    [
+      "an unknown protocol of chat",
+      [talk],
+      [mount("talk", "one", "something")],
+      ["mounts[0].protocol"]
+    ],
+    ["a modality that is still to come", [model("m", "tts", "speech")], [mount("m", "one")], []],
     ["an override that is served", [film], [mount("film", "one", "vp_c")], []],
     ["a relay without a family", [relayed], [mount("relayed", "one")], ["mounts[0].protocol"]]
   ])("come for %s as they should", (_, models, mounts, paths) => {

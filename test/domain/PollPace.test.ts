@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { nextPollSeconds, pauseSeconds } from "../../src/domain/PollPace.ts"
+import { comeBackMillis, nextPollSeconds, pauseSeconds } from "../../src/domain/PollPace.ts"
 
 const pace = { askIntervalSeconds: 2, maxAskIntervalSeconds: 15 }
 
@@ -40,6 +40,21 @@ describe("the pace of questions", () => {
       nextPollSeconds(pace, Math.min(one, other), chance),
       nextPollSeconds(pace, Math.max(one, other), chance)
     )
+  })
+})
+
+describe("a client is told to come back", () => {
+  it.each([
+    ["when such tasks usually end", 0, 30, 30_000],
+    ["when what is left of that has passed", 12.5, 30, 17_500],
+    ["after a minute at most", 0, 600, 60_000],
+    ["not before the vendor is asked again", 29, 30, 2000],
+    ["after a tenth of its age once that time has passed", 100, 30, 10_000],
+    ["after a tenth of its age when nothing is known", 45, null, 4500],
+    ["at the first moment when nothing is known of a new one", 0, null, 2000],
+    ["after a minute at most, however old", 86_400, null, 60_000]
+  ] as const)("%s", (_, ageSeconds, usualSeconds, millis) => {
+    assert.strictEqual(comeBackMillis(pace, { ageSeconds, usualSeconds }), millis)
   })
 })
 

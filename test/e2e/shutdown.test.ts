@@ -75,6 +75,9 @@ for (const kind of ["embedded", "postgres"] as const) {
         const reader = yield* Effect.forkChild(
           call(`${gateway.url}/v1/videos/${task.id}?wait=60`, { key })
         )
+        const listener = yield* Effect.forkChild(
+          call(`${gateway.url}/v1/videos/${task.id}/events`, { key })
+        )
         yield* silentConnection(gateway.url)
         // Its answer shows that the requests before it have arrived.
         yield* call(`${gateway.url}/v1/videos/${task.id}`, { key })
@@ -89,6 +92,9 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.strictEqual(draining.headers.get("connection"), "close")
         const read = yield* Fiber.join(reader)
         assert.strictEqual((yield* bodyAs(Task, read)).task_status, "processing")
+        const { text } = yield* Fiber.join(listener)
+        assert.deepStrictEqual(text.match(/^event: .*$/gm), ["event: video.processing"])
+        assert.match(text, /\nretry: 1000\n\n$/)
 
         yield* Effect.exit(call(`${gateway.url}/healthz`)).pipe(
           Effect.delay("20 millis"),

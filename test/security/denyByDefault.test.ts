@@ -60,7 +60,7 @@ const stoppedBy = (route: DeclaredRoute, { scopes, isAdmin }: KeyClass): 401 | 4
   if (open.has(route.path)) return null
   if (route.path.startsWith("/admin/v1/")) return isAdmin ? null : 401
   if (scopes.size === 0) return 401
-  return route.scope !== null && scopes.has(route.scope) ? null : 403
+  return route.scopes.some((scope) => scopes.has(scope)) ? null : 403
 }
 
 const codes = { 401: "invalid_api_key", 403: "permission_denied" } as const

@@ -14,6 +14,7 @@ import { createVideo } from "../support/orders.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 import { rawRequest } from "../support/rawSocket.ts"
 import { type DeclaredRoute, declaredRoutes, examplesOf } from "../support/routes.ts"
+import { textCatalog } from "../support/textCatalog.ts"
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2500)
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
@@ -208,10 +209,15 @@ const settings = {
   submitDeadlineSeconds: 5
 }
 
-layer(layerTestGateway("postgres", settings).pipe(Layer.provide(layerTold)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("whatever is sent", (it) => {
+layer(
+  layerTestGateway("postgres", settings, { catalogFor: textCatalog() }).pipe(
+    Layer.provide(layerTold)
+  ),
+  {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  }
+)("whatever is sent", (it) => {
   it.effect(
     `is answered in the gateway's own words, and the books hold (FUZZ_SEED=${SEED})`,
     () =>

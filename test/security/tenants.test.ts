@@ -34,6 +34,9 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
   assert.isAtLeast(data.length, 2)
   return new Map([
     ["task_id", [running, done]],
+    // Of a running task the events would go on.
+    ["/v1/videos/:task_id/events", [done]],
+    ["id", data.map(({ id }) => id)],
     ["after", data.map(({ id }) => id)]
   ])
 })
@@ -57,7 +60,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         const ids = yield* belongings(owner)
         assert.isAtLeast(places.length, 2)
         for (const { method, path, param, query } of places) {
-          const owned = ids.get(param)
+          const owned = ids.get(path) ?? ids.get(param)
           if (owned === undefined) throw new Error(`${path} needs ids of a ${param} to be tried`)
           for (const id of owned) {
             const ask = (who: Customer, each: string) =>

@@ -4,6 +4,7 @@ import { type Closed, Ledger, type Release } from "../../src/services/Ledger.ts"
 import { lateSuccesses, staleClaims } from "../../src/services/metrics.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../../src/services/TaskRepo.ts"
+import { makeUsualTimes, UsualTimes } from "../../src/services/UsualTimes.ts"
 import { makeVideoVerdicts } from "../../src/services/VideoVerdicts.ts"
 
 const claimed: ClaimedTask = {
@@ -71,7 +72,7 @@ const applied = Effect.fnUntraced(function* (
     status === "trouble"
       ? troubled(task, { message: "no", retryAfterSeconds: 40 })
       : apply(task, status)
-  ).pipe(Effect.provide([ledger, tasks]))
+  ).pipe(Effect.provide([ledger, tasks, Layer.sync(UsualTimes, () => makeUsualTimes())]))
   return written
 })
 

@@ -16,6 +16,7 @@ import { layerImages } from "../../src/services/Images.ts"
 import { InputVideo } from "../../src/services/InputVideo.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { layerOrdering } from "../../src/services/Ordering.ts"
+import { layerQuotes } from "../../src/services/Quotes.ts"
 import { Repeats } from "../../src/services/Repeats.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { layerVideoTasks } from "../../src/services/VideoTasks.ts"
@@ -63,7 +64,9 @@ const layerLedger = Layer.unwrap(
           state: "captured",
           capturedNano: chargeNano,
           overageNano: 0n
-        })
+        }),
+      balance: () => Effect.succeed({ balanceNano: 0n, heldNano: 0n }),
+      memberMonth: () => Effect.succeed({ capNano: null, capturedNano: 0n, heldNano: 0n })
     })
   )
 )
@@ -111,8 +114,8 @@ const layerClient = Layer.effect(
   })
 ).pipe(Layer.provide(layerVendorRoutes))
 
-/** Video and image orders end in `Holds`; what their vendors saw is in `Requests` and `Book`. */
-export const layerInProcess = Layer.mergeAll(layerVideoTasks, layerImages).pipe(
+/** Video and image orders end in `Holds`, and can be quoted; what their vendors saw is in `Requests` and `Book`. */
+export const layerInProcess = Layer.mergeAll(layerVideoTasks, layerImages, layerQuotes).pipe(
   Layer.provide(layerOrdering),
   Layer.provide([
     layerLedger,

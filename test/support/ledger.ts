@@ -3,6 +3,8 @@ import { Effect, Layer, Redacted } from "effect"
 import { layerStores } from "../../src/gateway.ts"
 import { Access } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
+import type { MemoryStore } from "../../src/testing/memory/MemoryStore.ts"
+import { layerStoresMemory, type StoresMemory } from "../../src/testing/memory/stores.ts"
 import { type Database, type DatabaseKind, layerDatabase } from "./databases.ts"
 
 const secrets = { masterKey: Redacted.make(new Uint8Array(32).fill(7)), adminToken: null }
@@ -21,6 +23,10 @@ export const usageOf = (units: bigint): UsageEntry => ({
 })
 
 let minted = 0
+
+/** A fresh id of a video task or image request, as the gateway would mint it. */
+export const jobId = (kind: "vt" | "im"): string =>
+  `${kind}_00000000-0000-7000-8000-${String(minted++).padStart(12, "0")}`
 
 /** A fresh organisation with `amountNano` and some members. */
 export const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCount = 1) {
@@ -61,3 +67,13 @@ export const layerStoresOn = <E>(database: Layer.Layer<Database, E>) =>
 
 /** Every store on an empty database of its own. */
 export const layerLedgerOn = (kind: DatabaseKind) => layerStoresOn(layerDatabase(kind))
+
+/** Where the stores of a contract keep what they are told. */
+export const storeKinds = ["memory", "embedded", "postgres"] as const
+export type StoreKind = (typeof storeKinds)[number]
+
+export type Stores = Exclude<StoresMemory, MemoryStore>
+
+/** Every store, empty, and nothing that only one kind has. */
+export const layerStoresOf = (kind: StoreKind): Layer.Layer<Stores, unknown> =>
+  kind === "memory" ? layerStoresMemory() : layerLedgerOn(kind)

@@ -10,8 +10,8 @@ export interface DeclaredRoute {
   readonly path: string
   /** What an audit calls it. */
   readonly action: string
-  /** Null where none is declared. */
-  readonly scope: Scope | null
+  /** Any of them opens it; none where none is declared. */
+  readonly scopes: ReadonlyArray<Scope>
   /** Of its body; none where it takes no body. */
   readonly bodies: ReadonlyArray<Schema.Top>
 }
@@ -23,7 +23,7 @@ export const declaredRoutes: ReadonlyArray<DeclaredRoute> = Object.values(
     method: endpoint.method,
     path: endpoint.path,
     action: endpoint.identifier,
-    scope: Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? null,
+    scopes: [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat(),
     bodies: [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
   }))
 )
@@ -78,6 +78,49 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
         }
       ]
     ],
+    [
+      "POST /v1/chat/completions",
+      [
+        { model: "talk-1", messages: [{ role: "user", content: "hello" }], max_tokens: 20 },
+        {
+          model: "look-1",
+          messages: [
+            { role: "system", content: "be brief" },
+            {
+              role: "user",
+              content: [
+                { type: "text", text: "what is it?" },
+                { type: "image_url", image_url: { url: "https://files.test/1.png" } }
+              ]
+            }
+          ],
+          stream: true,
+          stream_options: { include_usage: true },
+          temperature: 0.2,
+          n: 1,
+          max_completion_tokens: 20,
+          tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }]
+        }
+      ]
+    ],
+    [
+      "POST /v1/embeddings",
+      [
+        { model: "vector-1", input: "a lighthouse" },
+        { model: "vector-1", input: ["a", "b"], encoding_format: "float", dimensions: 8 },
+        { model: "vector-1", input: [[1, 2], [3]] }
+      ]
+    ],
+    [
+      "POST /v1/quotes",
+      [
+        { model: "film-1", prompt: "a lighthouse", duration: 6, resolution: "1080p" },
+        { model: "paint-1", prompt: "a lighthouse", n: 3 }
+      ]
+    ],
+    ["POST /v1/rerank", [{ model: "rank-1", query: "x", documents: ["a", "b"] }]],
+    ["POST /v1/audio/speech", [{ model: "speak-1", input: "x", voice: "a" }]],
+    ["POST /v1/audio/transcriptions", [{ model: "listen-1", file: "x" }]],
     [
       "PUT /admin/v1/catalog",
       // Mounts a model that does not exist, so that none of its variations replaces the catalog.

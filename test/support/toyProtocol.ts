@@ -29,7 +29,8 @@ const videoRow: VideoProtocolRow = {
 
 export const layerToyProtocols = Layer.succeed(Protocols, {
   video: new Map([...builtInProtocols.video, ["vp_toy", videoRow]]),
-  image: new Map([...builtInProtocols.image, ["ip_toy", { base64: false }]])
+  image: new Map([...builtInProtocols.image, ["ip_toy", { base64: false }]]),
+  text: builtInProtocols.text
 })
 
 // Wire schemas
@@ -121,7 +122,8 @@ export const layerToyAdapters = Layer.effect(
     const builtIn = yield* ProtocolAdapter
     return ProtocolAdapter.of({
       video: new Map([...builtIn.video, ["vp_toy", yield* makeVpToy]]),
-      image: new Map([...builtIn.image, ["ip_toy", yield* makeIpToy]])
+      image: new Map([...builtIn.image, ["ip_toy", yield* makeIpToy]]),
+      text: builtIn.text
     })
   })
 ).pipe(Layer.provide(layerAdapters))

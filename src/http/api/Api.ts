@@ -1,19 +1,45 @@
 /** The whole HTTP interface, free of server code. */
-import { HttpApi } from "effect/http-api"
+import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./Account.ts"
 import { AdminGroup } from "./Admin.ts"
+import { openObjects } from "./document.ts"
 import { HistoryGroup } from "./History.ts"
 import { ImagesGroup } from "./Images.ts"
 import { ModelsGroup } from "./Models.ts"
 import { OperationsGroup } from "./Operations.ts"
+import { QuotesGroup } from "./Quotes.ts"
+import { ReservedGroup } from "./Reserved.ts"
+import { TextsGroup } from "./Texts.ts"
 import { VideosGroup } from "./Videos.ts"
 
-export class GatewayApi extends HttpApi.make("media-gateway").add(
-  ModelsGroup,
-  VideosGroup,
-  ImagesGroup,
-  AccountGroup,
-  AdminGroup,
-  OperationsGroup,
-  HistoryGroup
-) {}
+const DESCRIPTION = `One API and one key in front of many vendors of generated media.
+
+A video is a task: order it, then read it until it ends. An image is answered at once. The expected
+price is held before a vendor is called, what was used is charged, and a failure gives all of it back.
+
+Every answer carries \`x-request-id\`. Every error is \`{"error":{"message","type","param","code"}}\`,
+and some codes add fields. \`x-should-retry: false\` marks errors after which a repeat could be paid twice.`
+
+export class GatewayApi extends HttpApi.make("media-gateway")
+  .add(
+    ModelsGroup,
+    VideosGroup,
+    ImagesGroup,
+    TextsGroup,
+    ReservedGroup,
+    QuotesGroup,
+    AccountGroup,
+    AdminGroup,
+    OperationsGroup,
+    HistoryGroup
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Media gateway",
+      version: "1",
+      description: DESCRIPTION,
+      license: { name: "MIT" },
+      servers: [{ url: "/" }],
+      transform: openObjects
+    })
+  ) {}

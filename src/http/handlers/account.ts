@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../domain/Money.ts"
 import { Ledger } from "../../services/Ledger.ts"
@@ -6,7 +6,10 @@ import { Settings } from "../../services/Settings.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
-import { answerErrors, listView, pageOf } from "./respond.ts"
+import { UsageEntry } from "../api/shared.ts"
+import { listOrCsv } from "./csv.ts"
+import { receiptView } from "./quoteView.ts"
+import { answerErrors, pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
@@ -19,10 +22,15 @@ export const layerAccountHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       usage: Effect.fn("account.usage")(function* ({ query }) {
         const caller = yield* CurrentCaller
-        return listView(
+        return yield* listOrCsv(
           yield* usageLog.list(caller.organizationId, caller.memberId, pageOf(query)),
-          usageView
+          usageView,
+          { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
         )
+      }, answerErrors),
+      receipt: Effect.fn("account.receipt")(function* ({ params }) {
+        const { organizationId, memberId } = yield* CurrentCaller
+        return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
       }, answerErrors),
       balance: Effect.fn("account.balance")(function* () {
         const caller = yield* CurrentCaller

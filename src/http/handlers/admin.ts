@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../domain/Money.ts"
 import { Access } from "../../services/Access.ts"
@@ -6,7 +6,10 @@ import { Catalog } from "../../services/Catalog.ts"
 import { Ledger } from "../../services/Ledger.ts"
 import { Settings } from "../../services/Settings.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
+import { MemberUsageEntry } from "../api/Admin.ts"
 import { GatewayApi } from "../api/Api.ts"
+import { listOrCsv } from "./csv.ts"
+import { receiptView } from "./quoteView.ts"
 import { answerErrors, listView, pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
 
@@ -65,10 +68,14 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       }, answerErrors),
       readUsage: Effect.fn("admin.readUsage")(function* ({ params, query }) {
         yield* access.organization(params.id)
-        return listView(yield* usageLog.list(params.id, null, pageOf(query)), (record) => ({
-          ...usageView(record),
-          member_id: record.memberId
-        }))
+        return yield* listOrCsv(
+          yield* usageLog.list(params.id, null, pageOf(query)),
+          (record) => ({ ...usageView(record), member_id: record.memberId }),
+          { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
+        )
+      }, answerErrors),
+      readReceipt: Effect.fn("admin.readReceipt")(function* ({ params }) {
+        return receiptView(currency, yield* usageLog.receipt(params.id, null, params.usage_id))
       }, answerErrors),
       createKey: Effect.fn("admin.createKey")(function* ({ params, payload }) {
         const created = yield* access.createKey(params.id, {

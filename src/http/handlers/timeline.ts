@@ -4,6 +4,7 @@ import { formatNano } from "../../domain/Money.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import {
   type JobHistory,
+  kindOf,
   type LoggedCall,
   stateOf,
   transitionsOf
@@ -72,6 +73,15 @@ const quoteView = (quote: JobHistory["quote"]) => {
         unit_price: formatNano(quote.nanoPerImage),
         images: quote.images
       }
+    case "tokens":
+      return {
+        kind: quote.kind,
+        amount,
+        unit_price: formatNano(quote.nanoPerOutputToken),
+        input_unit_price: formatNano(quote.nanoPerInputToken),
+        input_tokens: Number(quote.inputTokens),
+        output_tokens: Number(quote.outputTokens)
+      }
   }
 }
 
@@ -115,7 +125,7 @@ export const timelineView = (history: JobHistory) => {
   const { hold, video, usage, job } = history
   return {
     id: history.id,
-    kind: video === null ? ("image" as const) : ("video" as const),
+    kind: kindOf(history),
     organization_id: history.organizationId,
     member_id: history.memberId,
     key_id: video?.keyId ?? null,

@@ -1,14 +1,19 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { comeBackMillis } from "../../domain/PollPace.ts"
+import { kindOf, type VideoKind } from "../../domain/VideoKind.ts"
+import type { VideoQuote } from "../../domain/VideoPricing.ts"
 import { Settings } from "../../services/Settings.ts"
 import { Shutdown } from "../../services/Shutdown.ts"
+import { UsualTimes } from "../../services/UsualTimes.ts"
 import { asVendorTime } from "../../services/VendorTime.ts"
 import { VideoSettlement } from "../../services/VideoSettlement.ts"
-import { VideoTasks } from "../../services/VideoTasks.ts"
+import { type VideoRefusal, VideoTasks } from "../../services/VideoTasks.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors, withHeaders } from "./respond.ts"
+import { makeTaskEvents } from "./taskEvents.ts"
 import { taskView } from "./views.ts"
 
 export const layerVideosHandlers = HttpApiBuilder.group(
@@ -19,11 +24,20 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     const once = yield* makeOnce
     const settlement = yield* VideoSettlement
     const shutdown = yield* Shutdown
-    const { askIntervalSeconds } = yield* Settings
-    const pace = withHeaders({
-      "cache-control": "no-store",
-      "retry-after": `${Math.max(1, Math.ceil(askIntervalSeconds))}`
-    })
+    const settings = yield* Settings
+    const usualTimes = yield* UsualTimes
+    const eventsOf = yield* makeTaskEvents
+
+    /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
+    const pace = (kind: VideoKind | null, ageSeconds: number) => {
+      const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
+      const millis = comeBackMillis(settings, { ageSeconds, usualSeconds })
+      return withHeaders({
+        "cache-control": "no-store",
+        "retry-after": `${Math.ceil(millis / 1000)}`,
+        "openai-poll-after-ms": `${millis}`
+      })
+    }
 
     /** A wait ends early when the gateway is about to stop. */
     const read = (organizationId: string, id: string, waitSeconds: number) =>
@@ -37,7 +51,11 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       create: Effect.fn("videos.create")(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
-        const id = yield* once(
+        const { id, quote } = yield* once<
+          { readonly id: string; readonly quote: VideoQuote | null },
+          VideoRefusal,
+          never
+        >(
           {
             organizationId: caller.organizationId,
             key: headers["idempotency-key"],
@@ -47,18 +65,25 @@ export const layerVideosHandlers = HttpApiBuilder.group(
           {
             order: (key) => tasks.create(caller, payload, key),
             replay: (recalled) =>
-              recalled._tag === "Video" ? Effect.succeed(recalled.id) : otherKind(recalled)
+              recalled._tag === "Video"
+                ? Effect.succeed({ id: recalled.id, quote: null })
+                : otherKind(recalled)
           }
         )
         yield* withHeaders({ location: `/v1/videos/${id}` })
-        yield* pace
+        yield* pace(quote === null ? null : kindOf(payload.model, quote), 0)
         return { id, task_status: "processing" as const }
       }, answerErrors),
       read: Effect.fn("videos.read")(function* ({ params, query }) {
         const caller = yield* CurrentCaller
         const task = yield* read(caller.organizationId, params.task_id, query.wait)
-        if (!task.finished) yield* pace
+        if (!task.finished) yield* pace(kindOf(task.model, task.quote), task.ageSeconds)
         return taskView(task)
+      }, answerErrors),
+      events: Effect.fn("videos.events")(function* ({ params, headers }) {
+        const caller = yield* CurrentCaller
+        const task = yield* settlement.read(caller.organizationId, params.task_id, 0)
+        return eventsOf(task, headers["last-event-id"])
       }, answerErrors)
     })
   })

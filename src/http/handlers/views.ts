@@ -20,6 +20,8 @@ export const usageView = (record: UsageRecord) => ({
   output: Number(record.output),
   unit: record.unit,
   unit_price: formatNano(record.unitPriceNano),
+  input_unit_price:
+    record.inputUnitPriceNano === null ? null : formatNano(record.inputUnitPriceNano),
   charge: formatNano(record.chargeNano),
   basis: record.basis,
   task_id: record.taskId,

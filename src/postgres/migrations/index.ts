@@ -13,6 +13,7 @@ import { createUpstreamCalls } from "./0009_upstream_calls.ts"
 import { createAuditState } from "./0010_audit.ts"
 import { createPolling } from "./0011_polling.ts"
 import { createAuditLinks } from "./0012_audit_links.ts"
+import { createTexts } from "./0013_texts.ts"
 import { createKeyRates } from "./0015_key_rates.ts"
 
 const migrations = {
@@ -28,6 +29,7 @@ const migrations = {
   "0010_audit": createAuditState,
   "0011_polling": createPolling,
   "0012_audit_links": createAuditLinks,
+  "0013_texts": createTexts,
   "0015_key_rates": createKeyRates
 }
 

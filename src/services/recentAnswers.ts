@@ -1,11 +1,13 @@
 /**
- * Answers with images in base64, kept in memory for repeats of their request: the database takes no
- * base64. The oldest go first when the room is used up.
+ * Answers with images in base64 and texts that models wrote, kept in memory for repeats of their
+ * request: the database takes neither. The oldest go first when the room is used up.
  */
 import { holdsLongText } from "../domain/text.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
+import type { AnswerBody } from "./Repeats.ts"
 
 const ROOM_BYTES = 64 * 1024 * 1024
+const BYTES_PER_NUMBER = 8
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
@@ -17,13 +19,14 @@ export const carriesImages = (result: ImageResult): boolean =>
 
 const bytesOf = (value: unknown): number => {
   if (typeof value === "string") return value.length
+  if (typeof value === "number") return BYTES_PER_NUMBER
   return typeof value === "object" && value !== null
     ? Object.values(value).reduce((sum: number, inner) => sum + bytesOf(inner), 0)
     : 0
 }
 
-export const makeRecentImages = (roomBytes = ROOM_BYTES) => {
-  const kept = new Map<string, { readonly result: ImageResult; readonly bytes: number }>()
+export const makeRecentAnswers = (roomBytes = ROOM_BYTES) => {
+  const kept = new Map<string, { readonly result: AnswerBody; readonly bytes: number }>()
   let used = 0
   const nameOf = (organizationId: string, key: string) => `${organizationId} ${key}`
 
@@ -33,7 +36,7 @@ export const makeRecentImages = (roomBytes = ROOM_BYTES) => {
   }
 
   return {
-    keep: (organizationId: string, key: string, result: ImageResult): void => {
+    keep: (organizationId: string, key: string, result: AnswerBody): void => {
       const bytes = bytesOf(result)
       if (bytes > roomBytes) return
       const name = nameOf(organizationId, key)
@@ -45,7 +48,7 @@ export const makeRecentImages = (roomBytes = ROOM_BYTES) => {
         drop(oldest)
       }
     },
-    find: (organizationId: string, key: string): ImageResult | null =>
+    find: (organizationId: string, key: string): AnswerBody | null =>
       kept.get(nameOf(organizationId, key))?.result ?? null
   }
 }

@@ -1,0 +1,10 @@
+/** Writes the OpenAPI document that is checked in, from the contract. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { OpenApi } from "effect/http-api"
+import { GatewayApi } from "../src/http/api/Api.ts"
+
+writeFileSync(
+  join(import.meta.dirname, "..", "test", "http", "openapi.json"),
+  `${JSON.stringify(OpenApi.fromApi(GatewayApi), null, 2)}\n`
+)

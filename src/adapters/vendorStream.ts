@@ -1,0 +1,111 @@
+/** A vendor's answer that is read while it is being written, event by event. */
+import { Clock, Duration, Effect, Pull, Stream } from "effect"
+import type { HttpClient, HttpClientRequest } from "effect/http"
+import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
+import { asVendorTime } from "../services/VendorTime.ts"
+import { makeEventReader } from "./eventBlocks.ts"
+import { recordCall } from "./recordCall.ts"
+import {
+  headOf,
+  overHttp,
+  readWhole,
+  type SendOptions,
+  timedOut,
+  tooLarge,
+  type VendorAnswer
+} from "./vendorHttp.ts"
+
+/** Of a stream the body is only how much came: nothing of what it said. */
+export interface StreamedAnswer extends VendorAnswer {
+  readonly streamed: boolean
+}
+
+/** What may still come after the last event, so that the connection can be used again. */
+const END_PATIENCE = Duration.millis(250)
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** Counts only what is waited for the vendor. */
+const makePatience = (limit: Duration.Duration) => {
+  let leftMillis = Duration.toMillis(limit)
+  return <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | VendorLost, R> =>
+    Effect.flatMap(Clock.currentTimeMillis, (started) =>
+      wait.pipe(
+        Effect.timeoutOrElse({
+          duration: Duration.millis(Math.max(0, leftMillis)),
+          orElse: () => Effect.fail(timedOut(limit))
+        }),
+        asVendorTime,
+        Effect.ensuring(
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            leftMillis -= now - started
+          })
+        )
+      )
+    )
+}
+
+const isEventStream = (contentType: string | undefined): boolean =>
+  /^text\/event-stream\b/i.test(contentType ?? "")
+
+const exchange = Effect.fnUntraced(function* (
+  http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  options: SendOptions,
+  take: (event: Uint8Array) => Effect.Effect<"next" | "last">
+) {
+  const patiently = makePatience(options.timeout)
+  const response = yield* patiently(overHttp(http.execute(request)))
+  if (response.status >= 300 || !isEventStream(response.headers["content-type"])) {
+    const answer = yield* patiently(overHttp(readWhole(response, options.maxBytes)))
+    return { ...answer, streamed: false }
+  }
+
+  const pull = yield* Stream.toPull(response.stream)
+  const more = patiently(overHttp(Pull.catchDone(pull, () => Effect.succeed(null))))
+  const reader = makeEventReader()
+  const head = headOf(response)
+  const seen = { events: 0, bytes: 0 }
+  const takeAll = Effect.fnUntraced(function* (events: ReadonlyArray<Uint8Array>) {
+    for (const event of events) {
+      seen.events += 1
+      if ((yield* take(event)) === "last") return "last"
+    }
+    return "next"
+  })
+  for (;;) {
+    const chunks = yield* more
+    if (chunks === null) break
+    for (const chunk of chunks) {
+      seen.bytes += chunk.byteLength
+      const events = reader.push(chunk)
+      if (events === null || seen.bytes > options.maxBytes) {
+        return yield* Effect.fail(tooLarge({ ...head, body: null }))
+      }
+      if ((yield* takeAll(events)) === "last") {
+        yield* more.pipe(
+          Effect.repeat({ until: (rest) => rest === null }),
+          Effect.timeout(END_PATIENCE),
+          Effect.ignore
+        )
+        return { ...head, body: seen, streamed: true }
+      }
+    }
+  }
+  const rest = reader.rest()
+  if (rest.length > 0) yield* takeAll([Buffer.concat([rest, utf8("\n\n")])])
+  return { ...head, body: seen, streamed: true }
+}, Effect.scoped)
+
+/**
+ * Sends one request and hands every event of its answer to `take` as it comes, until that says it
+ * was the last one. An answer that is an error or no stream is read whole and handed to nobody. The
+ * timeout is for all the waits for the vendor together. Fails like `send`, also in mid-stream.
+ */
+export const sendForEvents = (
+  http: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  options: SendOptions,
+  take: (event: Uint8Array) => Effect.Effect<"next" | "last">
+): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(request, exchange(http, request, options, take))

@@ -1,0 +1,81 @@
+/** Why an order was charged what it was charged, in words a customer can check. */
+import { formatNano } from "./Money.ts"
+import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
+
+export interface SettledCharge {
+  /** Frozen with the hold: every price in the reason is its. */
+  readonly quote: Quote
+  /** Of text, the input tokens charged; 0 for everything else. */
+  readonly inputUnits: bigint
+  /** Tokens, seconds or images charged; of text, the output tokens. */
+  readonly units: bigint
+  /** How the units were found: `upstream_usage`, `formula`, `ordered_seconds` or `requested_images`. */
+  readonly basis: string
+  readonly chargeNano: bigint
+  readonly currency: string
+}
+
+type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
+
+const comparedWithHold = (holdNano: bigint, chargeNano: bigint): string => {
+  const hold = formatNano(holdNano)
+  if (chargeNano === holdNano) return `exactly the ${hold} that was held was charged`
+  return chargeNano > holdNano
+    ? `${hold} was held, so ${formatNano(chargeNano - holdNano)} more was charged than held`
+    : `${hold} was held, so ${formatNano(holdNano - chargeNano)} less was charged than held`
+}
+
+/** Which price counted, where it is not the plain one of the resolution. */
+const priceOf = (quote: TokenVideoQuote, currency: string): string => {
+  const { nanoPerToken, resolution, tier, withVideo } = quote
+  const fellBack = tier === "base" && (resolution === "1080p" || resolution === "4K")
+  return (
+    `${formatNano(nanoPerToken)} ${currency} each` +
+    (withVideo ? ", the price with a reference video" : "") +
+    (fellBack ? `, the price of 480p and 720p because ${resolution} has none of its own` : "")
+  )
+}
+
+/** The seconds the formula was applied to: what was rendered, where the model chose the length. */
+const formulaSeconds = (quote: TokenVideoQuote, units: bigint): number =>
+  Number(units / quote.tokensPerSecond) - quote.inputSeconds
+
+const tokenReason = ({
+  quote,
+  units,
+  basis,
+  currency
+}: SettledCharge & { quote: TokenVideoQuote }) => {
+  const smart = quote.smart
+    ? `; the model chose the length, for which ${quote.outputSeconds} s were held`
+    : ""
+  return basis === "upstream_usage"
+    ? `The vendor reported ${countOf(units, "completion token")} at ${priceOf(quote, currency)}${smart}`
+    : "The vendor reported no usable token count, so the formula applies: " +
+        `${tokenFormula(quote, formulaSeconds(quote, units))}, at ${priceOf(quote, currency)}${smart}`
+}
+
+const unitReason = (charge: SettledCharge): string => {
+  const { quote, currency } = charge
+  switch (quote.kind) {
+    case "token_video":
+      return tokenReason({ ...charge, quote })
+    case "second_video":
+      return `The ordered seconds count, whatever the vendor reports: ${formulaOf(quote)} ${currency} at ${quote.resolution}`
+    case "tokens": {
+      const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
+      return charge.basis === "upstream_usage"
+        ? `The vendor reported what it read and wrote: ${formula}`
+        : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`
+    }
+    case "image":
+      return `The number in the request counts, whatever the vendor returns: ${formulaOf(quote)} ${currency}`
+  }
+}
+
+/**
+ * One English sentence, such as "The vendor reported 108900 completion tokens at 0.000046 CNY each;
+ * 4.968 was held, so 0.0414 more was charged than held."
+ */
+export const chargeReason = (charge: SettledCharge): string =>
+  `${unitReason(charge)}; ${comparedWithHold(charge.quote.holdNano, charge.chargeNano)}.`

@@ -1,0 +1,99 @@
+import { Schema } from "effect"
+import { Sse } from "effect/encoding"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { anyFields } from "../../domain/passedOn.ts"
+import { ChatBody, EmbeddingBody } from "../../domain/TextRequest.ts"
+import { Authorization, RequiredScope } from "./Authorization.ts"
+import { operation } from "./document.ts"
+import { orderErrors } from "./errors.ts"
+import { chatExamples, embeddingExamples } from "./examples.ts"
+import { BodyLimit, RequestRules } from "./RequestRules.ts"
+import { idempotencyHeader } from "./shared.ts"
+
+const tokens = (description: string, example: number) =>
+  Schema.optionalKey(Schema.Unknown).annotateKey({ description, examples: [example] })
+
+const Usage = Schema.StructWithRest(
+  Schema.Struct({
+    prompt_tokens: tokens("Input tokens, as the vendor counted them", 12),
+    completion_tokens: tokens("Output tokens, as the vendor counted them", 34),
+    total_tokens: tokens("Both together", 46)
+  }),
+  anyFields
+).annotate({ description: "What the charge is computed from" })
+
+const usage = Schema.optionalKey(Schema.NullOr(Usage))
+
+/** The vendor's answer in the common standard form, unchanged. */
+export const ChatAnswer = Schema.StructWithRest(
+  Schema.Struct({
+    choices: Schema.Array(Schema.Unknown).annotate({
+      description: "Each with an `index`, a `message` and a `finish_reason`",
+      examples: [
+        [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }]
+      ]
+    }),
+    usage
+  }),
+  anyFields
+)
+
+/** The vendor's answer in the common standard form, unchanged. */
+export const EmbeddingAnswer = Schema.StructWithRest(
+  Schema.Struct({
+    data: Schema.Array(Schema.Unknown).annotate({
+      description: "A vector for each input, with its `index`",
+      examples: [[{ object: "embedding", index: 0, embedding: [0.1, -0.2] }]]
+    }),
+    usage
+  }),
+  anyFields
+)
+
+/** What an event stream says, event by event. */
+const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
+  id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
+  event: event.annotate({ description: "Its kind, which is `message`" }),
+  data: data.annotate({ description: "A chunk of the answer as JSON, or [DONE]" })
+}))
+
+export class TextsGroup extends HttpApiGroup.make("texts")
+  .add(
+    HttpApiEndpoint.post("chat", "/chat/completions", {
+      headers: idempotencyHeader,
+      payload: ChatBody,
+      success: [ChatAnswer, HttpApiSchema.StreamSse({ events: Event })],
+      error: orderErrors
+    })
+      .annotate(RequiredScope, "chat")
+      .annotate(BodyLimit, "media")
+      .annotateMerge(
+        operation(
+          "Have a text written",
+          "Asks a model of modality chat or vlm. The body goes to the vendor with `model` rewritten and is " +
+            "charged by the tokens the vendor counts, input and output apart. With `stream: true` the " +
+            "answer is server-sent events as the vendor writes them; `data: [DONE]` follows when the " +
+            'charge is in the books. A stream that fails ends with a `data: {"error": ...}` event.',
+          chatExamples
+        )
+      ),
+    HttpApiEndpoint.post("embed", "/embeddings", {
+      headers: idempotencyHeader,
+      payload: EmbeddingBody,
+      success: EmbeddingAnswer,
+      error: orderErrors
+    })
+      .annotate(RequiredScope, "embeddings")
+      .annotate(BodyLimit, "media")
+      .annotateMerge(
+        operation(
+          "Turn texts into vectors",
+          "Asks a model of modality embedding. The body goes to the vendor with `model` rewritten and " +
+            "is charged by the input tokens the vendor counts.",
+          embeddingExamples
+        )
+      )
+  )
+  .middleware(RequestRules)
+  .middleware(Authorization)
+  .prefix("/v1") {}

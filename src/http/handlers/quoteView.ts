@@ -1,0 +1,154 @@
+/** Quotes as clients see them, alone and in receipts. */
+import { chargeReason } from "../../domain/chargeReason.ts"
+import { formatNano } from "../../domain/Money.ts"
+import { expectedChargeNano, formulaOf, type Quote } from "../../domain/Quote.ts"
+import type { TokenQuote } from "../../domain/TokenPricing.ts"
+import type { Quoted, QuotedModality } from "../../services/Quotes.ts"
+import type { Receipt } from "../../services/UsageLog.ts"
+import type { QuoteView } from "../api/Quotes.ts"
+import type { ReceiptView } from "../api/Receipts.ts"
+
+type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
+
+const tokenVideoInputs = (quote: TokenVideoQuote) => ({
+  input_seconds: quote.inputSeconds,
+  output_seconds: quote.outputSeconds,
+  tokens_per_second: Number(quote.tokensPerSecond),
+  estimated_tokens: Number(quote.estimatedTokens),
+  with_video: quote.withVideo,
+  smart: quote.smart
+})
+
+const textInputs = (quote: TokenQuote) => ({
+  input_tokens: Number(quote.inputTokens),
+  output_tokens: Number(quote.outputTokens)
+})
+
+export const quoteView = (
+  {
+    model,
+    modality,
+    currency
+  }: {
+    readonly model: string
+    readonly modality: QuotedModality
+    readonly currency: string
+  },
+  { quote, affordable }: Quoted
+): QuoteView => {
+  const common = {
+    object: "quote" as const,
+    model,
+    modality,
+    currency,
+    hold: formatNano(quote.holdNano),
+    expected_charge: formatNano(expectedChargeNano(quote)),
+    formula: formulaOf(quote),
+    affordable: {
+      pool: affordable.pool,
+      pool_available: formatNano(affordable.poolAvailableNano),
+      cap: affordable.cap,
+      cap_available:
+        affordable.capAvailableNano === null ? null : formatNano(affordable.capAvailableNano)
+    }
+  }
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        ...common,
+        kind: quote.kind,
+        unit: "token",
+        unit_price: formatNano(quote.nanoPerToken),
+        resolution: quote.resolution,
+        tier: quote.tier,
+        inputs: tokenVideoInputs(quote)
+      }
+    case "second_video":
+      return {
+        ...common,
+        kind: quote.kind,
+        unit: "second",
+        unit_price: formatNano(quote.nanoPerSecond),
+        resolution: quote.resolution,
+        inputs: { seconds: quote.outputSeconds }
+      }
+    case "image":
+      return {
+        ...common,
+        kind: quote.kind,
+        unit: "image",
+        unit_price: formatNano(quote.nanoPerImage),
+        inputs: { images: quote.images }
+      }
+    case "tokens":
+      return {
+        ...common,
+        kind: quote.kind,
+        unit: "token",
+        unit_price: formatNano(
+          modality === "embedding" ? quote.nanoPerInputToken : quote.nanoPerOutputToken
+        ),
+        input_unit_price: formatNano(quote.nanoPerInputToken),
+        inputs: textInputs(quote)
+      }
+  }
+}
+
+const inputsView = (quote: Quote) => {
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        resolution: quote.resolution,
+        tier: quote.tier,
+        inputs: tokenVideoInputs(quote)
+      }
+    case "second_video":
+      return { resolution: quote.resolution, inputs: { seconds: quote.outputSeconds } }
+    case "image":
+      return { inputs: { images: quote.images } }
+    case "tokens":
+      return { inputs: textInputs(quote) }
+  }
+}
+
+export const receiptView = (
+  currency: string,
+  { record, quote, holdNano, overageNano, entries }: Receipt
+): ReceiptView => ({
+  object: "receipt",
+  id: record.id,
+  task_id: record.taskId,
+  model: record.model,
+  modality: record.modality,
+  currency,
+  hold: formatNano(holdNano),
+  charge: formatNano(record.chargeNano),
+  difference: formatNano(record.chargeNano - holdNano),
+  overage: formatNano(overageNano),
+  unit: record.unit,
+  unit_price: formatNano(record.unitPriceNano),
+  units: Number(record.output),
+  input_units: Number(record.input),
+  input_unit_price:
+    record.inputUnitPriceNano === null ? null : formatNano(record.inputUnitPriceNano),
+  basis: record.basis,
+  ...inputsView(quote),
+  formula: formulaOf(quote),
+  entries: entries.map(({ id, kind, amountNano, debit, credit, at }) => ({
+    id,
+    kind,
+    amount: formatNano(amountNano),
+    debit,
+    credit,
+    at: at.toISOString()
+  })),
+  explanation: chargeReason({
+    quote,
+    inputUnits: record.input,
+    units: record.output,
+    basis: record.basis,
+    chargeNano: record.chargeNano,
+    currency
+  }),
+  created_at: record.createdAt.toISOString()
+})

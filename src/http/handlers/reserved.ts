@@ -1,0 +1,64 @@
+import { Effect, Stream } from "effect"
+import { Multipart } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { InvalidRequest, ModalityNotReady, PayloadTooLarge } from "../../domain/Errors.ts"
+import type { Modality } from "../../domain/Modality.ts"
+import { Ordering } from "../../services/Ordering.ts"
+import { GatewayApi } from "../api/Api.ts"
+import { CurrentCaller } from "../api/Authorization.ts"
+import { answerErrors } from "./respond.ts"
+
+const invalidForm = (message: string, param: string | null = null) =>
+  new InvalidRequest({ message, param })
+
+const ofForm = ({ reason }: Multipart.MultipartError) =>
+  reason._tag === "Parse" || reason._tag === "InternalError"
+    ? invalidForm("The form could not be read")
+    : new PayloadTooLarge({ message: `The form is larger than may be sent (${reason._tag})` })
+
+/** Reads a form to its end and keeps the name of the model alone. */
+const modelOfForm = Effect.fnUntraced(function* (
+  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>
+) {
+  let model = ""
+  yield* parts.pipe(
+    Stream.runForEach((part) => {
+      if (Multipart.isFile(part)) return Stream.runDrain(part.content)
+      if (part.key === "model") model = part.value
+      return Effect.void
+    }),
+    Effect.mapError(ofForm)
+  )
+  return model === "" ? yield* invalidForm("model: This field is required", "model") : model
+})
+
+export const layerReservedHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "reserved",
+  Effect.fn(function* (handlers) {
+    const ordering = yield* Ordering
+
+    const refuse = Effect.fnUntraced(function* (model: string, modality: Modality) {
+      yield* ordering.model(yield* CurrentCaller, model, modality)
+      return yield* new ModalityNotReady({
+        message: `Models of modality ${modality} are not open yet`,
+        param: "model"
+      })
+    })
+
+    return handlers.handleAll({
+      rerank: Effect.fn("reserved.rerank")(
+        ({ payload }) => refuse(payload.model, "rerank"),
+        answerErrors
+      ),
+      speech: Effect.fn("reserved.speech")(
+        ({ payload }) => refuse(payload.model, "tts"),
+        answerErrors
+      ),
+      transcribe: Effect.fn("reserved.transcribe")(function* ({ payload }) {
+        const model = Stream.isStream(payload) ? yield* modelOfForm(payload) : payload.model
+        return yield* refuse(model, "asr")
+      }, answerErrors)
+    })
+  })
+)

@@ -1,0 +1,79 @@
+/**
+ * What is written for a client that may be slow or gone: a little is kept for it, then the writer
+ * waits, and at some time it waits no longer.
+ */
+import { type Cause, Clock, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
+
+export interface Outlet<E> {
+  /** Waits while the client is too far behind; without a client the bytes are dropped. */
+  offer(bytes: Uint8Array): Effect.Effect<void>
+  /** Nothing more comes. */
+  readonly end: Effect.Effect<void>
+  /** Nothing more comes, because of this. */
+  failCause(cause: Cause.Cause<E>): Effect.Effect<void>
+  /** Waits until the client has taken everything or is gone, and cuts it off when it does neither. */
+  readonly taken: Effect.Effect<void>
+  /** For one reader. Whoever stops reading is gone. */
+  readonly events: Stream.Stream<Uint8Array, E>
+  /** The client is gone. */
+  readonly leave: Effect.Effect<void>
+  /** Completes when the client is cut off. */
+  readonly isCut: Effect.Effect<void>
+}
+
+/** `patience` is for all the waits for the client together. */
+export const makeOutlet = Effect.fnUntraced(function* <E>(options: {
+  readonly roomBytes: number
+  readonly patience: Duration.Duration
+}) {
+  const queue = yield* Queue.unbounded<Uint8Array, E | Cause.Done>()
+  const room = yield* Latch.make(true)
+  const cut = yield* Deferred.make<void>()
+  const gone = yield* Deferred.make<void>()
+  let hasLeft = false
+  let waitingBytes = 0
+  let leftMillis = Duration.toMillis(options.patience)
+
+  const leave = Effect.sync(() => {
+    hasLeft = true
+    Queue.shutdownUnsafe(queue)
+    room.openUnsafe()
+    Deferred.doneUnsafe(gone, Effect.void)
+  })
+
+  const waitFor = Effect.fnUntraced(function* (condition: Effect.Effect<void>) {
+    const started = yield* Clock.currentTimeMillis
+    const met = yield* Effect.timeoutOption(condition, Duration.millis(Math.max(0, leftMillis)))
+    leftMillis -= (yield* Clock.currentTimeMillis) - started
+    if (Option.isSome(met)) return
+    yield* Deferred.succeed(cut, undefined)
+    yield* leave
+  })
+
+  const offer = Effect.fnUntraced(function* (bytes: Uint8Array) {
+    if (!hasLeft && waitingBytes > 0 && waitingBytes + bytes.length > options.roomBytes) {
+      room.closeUnsafe()
+      yield* waitFor(room.await)
+    }
+    if (hasLeft) return
+    waitingBytes += bytes.length
+    Queue.offerUnsafe(queue, bytes)
+  })
+
+  return {
+    offer,
+    end: Effect.sync(() => void Queue.endUnsafe(queue)),
+    failCause: (cause) => Effect.sync(() => void Queue.failCauseUnsafe(queue, cause)),
+    taken: waitFor(Deferred.await(gone)),
+    events: Stream.fromQueue(queue).pipe(
+      Stream.mapArray((taken) => {
+        waitingBytes -= taken.reduce((sum, bytes) => sum + bytes.length, 0)
+        room.openUnsafe()
+        return taken
+      }),
+      Stream.ensuring(leave)
+    ),
+    leave,
+    isCut: Deferred.await(cut)
+  } satisfies Outlet<E>
+})

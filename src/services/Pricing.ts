@@ -1,0 +1,197 @@
+/**
+ * What an order is and what it costs, decided before anything is taken or anybody is called. Orders
+ * and quotes come through the same step, so a quote is refused as the order would be and names the
+ * hold the order takes.
+ */
+import { Effect, Result } from "effect"
+import {
+  BillingUnavailable,
+  ChannelUnavailable,
+  ImageUnsupportedProtocol,
+  InvalidRequest,
+  VideoUnsupportedProtocol
+} from "../domain/Errors.ts"
+import { quoteImages } from "../domain/ImagePricing.ts"
+import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
+import type { Modality } from "../domain/Modality.ts"
+import { MAX_AMOUNT_NANO } from "../domain/Money.ts"
+import type { Prices } from "../domain/Prices.ts"
+import {
+  allowedOutput,
+  type ChatBody,
+  type EmbeddingBody,
+  estimateChat,
+  estimateEmbedding
+} from "../domain/TextRequest.ts"
+import { quoteTokens, type TokenCounts } from "../domain/TokenPricing.ts"
+import { quoteVideo } from "../domain/VideoPricing.ts"
+import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
+import {
+  countInputs,
+  normaliseVideo,
+  type VideoBody,
+  type VideoInput
+} from "../domain/VideoRequest.ts"
+import { resolveSku } from "../domain/VideoSku.ts"
+import type { Caller } from "./Access.ts"
+import { InputVideo } from "./InputVideo.ts"
+import { Ordering } from "./Ordering.ts"
+import { ProtocolAdapter } from "./ProtocolAdapter.ts"
+import { Protocols } from "./Protocols.ts"
+
+/** SKU and price of a video, from the request alone. */
+const priceVideo = (
+  row: VideoProtocolRow,
+  prices: Prices | undefined,
+  input: VideoInput,
+  videoSeconds: number | null
+) =>
+  Result.gen(function* () {
+    const video =
+      prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
+    const billing = video?.kind ?? row.billing ?? "second_video"
+    const sku = yield* resolveSku(row, billing, input)
+    if (video === undefined) {
+      return yield* Result.fail(
+        new BillingUnavailable({
+          message: "No price is configured for this model, so this order cannot be billed",
+          param: "resolution",
+          priced: []
+        })
+      )
+    }
+    const inputs = countInputs(input.blocks)
+    const quote = yield* quoteVideo(video, sku, { videos: inputs.videos, videoSeconds })
+    return { sku, quote, inputs }
+  })
+
+/**
+ * Prices video orders. Checks, in this order: the request's sense, the model, its mount and
+ * protocol, the account, duration and resolution, the price. Inline reference videos are measured
+ * where their length is billed.
+ */
+export const makeVideoPricing = Effect.gen(function* () {
+  const ordering = yield* Ordering
+  const protocols = yield* Protocols
+  const adapters = yield* ProtocolAdapter
+  const inputVideo = yield* InputVideo
+
+  return Effect.fn("Pricing.video")(function* (caller: Caller, body: VideoBody) {
+    const input = yield* Effect.fromResult(normaliseVideo(body))
+    const ordered = yield* ordering.model(caller, body.model, "video")
+    const { protocol } = ordered
+    const row = protocols.video.get(protocol)
+    const adapter = adapters.video.get(protocol)
+    if (row === undefined || adapter === undefined) {
+      return yield* new VideoUnsupportedProtocol({
+        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol`,
+        param: "model"
+      })
+    }
+    const listedProtocol = ordered.model.protocol
+    if (!canServe(row, protocols.video.get(listedProtocol))) {
+      return yield* new VideoUnsupportedProtocol({
+        message: `${JSON.stringify(body.model)} is listed under ${listedProtocol}, which ${protocol} cannot serve`,
+        param: "model"
+      })
+    }
+    const mounted = yield* ordering.account(ordered)
+    const price = (videoSeconds: number | null) =>
+      Effect.fromResult(priceVideo(row, ordered.model.prices, input, videoSeconds))
+    const priced = yield* Effect.flatMap(price(null), (first) =>
+      first.quote.kind === "token_video" && first.quote.withVideo
+        ? Effect.flatMap(inputVideo.knownSeconds(input.blocks), price)
+        : Effect.succeed(first)
+    )
+    return { ...priced, input, protocol, listedProtocol, adapter, mounted }
+  })
+})
+
+/** Prices image requests; the same checks as far as they apply. */
+export const makeImagePricing = Effect.gen(function* () {
+  const ordering = yield* Ordering
+  const protocols = yield* Protocols
+  const adapters = yield* ProtocolAdapter
+
+  return Effect.fn("Pricing.images")(function* (caller: Caller, body: ImageBody) {
+    const ordered = yield* ordering.model(caller, body.model, "image")
+    const { protocol, model } = ordered
+    const adapter = adapters.image.get(protocol)
+    if (!protocols.image.has(protocol) || adapter === undefined) {
+      return yield* new ImageUnsupportedProtocol({
+        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol`,
+        param: "model"
+      })
+    }
+    const mounted = yield* ordering.account(ordered)
+    if (model.prices?.kind !== "image") {
+      return yield* new BillingUnavailable({
+        message: "No price is configured for this model, so it cannot be billed",
+        param: "model"
+      })
+    }
+    const quote = yield* Effect.fromResult(quoteImages(model.prices, imageCount(body)))
+    return { quote, protocol, adapter, mounted }
+  })
+})
+
+export interface TextRequest {
+  readonly model: string
+  readonly modalities: ReadonlyArray<Modality>
+  readonly expected: TokenCounts
+  /** Output tokens the client allows; null when it sets no bound. */
+  readonly allowed: bigint | null
+}
+
+export const chatRequest = (body: ChatBody): TextRequest => ({
+  model: body.model,
+  modalities: ["chat", "vlm"],
+  expected: estimateChat(body),
+  allowed: allowedOutput(body)
+})
+
+export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
+  model: body.model,
+  modalities: ["embedding"],
+  expected: estimateEmbedding(body),
+  allowed: null
+})
+
+/** Prices chat and embeddings orders; the same checks as far as they apply. */
+export const makeTextPricing = Effect.gen(function* () {
+  const ordering = yield* Ordering
+  const protocols = yield* Protocols
+  const adapters = yield* ProtocolAdapter
+
+  return Effect.fn("Pricing.text")(function* (caller: Caller, request: TextRequest) {
+    const ordered = yield* ordering.model(caller, request.model, request.modalities)
+    const { protocol, model } = ordered
+    const row = protocols.text.get(protocol)
+    const adapter = adapters.text.get(protocol)
+    if (
+      row === undefined ||
+      adapter === undefined ||
+      (model.modality === "embedding" && !row.embeddings)
+    ) {
+      return yield* new ChannelUnavailable({
+        message: `${JSON.stringify(request.model)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
+        param: "model"
+      })
+    }
+    const mounted = yield* ordering.account(ordered)
+    if (model.prices?.kind !== "tokens") {
+      return yield* new BillingUnavailable({
+        message: "No price is configured for this model, so it cannot be billed",
+        param: "model"
+      })
+    }
+    const quote = yield* Effect.fromResult(quoteTokens(model.prices, request.expected))
+    if (quote.holdNano > MAX_AMOUNT_NANO) {
+      return yield* new InvalidRequest({
+        message: "max_tokens: This much output would cost more than can be held",
+        param: "max_tokens"
+      })
+    }
+    return { quote, model, protocol, adapter, mounted }
+  })
+})

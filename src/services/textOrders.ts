@@ -1,0 +1,168 @@
+/** What chat and embeddings orders have in common: what they cost, their hold, call and charge. */
+import { Effect, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { UpstreamError } from "../domain/Errors.ts"
+import type { Modality } from "../domain/Modality.ts"
+import { tokensOfBytes } from "../domain/TextRequest.ts"
+import { settleTokens, type TokenCounts, TokenQuote } from "../domain/TokenPricing.ts"
+import { givenUp, type VendorFailure } from "../domain/VendorOutcome.ts"
+import type { Caller } from "./Access.ts"
+import { CallLog, recordingCalls } from "./CallLog.ts"
+import { Failpoints } from "./Failpoints.ts"
+import { Ledger, type VendorJob } from "./Ledger.ts"
+import { Ordering } from "./Ordering.ts"
+import { makeTextPricing, type TextRequest } from "./Pricing.ts"
+import type { ChannelAccount, TextAdapter } from "./ProtocolAdapter.ts"
+import { type GiveBack, paidCall } from "./paidCall.ts"
+import type { RequestKey } from "./Repeats.ts"
+import { Settings } from "./Settings.ts"
+
+const encodeQuote = Schema.encodeSync(TokenQuote)
+
+/** What a vendor had written of an answer nobody could read is kept nowhere. */
+const withoutBody = (error: UpstreamError): UpstreamError =>
+  new UpstreamError({
+    message: error.message,
+    status: error.status,
+    upstream: { status: error.upstream.status, body: null },
+    retryable: error.retryable,
+    retryAfterSeconds: error.retryAfterSeconds
+  })
+
+export interface TextJob {
+  readonly caller: Caller
+  readonly model: string
+  readonly modality: Modality
+  readonly adapter: TextAdapter
+  readonly account: ChannelAccount
+  readonly upstreamModel: string
+  readonly job: VendorJob
+  readonly quote: TokenQuote
+  /** Output tokens the client allows; null when it sets no bound. */
+  readonly allowed: bigint | null
+  readonly id: string
+  readonly key: RequestKey | null
+}
+
+export const makeTextOrders = Effect.gen(function* () {
+  const price = yield* makeTextPricing
+  const ordering = yield* Ordering
+  const ledger = yield* Ledger
+  const random = yield* SecureRandom.SecureRandom
+  const settings = yield* Settings
+  const failpoints = yield* Failpoints
+  const callLog = yield* CallLog
+
+  const prepare = Effect.fnUntraced(function* (
+    caller: Caller,
+    key: RequestKey | null,
+    request: TextRequest
+  ) {
+    const { quote, model, protocol, adapter, mounted } = yield* price(caller, request)
+    const { account, channelId, upstreamModel } = mounted
+    return {
+      caller,
+      model: request.model,
+      modality: model.modality,
+      adapter,
+      account,
+      upstreamModel,
+      job: { channelId, protocol, upstreamModel },
+      quote,
+      allowed: request.allowed,
+      id: `tx_${yield* random.uuidV7()}`,
+      key
+    } satisfies TextJob
+  })
+
+  const closeOf = ({ caller, id }: TextJob) => ({
+    organizationId: caller.organizationId,
+    holdId: id,
+    by: "text",
+    task: null
+  })
+
+  const hold = (order: TextJob) =>
+    ordering.place(order.job).pipe(
+      Effect.andThen(failpoints.pass("text.ordered")),
+      Effect.andThen(
+        ledger.hold({
+          organizationId: order.caller.organizationId,
+          memberId: order.caller.memberId,
+          id: order.id,
+          amountNano: order.quote.holdNano,
+          ttlSeconds: settings.textDeadlineSeconds,
+          quote: encodeQuote(order.quote),
+          job: order.job,
+          task: null,
+          key: order.key
+        })
+      ),
+      Effect.andThen(failpoints.pass("text.held"))
+    )
+
+  /** One call to the vendor; when it comes to nothing the hold is given back. */
+  const called = <A>(order: TextJob, call: Effect.Effect<A, VendorFailure>) => {
+    const subject = {
+      organizationId: order.caller.organizationId,
+      jobId: order.id,
+      purpose: "text",
+      upstreamId: null
+    } as const
+    const giveBack = ({ error, orphan, answer, forgetKey }: GiveBack) =>
+      failpoints.pass("text.refused").pipe(
+        Effect.andThen(
+          ledger.release({
+            ...closeOf(order),
+            orphan,
+            forgetKey,
+            answer:
+              answer === null || orphan === null
+                ? answer
+                : { _tag: "Refused", error: withoutBody(error) }
+          })
+        ),
+        Effect.andThen(failpoints.pass("text.returned"))
+      )
+    return paidCall(recordingCalls(callLog, [subject])(call), giveBack)
+  }
+
+  const capture = Effect.fnUntraced(function* (
+    order: TextJob,
+    made: {
+      readonly usage: TokenCounts | null
+      readonly outputBytes: number
+      readonly streamed: boolean
+    }
+  ) {
+    const { quote, caller } = order
+    const written = quote.outputTokens === 0n ? 0n : tokensOfBytes(made.outputBytes)
+    const { inputTokens, outputTokens, chargeNano, basis } = settleTokens(quote, made.usage, {
+      inputTokens: quote.inputTokens,
+      outputTokens: order.allowed !== null && written > order.allowed ? order.allowed : written
+    })
+    yield* failpoints.pass("text.made")
+    const isEmbedding = order.modality === "embedding"
+    const closed = yield* ledger.capture({
+      ...closeOf(order),
+      chargeNano,
+      usage: {
+        keyId: caller.keyId,
+        taskId: null,
+        model: order.model,
+        modality: order.modality,
+        input: inputTokens,
+        output: outputTokens,
+        unit: "token",
+        unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
+        inputUnitPriceNano: quote.nanoPerInputToken,
+        basis
+      },
+      answer: order.key === null ? null : { _tag: "Text", streamed: made.streamed }
+    })
+    if (closed.state !== "captured") return yield* givenUp()
+    yield* failpoints.pass("text.captured")
+  })
+
+  return { prepare, hold, called, capture }
+})

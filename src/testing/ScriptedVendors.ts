@@ -1,0 +1,198 @@
+/** Vendors without sockets: what becomes of an order is what the test says. */
+import { Clock, Context, Effect, Layer } from "effect"
+import { imageCount } from "../domain/ImageRequest.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import {
+  type ImageAdapter,
+  type ImageResult,
+  ProtocolAdapter,
+  type VideoAdapter,
+  type VideoStatus
+} from "../services/ProtocolAdapter.ts"
+import { Protocols } from "../services/Protocols.ts"
+import { makeScriptedText } from "./scriptedTexts.ts"
+import {
+  type AcceptedVideo,
+  type ImageScript,
+  type ReceivedImages,
+  type ReceivedText,
+  type ReceivedVideo,
+  type Scripted,
+  type TextScript,
+  type VideoScript,
+  vendor
+} from "./vendorScripts.ts"
+
+export interface ScriptedOptions {
+  readonly videos?: Scripted<ReceivedVideo, VideoScript>
+  readonly images?: Scripted<ReceivedImages, ImageScript>
+  readonly texts?: Scripted<ReceivedText, TextScript>
+}
+
+export class ScriptedVendors extends Context.Service<
+  ScriptedVendors,
+  {
+    /** What becomes of the video orders from now on. */
+    videos(script: Scripted<ReceivedVideo, VideoScript>): Effect.Effect<void>
+    /** What becomes of the image orders from now on. */
+    images(script: Scripted<ReceivedImages, ImageScript>): Effect.Effect<void>
+    /** What becomes of chats and embeddings from now on. */
+    texts(script: Scripted<ReceivedText, TextScript>): Effect.Effect<void>
+    /** Ends every running job: its next poll answers this, success when left out. */
+    finish(end?: VideoStatus): Effect.Effect<void>
+    /** Every video order that arrived, refused ones too, oldest first. */
+    readonly videoOrders: Effect.Effect<ReadonlyArray<ReceivedVideo>>
+    /** Every image order that arrived, refused ones too, oldest first. */
+    readonly imageOrders: Effect.Effect<ReadonlyArray<ReceivedImages>>
+    /** Every chat and embedding order that arrived, refused ones too, oldest first. */
+    readonly textOrders: Effect.Effect<ReadonlyArray<ReceivedText>>
+    /** Video jobs, image and text requests the vendors took on, which they would send a bill for. */
+    readonly jobs: Effect.Effect<number>
+  }
+>()("gateway/testing/ScriptedVendors") {}
+
+interface Job {
+  readonly received: ReceivedVideo
+  readonly script: AcceptedVideo
+  polls: number
+  /** Null while the script decides. */
+  end: VideoStatus | "succeeded" | null
+}
+
+const isFunction = <Received, Script>(
+  script: Scripted<Received, Script>
+): script is (received: Received) => Script => typeof script === "function"
+
+const decide = <Received, Script>(
+  script: Scripted<Received, Script>,
+  received: Received
+): Script => (isFunction(script) ? script(received) : script)
+
+const addressOf = (protocol: string, name: string): string => `https://${protocol}.test/${name}`
+
+const endOf = (
+  id: string,
+  { received, script }: Job,
+  end: VideoStatus | "succeeded"
+): VideoStatus =>
+  end === "succeeded"
+    ? {
+        _tag: "Succeeded",
+        videoUrl: addressOf(received.protocol, `${id}.mp4`),
+        usage: script.usage
+      }
+    : end
+
+/** One state for the adapters of all protocols. */
+const makeVendors = (options: ScriptedOptions) => {
+  let videos = options.videos ?? vendor.succeeds()
+  let images = options.images ?? vendor.makes()
+  let texts = options.texts ?? vendor.writes()
+  const videoOrders: Array<ReceivedVideo> = []
+  const imageOrders: Array<ReceivedImages> = []
+  const textOrders: Array<ReceivedText> = []
+  const jobs = new Map<string, Job>()
+  let imageJobs = 0
+  let textJobs = 0
+
+  const submit = (received: ReceivedVideo): Effect.Effect<string, VendorFailure> =>
+    Effect.suspend(() => {
+      videoOrders.push(received)
+      const script = decide(videos, received)
+      if (script._tag === "Failing") return Effect.fail(script.failure)
+      const id = `job-${jobs.size + 1}`
+      jobs.set(id, { received, script, polls: 0, end: null })
+      return Effect.succeed(id)
+    })
+
+  const poll = (id: string): VideoStatus => {
+    const job = jobs.get(id)
+    if (job === undefined) return { _tag: "Unknown" }
+    const { polls, end } = job.script
+    if (job.end !== null) return endOf(id, job, job.end)
+    if (polls === "forever" || job.polls < polls) {
+      job.polls += 1
+      return { _tag: "Processing" }
+    }
+    return endOf(id, job, end)
+  }
+
+  const draw = ({ protocol, order }: ReceivedImages, result: ImageResult | null) =>
+    Effect.map(Clock.currentTimeMillis, (now): ImageResult => {
+      imageJobs += 1
+      const data = Array.from({ length: imageCount(order.body) }, (_, index) => ({
+        url: addressOf(protocol, `image-${imageJobs}-${index}.png`)
+      }))
+      return result ?? { created: Math.floor(now / 1000), data }
+    })
+
+  const generate = (received: ReceivedImages): Effect.Effect<ImageResult, VendorFailure> =>
+    Effect.suspend(() => {
+      imageOrders.push(received)
+      const script = decide(images, received)
+      return script._tag === "Failing"
+        ? Effect.fail(script.failure)
+        : Effect.andThen(script.after, draw(received, script.result))
+    })
+
+  const write = (received: ReceivedText): Effect.Effect<TextScript> =>
+    Effect.sync(() => {
+      textOrders.push(received)
+      const script = decide(texts, received)
+      if (script._tag === "Written") textJobs += 1
+      return script
+    })
+
+  const service = ScriptedVendors.of({
+    videos: (script) =>
+      Effect.sync(() => {
+        videos = script
+      }),
+    images: (script) =>
+      Effect.sync(() => {
+        images = script
+      }),
+    texts: (script) =>
+      Effect.sync(() => {
+        texts = script
+      }),
+    finish: (end) =>
+      Effect.sync(() => {
+        for (const job of jobs.values()) job.end ??= end ?? "succeeded"
+      }),
+    videoOrders: Effect.sync(() => [...videoOrders]),
+    imageOrders: Effect.sync(() => [...imageOrders]),
+    textOrders: Effect.sync(() => [...textOrders]),
+    jobs: Effect.sync(() => jobs.size + imageJobs + textJobs)
+  })
+  return { service, submit, poll, generate, write }
+}
+
+/**
+ * Adapters of every protocol in `Protocols`, without a socket, and `ScriptedVendors` to direct them.
+ * Unless a script says otherwise each video is done at the second poll, and each image at once. A
+ * script may be a function of the order, and looks at its text, its account or its protocol.
+ */
+export const layerAdaptersScripted = (options: ScriptedOptions = {}) =>
+  Layer.effectContext(
+    Effect.map(Protocols, (protocols) => {
+      const { service, submit, poll, generate, write } = makeVendors(options)
+      const videoAdapter = (protocol: string): VideoAdapter => ({
+        submit: (account, order) => submit({ protocol, account, order }),
+        poll: (_account, { upstreamId }) => Effect.sync(() => poll(upstreamId))
+      })
+      const imageAdapter = (protocol: string): ImageAdapter => ({
+        generate: (account, order) => generate({ protocol, account, order })
+      })
+      const adaptersOf = <A>(names: Iterable<string>, make: (protocol: string) => A) =>
+        new Map([...names].map((name) => [name, make(name)] as const))
+      // Each kind of adapter is one map here and one script above.
+      return Context.make(ScriptedVendors, service).pipe(
+        Context.add(ProtocolAdapter, {
+          video: adaptersOf(protocols.video.keys(), videoAdapter),
+          image: adaptersOf(protocols.image.keys(), imageAdapter),
+          text: adaptersOf(protocols.text.keys(), (protocol) => makeScriptedText(protocol, write))
+        })
+      )
+    })
+  )

@@ -1,0 +1,124 @@
+/** Organisations, members and keys in memory. Keys are found by their keyed hash, as in a database. */
+import { Clock, Effect, Layer, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { NotFound } from "../../domain/Errors.ts"
+import { Access, type NewKey } from "../../services/Access.ts"
+import {
+  API_KEY_BYTES,
+  formatApiKey,
+  isWellFormedApiKey,
+  refusedKey
+} from "../../services/apiKey.ts"
+import { Changes } from "../../services/Changes.ts"
+import { unknownOrganization } from "../../services/ledgerRefusals.ts"
+import { Vault } from "../../services/Vault.ts"
+import { MemoryStore, makeBooks } from "./MemoryStore.ts"
+
+export const layerAccessMemory = Layer.effect(
+  Access,
+  Effect.gen(function* () {
+    const store = yield* MemoryStore
+    const vault = yield* Vault
+    const random = yield* SecureRandom.SecureRandom
+    const changes = yield* Changes
+    const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
+
+    const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
+      function* (key) {
+        if (!isWellFormedApiKey(key)) return yield* refusedKey
+        const hash = Hex.encode(yield* vault.hash(key))
+        const now = yield* Clock.currentTimeMillis
+        const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
+        if (found === undefined || found.revoked) return yield* refusedKey
+        const { expiresAt, models, scopes } = found.options
+        if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
+        return {
+          organizationId: found.organizationId,
+          memberId: found.memberId,
+          keyId: found.id,
+          scopes: new Set(scopes),
+          models: models === null ? null : new Set(models)
+        }
+      }
+    )
+
+    const createOrganization: Access["Service"]["createOrganization"] = Effect.fn(
+      "Access.createOrganization"
+    )(function* (name) {
+      const id = yield* newId("org")
+      store.organizations.set(id, makeBooks(id, name))
+      return id
+    })
+
+    const booksOf = (id: string) =>
+      Effect.suspend(() => {
+        const books = store.organizations.get(id)
+        return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
+      })
+
+    const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")((id) =>
+      Effect.map(booksOf(id), ({ name }) => ({ id, name }))
+    )
+
+    const createMember: Access["Service"]["createMember"] = Effect.fn("Access.createMember")(
+      function* (organizationId, { name, monthlyCapNano }) {
+        const { members } = yield* booksOf(organizationId)
+        const id = yield* newId("mem")
+        members.set(id, { id, name, monthlyCapNano })
+        return id
+      }
+    )
+
+    /** Changes nothing when a key of that id exists. */
+    const insertKey = Effect.fnUntraced(function* (
+      memberId: string,
+      key: Redacted.Redacted,
+      options: NewKey,
+      id: string
+    ) {
+      const hash = Hex.encode(yield* vault.hash(key))
+      const owner = [...store.organizations.values()].find(({ members }) => members.has(memberId))
+      if (owner === undefined) return yield* new NotFound({ message: "No such member" })
+      if (store.apiKeys.has(id)) return
+      const organizationId = owner.id
+      store.apiKeys.set(id, { id, organizationId, memberId, hash, options, revoked: false })
+    })
+
+    const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(
+      function* (memberId, options) {
+        const id = yield* newId("key")
+        const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
+        yield* insertKey(memberId, key, options, id)
+        return { id, key }
+      }
+    )
+
+    const importKey: Access["Service"]["importKey"] = Effect.fn("Access.importKey")(
+      (memberId, key, options) =>
+        changes
+          .telling("keys", insertKey(memberId, key, options, `key_${memberId}`))
+          .pipe(Effect.catchTag("SqlError", Effect.die))
+    )
+
+    const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
+      const key = store.apiKeys.get(id)
+      if (key === undefined) return yield* new NotFound({ message: "No such key" })
+      const revoke = Effect.sync(() => {
+        key.revoked = true
+      })
+      yield* Effect.orDie(changes.telling("keys", revoke))
+    })
+
+    return Access.of({
+      authenticate,
+      createOrganization,
+      createMember,
+      createKey,
+      importKey,
+      revokeKey,
+      organization,
+      isEmpty: Effect.sync(() => store.organizations.size === 0)
+    })
+  })
+)

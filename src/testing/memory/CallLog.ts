@@ -1,0 +1,65 @@
+/** Calls to vendors in memory, kept in the order in which they were reported. */
+import { Clock, Effect, FiberSet, Layer, Semaphore } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import {
+  CallLog,
+  type CallLogShape,
+  type CallSubject,
+  type VendorCall
+} from "../../services/CallLog.ts"
+import { Settings } from "../../services/Settings.ts"
+import { MemoryStore, type StoredCall } from "./MemoryStore.ts"
+
+const isSameEnd = (last: StoredCall | undefined, subject: CallSubject, call: VendorCall) =>
+  last !== undefined &&
+  last.purpose === "poll" &&
+  subject.purpose === "poll" &&
+  last.outcome === call.outcome
+
+export const layerCallLogMemory = Layer.effect(
+  CallLog,
+  Effect.gen(function* () {
+    const { calls } = yield* MemoryStore
+    const random = yield* SecureRandom.SecureRandom
+    const digest = yield* Digest.Digest
+    const { callLogDays } = yield* Settings
+    const describing = yield* FiberSet.make<void>()
+    const inOrder = yield* Semaphore.make(1)
+
+    const keep = (id: string, subject: CallSubject, call: VendorCall): void => {
+      const at = calls.findLastIndex(
+        (kept) =>
+          kept.subject.organizationId === subject.organizationId &&
+          kept.subject.jobId === subject.jobId
+      )
+      const last = calls[at]
+      if (last !== undefined && isSameEnd(last, subject, call)) {
+        const { durationMillis, answer, startedAt: lastAt } = call
+        calls[at] = { ...last, durationMillis, answer, lastAt, repeats: last.repeats + 1 }
+      } else {
+        const { purpose } = subject
+        calls.push({ ...call, id, subject, purpose, repeats: 0, lastAt: call.startedAt })
+      }
+    }
+
+    const record: CallLogShape["record"] = (subject, { describe }) =>
+      Effect.gen(function* () {
+        const call = yield* Effect.provideService(describe, Digest.Digest, digest)
+        keep(`uc_${yield* random.uuidV7()}`, subject, call)
+      }).pipe(
+        // Without its cause, which may quote what was to be redacted.
+        Effect.catchCause(() => Effect.logWarning("a call to a vendor could not be described")),
+        inOrder.withPermit,
+        FiberSet.run(describing),
+        Effect.asVoid
+      )
+
+    const prune = Effect.map(Clock.currentTimeMillis, (now) => {
+      const oldest = now - callLogDays * 86_400_000
+      const kept = calls.filter(({ startedAt }) => startedAt.getTime() >= oldest)
+      return calls.splice(0, calls.length, ...kept).length - kept.length
+    })
+
+    return { record, flush: FiberSet.awaitEmpty(describing), prune }
+  })
+)

@@ -1,0 +1,17 @@
+import { Effect, Layer } from "effect"
+import { Changes, makeMarks } from "../../services/Changes.ts"
+
+/** There is one gateway on a state in memory, so nobody else has to be told or heard. */
+export const layerChangesMemory = Layer.effect(
+  Changes,
+  Effect.gen(function* () {
+    const isListening = Effect.succeed(true)
+    const { changed, mark, isFresh } = yield* makeMarks(isListening)
+    return Changes.of({
+      telling: (topic, change) => Effect.ensuring(change, changed([topic])),
+      mark,
+      isFresh,
+      isListening
+    })
+  })
+)

@@ -1,0 +1,74 @@
+/** What running the gateway asks, answered from memory. */
+import { Clock, Effect, Layer } from "effect"
+import { OperationsStore } from "../../services/OperationsStore.ts"
+import { dateOrNull, MemoryStore } from "./MemoryStore.ts"
+
+/** An audit nobody ended within this time died with its gateway. */
+const LONGEST_AUDIT_MILLIS = 600_000
+
+export const layerOperationsStoreMemory = Layer.effect(
+  OperationsStore,
+  Effect.gen(function* () {
+    const { organizations, audit } = yield* MemoryStore
+
+    const report = Effect.map(Clock.currentTimeMillis, (now) => ({
+      migrated: true,
+      audit: {
+        auditedAt: dateOrNull(audit.auditedAt),
+        ageSeconds: audit.auditedAt === null ? null : (now - audit.auditedAt) / 1000,
+        violations: audit.violations,
+        stopped: [...organizations.values()].filter(({ pool }) => pool.stoppedReason !== null)
+          .length
+      }
+    }))
+
+    const totals = Effect.sync(() => {
+      const sum = {
+        submittingTasks: 0,
+        processingTasks: 0,
+        openHolds: 0,
+        poolNano: 0n,
+        heldNano: 0n
+      }
+      for (const { pool, tasks, holds } of organizations.values()) {
+        sum.poolNano += pool.balanceNano
+        sum.heldNano += pool.heldNano
+        for (const { state } of holds.values()) if (state === "open") sum.openHolds += 1
+        for (const { state } of tasks.values()) {
+          if (state === "submitting") sum.submittingTasks += 1
+          if (state === "processing") sum.processingTasks += 1
+        }
+      }
+      return sum
+    })
+
+    const takeAudit: OperationsStore["Service"]["takeAudit"] = Effect.fn(
+      "OperationsStore.takeAudit"
+    )((everySeconds) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const { begunAt, endedAt } = audit
+        const isFree =
+          begunAt === null ||
+          (begunAt <= now - everySeconds * 1000 &&
+            (endedAt !== null || begunAt <= now - LONGEST_AUDIT_MILLIS))
+        if (isFree) {
+          audit.begunAt = now
+          audit.endedAt = null
+        }
+        return isFree
+      })
+    )
+
+    const endAudit: OperationsStore["Service"]["endAudit"] = Effect.fn("OperationsStore.endAudit")(
+      (violations) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          audit.endedAt = now
+          if (violations === null) return
+          audit.auditedAt = now
+          audit.violations = violations
+        })
+    )
+
+    return OperationsStore.of({ report, totals, takeAudit, endAudit })
+  })
+)

@@ -1,0 +1,104 @@
+/** Vendors of text without a socket. */
+import { Clock, Effect } from "effect"
+import type { TokenCounts } from "../domain/TokenPricing.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import type { TextAdapter, TextAnswer, TextPiece } from "../services/ProtocolAdapter.ts"
+import type { Failing, ReceivedText, Written } from "./vendorScripts.ts"
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** Never empty, so that an order with several inputs has a vector for each. */
+const inputsOf = (input: unknown): number => (Array.isArray(input) ? Math.max(input.length, 1) : 1)
+
+const chunk = (model: string, choices: ReadonlyArray<unknown>, more = {}): Uint8Array =>
+  utf8(
+    `data: ${JSON.stringify({ id: "chatcmpl-test", object: "chat.completion.chunk", model, choices, ...more })}\n\n`
+  )
+
+const usageOf = ({ inputTokens, outputTokens }: TokenCounts) => ({
+  prompt_tokens: Number(inputTokens),
+  completion_tokens: Number(outputTokens),
+  total_tokens: Number(inputTokens + outputTokens)
+})
+
+const reported = (usage: TokenCounts | null) => (usage === null ? {} : { usage: usageOf(usage) })
+
+/** A chat's words one by one, its end, and its usage where the client asked for it. */
+const piecesOf = (model: string, script: Written, wantsUsage: boolean): Array<TextPiece> => {
+  const words = script.content.match(/\S+\s*/g) ?? []
+  const said = words.map((content, index) => ({
+    event: chunk(model, [
+      { index: 0, delta: index === 0 ? { role: "assistant", content } : { content } }
+    ]),
+    usage: null,
+    outputBytes: utf8(content).length
+  }))
+  const end = {
+    event: chunk(model, [{ index: 0, delta: {}, finish_reason: "stop" }]),
+    usage: null,
+    outputBytes: 0
+  }
+  const last = {
+    event: wantsUsage ? chunk(model, [], reported(script.usage)) : null,
+    usage: script.usage,
+    outputBytes: 0
+  }
+  return [...said, end, last]
+}
+
+/** An adapter whose answers `decide` gives, once it has noted the order. */
+export const makeScriptedText = (
+  protocol: string,
+  decide: (received: ReceivedText) => Effect.Effect<Written | Failing>
+): TextAdapter => {
+  const written = (received: ReceivedText): Effect.Effect<Written, VendorFailure> =>
+    Effect.flatMap(decide(received), (script) =>
+      script._tag === "Failing" ? Effect.fail(script.failure) : Effect.succeed(script)
+    )
+
+  return {
+    complete: Effect.fnUntraced(function* (account, order) {
+      const script = yield* written({ kind: "chat", protocol, account, order })
+      const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const message = { role: "assistant", content: script.content }
+      return {
+        result: {
+          id: "chatcmpl-test",
+          object: "chat.completion",
+          created,
+          model: order.upstreamModel,
+          choices: [{ index: 0, message, finish_reason: "stop" }],
+          ...reported(script.usage)
+        },
+        usage: script.usage,
+        outputBytes: utf8(script.content).length
+      } satisfies TextAnswer
+    }),
+    stream: Effect.fnUntraced(function* (account, order, take) {
+      const script = yield* written({ kind: "chat", protocol, account, order })
+      const wantsUsage = order.body.stream_options?.include_usage === true
+      yield* Effect.forEach(piecesOf(order.upstreamModel, script, wantsUsage), take, {
+        discard: true
+      })
+    }),
+    embed: Effect.fnUntraced(function* (account, order) {
+      const script = yield* written({ kind: "embedding", protocol, account, order })
+      const usage =
+        script.usage === null ? null : { inputTokens: script.usage.inputTokens, outputTokens: 0n }
+      return {
+        result: {
+          object: "list",
+          model: order.upstreamModel,
+          data: Array.from({ length: inputsOf(order.body.input) }, (_, index) => ({
+            object: "embedding",
+            index,
+            embedding: [index, 0.5, -0.5]
+          })),
+          ...reported(usage)
+        },
+        usage,
+        outputBytes: 0
+      } satisfies TextAnswer
+    })
+  }
+}

@@ -1,0 +1,101 @@
+/** What every store of organisations, members and keys must do. */
+import { assert, type Vitest } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Access, allScopes, type NewKey } from "../../src/services/Access.ts"
+import { API_KEY_BYTES, formatApiKey } from "../../src/services/apiKey.ts"
+import type { Stores } from "../support/ledger.ts"
+
+const plain: NewKey = { name: "test", scopes: allScopes, models: null, expiresAt: null }
+
+const randomKey = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
+  Effect.map(random.randomBytes(API_KEY_BYTES), formatApiKey)
+)
+
+const member = Effect.gen(function* () {
+  const access = yield* Access
+  const organizationId = yield* access.createOrganization("Test")
+  const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano: null })
+  return { organizationId, memberId }
+})
+
+export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
+  it.effect("a key lets its member in with its scopes and models, and no other text does", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const owner = yield* member
+      const wide = yield* access.createKey(owner.memberId, plain)
+      const narrow = yield* access.createKey(owner.memberId, {
+        ...plain,
+        scopes: ["videos"],
+        models: ["film-1"]
+      })
+      assert.deepInclude(yield* access.authenticate(wide.key), {
+        ...owner,
+        keyId: wide.id,
+        scopes: new Set(allScopes),
+        models: null
+      })
+      assert.deepInclude(yield* access.authenticate(narrow.key), {
+        keyId: narrow.id,
+        scopes: new Set(["videos" as const]),
+        models: new Set(["film-1"])
+      })
+      const strange = [yield* randomKey, Redacted.make(""), Redacted.make("mg_x")]
+      for (const key of strange) {
+        assert.strictEqual((yield* Effect.flip(access.authenticate(key)))._tag, "invalid_api_key")
+      }
+    })
+  )
+
+  it.effect("a revoked key and one past its time let nobody in", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const { memberId } = yield* member
+      const revoked = yield* access.createKey(memberId, plain)
+      yield* access.authenticate(revoked.key)
+      for (const _ of ["once", "twice"]) yield* access.revokeKey(revoked.id)
+      const expired = yield* access.createKey(memberId, { ...plain, expiresAt: new Date(1000) })
+      const valid = { ...plain, expiresAt: new Date("2400-01-01") }
+      yield* access.authenticate((yield* access.createKey(memberId, valid)).key)
+      for (const { key } of [revoked, expired]) {
+        assert.strictEqual((yield* Effect.flip(access.authenticate(key)))._tag, "invalid_api_key")
+      }
+    })
+  )
+
+  it.effect("a key that is imported again is the one there was", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const owner = yield* member
+      const [first, second] = [yield* randomKey, yield* randomKey]
+      for (const key of [first, first, second]) {
+        yield* access.importKey(owner.memberId, key, plain)
+      }
+      assert.deepInclude(yield* access.authenticate(first), owner)
+      assert.strictEqual((yield* Effect.flip(access.authenticate(second)))._tag, "invalid_api_key")
+    })
+  )
+
+  it.effect("nothing is made for who is not there", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const { organizationId } = yield* member
+      assert.isFalse(yield* access.isEmpty)
+      assert.deepStrictEqual(yield* access.organization(organizationId), {
+        id: organizationId,
+        name: "Test"
+      })
+      const strangers: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
+        access.organization("org_nobody"),
+        access.createMember("org_nobody", { name: "m", monthlyCapNano: null }),
+        access.createKey("mem_nobody", plain),
+        access.importKey("mem_nobody", yield* randomKey, plain),
+        access.revokeKey("key_nobody")
+      ]
+      for (const stranger of strangers) {
+        assert.strictEqual((yield* Effect.flip(stranger))._tag, "not_found")
+      }
+    })
+  )
+}

@@ -1,0 +1,134 @@
+/** What stores must show of the money that moved: the journal and the usage detail, page by page. */
+import { assert, type Vitest } from "@effect/vitest"
+import { Effect } from "effect"
+import { Ledger } from "../../src/services/Ledger.ts"
+import type { Page, PageRequest } from "../../src/services/Page.ts"
+import { UsageLog } from "../../src/services/UsageLog.ts"
+import { organization, type Stores, usageOf } from "../support/ledger.ts"
+
+/** Every page of a list, in pages of two. */
+const allPages = Effect.fnUntraced(function* <A extends { readonly id: string }, E>(
+  list: (page: PageRequest) => Effect.Effect<Page<A>, E>
+) {
+  const all: Array<A> = []
+  let after: string | null = null
+  while (true) {
+    const page: Page<A> = yield* list({ after, limit: 2 })
+    all.push(...page.data)
+    if (!page.hasMore) return all
+    assert.lengthOf(page.data, 2)
+    after = page.data.at(-1)?.id ?? null
+  }
+})
+
+/** One hold that is captured, one that is released and one that stays open. */
+const threeHolds = Effect.fnUntraced(function* () {
+  const ledger = yield* Ledger
+  const made = yield* organization(100n, 2)
+  const [captured, released, open] = [made.hold(10n), made.hold(20n), made.hold(30n)]
+  for (const request of [captured, released, open]) yield* ledger.hold(request)
+  const chargeNano = 15n
+  yield* ledger.capture({ ...made.close(captured.id), chargeNano, usage: usageOf(chargeNano) })
+  yield* ledger.release({ ...made.close(released.id), orphan: null, forgetKey: false })
+  return { ...made, captured, released, open }
+})
+
+export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
+  it.effect("the journal shows every movement, newest first, and folds to the balance", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const { organizationId, captured, released, open } = yield* threeHolds()
+      const entries = yield* allPages((page) => ledger.journal(organizationId, page))
+      assert.deepStrictEqual(
+        entries.map(({ kind, amountNano, holdId, debit, credit, reference }) => [
+          ...[kind, amountNano, holdId, debit, credit, reference]
+        ]),
+        [
+          ["release", 20n, released.id, "held", "pool", null],
+          ["release", 10n, captured.id, "held", "pool", null],
+          ["capture", 15n, captured.id, "pool", "revenue", null],
+          ["hold", 30n, open.id, "pool", "held", null],
+          ["hold", 20n, released.id, "pool", "held", null],
+          ["hold", 10n, captured.id, "pool", "held", null],
+          ["deposit", 100n, null, "external", "pool", "first"]
+        ]
+      )
+      const { balanceNano, heldNano } = yield* ledger.balance(organizationId)
+      const fold = (account: string) =>
+        entries.reduce(
+          (sum, { debit, credit, amountNano }) =>
+            sum + (credit === account ? amountNano : 0n) - (debit === account ? amountNano : 0n),
+          0n
+        )
+      assert.deepStrictEqual([fold("pool"), fold("held")], [balanceNano - heldNano, heldNano])
+    })
+  )
+
+  it.effect("a journal takes no cursor it has not given out", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const mine = yield* threeHolds()
+      const theirs = yield* threeHolds()
+      for (const after of [`hold_${theirs.open.id}`, `release_${mine.open.id}`, "tr_0", "x"]) {
+        const error = yield* Effect.flip(ledger.journal(mine.organizationId, { after, limit: 2 }))
+        assert.deepInclude(error, { _tag: "invalid_request", param: "after" })
+      }
+    })
+  )
+
+  it.effect("the usage detail has one record a charge, of one member or of all", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const usageLog = yield* UsageLog
+      const { organizationId, memberIds, hold, close } = yield* organization(100n, 2)
+      const ids: Array<string> = []
+      for (const [index, units] of [1n, 2n, 3n, 4n, 5n].entries()) {
+        const request = hold(10n, { memberId: memberIds[index % 2] ?? "" })
+        yield* ledger.hold(request)
+        const capture = { ...close(request.id), chargeNano: units, usage: usageOf(units) }
+        for (const won of [true, false]) {
+          assert.strictEqual((yield* ledger.capture(capture)).won, won)
+        }
+        ids.unshift(`us_${request.id}`)
+      }
+      const listed = (memberId: string | null) =>
+        allPages((page) => usageLog.list(organizationId, memberId, page))
+      const all = yield* listed(null)
+      assert.deepStrictEqual(
+        all.map(({ id, chargeNano }) => [id, chargeNano]),
+        ids.map((id, index) => [id, 5n - BigInt(index)])
+      )
+      const [newest] = all
+      assert.deepStrictEqual(
+        { ...newest, createdAt: null },
+        {
+          id: ids[0],
+          memberId: memberIds[0],
+          model: "paint-1",
+          modality: "image",
+          input: 0n,
+          output: 5n,
+          unit: "image",
+          unitPriceNano: 1n,
+          inputUnitPriceNano: null,
+          chargeNano: 5n,
+          basis: "requested_images",
+          taskId: null,
+          createdAt: null
+        }
+      )
+      const ofFirst = yield* listed(memberIds[0] ?? "")
+      assert.deepStrictEqual(
+        ofFirst.map(({ chargeNano }) => chargeNano),
+        [5n, 3n, 1n]
+      )
+      const other = { after: all[1]?.id ?? null, limit: 2 }
+      const error = yield* Effect.flip(usageLog.list(organizationId, memberIds[0] ?? "", other))
+      assert.strictEqual(error.param, "after")
+      assert.deepStrictEqual(yield* usageLog.list("org_nobody", null, { after: null, limit: 2 }), {
+        data: [],
+        hasMore: false
+      })
+    })
+  )
+}

@@ -1,0 +1,223 @@
+/** What every ledger must do, whatever it keeps its books in. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import type { Access } from "../../src/services/Access.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
+import { type TaskOutcome, TaskRepo } from "../../src/services/TaskRepo.ts"
+import { organization, usageOf } from "../support/ledger.ts"
+
+export const ledgerSuite = (
+  name: string,
+  ledger: Layer.Layer<Ledger | Access | TaskRepo, unknown>
+): void => {
+  layer(ledger, { excludeTestServices: true, timeout: "60 seconds" })(name, (it) => {
+    it.effect("never admits more than the pool has, whoever of its members asks", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId, memberIds, hold } = yield* organization(50n, 10)
+        const asked = Array.from({ length: 200 }, (_, index) =>
+          Effect.result(ledger.hold(hold(1n, { memberId: memberIds[index % 10] ?? "" })))
+        )
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        assert.strictEqual(answers.filter((answer) => answer._tag === "Success").length, 50)
+        assert.deepEqual(yield* ledger.balance(organizationId), {
+          balanceNano: 50n,
+          heldNano: 50n
+        })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("holds an id once, however often it is asked to", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId, hold } = yield* organization(100n)
+        const request = hold(60n)
+        yield* Effect.all(
+          Array.from({ length: 20 }, () => ledger.hold(request)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 60n)
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("closes a hold once: the first of many wins, the others are told the outcome", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId, hold, close } = yield* organization(100n)
+        const request = hold(60n)
+        yield* ledger.hold(request)
+        const attempts = Array.from({ length: 40 }, (_, index) =>
+          index % 2 === 0
+            ? ledger.capture({ ...close(request.id), chargeNano: 50n, usage: usageOf(50n) })
+            : ledger.release({ ...close(request.id), orphan: null, forgetKey: false })
+        )
+        const closed = yield* Effect.all(attempts, { concurrency: "unbounded" })
+        assert.strictEqual(closed.filter(({ won }) => won).length, 1)
+        assert.strictEqual(new Set(closed.map(({ state }) => state)).size, 1)
+        const left = closed[0]?.state === "captured" ? 50n : 100n
+        assert.deepEqual(yield* ledger.balance(organizationId), {
+          balanceNano: left,
+          heldNano: 0n
+        })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("captures below and above the hold exactly, and shows what went beyond", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId, memberIds, hold, close } = yield* organization(100n)
+        const [low, high] = [hold(40n), hold(60n)]
+        yield* ledger.hold(low)
+        yield* ledger.hold(high)
+        const below = yield* ledger.capture({
+          ...close(low.id),
+          chargeNano: 15n,
+          usage: usageOf(15n)
+        })
+        const above = yield* ledger.capture({
+          ...close(high.id),
+          chargeNano: 95n,
+          usage: usageOf(95n)
+        })
+        assert.deepInclude(below, { capturedNano: 15n, overageNano: 0n })
+        assert.deepInclude(above, { capturedNano: 95n, overageNano: 35n })
+        assert.deepEqual(yield* ledger.balance(organizationId), {
+          balanceNano: -10n,
+          heldNano: 0n
+        })
+        assert.deepEqual(yield* ledger.memberMonth(organizationId, memberIds[0] ?? ""), {
+          capNano: null,
+          capturedNano: 110n,
+          heldNano: 0n
+        })
+        const refused = yield* Effect.flip(ledger.hold(hold(1n)))
+        assert.deepInclude(refused, {
+          _tag: "insufficient_balance",
+          required: "0.000000001",
+          available: "-0.00000001"
+        })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("does not take a charge of nothing or less for a charge", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId, hold, close } = yield* organization(100n)
+        const request = hold(60n)
+        yield* ledger.hold(request)
+        for (const chargeNano of [0n, -1n]) {
+          const exit = yield* Effect.exit(
+            ledger.capture({ ...close(request.id), chargeNano, usage: usageOf(1n) })
+          )
+          assert.strictEqual(exit._tag, "Failure")
+        }
+        assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 60n)
+      })
+    )
+
+    it.effect("knows no hold of another organisation", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const owner = yield* organization(100n)
+        const stranger = yield* organization(100n)
+        const request = owner.hold(60n)
+        yield* ledger.hold(request)
+        const exit = yield* Effect.exit(
+          ledger.release({ ...stranger.close(request.id), orphan: null, forgetKey: false })
+        )
+        assert.strictEqual(exit._tag, "Failure")
+        assert.strictEqual((yield* ledger.balance(owner.organizationId)).heldNano, 60n)
+      })
+    )
+
+    it.effect("closes nothing for a task that has moved on, or belongs to another claim", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const tasks = yield* TaskRepo
+        const { organizationId, hold, close } = yield* organization(100n)
+        const request = hold(60n, {
+          quote: {
+            kind: "second_video",
+            resolution: "720p",
+            outputSeconds: 5,
+            nanoPerSecond: "12",
+            holdNano: "60"
+          },
+          task: { keyId: "k", model: "m", listedProtocol: "vp_a", summary: {}, submitSeconds: 60 }
+        })
+        yield* ledger.hold(request)
+        yield* tasks.accept(organizationId, request.id, "u", 0)
+        const claims = { limit: 10, perChannel: 10, asked: new Map() }
+        const claimed = yield* tasks
+          .claimDue(claims)
+          .pipe(Effect.repeat({ until: (due) => due.some(({ id }) => id === request.id) }))
+        const lease = claimed.find(({ id }) => id === request.id)?.lease ?? 0n
+        const ending = { state: "failed", errorCode: "x", errorMessage: "x" } as const
+        const release = (task: TaskOutcome) =>
+          ledger.release({ ...close(request.id), task, orphan: null, forgetKey: false })
+        const stale = { won: false, state: "open", capturedNano: 0n, overageNano: 0n }
+        assert.deepEqual(yield* release({ ...ending, from: "submitting" }), stale)
+        assert.deepEqual(
+          yield* release({ ...ending, from: "processing", lease: lease - 1n }),
+          stale
+        )
+        assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 60n)
+        assert.deepInclude(yield* release({ ...ending, from: "processing", lease }), {
+          won: true,
+          state: "released"
+        })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("takes no hold while spending is stopped, and closes those there are", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId, hold, close } = yield* organization(100n)
+        const other = yield* organization(100n)
+        const request = hold(60n)
+        yield* ledger.hold(request)
+        yield* ledger.stopSpending(new Map([[organizationId, "I1: broken"]]))
+        assert.strictEqual((yield* Effect.flip(ledger.hold(hold(1n))))._tag, "overloaded")
+        yield* ledger.hold(request)
+        yield* ledger.hold(other.hold(1n))
+        const closed = yield* ledger.capture({
+          ...close(request.id),
+          chargeNano: 50n,
+          usage: usageOf(50n)
+        })
+        assert.isTrue(closed.won)
+        yield* ledger.stopSpending(new Map())
+        yield* ledger.hold(hold(1n))
+      })
+    )
+
+    it.effect("adds a deposit once, also when it comes many times at once", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId } = yield* organization(0n)
+        const applied = yield* Effect.all(
+          Array.from({ length: 20 }, () => ledger.deposit(organizationId, 7n, "once")),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(applied.filter((one) => one).length, 1)
+        assert.strictEqual((yield* ledger.balance(organizationId)).balanceNano, 7n)
+      })
+    )
+
+    it.effect("gives back image holds whose time is over, and only those", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const { organizationId, hold } = yield* organization(100n)
+        yield* ledger.hold(hold(10n, { ttlSeconds: 0 }))
+        yield* ledger.hold(hold(20n))
+        yield* ledger.sweepImages("overdue")
+        assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 20n)
+      })
+    )
+  })
+}

@@ -1,0 +1,22 @@
+import { layer } from "@effect/vitest"
+import { layerStoresOf, storeKinds } from "../support/ledger.ts"
+import { accessSuite } from "./Access.suite.ts"
+import { catalogSuite } from "./Catalog.suite.ts"
+import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
+import { journalSuite } from "./Journal.suite.ts"
+import { operatorSuite } from "./Operator.suite.ts"
+import { repeatsSuite } from "./Repeats.suite.ts"
+
+for (const kind of storeKinds) {
+  layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "60 seconds" })(
+    `the stores (${kind})`,
+    (it) => {
+      catalogSuite(it)
+      channelCredentialsSuite(it)
+      accessSuite(it)
+      journalSuite(it)
+      repeatsSuite(it)
+      operatorSuite(it)
+    }
+  )
+}

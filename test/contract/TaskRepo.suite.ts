@@ -1,0 +1,161 @@
+/** What every store of tasks must do, whatever it keeps them in. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import type { Access } from "../../src/services/Access.ts"
+import type { Ledger } from "../../src/services/Ledger.ts"
+import { TaskHistory } from "../../src/services/TaskHistory.ts"
+import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { byChannel, claimAgain, claimDue, claimTheRest, dueTasks } from "../support/tasks.ts"
+
+/** When the task is asked for next, its deadline, and since when its vendor does not know it. */
+const timesOf = Effect.fnUntraced(function* (id: string) {
+  const { video } = yield* Effect.flatMap(TaskHistory, (history) => history.find(id))
+  assert.isNotNull(video)
+  const { nextPollAt, deadline, unknownSince } = video
+  return { nextPollAt, deadline, unknownSince }
+})
+
+/** With the settings of `layerEager`. */
+export const taskRepoSuite = (
+  name: string,
+  stores: Layer.Layer<TaskRepo | TaskHistory | Ledger | Access, unknown>
+): void => {
+  layer(stores, { excludeTestServices: true, timeout: "60 seconds" })(name, (it) => {
+    it.effect("a channel gives no more tasks than it has room, and channels take turns", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        yield* dueTasks("crowded", 20)
+        yield* dueTasks("quiet", 3)
+        assert.deepStrictEqual(byChannel(yield* claimDue(4, 64)), { crowded: 2, quiet: 2 })
+        assert.deepStrictEqual(byChannel(yield* claimDue(100, 8, [["crowded", 2]])), {
+          crowded: 6,
+          quiet: 1
+        })
+        assert.deepStrictEqual(byChannel(yield* claimDue(100, 8, [["crowded", 8]])), {})
+        assert.deepStrictEqual(byChannel(yield* claimDue(100, 8, [["crowded", 9]])), {})
+        assert.deepStrictEqual(byChannel(yield* claimDue(100, 64)), { crowded: 12 })
+        assert.deepStrictEqual(yield* claimDue(100, 64), [])
+      })
+    )
+
+    it.effect("the longest due task of a channel goes first", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        const { ids } = yield* dueTasks("in order", 5)
+        const first = yield* claimDue(2, 64)
+        assert.sameMembers(
+          first.map(({ id }) => id),
+          ids.slice(0, 2)
+        )
+      })
+    )
+
+    it.effect("of many claims at once none takes a task another one has", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        for (const channel of ["one", "two", "three"]) yield* dueTasks(channel, 40)
+        const claims = yield* Effect.all(
+          Array.from({ length: 12 }, () => claimDue(20, 64)),
+          { concurrency: "unbounded" }
+        )
+        const rest = yield* claimTheRest
+        const all = [...claims.flat(), ...rest].map(({ id }) => id)
+        assert.lengthOf(all, 120)
+        assert.strictEqual(new Set(all).size, 120)
+      })
+    )
+
+    it.effect("a put-back of a stale claim changes nothing, also among others", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        const repo = yield* TaskRepo
+        const { organizationId, ids } = yield* dueTasks("stale", 6)
+        const old = yield* claimDue(100, 64)
+        assert.lengthOf(old, 6)
+        const again = yield* Effect.forEach(ids.slice(0, 3), (id) => claimAgain(organizationId, id))
+        const taken = new Map(again.map((task) => [task.id, task] as const))
+        const before = yield* Effect.forEach(old, ({ id }) => timesOf(id))
+        const put = { nextPollSeconds: 500, known: false }
+        const current = yield* Effect.forEach(old, (task) => repo.putBack(task, put), {
+          concurrency: "unbounded"
+        })
+        for (const [index, { id }] of old.entries()) {
+          const row = yield* timesOf(id)
+          assert.strictEqual(current[index], !taken.has(id))
+          if (taken.has(id)) assert.deepStrictEqual(row, before[index])
+          else assert.isNotNull(row.unknownSince)
+        }
+        for (const task of taken.values()) assert.isTrue(yield* repo.putBack(task, put))
+      })
+    )
+
+    it.effect("a task is put back no later than its deadline", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        const repo = yield* TaskRepo
+        const { ids } = yield* dueTasks("late", 1, 60)
+        const [task] = yield* claimDue(100, 64)
+        assert.isDefined(task)
+        yield* repo.putBack(task, { nextPollSeconds: 600, known: null })
+        const row = yield* timesOf(ids[0] ?? "")
+        assert.deepStrictEqual(row.nextPollAt, row.deadline)
+      })
+    )
+
+    it.effect("an answer that knows the task ends its time of grace, and none leaves it", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        const repo = yield* TaskRepo
+        const { organizationId, ids } = yield* dueTasks("unknown", 1)
+        const [id = ""] = ids
+        const since: Array<Date | null> = []
+        for (const known of [false, null, false, true, null] as const) {
+          const claimed = yield* claimAgain(organizationId, id)
+          yield* repo.putBack(claimed, { nextPollSeconds: 100, known })
+          since.push((yield* timesOf(id)).unknownSince)
+        }
+        const [first] = since
+        assert.isNotNull(first)
+        assert.deepStrictEqual(since, [first, first, first, null, null])
+      })
+    )
+
+    it.effect("a paused channel is asked for nothing but tasks past their deadline", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        const repo = yield* TaskRepo
+        const { organizationId, ids } = yield* dueTasks("paused", 2)
+        const late = yield* dueTasks("paused", 1, 0.001)
+        yield* repo
+          .find(late.organizationId, late.ids[0] ?? "")
+          .pipe(Effect.repeat({ until: ({ pastDeadline }) => pastDeadline }))
+        yield* dueTasks("awake", 1)
+        yield* repo.pause("paused", 100)
+        yield* repo.pause("paused", 0.001)
+        const claimed = yield* claimDue(100, 64)
+        assert.deepStrictEqual(byChannel(claimed), { paused: 1, awake: 1 })
+        assert.includeMembers(
+          claimed.map(({ id }) => id),
+          late.ids
+        )
+        assert.isTrue(Option.isNone(yield* repo.claim(organizationId, ids[0] ?? "")))
+        const again = yield* claimAgain(late.organizationId, late.ids[0] ?? "")
+        assert.isTrue(again.pastDeadline)
+      })
+    )
+
+    it.effect("a pause ends on its own", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        const repo = yield* TaskRepo
+        yield* dueTasks("dozing", 1)
+        yield* repo.pause("dozing", 0.05)
+        const claimed = yield* claimDue(100, 64).pipe(
+          Effect.repeat({ until: (tasks) => tasks.length > 0 }),
+          Effect.timeout("10 seconds")
+        )
+        assert.deepStrictEqual(byChannel(claimed), { dozing: 1 })
+      })
+    )
+  })
+}

@@ -1,0 +1,78 @@
+/** Running tasks, and claims of them, for tests that speak to the store itself. */
+import { Effect, Layer, Option } from "effect"
+import { Access } from "../../src/services/Access.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
+import { defaultSettings, Settings } from "../../src/services/Settings.ts"
+import { type ClaimedTask, TaskRepo } from "../../src/services/TaskRepo.ts"
+
+/** A task may be claimed again a millisecond after it was asked for. */
+export const layerEager = Layer.succeed(Settings, { ...defaultSettings, askIntervalSeconds: 0.001 })
+
+const quote = {
+  kind: "second_video",
+  resolution: "720p",
+  outputSeconds: 5,
+  nanoPerSecond: "1",
+  holdNano: "5"
+}
+
+let minted = 0
+
+/** Tasks of a fresh organisation that run on the channel and are due at once; their ids. */
+export const dueTasks = Effect.fnUntraced(function* (
+  channelId: string,
+  count: number,
+  ttlSeconds = 3600
+) {
+  const access = yield* Access
+  const ledger = yield* Ledger
+  const repo = yield* TaskRepo
+  const organizationId = yield* access.createOrganization("Test")
+  yield* ledger.deposit(organizationId, 1_000_000n, "first")
+  const member = { name: "m", monthlyCapNano: null }
+  const memberId = yield* access.createMember(organizationId, member)
+  const ids: Array<string> = []
+  for (let index = 0; index < count; index++) {
+    const id = `vt_00000000-0000-7000-8000-${String(minted++).padStart(12, "0")}`
+    yield* ledger.hold({
+      organizationId,
+      memberId,
+      id,
+      amountNano: 5n,
+      ttlSeconds,
+      quote,
+      job: { channelId, protocol: "vp_d", upstreamModel: "u" },
+      task: { keyId: "k", model: "m", listedProtocol: "vp_d", summary: {}, submitSeconds: 60 },
+      key: null
+    })
+    yield* repo.accept(organizationId, id, `up-${id}`, 0)
+    ids.push(id)
+  }
+  return { organizationId, ids }
+})
+
+export const claimDue = (
+  limit: number,
+  perChannel: number,
+  asked: ReadonlyArray<[string, number]> = []
+) => Effect.flatMap(TaskRepo, (repo) => repo.claimDue({ limit, perChannel, asked: new Map(asked) }))
+
+/** Claims the task as a reader does, once the ask interval is over. */
+export const claimAgain = (organizationId: string, id: string) =>
+  Effect.flatMap(TaskRepo, (repo) =>
+    repo
+      .claim(organizationId, id)
+      .pipe(
+        Effect.repeat({ until: Option.isSome }),
+        Effect.flatMap(Effect.fromOption),
+        Effect.orDie
+      )
+  )
+
+/** Claims what other tests left due, so that a claim's size is the test's own. */
+export const claimTheRest = claimDue(1000, 1000)
+
+export const byChannel = (tasks: ReadonlyArray<ClaimedTask>) =>
+  Object.fromEntries(
+    [...Map.groupBy(tasks, ({ channelId }) => channelId)].map(([id, { length }]) => [id, length])
+  )
