@@ -281,7 +281,7 @@ layer(
         const { balance } = yield* gateway.balance(customer)
         assert.isBelow(Number(balance), 1_000_000)
       }),
-    10 * 60_000
+    60_000 + REQUESTS * 20
   )
 
   it.effect("is answered or cut also where it is no request at all", () =>
