@@ -97,7 +97,12 @@ layer(layerDemoGateway, { excludeTestServices: true, timeout: "60 seconds" })(
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const { code, customer } = yield* prepared("ts", 0)
-        const args = ["--conditions=source", "--input-type=module-typescript", "-e", code]
+        const args = [
+          "--conditions=media-gateway-source",
+          "--input-type=module-typescript",
+          "-e",
+          code
+        ]
         assert.strictEqual(yield* run(process.execPath, args, customer.key), "succeeded\n")
         const usage = yield* gateway.call("/v1/usage", { key: customer.key })
         assert.include(usage.text, '"modality":"video"')
