@@ -93,6 +93,14 @@ layer(layerDemoGateway, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
+    it.effect("with a key of its own for each order, are paid once", () =>
+      Effect.gen(function* () {
+        const { code, customer } = yield* prepared("js", 1)
+        const said = yield* run(process.execPath, ["--input-type=module", "-e", code], customer.key)
+        assert.strictEqual(said, "1\n")
+      })
+    )
+
     it.effect("with the typed client order what the refusal names, and wait for it", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
