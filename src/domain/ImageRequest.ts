@@ -5,6 +5,7 @@ import { optional } from "./optional.ts"
 import { anyFields, shallow } from "./passedOn.ts"
 import { Prompt, plainText } from "./text.ts"
 import { Media, ModelName, mediaUrls } from "./VideoRequest.ts"
+import { wholeNumber } from "./wholeNumber.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
 const media = optional(Media, "a URL, {url} or an array of them").annotate({
@@ -20,7 +21,7 @@ export const ImageBody = Schema.StructWithRest(
     model: ModelName.annotate({ description: "A model of modality image" }),
     prompt: Prompt.check(Schema.isNonEmpty()).annotate({ description: "What is to be seen" }),
     n: optional(
-      Schema.Int.check(
+      wholeNumber(COUNT).check(
         Schema.isBetween({ minimum: MIN_IMAGES, maximum: MAX_IMAGES }, { expected: COUNT })
       ),
       COUNT

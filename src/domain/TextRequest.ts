@@ -8,6 +8,7 @@ import { optional } from "./optional.ts"
 import { anyFields, shallow } from "./passedOn.ts"
 import type { TokenCounts } from "./TokenPricing.ts"
 import { MediaUrl } from "./VideoRequest.ts"
+import { wholeNumber } from "./wholeNumber.ts"
 
 /** Output tokens held where the client sets no bound; what the vendor writes beyond is charged. */
 export const DEFAULT_OUTPUT_TOKENS = 4096
@@ -51,11 +52,14 @@ const Message = Schema.StructWithRest(
   anyFields
 )
 
+const wholeUpTo = (maximum: number) => {
+  const expected = `a whole number from 1 to ${maximum}`
+  const bounds = Schema.isBetween({ minimum: 1, maximum }, { expected })
+  return optional(wholeNumber(expected).check(bounds), expected)
+}
+
 const tokenBound = (description: string) =>
-  optional(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_OUTPUT_TOKENS })),
-    `a whole number from 1 to ${MAX_OUTPUT_TOKENS}`
-  ).annotate({ description, examples: [256] })
+  wholeUpTo(MAX_OUTPUT_TOKENS).annotate({ description, examples: [256] })
 
 const Model = Schema.NonEmptyString.annotate({
   description: "Name of the model in the catalog",
@@ -90,10 +94,10 @@ export const ChatBody = Schema.StructWithRest(
     }),
     max_tokens: tokenBound("Most output tokens of one choice"),
     max_completion_tokens: tokenBound("The same; wins over `max_tokens`"),
-    n: optional(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_CHOICES })),
-      `a whole number from 1 to ${MAX_CHOICES}`
-    ).annotate({ description: "Number of choices; 1 when left out", examples: [1] })
+    n: wholeUpTo(MAX_CHOICES).annotate({
+      description: "Number of choices; 1 when left out",
+      examples: [1]
+    })
   }),
   anyFields
 ).check(shallow)

@@ -26,9 +26,10 @@ export const quoteTokens = (
   const nanoPerInputToken = prices.per_million_input
   const nanoPerOutputToken = prices.per_million_output ?? (expected.outputTokens === 0n ? 0n : null)
   if (nanoPerInputToken === undefined || nanoPerOutputToken === null) {
+    const missing = nanoPerInputToken === undefined ? "input" : "output"
     return Result.fail(
       new BillingUnavailable({
-        message: "No token price is configured for this model, so it cannot be billed",
+        message: `No price of ${missing} tokens is configured for this model, so it cannot be billed`,
         param: "model"
       })
     )

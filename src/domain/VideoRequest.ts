@@ -7,6 +7,7 @@ import { InvalidRequest } from "./Errors.ts"
 import { optional } from "./optional.ts"
 import { takeFlags } from "./PromptFlags.ts"
 import { MAX_PROMPT, Prompt, plainText } from "./text.ts"
+import { wholeNumber } from "./wholeNumber.ts"
 
 /** More than any vendor takes; each has limits of its own, which it tells itself. */
 export const MAX_BLOCKS = 64
@@ -76,6 +77,7 @@ export const ModelName = plainText()
 /** Handed to the upstream unchanged. */
 const Ratio = plainText(32)
 const isRatio = Schema.is(Ratio)
+const SECONDS = "a whole number of seconds"
 const Resolution = Schema.String.check(Schema.isMaxLength(32))
 
 /** Body of `POST /v1/videos/generations`. Unknown top-level fields are ignored. */
@@ -101,7 +103,7 @@ export const VideoBody = Schema.Struct({
   video: media("Reference videos"),
   video_url: media("Reference videos"),
   videos: media("Reference videos"),
-  duration: optional(Schema.Int, "a whole number of seconds").annotate({
+  duration: optional(wholeNumber(SECONDS), SECONDS).annotate({
     description:
       "Output seconds within the protocol's bounds, or -1 where the model may choose; 5 when left out"
   }),
@@ -185,10 +187,10 @@ const gatherBlocks = (body: VideoBody): ReadonlyArray<VideoBlock> => {
   return blocks.some((block) => block.type === "text") ? blocks : [...prompt, ...blocks]
 }
 
-const wholeNumber = /^-?\d{1,9}$/
+const wholeNumberText = /^-?\d{1,9}$/
 
 const secondsOfFlag = (flag: string | null): number | string | null =>
-  flag !== null && wholeNumber.test(flag) ? Number(flag) : flag
+  flag !== null && wholeNumberText.test(flag) ? Number(flag) : flag
 
 /**
  * Brings a body to its one meaning. Body fields win over prompt flags; flags never stay in the

@@ -3,8 +3,8 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { InvalidApiKey, PermissionDenied, RateLimited } from "../domain/Errors.ts"
-import { Access, type Caller } from "../services/Access.ts"
+import { InvalidApiKey, RateLimited } from "../domain/Errors.ts"
+import { Access, type Caller, lacksScope } from "../services/Access.ts"
 import { makeRequestRates, type Rate } from "../services/RequestRates.ts"
 import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
@@ -20,16 +20,18 @@ import { errorResponse } from "./errorResponse.ts"
 import { withHeaders } from "./handlers/respond.ts"
 import { rateHeaders } from "./rateHeaders.ts"
 
-const tooManyRequests = (rate: Rate): RateLimited =>
-  new RateLimited({
-    message: `This key may send ${rate.limit} requests a minute`,
-    retryAfterSeconds: Math.ceil(rate.retryMillis / 1000),
+const tooManyRequests = (rate: Rate): RateLimited => {
+  const retryAfterSeconds = Math.ceil(rate.retryMillis / 1000)
+  return new RateLimited({
+    message: `The requests of this key are limited to ${rate.limit} a minute; the next may come in ${retryAfterSeconds} s`,
+    retryAfterSeconds,
     retryAfterMillis: Math.ceil(rate.retryMillis)
   })
+}
 
 const tooManyAtOnce = (bound: number, kind: string): RateLimited =>
   new RateLimited({
-    message: `This organisation may have ${bound} ${kind} at a time`,
+    message: `This organisation may have ${bound} ${kind} at a time; send this one again when another is answered`,
     retryAfterSeconds: 1
   })
 
@@ -64,9 +66,7 @@ export const layerAuthorization = Layer.effect(
       const asked = Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
       const oneOf = typeof asked === "string" ? [asked] : asked
       if (!oneOf.some((scope) => caller.scopes.has(scope))) {
-        return yield* new PermissionDenied({
-          message: `This key does not have the scope ${oneOf.join(" or ") || "of this route"}`
-        })
+        return yield* lacksScope(caller, oneOf)
       }
     })
 

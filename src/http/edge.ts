@@ -20,7 +20,9 @@ const noRoute = (request: HttpServerRequest.HttpServerRequest): GatewayError => 
   const allow = routesAt(path).flatMap(({ methods }) => methods)
   // A known path with a known method is not routed when one of its ids is absurdly long.
   return allow.length === 0 || allow.includes(request.method)
-    ? new NotFound({ message: `Nothing is served at ${path.slice(0, MAX_QUOTED_PATH)}` })
+    ? new NotFound({
+        message: `Nothing is served at ${path.slice(0, MAX_QUOTED_PATH)}; GET /openapi.json lists what is`
+      })
     : new MethodNotAllowed({
         message: `${request.method} is not served at ${path.slice(0, MAX_QUOTED_PATH)}; ${allow.join(" or ")} is`,
         allow
@@ -41,7 +43,12 @@ const unforeseen = Effect.fnUntraced(function* (
   const defect = Cause.squash(cause)
   const response = isPassing(defect)
     ? errorResponse(comeAgain())
-    : errorResponse(new InternalError({ message: "The gateway failed to handle this request" }))
+    : errorResponse(
+        new InternalError({
+          message:
+            "The gateway failed to handle this request; its operator finds the cause by this answer's x-request-id"
+        })
+      )
   // Nobody can say how far an ordering request came, so it must not be sent again on its own.
   return request.method === "GET"
     ? response

@@ -95,7 +95,8 @@ const tooDeep = errorResponse(
 
 const bodiesInTheWay = errorResponse(
   new Overloaded({
-    message: "Other requests' bodies take all the room there is for them at the moment",
+    message:
+      "Other requests' bodies take all the room there is for them; send this one again in a moment",
     retryAfterSeconds: 1
   })
 )
@@ -169,7 +170,9 @@ export const layerRequestRules = Layer.effect(
       if (encoding !== undefined && encoding !== "identity") {
         return Result.fail(
           errorResponse(
-            new UnsupportedMediaType({ message: "Send the body without a content-encoding" })
+            new UnsupportedMediaType({
+              message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
+            })
           )
         )
       }
@@ -179,7 +182,7 @@ export const layerRequestRules = Layer.effect(
         : Result.fail(
             errorResponse(
               new UnsupportedMediaType({
-                message: `Send the body as application/json, not ${JSON.stringify(contentType)}`
+                message: `Send the body as ${takesForms ? "application/json or multipart/form-data" : "application/json"}, not ${JSON.stringify(contentType)}`
               })
             )
           )

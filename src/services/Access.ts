@@ -1,6 +1,6 @@
 /** Organisations, members and API keys: who may call what. */
 import { Context, type Effect, type Redacted, Schema } from "effect"
-import type { InvalidApiKey, NotFound } from "../domain/Errors.ts"
+import { type InvalidApiKey, type NotFound, PermissionDenied } from "../domain/Errors.ts"
 
 /** What a key may do; each route names the one it needs. */
 export const Scope = Schema.Literals(["models", "videos", "images", "chat", "embeddings", "usage"])
@@ -19,6 +19,14 @@ export interface Caller {
   /** Requests a minute; null or absent is the gateway's default. */
   readonly requestsPerMinute?: number | null
 }
+
+/** `oneOf` is what a route asks for; none where it lets nobody in. */
+export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): PermissionDenied =>
+  new PermissionDenied({
+    message:
+      `This key does not have the scope ${oneOf.join(" or ") || "of this route"}; ` +
+      `it has ${[...caller.scopes].join(", ")}`
+  })
 
 export interface NewKey {
   readonly name: string

@@ -15,7 +15,7 @@ import {
   RateLimited,
   type UpstreamError
 } from "../domain/Errors.ts"
-import { isReserved, type Modality } from "../domain/Modality.ts"
+import { isReserved, type Modality, modalities } from "../domain/Modality.ts"
 import type { Caller } from "./Access.ts"
 import { Catalog } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
@@ -95,24 +95,30 @@ export const layerOrdering = Layer.effect(
         const found = snapshot.models.get(modelId)
         const name = JSON.stringify(modelId)
         if (found === undefined) {
-          return yield* new ModelNotFound({ message: `No model is called ${name}`, param: "model" })
+          return yield* new ModelNotFound({
+            message: `No model is called ${name}; GET /v1/models lists those this key may order`,
+            param: "model"
+          })
         }
         if (caller.models !== null && !caller.models.has(modelId)) {
           return yield* new PermissionDenied({
-            message: `This key may not call ${name}`,
+            message: `This key may not call ${name}; GET /v1/models lists the models it may`,
             param: "model"
           })
         }
         if (isReserved(found.modality)) {
           return yield* new ModalityNotReady({
-            message: `Models of modality ${found.modality} are not open yet`,
+            message: `${name} is a model of modality ${found.modality}, which is not open yet; GET /v1/models tells which are`,
             param: "model"
           })
         }
         const fitting = [modality].flat()
+        const { endpoint } = modalities[found.modality]
         if (!fitting.includes(found.modality)) {
           return yield* new ModalityMismatch({
-            message: `${name} is a model of modality ${found.modality}, not ${fitting.join(" or ")}`,
+            message:
+              `${name} is a model of modality ${found.modality}, which POST ${endpoint} takes; ` +
+              `this endpoint takes models of modality ${fitting.join(" or ")}`,
             param: "model"
           })
         }
@@ -153,7 +159,8 @@ export const layerOrdering = Layer.effect(
     }) {
       if (yield* calls.take(channelId)) return
       return yield* new RateLimited({
-        message: "The channel of this model is busy with as many orders as it may have at a time",
+        message:
+          "The channel of this model is busy with as many orders as it may have at a time; send this one again when another is answered",
         param: "model",
         retryAfterSeconds: 1
       })

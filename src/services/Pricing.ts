@@ -84,7 +84,7 @@ export const makeVideoPricing = Effect.gen(function* () {
     const adapter = adapters.video.get(protocol)
     if (row === undefined || adapter === undefined) {
       return yield* new VideoUnsupportedProtocol({
-        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol`,
+        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol: ${[...protocols.video.keys()].join(", ")} are`,
         param: "model"
       })
     }
@@ -119,14 +119,14 @@ export const makeImagePricing = Effect.gen(function* () {
     const adapter = adapters.image.get(protocol)
     if (!protocols.image.has(protocol) || adapter === undefined) {
       return yield* new ImageUnsupportedProtocol({
-        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol`,
+        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol: ${[...protocols.image.keys()].join(", ")} are`,
         param: "model"
       })
     }
     const mounted = yield* ordering.account(ordered)
     if (model.prices?.kind !== "image") {
       return yield* new BillingUnavailable({
-        message: "No price is configured for this model, so it cannot be billed",
+        message: `No price is configured for ${JSON.stringify(model.id)}, so it cannot be billed`,
         param: "model"
       })
     }
@@ -181,7 +181,7 @@ export const makeTextPricing = Effect.gen(function* () {
     const mounted = yield* ordering.account(ordered)
     if (model.prices?.kind !== "tokens") {
       return yield* new BillingUnavailable({
-        message: "No price is configured for this model, so it cannot be billed",
+        message: `No price is configured for ${JSON.stringify(model.id)}, so it cannot be billed`,
         param: "model"
       })
     }

@@ -5,7 +5,6 @@ import {
   type InvalidRequest,
   ModalityMismatch,
   type NotFound,
-  PermissionDenied,
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
@@ -14,6 +13,7 @@ import type { Quote } from "../domain/Quote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import type { VideoBody } from "../domain/VideoRequest.ts"
 import type { Caller, Scope } from "./Access.ts"
+import { lacksScope } from "./Access.ts"
 import { Catalog } from "./Catalog.ts"
 import { Ledger } from "./Ledger.ts"
 import { Ordering, type OrderRefusal } from "./Ordering.ts"
@@ -98,9 +98,7 @@ export const layerQuotes = Layer.effect(
           })
         }
         const scope = scopes[found]
-        return caller.scopes.has(scope)
-          ? found
-          : yield* new PermissionDenied({ message: `This key does not have the scope ${scope}` })
+        return caller.scopes.has(scope) ? found : yield* lacksScope(caller, [scope])
       }
     )
 

@@ -79,7 +79,8 @@ export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"][
 const RETRY_SECONDS = 1
 
 const stillRunning = new IdempotencyConflict({
-  message: "The first request with this Idempotency-Key is still running",
+  message:
+    "The first request with this Idempotency-Key is still running; repeat it in a moment for its answer",
   param: "idempotency-key",
   retryAfterSeconds: RETRY_SECONDS
 })

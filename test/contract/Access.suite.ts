@@ -28,18 +28,21 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const narrow = yield* access.createKey(owner.memberId, {
         ...plain,
         scopes: ["videos"],
-        models: ["film-1"]
+        models: ["film-1"],
+        requestsPerMinute: 7
       })
       assert.deepInclude(yield* access.authenticate(wide.key), {
         ...owner,
         keyId: wide.id,
         scopes: new Set(allScopes),
-        models: null
+        models: null,
+        requestsPerMinute: null
       })
       assert.deepInclude(yield* access.authenticate(narrow.key), {
         keyId: narrow.id,
         scopes: new Set(["videos" as const]),
-        models: new Set(["film-1"])
+        models: new Set(["film-1"]),
+        requestsPerMinute: 7
       })
       const strange = [yield* randomKey, Redacted.make(""), Redacted.make("mg_x")]
       for (const key of strange) {

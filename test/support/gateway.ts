@@ -1,5 +1,4 @@
 /** The whole gateway over real HTTP, with the vendor simulator behind it, for one test file. */
-import { randomUUID } from "node:crypto"
 import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
@@ -11,6 +10,9 @@ import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { ADMIN_TOKEN } from "./cluster.ts"
 import { type DatabaseKind, layerDatabase } from "./databases.ts"
 import { type CallOptions, call, type HttpAnswer } from "./http.ts"
+import { bodyAs, type Customer, type CustomerOptions, makeOperator } from "./operator.ts"
+
+export { bodyAs, type Customer } from "./operator.ts"
 
 /** Vendors answer at once here, so nobody waits for the pace that suits real ones. */
 export const quickSettings: Settings = {
@@ -18,13 +20,6 @@ export const quickSettings: Settings = {
   askIntervalSeconds: 0.01,
   maxAskIntervalSeconds: 0.05,
   pollerSeconds: 0.02
-}
-
-/** A member of a fresh organisation, and the key to act as it. */
-export interface Customer {
-  readonly organizationId: string
-  readonly memberId: string
-  readonly key: string
 }
 
 export class Gateway extends Context.Service<
@@ -36,10 +31,7 @@ export class Gateway extends Context.Service<
     /** Calls the admin interface as its operator. */
     admin(path: string, options?: CallOptions): Effect.Effect<HttpAnswer>
     /** A fresh organisation holding `amount`, with one member and key. */
-    customer(
-      amount: string,
-      options?: { readonly monthlyCap?: string; readonly key?: Readonly<Record<string, unknown>> }
-    ): Effect.Effect<Customer>
+    customer(amount: string, options?: CustomerOptions): Effect.Effect<Customer>
     /** Decimal strings of the customer's pool and month. */
     balance(customer: Customer): Effect.Effect<typeof BalanceBody.Type>
     /** Dies unless every invariant of the books holds. */
@@ -59,21 +51,6 @@ const BalanceBody = Schema.Struct({
     held: Schema.String
   })
 })
-const Created = Schema.Struct({ id: Schema.String })
-const CreatedKey = Schema.Struct({ id: Schema.String, key: Schema.String })
-
-/** Decodes an answer's body, or dies with the body in the message. */
-export const bodyAs = <S extends Schema.Top & { readonly DecodingServices: never }>(
-  schema: S,
-  answer: HttpAnswer
-): Effect.Effect<S["Type"]> =>
-  Effect.orDie(
-    Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(answer.body),
-      (error) => new Error(`${error.message} in ${answer.status} ${answer.text}`)
-    )
-  )
-
 /** Reference list prices; models that lack something, for the errors that say so. */
 export const testCatalog = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
   const film = {
@@ -156,42 +133,12 @@ const makeGateway = Effect.fnUntraced(function* (catalogFor: MakeCatalog) {
   const url = HttpServer.formatAddress(address)
 
   const callGateway = (path: string, options?: CallOptions) => call(`${url}${path}`, options)
-  const admin = (path: string, options?: CallOptions) =>
-    callGateway(`/admin/v1${path}`, { key: ADMIN_TOKEN, ...options })
-
-  const customer: Gateway["Service"]["customer"] = Effect.fnUntraced(function* (amount, options) {
-    const organization = yield* bodyAs(
-      Created,
-      yield* admin("/organizations", { json: { name: "Test" } })
-    )
-    if (amount !== "0") {
-      yield* admin(`/organizations/${organization.id}/deposits`, {
-        json: { amount, reference: randomUUID() }
-      })
-    }
-    const member = yield* bodyAs(
-      Created,
-      yield* admin(`/organizations/${organization.id}/members`, {
-        json: { name: "tester", monthly_cap: options?.monthlyCap ?? null }
-      })
-    )
-    const { key } = yield* bodyAs(
-      CreatedKey,
-      yield* admin(`/members/${member.id}/keys`, { json: { name: "test", ...options?.key } })
-    )
-    return { organizationId: organization.id, memberId: member.id, key }
-  })
+  const { admin, customer, verify } = makeOperator(callGateway, ADMIN_TOKEN)
 
   const balance = (who: Customer) =>
     Effect.flatMap(callGateway("/v1/balance", { key: who.key }), (answer) =>
       bodyAs(BalanceBody, answer)
     )
-
-  const verify = Effect.flatMap(admin("/ledger/verify"), (answer) =>
-    answer.text === '{"ok":true,"violations":[]}'
-      ? Effect.void
-      : Effect.die(new Error(`the books are broken: ${answer.text}`))
-  )
 
   const loaded = yield* admin("/catalog", { method: "PUT", json: catalogFor(simulator.url) })
   if (loaded.status !== 200) return yield* Effect.die(new Error(loaded.text))

@@ -27,12 +27,19 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Sends one request; POST when there is a body and no method is named. */
-export const call = (url: string, options: CallOptions = {}): Effect.Effect<HttpAnswer> =>
+/**
+ * Sends one request; POST when there is a body and no method is named. `send` is another `fetch` than
+ * the one over sockets.
+ */
+export const call = (
+  url: string,
+  options: CallOptions = {},
+  send: typeof globalThis.fetch = fetch
+): Effect.Effect<HttpAnswer> =>
   Effect.promise(async (signal) => {
     const hasJson = "json" in options
     const body = hasJson ? JSON.stringify(options.json) : options.body
-    const response = await fetch(url, {
+    const response = await send(url, {
       method: options.method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),

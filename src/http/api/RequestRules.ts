@@ -1,7 +1,7 @@
 /** What holds for every request before its handler sees it: media type, size, shape. */
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
-import { InternalError, InvalidRequest } from "./errors.ts"
+import { InternalError, InvalidRequest, Overloaded } from "./errors.ts"
 
 /** Largest body a route takes; routes without it take the small default. */
 export class BodyLimit extends Context.Service<BodyLimit, "media" | "small">()(
@@ -13,5 +13,5 @@ export class Multipart extends Context.Service<Multipart, boolean>()("gateway/ht
 
 export class RequestRules extends HttpApiMiddleware.Service<RequestRules>()(
   "gateway/http/RequestRules",
-  { error: [InvalidRequest, InternalError] }
+  { error: [InvalidRequest, InternalError, Overloaded] }
 ) {}

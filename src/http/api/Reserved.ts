@@ -14,8 +14,8 @@ export const ReservedBody = Schema.Struct({
   })
 })
 
-const MAX_FIELD_BYTES = 64 * 1024
-const MAX_PARTS = 100
+export const MAX_FIELD_BYTES = 64 * 1024
+export const MAX_PARTS = 100
 
 /** The same as a form, with a file that is read over and not kept. */
 const ReservedForm = ReservedBody.pipe(

@@ -4,21 +4,41 @@ import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest, ModalityNotReady, PayloadTooLarge } from "../../domain/Errors.ts"
 import type { Modality } from "../../domain/Modality.ts"
 import { Ordering } from "../../services/Ordering.ts"
+import { Settings } from "../../services/Settings.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
+import { MAX_FIELD_BYTES, MAX_PARTS } from "../api/Reserved.ts"
 import { answerErrors } from "./respond.ts"
 
 const invalidForm = (message: string, param: string | null = null) =>
   new InvalidRequest({ message, param })
 
-const ofForm = ({ reason }: Multipart.MultipartError) =>
-  reason._tag === "Parse" || reason._tag === "InternalError"
-    ? invalidForm("The form could not be read")
-    : new PayloadTooLarge({ message: `The form is larger than may be sent (${reason._tag})` })
+/** What a form may have at most, by the bound it went beyond; a fault of its own without one. */
+const ofForm =
+  (maxBytes: number) =>
+  ({ reason }: Multipart.MultipartError) => {
+    switch (reason._tag) {
+      case "Parse":
+      case "InternalError":
+        return invalidForm("The form could not be read")
+      case "TooManyParts":
+        return new PayloadTooLarge({ message: `The form may have at most ${MAX_PARTS} parts` })
+      case "FieldTooLarge":
+        return new PayloadTooLarge({
+          message: `A field of the form may have at most ${MAX_FIELD_BYTES} bytes`
+        })
+      case "FileTooLarge":
+      case "BodyTooLarge":
+        return new PayloadTooLarge({
+          message: `The body of this request may have at most ${maxBytes} bytes`
+        })
+    }
+  }
 
 /** Reads a form to its end and keeps the name of the model alone. */
 const modelOfForm = Effect.fnUntraced(function* (
-  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>
+  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>,
+  maxBytes: number
 ) {
   let model = ""
   yield* parts.pipe(
@@ -27,7 +47,7 @@ const modelOfForm = Effect.fnUntraced(function* (
       if (part.key === "model") model = part.value
       return Effect.void
     }),
-    Effect.mapError(ofForm)
+    Effect.mapError(ofForm(maxBytes))
   )
   return model === "" ? yield* invalidForm("model: This field is required", "model") : model
 })
@@ -37,6 +57,7 @@ export const layerReservedHandlers = HttpApiBuilder.group(
   "reserved",
   Effect.fn(function* (handlers) {
     const ordering = yield* Ordering
+    const { maxMediaBodyBytes } = yield* Settings
 
     const refuse = Effect.fnUntraced(function* (model: string, modality: Modality) {
       yield* ordering.model(yield* CurrentCaller, model, modality)
@@ -56,7 +77,9 @@ export const layerReservedHandlers = HttpApiBuilder.group(
         answerErrors
       ),
       transcribe: Effect.fn("reserved.transcribe")(function* ({ payload }) {
-        const model = Stream.isStream(payload) ? yield* modelOfForm(payload) : payload.model
+        const model = Stream.isStream(payload)
+          ? yield* modelOfForm(payload, maxMediaBodyBytes)
+          : payload.model
         return yield* refuse(model, "asr")
       }, answerErrors)
     })

@@ -31,14 +31,15 @@ export const layerAccessMemory = Layer.effect(
         const now = yield* Clock.currentTimeMillis
         const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
         if (found === undefined || found.revoked) return yield* refusedKey
-        const { expiresAt, models, scopes } = found.options
+        const { expiresAt, models, scopes, requestsPerMinute = null } = found.options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
         return {
           organizationId: found.organizationId,
           memberId: found.memberId,
           keyId: found.id,
           scopes: new Set(scopes),
-          models: models === null ? null : new Set(models)
+          models: models === null ? null : new Set(models),
+          requestsPerMinute
         }
       }
     )

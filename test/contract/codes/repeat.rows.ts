@@ -1,0 +1,102 @@
+/** Requests under an Idempotency-Key that stands for another one, or for one that cannot be repeated. */
+import { randomUUID } from "node:crypto"
+import { Effect } from "effect"
+import {
+  type Asked,
+  as,
+  asRich,
+  chat,
+  image,
+  row,
+  type Said,
+  succeeding,
+  video,
+  withHeaders
+} from "./Row.ts"
+import { Surface } from "./Surface.ts"
+import { keepOpen, waiting } from "./waiting.ts"
+
+const keyed = (asked: Asked, key: string) => withHeaders(asked, { "idempotency-key": key })
+
+/** Both under one key, of a customer whose money is known. */
+const first = (before: Asked, then: Asked) =>
+  Effect.gen(function* () {
+    const { customer } = yield* Surface
+    const who = yield* customer("100")
+    const key = randomUUID()
+    yield* succeeding(as(who, keyed(before, key)))
+    return as(who, keyed(then, key))
+  })
+
+const mismatch: Said = {
+  message: "This Idempotency-Key was used for another request; take a fresh one",
+  param: "idempotency-key"
+}
+
+const stream = chat({ stream: true })
+
+export const repeatRows = [
+  row("idempotency_mismatch", "another body", first(video(), video({ duration: 6 })), mismatch),
+  row("idempotency_mismatch", "another endpoint", first(image(), video()), mismatch),
+  row(
+    "idempotency_mismatch",
+    "a deposit's reference with another amount",
+    Effect.gen(function* () {
+      const { adminToken, rich } = yield* Surface
+      const path = `/admin/v1/organizations/${rich.organizationId}/deposits`
+      const deposit = (amount: string): Asked => ({
+        path,
+        key: adminToken,
+        json: { amount, reference: `another amount ${path}` }
+      })
+      yield* succeeding(deposit("1"))
+      return deposit("2")
+    }),
+    {
+      message: "This reference was deposited before with another amount",
+      param: "reference"
+    }
+  ),
+  row(
+    "idempotency_conflict",
+    "the first is still running",
+    Effect.gen(function* () {
+      const { customer } = yield* Surface
+      const who = yield* customer("100")
+      const order = as(who, keyed(image({ model: "paint-told" }), randomUUID()))
+      yield* keepOpen([order])
+      return order
+    }),
+    {
+      message:
+        "The first request with this Idempotency-Key is still running; repeat it in a moment for its answer",
+      param: "idempotency-key",
+      ...waiting(1)
+    }
+  ),
+  row("idempotency_conflict", "the answer was a stream, which is not kept", first(stream, stream), {
+    message:
+      "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another",
+    param: "idempotency-key",
+    more: { retry_after: null },
+    headers: { "x-should-retry": "false" }
+  }),
+  row("task_not_found", "a task nobody has", asRich({ path: "/v1/videos/vt_nobody" }), {
+    message: 'No task is called "vt_nobody"'
+  }),
+  row(
+    "task_not_found",
+    "the events of a task nobody has",
+    asRich({ path: "/v1/videos/vt_nobody/events" }),
+    { message: 'No task is called "vt_nobody"' }
+  ),
+  row(
+    "task_not_found",
+    "the timeline of a task nobody has",
+    Effect.map(Surface, ({ adminToken }) => ({
+      path: "/admin/v1/tasks/vt_nobody",
+      key: adminToken
+    })),
+    { message: 'No task is called "vt_nobody"' }
+  )
+]

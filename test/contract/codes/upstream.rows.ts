@@ -1,0 +1,184 @@
+/** Vendors that refuse, fail or cannot be reached: what they said, under our status. */
+import { randomUUID } from "node:crypto"
+import { Effect, Struct } from "effect"
+import { type Asked, as, asRich, chat, image, type Json, row, video, withHeaders } from "./Row.ts"
+import { Surface, TEXT_TIMEOUT_SECONDS, type VendorDoes } from "./Surface.ts"
+import { waitHeaders } from "./waiting.ts"
+
+const orders = {
+  video: video({ model: "film-told" }),
+  images: image({ model: "paint-told" }),
+  chat: chat({ model: "talk-told" }),
+  "chat as a stream": chat({ model: "talk-told", stream: true })
+}
+
+/** The vendor does it until the row is over. */
+const whileVendor = (does: VendorDoes, asked: Effect.Effect<Asked, never, Surface>) =>
+  Effect.gen(function* () {
+    const { vendor } = yield* Surface
+    yield* Effect.acquireRelease(vendor(does), () => vendor({ does: "deliver" }))
+    return yield* asked
+  })
+
+const BODY = { error: { message: "no hats", code: "hats", detail: [1, { deep: true }] } }
+
+const said = (
+  upstream: { readonly status: number | null; readonly body: unknown },
+  retryable: boolean,
+  retryAfter: number | null = null
+): { more: Json; headers: Record<string, string> } => ({
+  more: { upstream, retryable, retry_after: retryAfter },
+  headers: {
+    ...(retryable ? {} : { "x-should-retry": "false" }),
+    ...(retryAfter === null ? {} : waitHeaders(retryAfter))
+  }
+})
+
+/** What the vendor answers, what the client gets, and whether it may try again. */
+const refusals: ReadonlyArray<readonly [vendors: number, ours: number, retryable: boolean]> = [
+  [400, 400, true],
+  [404, 404, true],
+  [413, 413, true],
+  [415, 415, true],
+  [422, 422, true],
+  [401, 502, true],
+  [402, 502, true],
+  [403, 502, true],
+  [409, 502, true],
+  [429, 503, true],
+  [500, 502, false],
+  [502, 502, false],
+  [503, 502, true],
+  [504, 504, false],
+  [408, 504, false]
+]
+
+/** Each for images, and some for the others: their adapters share the way to a vendor. */
+const triedWith: Readonly<Record<keyof typeof orders, ReadonlyArray<number>>> = {
+  images: refusals.map(([vendors]) => vendors),
+  video: [400, 402, 429, 500],
+  chat: [401, 422, 503, 504],
+  "chat as a stream": [403, 413, 500]
+}
+
+const refused = Struct.keys(orders).flatMap((kind) =>
+  refusals
+    .filter(([vendors]) => triedWith[kind].includes(vendors))
+    .map(([vendors, ours, retryable]) =>
+      row(
+        "upstream_error",
+        `${vendors} of the vendor to ${kind} is ${ours}`,
+        whileVendor(
+          { does: "refuse", status: vendors, body: BODY, message: BODY.error.message },
+          asRich(orders[kind])
+        ),
+        { status: ours, message: "no hats", ...said({ status: vendors, body: BODY }, retryable) },
+        1
+      )
+    )
+)
+
+const later = Object.entries(orders).map(([kind, asked]) =>
+  row(
+    "upstream_error",
+    `429 of the vendor to ${kind} with a time to come again`,
+    whileVendor(
+      { does: "refuse", status: 429, body: BODY, message: "no hats", retryAfterSeconds: 7 },
+      asRich(asked)
+    ),
+    { status: 503, message: "no hats", ...said({ status: 429, body: BODY }, true, 7) },
+    1
+  )
+)
+
+const NO_ANSWER = { status: null, body: null }
+
+const lost = Object.entries(orders).flatMap(([kind, asked]) => [
+  row(
+    "upstream_error",
+    `an answer to ${kind} that is none`,
+    whileVendor({ does: "mumble", body: { hello: 1 } }, asRich(asked)),
+    {
+      status: 502,
+      message: "The vendor's answer could not be read",
+      ...said({ status: 200, body: { hello: 1 } }, false)
+    },
+    1
+  ),
+  row(
+    "upstream_error",
+    `a connection lost after ${kind} was sent`,
+    whileVendor({ does: "hang up" }, asRich(asked)),
+    {
+      status: 502,
+      message: "The connection to the vendor was lost before its answer was complete",
+      ...said(NO_ANSWER, false)
+    },
+    1
+  )
+])
+
+const silent = row(
+  "upstream_error",
+  "a vendor that does not answer in time",
+  whileVendor({ does: "keep silent" }, asRich(orders.chat)),
+  {
+    status: 504,
+    message: `The vendor did not answer within ${TEXT_TIMEOUT_SECONDS} seconds`,
+    ...said(NO_ANSWER, false)
+  },
+  1
+)
+
+const unreachable = row(
+  "upstream_error",
+  "an address where nothing listens",
+  asRich(video({ model: "film-nowhere" })),
+  { status: 502, message: "The vendor could not be reached", ...said(NO_ANSWER, true) }
+)
+
+/** Asked twice under one key: the vendor hears of it once. */
+const twice = (asked: Asked) =>
+  Effect.gen(function* () {
+    const { customer, call } = yield* Surface
+    const { path, ...options } = withHeaders(asked, { "idempotency-key": randomUUID() })
+    const who = yield* customer("100")
+    yield* call(path, { ...options, key: who.key })
+    return as(who, { path, ...options })
+  })
+
+const replayed = [
+  row(
+    "upstream_error",
+    "the repeat of a refused order",
+    whileVendor(
+      { does: "refuse", status: 422, body: BODY, message: "no hats" },
+      twice(orders.images)
+    ),
+    () => {
+      const { more, headers } = said({ status: 422, body: BODY }, true)
+      return {
+        status: 422,
+        message: "no hats",
+        more,
+        headers: { ...headers, "idempotency-replayed": "true" }
+      }
+    }
+  ),
+  row(
+    "upstream_error",
+    "the repeat of a lost order, which is not sent again",
+    whileVendor({ does: "hang up" }, twice(orders.video)),
+    () => {
+      const { more, headers } = said(NO_ANSWER, false)
+      return {
+        status: 502,
+        message: "The connection to the vendor was lost before its answer was complete",
+        more,
+        headers: { ...headers, "idempotency-replayed": "true" }
+      }
+    }
+  )
+]
+
+export const upstreamRows = [...refused, ...later, ...lost, unreachable, ...replayed, silent]
