@@ -2,8 +2,10 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
-  // The package's own name leads to its sources.
-  ssr: { resolve: { conditions: ["source", "module", "node", "import", "default"] } },
+  // The package's own name leads to its sources, that of no other package.
+  ssr: {
+    resolve: { conditions: ["media-gateway-source", "module", "node", "import", "default"] }
+  },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],

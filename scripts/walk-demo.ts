@@ -30,6 +30,8 @@ const GIVE_UP_AFTER = "5 minutes"
 /** Any address does: the gateway hands it on, and the simulated vendors do not fetch it. */
 const PICTURE = "https://media.example/lighthouse.png"
 
+const PROMPT = "a lighthouse at dusk"
+
 const Models = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({
@@ -133,7 +135,6 @@ const walker = (demo: Demo) => {
     return { hold: "-", charge: yield* chargeOf(model, null), state: "succeeded" }
   })
 
-  const PROMPT = "a lighthouse at dusk"
   const textOrders = {
     chat: { ordered: "a text", messages: [{ role: "user", content: PROMPT }] },
     vlm: {
@@ -213,7 +214,7 @@ const walker = (demo: Demo) => {
   return { models, walk }
 }
 
-const widths = [13, 9, 27, 9, 9, 8, 0]
+const widths = [13, 10, 27, 9, 10, 8, 0]
 const printRow = (cells: ReadonlyArray<string>) =>
   Console.log(cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(" "))
 

@@ -19,7 +19,10 @@ const Address = Schema.Union([
   MediaUrl,
   Schema.StructWithRest(Schema.Struct({ url: MediaUrl }), anyFields)
 ])
-const address = optional(Address, "an http, https or data URL, or {url}")
+const address = optional(Address, "an http, https or data URL, or {url}").annotate({
+  description: "http, https or data URL, or an object with such a `url`; handed on, never fetched",
+  examples: [{ url: "https://media.example/lighthouse.png" }]
+})
 
 /** Addresses are handed on and never fetched. */
 const ContentPart = Schema.StructWithRest(
@@ -41,7 +44,10 @@ const Message = Schema.StructWithRest(
     content: optional(
       Schema.Union([Schema.String, Schema.Array(ContentPart)]),
       "a text or an array of content parts"
-    ).annotate({ description: "A text, or content parts; models of modality vlm also take images" })
+    ).annotate({
+      description: "A text, or content parts; models of modality vlm also take images",
+      examples: ["a lighthouse at dusk"]
+    })
   }),
   anyFields
 )
@@ -55,15 +61,22 @@ const wholeUpTo = (maximum: number) => {
 const tokenBound = (description: string) =>
   wholeUpTo(MAX_OUTPUT_TOKENS).annotate({ description, examples: [256] })
 
-const Model = Schema.NonEmptyString.annotate({ description: "Name of the model in the catalog" })
+const Model = Schema.NonEmptyString.annotate({
+  description: "Name of the model in the catalog",
+  examples: ["talk-1"]
+})
 
 /** Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor. */
 export const ChatBody = Schema.StructWithRest(
   Schema.Struct({
     model: Model,
-    messages: Schema.NonEmptyArray(Message).annotate({ description: "The conversation so far" }),
+    messages: Schema.NonEmptyArray(Message).annotate({
+      description: "The conversation so far",
+      examples: [[{ role: "user", content: "a lighthouse at dusk" }]]
+    }),
     stream: optional(Schema.Boolean, "true or false").annotate({
-      description: "Answer as server-sent events while the text is written"
+      description: "Answer as server-sent events while the text is written",
+      examples: [true]
     }),
     stream_options: optional(
       Schema.StructWithRest(
@@ -75,7 +88,10 @@ export const ChatBody = Schema.StructWithRest(
         anyFields
       ),
       "an object"
-    ).annotate({ description: "`include_usage` ends a stream with the tokens it used" }),
+    ).annotate({
+      description: "`include_usage` ends a stream with the tokens it used",
+      examples: [{ include_usage: true }]
+    }),
     max_tokens: tokenBound("Most output tokens of one choice"),
     max_completion_tokens: tokenBound("The same; wins over `max_tokens`"),
     n: wholeUpTo(MAX_CHOICES).annotate({
@@ -163,11 +179,17 @@ const isMedium = (part: unknown): boolean =>
     ([name, value]) => mediaFields.has(name) && value !== null && value !== undefined
   )
 
+/** The kind of a content part is no text. */
+const withoutType = (part: unknown): unknown => {
+  if (typeof part !== "object" || part === null) return part
+  return Object.fromEntries(Object.entries(part).filter(([name]) => name !== "type"))
+}
+
 const messageTokens = (message: ChatBody["messages"][number]): bigint => {
   const { content, role: _, ...rest } = message
   const parts: ReadonlyArray<unknown> = Array.isArray(content) ? content : [content]
   const media = parts.filter(isMedium).length
-  const texts = parts.filter((part) => !isMedium(part))
+  const texts = parts.filter((part) => !isMedium(part)).map(withoutType)
   return (
     BigInt(TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIUM) +
     tokensOfBytes(textBytes(texts, false) + textBytes(rest, true))

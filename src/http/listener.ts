@@ -1,6 +1,7 @@
 /** The socket clients connect to, and how it is closed without losing what they asked. */
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
+import type { Duplex } from "node:stream"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -66,11 +67,12 @@ export const layerListener = Layer.effect(
     const server = createServer(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const unanswered = new Set<ServerResponse>()
+    /** The latest of each connection. */
+    const answers = new WeakMap<Duplex, ServerResponse>()
     let accepted = 0
     server.on("clientError", (error, socket) => {
-      const begun = [...unanswered].some(
-        (response) => response.socket === socket && response.headersSent
-      )
+      const answer = answers.get(socket)
+      const begun = answer?.headersSent === true && !answer.writableFinished
       if (!socket.writable || begun) {
         socket.destroy()
         return
@@ -81,7 +83,8 @@ export const layerListener = Layer.effect(
     server.on("connection", () => {
       accepted++
     })
-    server.on("request", (_, response) => {
+    server.on("request", (request, response) => {
+      answers.set(request.socket, response)
       unanswered.add(response)
       response.once("close", () => unanswered.delete(response))
     })

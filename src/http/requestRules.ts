@@ -1,5 +1,5 @@
 /** The live rules: media type and size before the body is read, shape when it is decoded. */
-import { ByteSize, Context, Effect, Layer, Option, Result, SchemaIssue } from "effect"
+import { ByteSize, Context, Effect, Layer, Option, Result, Schedule, SchemaIssue } from "effect"
 import {
   HttpIncomingMessage,
   HttpServerError,
@@ -24,6 +24,8 @@ import { isShallowJson } from "./jsonDepth.ts"
 const MAX_DEPTH = 64
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
 const SHARE_OF_BODIES = 0.5
+/** How often a body of unknown length looks for room, every 20 ms. */
+const LOOKS_FOR_ROOM = 250
 /** Whose bodies are counted together where no key is asked for. */
 const OPERATOR = "operator"
 
@@ -108,14 +110,41 @@ export const layerRequestRules = Layer.effect(
       together: settings.bodyBudgetBytes
     })
 
-    /** A body of unknown length counts as the largest; whose room is taken until the answer is sent. */
+    const ownerOf = Effect.map(Effect.serviceOption(CurrentCaller), (caller) =>
+      Option.isSome(caller) ? caller.value.organizationId : OPERATOR
+    )
+
+    /**
+     * A body of unknown length counts as the largest while it is read. Such ones wait for each other
+     * a little, since most of them are small.
+     */
+    const readUnknown = (
+      owner: string,
+      request: HttpServerRequest.HttpServerRequest,
+      limit: number
+    ) =>
+      Effect.gen(function* () {
+        const hasRoom = yield* bodies.take(owner, limit).pipe(
+          Effect.repeat({
+            until: (taken) => taken,
+            schedule: Schedule.spaced("20 millis"),
+            times: LOOKS_FOR_ROOM
+          })
+        )
+        return hasRoom ? (yield* Effect.orDie(request.arrayBuffer)).byteLength : null
+      }).pipe(Effect.scoped)
+
+    /** The room of a body is taken until the answer is sent. */
     const hasRoom = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
       limit: number
     ) {
-      const caller = yield* Effect.serviceOption(CurrentCaller)
-      const owner = Option.isSome(caller) ? caller.value.organizationId : OPERATOR
-      return yield* bodies.take(owner, Number(request.headers["content-length"] ?? limit))
+      const owner = yield* ownerOf
+      const length = request.headers["content-length"]
+      if (length !== undefined) return yield* bodies.take(owner, Number(length))
+      if (isForm(request.headers["content-type"] ?? "")) return yield* bodies.take(owner, limit)
+      const bytes = yield* readUnknown(owner, request, limit)
+      return bytes !== null && (yield* bodies.take(owner, bytes))
     })
 
     const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
@@ -190,17 +219,17 @@ export const layerRequestRules = Layer.effect(
           Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
         )
       return hasBody
-        ? Effect.gen(function* () {
-            const request = yield* HttpServerRequest.HttpServerRequest
-            const refused = checkHeaders(request, limit, takesForms)
-            if (Result.isFailure(refused)) return refused.failure
-            if (!(yield* hasRoom(request, limit))) return bodiesInTheWay
-            return yield* guard(
-              isForm(request.headers["content-type"] ?? "")
+        ? guard(
+            Effect.gen(function* () {
+              const request = yield* HttpServerRequest.HttpServerRequest
+              const refused = checkHeaders(request, limit, takesForms)
+              if (Result.isFailure(refused)) return refused.failure
+              if (!(yield* hasRoom(request, limit))) return bodiesInTheWay
+              return yield* isForm(request.headers["content-type"] ?? "")
                 ? handler
                 : answerShallow(handler, request)
-            )
-          })
+            })
+          )
         : guard(handler)
     })
   })

@@ -101,7 +101,7 @@ export const defaultSettings: Settings = {
   organizationInFlight: 2048,
   organizationWaits: 1000,
   channelInFlight: 2048,
-  bodyBudgetBytes: 512 * 1024 * 1024,
+  bodyBudgetBytes: 256 * 1024 * 1024,
   maxConnections: 16_384,
   headSeconds: 20,
   requestSeconds: 120,

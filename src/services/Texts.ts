@@ -23,6 +23,8 @@ export interface WrittenText {
    * comes when the charge is in the books; a failure is what became of the rest.
    */
   readonly events: Stream.Stream<Uint8Array, UpstreamError>
+  /** The client is gone: says so where it went before it read the first event. */
+  readonly leave: Effect.Effect<void>
   /** Completes when the client took nothing for too long, and should be cut off. */
   readonly isCut: Effect.Effect<void>
 }
@@ -162,7 +164,7 @@ export const layerTexts = Layer.effect(
         )
         yield* Effect.forkChild(detached(work))
         yield* Effect.onInterrupt(Deferred.await(begun), () => outlet.leave)
-        return { events: outlet.events, isCut: outlet.isCut }
+        return { events: outlet.events, leave: outlet.leave, isCut: outlet.isCut }
       }
     )
 

@@ -124,9 +124,7 @@ export const makeTextOrders = Effect.gen(function* () {
         ),
         Effect.andThen(failpoints.pass("text.returned"))
       )
-    return Effect.tap(paidCall(recordingCalls(callLog, [subject])(call), giveBack), () =>
-      failpoints.pass("text.made")
-    )
+    return paidCall(recordingCalls(callLog, [subject])(call), giveBack)
   }
 
   const capture = Effect.fnUntraced(function* (
@@ -143,6 +141,7 @@ export const makeTextOrders = Effect.gen(function* () {
       inputTokens: quote.inputTokens,
       outputTokens: order.allowed !== null && written > order.allowed ? order.allowed : written
     })
+    yield* failpoints.pass("text.made")
     const isEmbedding = order.modality === "embedding"
     const closed = yield* ledger.capture({
       ...closeOf(order),

@@ -49,7 +49,8 @@ const Embed = Schema.Struct({
     Schema.NonEmptyArray(Schema.Int),
     Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.Int))
   ]),
-  dimensions: optional(Positive)
+  dimensions: optional(Positive),
+  encoding_format: optional(Schema.Literals(["float", "base64"]))
 })
 
 const decodeChat = decodeBody(Chat, { unknownFields: "ignored", refuse: ofFault })
@@ -256,8 +257,12 @@ const complete = Effect.fnUntraced(function* (call: Call) {
 
 const defaultDimensions = 8
 
+/** Numbers of 32 bits in the order of the machine, as the standard's clients read them. */
+const packed = (vector: ReadonlyArray<number>): string =>
+  Buffer.from(Float32Array.from(vector).buffer).toString("base64")
+
 const embed = Effect.fnUntraced(function* (call: Call) {
-  const { model, input, dimensions } = yield* decodeEmbed(call.body)
+  const { model, input, dimensions, encoding_format } = yield* decodeEmbed(call.body)
   if (isMissingModel(model)) return yield* missingModel(model)
   const list = typeof input === "string" ? [input] : input
   const isOne = list.every((item) => typeof item === "number")
@@ -271,14 +276,17 @@ const embed = Effect.fnUntraced(function* (call: Call) {
         (sum, item) => sum + (typeof item === "object" ? item.length : tokensOf(String(item))),
         0
       )
-  const data = texts.map((text, index) => ({
-    object: "embedding",
-    index,
-    embedding: Array.from(
+  const data = texts.map((text, index) => {
+    const vector = Array.from(
       { length: dimensions ?? defaultDimensions },
       (_, dimension) => numberFrom(`${text} ${dimension}`, 2001) / 1000 - 1
     )
-  }))
+    return {
+      object: "embedding",
+      index,
+      embedding: encoding_format === "base64" ? packed(vector) : vector
+    }
+  })
   return yield* placeOrder(
     desk,
     call,

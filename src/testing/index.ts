@@ -54,13 +54,14 @@ export { layerTaskHistoryMemory } from "./memory/TaskHistory.ts"
 export { layerTaskRepoMemory } from "./memory/TaskRepo.ts"
 export { layerUsageLogMemory } from "./memory/UsageLog.ts"
 
-// What the doubles stand in for, and what a double of one's own answers with
+// What the doubles stand in for, what stands on them, and what a double of one's own answers with
 
 export { InsufficientBalance, Overloaded } from "../domain/Errors.ts"
 export { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"
 export { Access } from "../services/Access.ts"
 export { Catalog } from "../services/Catalog.ts"
 export { ChannelCredentials } from "../services/ChannelCredentials.ts"
+export { Images } from "../services/Images.ts"
 export { type Capture, type HoldRequest, Ledger, type Release } from "../services/Ledger.ts"
 export {
   type Adapters,
@@ -71,4 +72,6 @@ export {
 } from "../services/ProtocolAdapter.ts"
 export { TaskRepo } from "../services/TaskRepo.ts"
 export { UsageLog } from "../services/UsageLog.ts"
+export { VideoSettlement } from "../services/VideoSettlement.ts"
+export { VideoTasks } from "../services/VideoTasks.ts"
 export { Simulator } from "../simulator/Simulator.ts"

@@ -1,6 +1,6 @@
 /** What stores must keep for the operator: orphans, the course of an order, calls, audits. */
 import { assert, type Vitest } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { AdminAudit } from "../../src/services/AdminAudit.ts"
 import { CallLog, type VendorCall } from "../../src/services/CallLog.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
@@ -65,6 +65,8 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       )
       assert.isTrue(page.hasMore)
       const first = yield* orphans.resolve(newest[1] ?? "", "asked the vendor")
+      const resolvedAt = first.resolvedAt?.getTime() ?? 0
+      yield* Effect.repeat(Clock.currentTimeMillis, { until: (now) => now > resolvedAt + 1 })
       const again = yield* orphans.resolve(newest[1] ?? "", "it was billed")
       assert.isNotNull(first.resolvedAt)
       assert.deepInclude(again, { resolvedAt: first.resolvedAt, note: "it was billed" })
@@ -222,6 +224,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const asked = Array.from({ length: 5 }, () => store.takeAudit(3600))
       const taken = yield* Effect.all(asked, { concurrency: "unbounded" })
       assert.lengthOf(taken.filter(Boolean), 1)
+      assert.isFalse(yield* store.takeAudit(0))
       assert.deepStrictEqual(yield* store.report, {
         migrated: true,
         audit: { auditedAt: null, ageSeconds: null, violations: 0, stopped: 0 }

@@ -126,6 +126,9 @@ export const taskRepoSuite = (
         const repo = yield* TaskRepo
         const { organizationId, ids } = yield* dueTasks("paused", 2)
         const late = yield* dueTasks("paused", 1, 0.001)
+        yield* repo
+          .find(late.organizationId, late.ids[0] ?? "")
+          .pipe(Effect.repeat({ until: ({ pastDeadline }) => pastDeadline }))
         yield* dueTasks("awake", 1)
         yield* repo.pause("paused", 100)
         yield* repo.pause("paused", 0.001)

@@ -20,6 +20,7 @@ import { bodyAs } from "../support/gateway.ts"
 import { type CallOptions, call } from "../support/http.ts"
 import { startProcess } from "../support/processes.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
+import { textCatalog } from "../support/textCatalog.ts"
 
 const entry = fileURLToPath(new URL("../support/loudProcess.ts", import.meta.url))
 
@@ -28,6 +29,7 @@ const masterKey = Buffer.from("canary-master-key-of-32-bytes-xx").toString("base
 const channelKey = "canary-channel-key/9+tPz4Kd7"
 const appId = "canary-app-id-3hWm6Bc1"
 const prompt = 'canary prompt: zebras "crossing" at dusk, jT4nQ9'
+const written = "canary completion: otters asleep by the weir, qV7zL2"
 const picture = Buffer.from("canary-picture-".repeat(30)).toString("base64")
 const signature = "canarySignatureOfMedia7fGy2Xe5"
 const resultSignature = "canarySignatureOfResult1kRb8Nu4"
@@ -107,6 +109,21 @@ const succeeding = ({ method, headers }: ReceivedRequest): Reply =>
         }
       }
 
+/** Writes a text, whole or as a stream; of the vectors' answer only half comes. */
+const writing = ({ target, body }: ReceivedRequest): Reply => {
+  const completion = {
+    choices: [{ index: 0, message: { content: written }, delta: { content: written } }]
+  }
+  if (!target.endsWith("/completions"))
+    return { body: JSON.stringify({ data: [written] }).slice(0, -2) }
+  return body.includes('"stream":true')
+    ? {
+        headers: { "content-type": "text/event-stream" },
+        body: `data: ${JSON.stringify(completion)}\n\n`
+      }
+    : { body: completion }
+}
+
 const Created = Schema.Struct({ id: Schema.String })
 const CreatedKey = Schema.Struct({ key: Schema.String })
 const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
@@ -143,6 +160,36 @@ const bodyFor = ({ model, modality }: (typeof ways)[number]) => ({
     : {})
 })
 
+const texts = [
+  [
+    "chat/completions",
+    {
+      model: "talk-1",
+      messages: [{ role: "user", name: prompt, content: prompt }],
+      user: prompt,
+      metadata: { note: prompt }
+    }
+  ],
+  [
+    "chat/completions",
+    {
+      model: "look-1",
+      stream: true,
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: prompt },
+            { type: "image_url", image_url: { url: mediaUrl } },
+            { type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } }
+          ]
+        }
+      ]
+    }
+  ],
+  ["embeddings", { model: "vector-1", input: [prompt] }]
+] as const
+
 it.live.each(["embedded", "postgres"] as const)(
   "%s: no key, prompt, media or signed address is printed, traced, counted, stored or shown",
   (kind) =>
@@ -172,6 +219,7 @@ it.live.each(["embedded", "postgres"] as const)(
         "app id": spellings(appId),
         "client key": spellings(key),
         prompt: spellings(prompt),
+        completion: spellings(written),
         picture: [picture.slice(100, 160)],
         "signature of the media": spellings(signature),
         "signature of the result": spellings(resultSignature)
@@ -201,9 +249,31 @@ it.live.each(["embedded", "postgres"] as const)(
           { concurrency: 4 }
         )
       })
+      const writeAll = Effect.forEach(
+        texts,
+        Effect.fnUntraced(function* ([path, json]) {
+          orders += 1
+          const headers = { "idempotency-key": `key-${orders}` }
+          const answer = yield* call(`${url}/v1/${path}`, { key, headers, json })
+          told.push([`the answer of ${path}`, answer.text])
+        }),
+        { concurrency: 4 }
+      )
       /** With every channel at another address than the simulator's, when there is one. */
       const load = Effect.fnUntraced(function* (baseUrl: string | null) {
-        const catalog = protocolCatalog(simulator.url, channelKey)
+        const images = protocolCatalog(simulator.url, channelKey)
+        const { channels, models, mounts } = textCatalog()(simulator.url)
+        const named = new Set(texts.map(([, { model }]): string => model))
+        const catalog = {
+          channels: [
+            ...images.channels,
+            ...channels
+              .filter(({ id }) => id === "ch-t")
+              .map((one) => ({ ...one, api_key: channelKey }))
+          ],
+          models: [...images.models, ...models.filter(({ id }) => named.has(id))],
+          mounts: [...images.mounts, ...mounts.filter(({ model }) => named.has(model))]
+        }
         const answer = yield* admin("/catalog", {
           method: "PUT",
           json: {
@@ -211,7 +281,7 @@ it.live.each(["embedded", "postgres"] as const)(
             channels: catalog.channels.map((channel) => ({
               ...channel,
               base_url: baseUrl ?? channel.base_url,
-              app_id: channel.app_id === null ? null : appId
+              app_id: (channel.app_id ?? null) === null ? null : appId
             }))
           }
         })
@@ -220,16 +290,23 @@ it.live.each(["embedded", "postgres"] as const)(
 
       yield* load(null)
       yield* orderAll(ways)
+      yield* writeAll
       for (const reply of [refusing, failing(), succeeding]) {
         const vendor = yield* brokenVendor(reply)
         yield* load(vendor.url)
+        if (reply === refusing) yield* writeAll
         yield* orderAll(reply === refusing ? ways : ways.filter(({ model }) => model === "film-a"))
       }
       for (const reply of ["reset", { body: "<html>" }, { body: "[" }] as const) {
         const vendor = yield* brokenVendor(reply)
         yield* load(vendor.url)
         yield* orderAll(ways)
+        yield* writeAll
       }
+      const writer = yield* brokenVendor(writing)
+      yield* load(writer.url)
+      yield* writeAll
+      assert.include(told.at(-3)?.[1] ?? "", "otters")
       // A client is answered what it sent, in the vendor's words, but none of our keys.
       const keys = ["admin token", "master key", "channel key", "app id", "client key"]
       for (const [what, text] of told) {

@@ -12,13 +12,15 @@ import {
 } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import type { ProcessEnded } from "../support/processes.ts"
+import { textCatalog } from "../support/textCatalog.ts"
 
 const environmentOf = Effect.fnUntraced(function* (kind: DatabaseKind) {
   return {
     ...(yield* processEnvironment(kind)),
     GATEWAY_LEASE_SECONDS: "1",
     GATEWAY_SUBMIT_DEADLINE_SECONDS: "1",
-    GATEWAY_IMAGE_DEADLINE_SECONDS: "1"
+    GATEWAY_IMAGE_DEADLINE_SECONDS: "1",
+    GATEWAY_TEXT_DEADLINE_SECONDS: "1"
   }
 })
 
@@ -36,19 +38,30 @@ const layerSurvivor = Layer.effect(
   })
 ).pipe(Layer.provideMerge(layerSimulator({ port: 0 })))
 
+const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthouse" }] }
+const stream = { ...talk, stream: true }
 const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
 const refused = (order: object) => ({ ...order, prompt: "sim:moderate-input" })
+/** Where each kind is ordered. */
+const paths = {
+  videos: "videos/generations",
+  images: "images/generations",
+  texts: "chat/completions"
+} as const
 
-/** How a repeat with the same key is answered after the restart. */
-type Repeat = "as before" | "given up" | "refused" | "ordered"
+/**
+ * How a repeat with the same key is answered after the restart. `gone` is what was made and charged,
+ * and was known to nobody but the gateway that died.
+ */
+type Repeat = "as before" | "given up" | "refused" | "ordered" | "gone"
 
 /**
  * Where the process dies, what was ordered, jobs the vendor took on by then, what is left of 100,
  * and what a repeat of the request comes to.
  */
 const places: ReadonlyArray<
-  readonly [Failpoint, "videos" | "images", object, jobs: number, left: string, repeat: Repeat]
+  readonly [Failpoint, keyof typeof paths, object, jobs: number, left: string, repeat: Repeat]
 > = [
   ["video.ordered", "videos", film, 0, "100", "ordered"],
   ["video.held", "videos", film, 0, "100", "given up"],
@@ -64,14 +77,19 @@ const places: ReadonlyArray<
   ["image.refused", "images", refused(paint), 0, "100", "given up"],
   ["image.returned", "images", refused(paint), 0, "100", "refused"],
   ["image.made", "images", paint, 1, "100", "given up"],
-  ["image.captured", "images", paint, 1, "99.8", "as before"]
+  ["image.captured", "images", paint, 1, "99.8", "as before"],
+  ["text.held", "texts", talk, 0, "100", "given up"],
+  ["text.made", "texts", stream, 1, "100", "given up"],
+  ["text.captured", "texts", talk, 1, "99.999804", "gone"],
+  ["text.captured", "texts", stream, 1, "99.999804", "gone"]
 ]
 
 const statusOf: Record<Repeat, number> = {
   "as before": 200,
   "given up": 504,
   refused: 400,
-  ordered: 200
+  ordered: 200,
+  gone: 409
 }
 
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1)
@@ -85,14 +103,18 @@ const killedAt = (
   Effect.gen(function* () {
     const simulator = yield* Simulator
     const first = yield* startGateway({ ...env, KILL_AT: place })
-    const { key, organizationPath } = yield* prepareCustomer(first, "100")
+    const { key, organizationPath } = yield* prepareCustomer(
+      first,
+      "100",
+      textCatalog()(simulator.url)
+    )
     const count = Effect.map(
       simulator.book,
       (book) => book.filter((entry) => entry.event === "accepted").length
     )
     const before = yield* count
     const order = (url: string) =>
-      call(`${url}/v1/${resource}/generations`, {
+      call(`${url}/v1/${paths[resource]}`, {
         key,
         json,
         headers: { "idempotency-key": "the-order" }
@@ -108,7 +130,7 @@ const killedAt = (
     assert.strictEqual(again.status, statusOf[repeat], again.text)
     assert.strictEqual(
       again.headers.get("idempotency-replayed"),
-      repeat === "ordered" ? null : "true"
+      repeat === "ordered" || repeat === "gone" ? null : "true"
     )
     assert.strictEqual((yield* count) - before, repeat === "ordered" ? 1 : jobs)
   }).pipe(Effect.scoped)

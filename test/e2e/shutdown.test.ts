@@ -94,6 +94,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.strictEqual((yield* bodyAs(Task, read)).task_status, "processing")
         const { text } = yield* Fiber.join(listener)
         assert.deepStrictEqual(text.match(/^event: .*$/gm), ["event: video.processing"])
+        assert.match(text, /\nretry: 1000\n\n$/)
 
         yield* Effect.exit(call(`${gateway.url}/healthz`)).pipe(
           Effect.delay("20 millis"),

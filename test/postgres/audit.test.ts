@@ -19,6 +19,17 @@ const usage: UsageEntry = {
   basis: "requested_images"
 }
 
+/** 2 tokens in and 1 out. */
+const text: UsageEntry = {
+  ...usage,
+  modality: "chat",
+  input: 2n,
+  unit: "token",
+  unitPriceNano: 9n,
+  inputUnitPriceNano: 3n,
+  basis: "upstream_usage"
+}
+
 const task: NewTask = {
   keyId: "key_1",
   model: "m",
@@ -29,7 +40,7 @@ const task: NewTask = {
 
 const key = { key: "k", fingerprint: "f" }
 
-/** An organisation with one captured image, one released image, one task and one open hold. */
+/** An organisation with one captured image, one captured text, one released image, one task and one open hold. */
 const books = Effect.gen(function* () {
   const access = yield* Access
   const ledger = yield* Ledger
@@ -47,11 +58,12 @@ const books = Effect.gen(function* () {
     key: null
   }
   const close = { organizationId, by: "test", task: null, answer: null }
-  for (const id of ["captured", "released", "open"]) {
+  for (const id of ["captured", "written", "released", "open"]) {
     yield* ledger.hold({ ...request, id, task: null, key: null })
   }
   yield* ledger.hold({ ...request, id: "submitting", task, key })
   yield* ledger.capture({ ...close, holdId: "captured", chargeNano: 15n, usage })
+  yield* ledger.capture({ ...close, holdId: "written", chargeNano: 15n, usage: text })
   yield* ledger.release({ ...close, holdId: "released", orphan: null, forgetKey: false })
 })
 
@@ -80,10 +92,11 @@ const tamperings = [
   ["I7", "UPDATE tasks SET id = 'released' WHERE id = 'submitting'"],
   ["I4", "UPDATE holds SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
   ["I4", "UPDATE usage_records SET unit_price = 11"],
+  ["I4", "UPDATE usage_records SET input_unit_price = 4 WHERE hold_id = 'written'"],
   ["I2", "UPDATE holds SET organization_id = 'nobody' WHERE id = 'open'"],
   ["I1", "UPDATE transfers SET organization_id = 'nobody' WHERE kind = 'deposit'"],
-  ["I4", "UPDATE transfers SET hold_id = 'nothing' WHERE kind = 'capture'"],
-  ["I4", "UPDATE usage_records SET hold_id = 'nothing'"],
+  ["I4", "UPDATE transfers SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
+  ["I4", "UPDATE usage_records SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
   ["I7", "UPDATE tasks SET id = 'nothing' WHERE id = 'submitting'"],
   ["I9", "UPDATE idempotency_keys SET hold_id = 'nothing'"],
   ["I7", "UPDATE tasks SET submit_deadline = now() - interval '2 minutes'"]

@@ -47,7 +47,10 @@ it.live(
           ["relay-motion", "2.5", "2.5", "succeeded"],
           ["relay-scene", "3", "3", "succeeded"],
           ["relay-paint", "-", "0.25", "succeeded"],
-          ["relay-sketch", "-", "0.15", "succeeded"]
+          ["relay-sketch", "-", "0.15", "succeeded"],
+          ["talk-1", "-", "0.000144", "succeeded"],
+          ["look-1", "-", "0.000423", "succeeded"],
+          ["vector-1", "-", "0.0000025", "succeeded"]
         ]
       )
       assert.includeMembers(lines, ["The ledger verifies."])

@@ -84,7 +84,7 @@ it.live(
       for (const { status, text, headers } of refused) {
         assert.strictEqual(status, 503, text)
         assert.include(text, '"code":"overloaded"')
-        assert.strictEqual(headers.get("retry-after"), "1")
+        assert.isAtLeast(Number(headers.get("retry-after")), 1)
       }
       assert.isAtLeast(refused.length, 1)
       assert.isAtLeast(answers.length - refused.length, 1)

@@ -152,6 +152,12 @@ const slow = {
   bodyBudgetBytes: 200_000
 }
 
+const slowOrder = (key: string) =>
+  requestText("/v1/videos/generations", {
+    key,
+    body: JSON.stringify({ ...film, prompt: "x".repeat(5000) })
+  })
+
 /** Writes one byte at a time, far slower than the whole would have to arrive. */
 const drip = (url: string, text: string) =>
   rawRequest(url, [text.slice(0, 20)], { drip: text.slice(20) })
@@ -170,29 +176,11 @@ const ErrorBody = Schema.fromJsonString(
 layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: "60 seconds" })(
   "a client that takes its time",
   (it) => {
-    const order = (key: string) =>
-      requestText("/v1/videos/generations", {
-        key,
-        body: JSON.stringify({ ...film, prompt: "x".repeat(5000) })
-      })
-
-    it.effect("with its head is cut, and told why", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const { key } = yield* gateway.customer("1")
-        const answer = yield* drip(gateway.url, order(key)).pipe(Effect.timeout("20 seconds"))
-        assert.strictEqual(answer?.status, 408)
-        assert.include(answer?.head, "x-request-id: req_")
-        const { error } = yield* Schema.decodeUnknownEffect(ErrorBody)(answer?.body)
-        assert.deepInclude(error, { code: "invalid_request", type: "invalid_request_error" })
-      })
-    )
-
     it.effect("with its body is cut, and nothing was ordered", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const who = yield* gateway.customer("1")
-        const text = order(who.key)
+        const text = slowOrder(who.key)
         const head = text.indexOf("\r\n\r\n") + 4
         const answer = yield* rawRequest(gateway.url, [text.slice(0, head)], {
           drip: text.slice(head)
@@ -274,3 +262,20 @@ layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: 
     )
   }
 )
+
+layer(layerTestGateway("postgres", { ...quickSettings, headSeconds: 0.3, requestSeconds: 3600 }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("a client that takes its time", (it) => {
+  it.effect("with its head is cut, and told why", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const { key } = yield* gateway.customer("1")
+      const answer = yield* drip(gateway.url, slowOrder(key)).pipe(Effect.timeout("20 seconds"))
+      assert.strictEqual(answer?.status, 408)
+      assert.include(answer?.head, "x-request-id: req_")
+      const { error } = yield* Schema.decodeUnknownEffect(ErrorBody)(answer?.body)
+      assert.deepInclude(error, { code: "invalid_request", type: "invalid_request_error" })
+    })
+  )
+})

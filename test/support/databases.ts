@@ -50,14 +50,15 @@ export const asAdmin = (statement: string): Effect.Effect<void, SqlError.SqlErro
   )
 
 /**
- * The URL of an empty database on the run's PostgreSQL server. The database is dropped when the scope
+ * The URL of a database on the run's PostgreSQL server, with the latest schema and nothing in it. The database is dropped when the scope
  * closes, even if somebody is still connected.
  */
 export const temporaryServerDatabase: Effect.Effect<string, SqlError.SqlError, Scope.Scope> =
   Effect.gen(function* () {
     const name = `test_${randomUUID().replaceAll("-", "")}`
-    yield* Effect.acquireRelease(asAdmin(`CREATE DATABASE ${name}`), () =>
-      Effect.orDie(asAdmin(`DROP DATABASE ${name} WITH (FORCE)`))
+    yield* Effect.acquireRelease(
+      asAdmin(`CREATE DATABASE ${name} TEMPLATE ${inject("postgresTemplate")}`),
+      () => Effect.orDie(asAdmin(`DROP DATABASE ${name} WITH (FORCE)`))
     )
     const url = new URL(inject("postgresUrl"))
     url.pathname = name

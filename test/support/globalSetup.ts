@@ -1,9 +1,15 @@
+import { execFile } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer } from "effect"
+import { promisify } from "node:util"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
+import { layerServer } from "../../src/postgres/client.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
+import { layerMigrations } from "../../src/postgres/migrations/index.ts"
 import { startGuard } from "./guard.ts"
 import { startPostgres } from "./postgresServer.ts"
 
@@ -11,46 +17,95 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Superuser's URL of the run's PostgreSQL server. */
     readonly postgresUrl: string
-    /** A data directory with an empty, cleanly closed embedded database, to be copied. */
+    /** On that server, a database with the latest schema and nothing in it, to be copied. */
+    readonly postgresTemplate: string
+    /** A data directory with such an embedded database, cleanly closed, to be copied. */
     readonly embeddedTemplate: string
+    /** Where processes of ours find their sources compiled. */
+    readonly compileCache: string
   }
 }
 
-interface Template {
-  readonly dataDir: string
+interface Prepared {
+  readonly directory: string
   readonly remove: () => Promise<void>
 }
 
-/** Creating a cluster takes seconds and copying one a moment, so it is done once for all suites. */
-const makeTemplate = async (): Promise<Template> => {
-  const dataDir = await mkdtemp(join(tmpdir(), "media-gateway-template-"))
-  const guard = startGuard({ signal: "KILL", directory: dataDir })
+/** A directory for all suites, filled once and gone with the run. */
+const prepare = async (
+  name: string,
+  fill: (directory: string) => Promise<unknown>
+): Promise<Prepared> => {
+  const directory = await mkdtemp(join(tmpdir(), `media-gateway-${name}-`))
+  const guard = startGuard({ signal: "KILL", directory })
   const remove = async (): Promise<void> => {
-    await rm(dataDir, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true })
     guard.dismiss()
   }
   try {
-    await Effect.runPromise(Effect.scoped(Layer.build(layerEmbedded({ dataDir }))))
-    return { dataDir, remove }
+    await fill(directory)
+    return { directory, remove }
   } catch (cause) {
     await remove()
     throw cause
   }
 }
 
+/** Creating and migrating a cluster takes seconds, and copying one a moment. */
+const fillEmbedded = (dataDir: string): Promise<unknown> =>
+  Effect.runPromise(
+    Effect.scoped(Layer.build(Layer.provide(layerMigrations, layerEmbedded({ dataDir }))))
+  )
+
+const TEMPLATE = "gateway_template"
+
+const makeServerTemplate = async (url: string): Promise<void> => {
+  const admin = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+  const create = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.unsafe(`CREATE DATABASE ${TEMPLATE}`)
+  )
+  const template = new URL(url)
+  template.pathname = TEMPLATE
+  const migrated = Layer.provide(
+    layerMigrations,
+    layerServer({ url: Redacted.make(template.href), maxConnections: 1 })
+  )
+  await Effect.runPromise(
+    Effect.scoped(Effect.andThen(Effect.provide(create, admin), Layer.build(migrated)))
+  )
+}
+
+/** A process that is killed writes nothing into the cache, so one is let end. */
+const fillCompileCache = (directory: string): Promise<unknown> =>
+  promisify(execFile)(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      `await import(${JSON.stringify(join(import.meta.dirname, "../../src/main.ts"))})`
+    ],
+    { env: { ...process.env, NODE_COMPILE_CACHE: directory } }
+  )
+
 /** Starts what the suites of one run share; Vitest calls the answered function at the run's end. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const server = startPostgres()
-  const template = makeTemplate()
+  const embedded = prepare("template", fillEmbedded)
+  const cache = prepare("compiled", fillCompileCache)
   const release = async (): Promise<void> => {
     // What did not start has cleaned up after itself.
     const ignore = (): void => undefined
     await server.then(({ stop }) => stop(), ignore)
-    await template.then(({ remove }) => remove(), ignore)
+    await embedded.then(({ remove }) => remove(), ignore)
+    await cache.then(({ remove }) => remove(), ignore)
   }
   try {
-    project.provide("postgresUrl", (await server).url)
-    project.provide("embeddedTemplate", (await template).dataDir)
+    const { url } = await server
+    await makeServerTemplate(url)
+    project.provide("postgresUrl", url)
+    project.provide("postgresTemplate", TEMPLATE)
+    project.provide("embeddedTemplate", (await embedded).directory)
+    project.provide("compileCache", (await cache).directory)
     return release
   } catch (cause) {
     await release()

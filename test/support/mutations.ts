@@ -75,6 +75,25 @@ const nasty = [
   raw(`[${'{"url":"https://files.test/1.png"},'.repeat(70)}1]`)
 ] as const
 
+/** Put into a text where one stands. */
+const fragments = [
+  "\u0000",
+  "\ud800",
+  "\udfff\ud800",
+  "\r\n",
+  "\u001b[31m",
+  "\u202e",
+  '"',
+  "\\",
+  "'",
+  "%00",
+  " --duration 99",
+  " --ratio \u0000",
+  " sim:lost",
+  " sim:refuse=422",
+  "{{x}}"
+] as const
+
 const names = [
   "__proto__",
   "constructor",
@@ -149,6 +168,10 @@ const changed = (dice: Dice, value: unknown): unknown => {
   const [first = [], ...rest] = placesIn(value)
   const place = dice.pick([first, ...rest])
   return changeAt(value, place, (inner) => {
+    if (typeof inner === "string" && dice.chance(40)) {
+      const at = dice.roll(inner.length + 1)
+      return inner.slice(0, at) + dice.pick(fragments) + inner.slice(at)
+    }
     switch (dice.roll(8)) {
       case 0:
         return Array.from({ length: dice.pick([2, 17, 65, 200]) }, () => inner)

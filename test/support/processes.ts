@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { Deferred, Effect, Schema, type Scope } from "effect"
+import { inject } from "vitest"
 import { startGuard } from "./guard.ts"
 
 /** How a process ended: by a code, or by a signal. */
@@ -59,7 +60,12 @@ export const startProcess = Effect.fnUntraced(function* (options: {
     const directory = mkdtempSync(join(tmpdir(), "media-gateway-process-"))
     const guard = startGuard({ signal: "KILL", directory })
     const child = spawn(process.execPath, [options.entry, ...(options.args ?? [])], {
-      env: { ...inheritedEnvironment(), TMPDIR: directory, ...options.env },
+      env: {
+        ...inheritedEnvironment(),
+        TMPDIR: directory,
+        NODE_COMPILE_CACHE: inject("compileCache"),
+        ...options.env
+      },
       stdio: ["ignore", "pipe", "pipe"]
     })
     guard.watch(child.pid)

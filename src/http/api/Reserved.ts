@@ -8,7 +8,10 @@ import { BodyLimit, Multipart, RequestRules } from "./RequestRules.ts"
 
 /** Nothing but the model is looked at. */
 export const ReservedBody = Schema.Struct({
-  model: Schema.NonEmptyString.annotate({ description: "Name of the model in the catalog" })
+  model: Schema.NonEmptyString.annotate({
+    description: "Name of the model in the catalog",
+    examples: ["rank-1"]
+  })
 })
 
 export const MAX_FIELD_BYTES = 64 * 1024

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { anyFields } from "../../domain/passedOn.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/TextRequest.ts"
 import { Authorization, RequiredScope } from "./Authorization.ts"
 import { operation } from "./document.ts"
@@ -8,8 +9,6 @@ import { orderErrors } from "./errors.ts"
 import { chatExamples, embeddingExamples } from "./examples.ts"
 import { BodyLimit, RequestRules } from "./RequestRules.ts"
 import { idempotencyHeader } from "./shared.ts"
-
-const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 const tokens = (description: string, example: number) =>
   Schema.optionalKey(Schema.Unknown).annotateKey({ description, examples: [example] })

@@ -102,7 +102,7 @@ export class VideosGroup extends HttpApiGroup.make("videos")
           examples: ["1"]
         })
       },
-      success: HttpApiSchema.StreamSse({ events: VideoTaskEvent }),
+      success: [HttpApiSchema.StreamSse({ events: VideoTaskEvent }), HttpApiSchema.NoContent],
       error: TaskNotFound
     })
       .annotate(RequiredScope, "videos")

@@ -37,6 +37,7 @@ export const makeTaskEvents = Effect.gen(function* () {
   const endOf = yield* makeTaskEnds
   const shutdown = yield* Shutdown
   const { askIntervalSeconds, heartbeatSeconds } = yield* Settings
+  // Said only when a stream ends before its task: readers such as effect's own take it as the end.
   const retry = Sse.encoder.write(
     new Sse.Retry({
       duration: Duration.seconds(Math.max(1, askIntervalSeconds)),
@@ -47,7 +48,7 @@ export const makeTaskEvents = Effect.gen(function* () {
   /**
    * The events of a task the client has not seen, as far as it says what it has seen. A client that
    * saw the end gets 204, at which an `EventSource` stops coming back. A gateway that is about to
-   * stop ends the stream, and the client goes on elsewhere.
+   * stop ends the stream with a `retry`, and the client goes on elsewhere.
    */
   return (task: Task, lastEventId: string | undefined) => {
     const state = taskView(task).task_status
@@ -59,13 +60,14 @@ export const makeTaskEvents = Effect.gen(function* () {
         onSuccess: (ended) => (publicState(ended.state) === null ? "" : eventOf(ended)),
         onFailure: () => ""
       }),
-      Effect.as(shutdown.begun, "")
+      Effect.as(shutdown.begun, retry)
     )
     const heartbeats = Stream.tick(`${heartbeatSeconds} seconds`).pipe(
       Stream.drop(1),
       Stream.map(() => HEARTBEAT)
     )
-    const now = Stream.make(seen < eventNumber(state) ? retry + eventOf(task) : retry)
+    // Something at once in any case: the client's connection counts as open with the first bytes.
+    const now = Stream.make(seen < eventNumber(state) ? eventOf(task) : HEARTBEAT)
     const events = task.finished
       ? now
       : Stream.concat(

@@ -22,6 +22,7 @@ const streamHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" }
  */
 const eventStream = Effect.fnUntraced(function* (text: WrittenText) {
   const request = yield* HttpServerRequest.HttpServerRequest
+  yield* Effect.addFinalizer(() => text.leave)
   // The server is waiting for the client to take what was sent, so only the socket can be told.
   const cutOff = Effect.andThen(
     text.isCut,

@@ -1,0 +1,291 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import type { ChatBody } from "../../src/domain/TextRequest.ts"
+import { ProtocolAdapter, type TextPiece } from "../../src/services/ProtocolAdapter.ts"
+import { brokenVendor, closedPort, type Reply } from "../support/brokenVendor.ts"
+import { failureOf, lost, refused } from "./failures.ts"
+import {
+  accountAt,
+  layerOverSockets,
+  limitSeconds,
+  MAX_BYTES,
+  named,
+  runOutOfTime
+} from "./support.ts"
+import { plainBearer, vendorCallSuite } from "./vendorCall.suite.ts"
+
+const adapter = Effect.flatMap(ProtocolAdapter, ({ text }) =>
+  Effect.orDie(Effect.fromNullishOr(text.get("openai")))
+)
+
+const chat: ChatBody = { model: "our-model", messages: [{ role: "user", content: "hello" }] }
+const order = { upstreamModel: "m-1", body: chat }
+const vector = { upstreamModel: "m-1", body: { model: "our-model", input: "hello" } }
+
+const said = { index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }
+const good = { id: "c-1", choices: [said], usage: { prompt_tokens: 3, completion_tokens: 2 } }
+const goodVector = { data: [{ index: 0, embedding: [0.5] }], usage: { total_tokens: 4 } }
+
+const chunk = (delta: object, more: object = {}) =>
+  JSON.stringify({ id: "c-1", choices: [{ index: 0, delta, finish_reason: null }], ...more })
+const finish = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })
+const counted = JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } })
+const events = (...data: ReadonlyArray<string>) => data.map((one) => `data: ${one}\n\n`).join("")
+
+const sse = (body: string): Reply => ({
+  headers: { "content-type": "text/event-stream; charset=utf-8" },
+  body
+})
+
+const bytesOf = (pieces: ReadonlyArray<TextPiece>) =>
+  pieces.map(({ event }) => (event === null ? "" : Buffer.from(event).toString())).join("")
+
+/** The pieces of a stream, and what became of it. */
+const streamFrom = Effect.fnUntraced(function* (baseUrl: string, more: Partial<ChatBody> = {}) {
+  const pieces: Array<TextPiece> = []
+  const result = yield* Effect.result(
+    (yield* adapter).stream(
+      accountAt(baseUrl),
+      { upstreamModel: "m-1", body: { ...chat, stream: true, ...more } },
+      (piece) => Effect.sync(() => void pieces.push(piece))
+    )
+  )
+  return {
+    pieces,
+    text: bytesOf(pieces),
+    failure: result._tag === "Failure" ? failureOf(result.failure) : null
+  }
+})
+
+const streamOf = (reply: Reply, more: Partial<ChatBody> = {}) =>
+  Effect.flatMap(brokenVendor(reply), ({ url }) => streamFrom(url, more))
+
+layer(layerOverSockets)("openai", (it) => {
+  vendorCallSuite(it, {
+    name: "a completion",
+    call: (there) => Effect.flatMap(adapter, ({ complete }) => complete(there, order)),
+    good,
+    seconds: limitSeconds.text,
+    dialect: plainBearer
+  })
+
+  vendorCallSuite(it, {
+    name: "an embedding",
+    call: (there) => Effect.flatMap(adapter, ({ embed }) => embed(there, vector)),
+    good: goodVector,
+    seconds: limitSeconds.text,
+    dialect: plainBearer
+  })
+
+  it.effect.each([
+    ["", "/v1"],
+    ["/", "/v1"],
+    ["/api/v3", "/api/v3"],
+    ["/compatible-mode/v1//", "/compatible-mode/v1"]
+  ])("the base address https://host%s is called under %s", ([base, root]) =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor({ body: { ...good, ...goodVector } })
+      const { complete, embed } = yield* adapter
+      yield* complete(accountAt(`${vendor.url}${base}`), order)
+      yield* embed(accountAt(`${vendor.url}${base}`), vector)
+      assert.deepStrictEqual(
+        (yield* vendor.requests).map(({ method, target }) => `${method} ${target}`),
+        [`POST ${root}/chat/completions`, `POST ${root}/embeddings`]
+      )
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "counts of both", usage: good.usage, read: [3n, 2n] },
+      {
+        says: "counts of nothing",
+        usage: { prompt_tokens: 0, completion_tokens: 0 },
+        read: [0n, 0n]
+      },
+      { says: "no output count", usage: { prompt_tokens: 3 }, read: null },
+      { says: "a negative count", usage: { prompt_tokens: 3, completion_tokens: -1 }, read: null },
+      { says: "half a token", usage: { prompt_tokens: 3.5, completion_tokens: 1 }, read: null },
+      { says: "a count in words", usage: { prompt_tokens: "3", completion_tokens: 1 }, read: null },
+      { says: "no usage", usage: null, read: null }
+    ])
+  )("a completion with %s", ([, { usage, read }]) =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor({ body: { ...good, usage } })
+      const answer = yield* (yield* adapter).complete(accountAt(vendor.url), order)
+      assert.deepStrictEqual(answer, {
+        result: { ...good, usage },
+        usage: read === null ? null : { inputTokens: read[0] ?? 0n, outputTokens: read[1] ?? 0n },
+        outputBytes: 5
+      })
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "the total", usage: { prompt_tokens: 3, total_tokens: 4 }, tokens: 4n },
+      { says: "the prompt without a total", usage: { prompt_tokens: 3 }, tokens: 3n }
+    ])
+  )("an embedding is counted by %s", ([, { usage, tokens }]) =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor({ body: { ...goodVector, usage } })
+      const answer = yield* (yield* adapter).embed(accountAt(vendor.url), vector)
+      assert.deepStrictEqual(answer.usage, { inputTokens: tokens, outputTokens: 0n })
+    })
+  )
+
+  it.effect("a stream comes byte for byte, and the usage nobody asked for is left out", () =>
+    Effect.gen(function* () {
+      const before = `: wait\r\n\r\nevent: x\ndata: ${chunk({ role: "assistant", content: "" })}\n\n`
+      const spoken = events(chunk({ content: "hé" }), "{}", "no json")
+      const reply = sse(
+        `${before}${spoken}${events(chunk({ content: "y" }, { usage: null }), finish, counted, "[DONE]")}`
+      )
+      const plain = yield* streamOf(reply)
+      assert.isNull(plain.failure)
+      assert.strictEqual(plain.text, `${before}${spoken}${events(chunk({ content: "y" }), finish)}`)
+      const asked = yield* streamOf(reply, { stream_options: { include_usage: true } })
+      assert.strictEqual(
+        asked.text,
+        `${before}${spoken}${events(chunk({ content: "y" }, { usage: null }), finish, counted)}`
+      )
+      for (const { pieces } of [plain, asked]) {
+        assert.strictEqual(
+          pieces.reduce((sum, { outputBytes }) => sum + outputBytes, 0),
+          4
+        )
+        assert.deepStrictEqual(
+          pieces.flatMap(({ usage }) => usage ?? []),
+          [{ inputTokens: 3n, outputTokens: 2n }]
+        )
+      }
+    })
+  )
+
+  it.effect("usage beside the last words counts, and is taken out of the event alone", () =>
+    Effect.gen(function* () {
+      const last = chunk({ content: "y" }, { usage: { prompt_tokens: 1, completion_tokens: 1 } })
+      const { pieces, text } = yield* streamOf(sse(events(last, finish, "[DONE]")))
+      assert.strictEqual(text, events(chunk({ content: "y" }), finish))
+      assert.deepStrictEqual(pieces[0]?.usage, { inputTokens: 1n, outputTokens: 1n })
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "a finish reason", body: events(chunk({ content: "y" }), finish) },
+      { says: "a count", body: events(chunk({ content: "y" }), counted) },
+      { says: "a [DONE] without its blank line", body: `${events(finish)}data: [DONE]` }
+    ])
+  )("a stream that closes after %s is whole", ([, { body }]) =>
+    Effect.gen(function* () {
+      assert.isNull((yield* streamOf(sse(body))).failure)
+    })
+  )
+
+  it.effect("a stream is whole when each of its choices has ended", () =>
+    Effect.gen(function* () {
+      const one = yield* streamOf(sse(events(finish)), { n: 2 })
+      assert.deepStrictEqual(one.failure, lost("broken_answer", 200))
+    })
+  )
+
+  it.effect("an error event ends the stream in the vendor's words, our key hidden", () =>
+    Effect.gen(function* () {
+      const said = { error: { message: "no more, sk-1", code: "overloaded" } }
+      const vendor = yield* brokenVendor(
+        sse(events(chunk({ content: "a" }), JSON.stringify(said), chunk({ content: "b" })))
+      )
+      const pieces: Array<TextPiece> = []
+      const failure = yield* Effect.flip(
+        (yield* adapter).stream(accountAt(vendor.url, "sk-1"), order, (piece) =>
+          Effect.sync(() => void pieces.push(piece))
+        )
+      )
+      assert.deepStrictEqual(
+        failureOf(failure),
+        refused(
+          200,
+          { error: { message: "no more, [redacted]", code: "overloaded" } },
+          { effectiveStatus: 502, message: "no more, [redacted]" }
+        )
+      )
+      assert.strictEqual(bytesOf(pieces), events(chunk({ content: "a" })))
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "JSON", reply: { body: good }, failure: lost("broken_answer", 200, good) },
+      {
+        says: "a refusal",
+        reply: { status: 400, body: { error: { message: "no" } } },
+        failure: refused(400, { error: { message: "no" } }, { message: "no" })
+      },
+      {
+        says: "an error in JSON",
+        reply: { body: { error: { message: "no" } } },
+        failure: refused(200, { error: { message: "no" } }, { effectiveStatus: 502, message: "no" })
+      },
+      {
+        says: "a page",
+        reply: { headers: { "content-type": "text/html" }, body: "<p>" },
+        failure: lost("broken_answer", 200, "<p>")
+      },
+      { says: "nothing", reply: sse(""), failure: lost("broken_answer", 200) },
+      {
+        says: "half a stream",
+        reply: sse(events(chunk({ content: "a" }))),
+        failure: lost("broken_answer", 200)
+      },
+      {
+        says: "an endless line",
+        reply: sse(`data: ${"x".repeat(MAX_BYTES)}`),
+        failure: lost("broken_answer", 200)
+      },
+      { says: "a reset", reply: "reset" as const, failure: lost("connection_lost") },
+      { says: "a cut answer", reply: "cut" as const, failure: lost("connection_lost") }
+    ])
+  )("a stream that is %s fails", ([, { reply, failure }]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* streamOf(reply)).failure, failure)
+    })
+  )
+
+  it.effect("nothing of a stream was sent to a closed port", () =>
+    Effect.gen(function* () {
+      const { failure } = yield* streamFrom(yield* closedPort)
+      assert.deepStrictEqual(failure, { _tag: "VendorUnreachable" })
+    })
+  )
+
+  it.effect("a vendor that keeps a stream waiting is lost at its limit", () =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor("hang")
+      const { stream } = yield* adapter
+      const failure = yield* runOutOfTime(
+        stream(accountAt(vendor.url), order, () => Effect.void),
+        vendor,
+        limitSeconds.text
+      )
+      assert.deepStrictEqual(failureOf(failure), lost("timeout"))
+    })
+  )
+
+  it.effect("the time a client takes is not the vendor's", () =>
+    Effect.gen(function* () {
+      const vendor = yield* brokenVendor(sse(events(chunk({ content: "a" }), finish, "[DONE]")))
+      const { stream } = yield* adapter
+      const fiber = yield* Effect.forkChild(
+        stream(accountAt(vendor.url), order, () => Effect.sleep("1 hour"))
+      )
+      yield* vendor.replied
+      while (fiber.pollUnsafe() === undefined) {
+        yield* TestClock.adjust("1 hour")
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      }
+      yield* Fiber.join(fiber)
+    })
+  )
+})

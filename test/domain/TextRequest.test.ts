@@ -1,0 +1,160 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { TokenPrices } from "../../src/domain/Prices.ts"
+import {
+  allowedOutput,
+  ChatBody,
+  EmbeddingBody,
+  estimateChat,
+  estimateEmbedding,
+  tokensOfBytes,
+  writtenBytes
+} from "../../src/domain/TextRequest.ts"
+import { quoteTokens, settleTokens } from "../../src/domain/TokenPricing.ts"
+
+const decodeChat = Schema.decodeUnknownResult(ChatBody)
+const decodeEmbedding = Schema.decodeUnknownResult(EmbeddingBody)
+
+const chat = (content: unknown, more: object = {}) =>
+  Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content }], ...more }))
+
+const image = (url: string) => ({ type: "image_url", image_url: { url } })
+
+describe("the tokens a chat is held for", () => {
+  it.each([
+    ["3 bytes", chat("abc"), 4n + 1n],
+    ["a begun token", chat("abcd"), 4n + 2n],
+    ["bytes of UTF-8", chat("日本語"), 4n + 3n],
+    ["nothing said", chat(null), 4n],
+    [
+      "texts in parts",
+      chat([
+        { type: "text", text: "abc" },
+        { type: "text", text: "def" }
+      ]),
+      4n + 2n
+    ],
+    ["an image", chat([image("https://a.test/1.png")]), 4n + 1500n],
+    [
+      "a large inline image",
+      chat([image(`data:image/png;base64,${"A".repeat(30_000)}`)]),
+      4n + 1500n
+    ],
+    [
+      "a sound",
+      chat([{ type: "input_audio", input_audio: { data: "A".repeat(30_000) } }]),
+      4n + 1500n
+    ],
+    ["settings", chat("abc", { temperature: 1, stream: true, user: "somebody" }), 4n + 1n],
+    [
+      "tools, with the names of their fields",
+      chat("abc", { tools: [{ ab: "cdefg" }] }),
+      4n + 1n + 3n
+    ]
+  ] as const)("%s", (_, body, expected) => {
+    assert.strictEqual(estimateChat(body).inputTokens, expected)
+  })
+
+  it("are those of every message", () => {
+    const body = Result.getOrThrow(
+      decodeChat({
+        model: "m",
+        messages: [
+          { role: "system", content: "abc" },
+          { role: "user", content: "def" }
+        ]
+      })
+    )
+    assert.strictEqual(estimateChat(body).inputTokens, 10n)
+  })
+
+  it.each([
+    ["without a bound", {}, 4096n, null],
+    ["of max_tokens", { max_tokens: 10 }, 10n, 10n],
+    ["of max_completion_tokens before it", { max_tokens: 10, max_completion_tokens: 20 }, 20n, 20n],
+    ["for each choice", { max_tokens: 10, n: 3 }, 30n, 30n],
+    ["for each choice without a bound", { n: 2 }, 8192n, null]
+  ] as const)("count output %s", (_, more, expected, allowed) => {
+    const body = chat("abc", more)
+    assert.strictEqual(estimateChat(body).outputTokens, expected)
+    assert.strictEqual(allowedOutput(body), allowed)
+  })
+})
+
+describe("the tokens of embeddings", () => {
+  it.each([
+    ["a text", "abcd", 2n],
+    ["texts apart", ["abcd", "a"], 3n],
+    ["tokens", [5, 6, 7], 3n],
+    ["lists of tokens", [[5, 6], [7]], 3n]
+  ] as const)("%s", (_, input, expected) => {
+    const body = Result.getOrThrow(decodeEmbedding({ model: "m", input }))
+    assert.deepStrictEqual(estimateEmbedding(body), { inputTokens: expected, outputTokens: 0n })
+  })
+})
+
+it.each([
+  [{ role: "assistant", content: "abc" }, 3],
+  [{ reasoning_content: "ab", content: null }, 2],
+  [
+    {
+      tool_calls: [
+        { index: 0, id: "call-1", type: "function", function: { name: "f", arguments: "{}" } }
+      ]
+    },
+    3
+  ],
+  [{ content: "ä" }, 2],
+  [{ audio: { id: "a", data: "AAAA", transcript: "hi" } }, 2],
+  [undefined, 0]
+])("%j is %i bytes of writing", (message, bytes) => {
+  assert.strictEqual(writtenBytes(message), bytes)
+})
+
+const quote = Result.getOrThrow(
+  quoteTokens(
+    Schema.decodeUnknownSync(TokenPrices)({
+      kind: "tokens",
+      per_million_input: "2",
+      per_million_output: "8"
+    }),
+    { inputTokens: 10n, outputTokens: 20n }
+  )
+)
+const counts = (inputTokens: bigint, outputTokens: bigint) => ({ inputTokens, outputTokens })
+const formula = counts(10n, 7n)
+
+describe("the charge", () => {
+  it.each([
+    ["by the vendor's count", counts(4n, 5n), "upstream_usage", 4n * 2000n + 5n * 8000n],
+    ["by its count above the hold", counts(1000n, 2000n), "upstream_usage", 18_000_000n],
+    ["by its count of output alone", counts(0n, 5n), "upstream_usage", 40_000n],
+    ["by the formula where it counted none", null, "formula", 10n * 2000n + 7n * 8000n],
+    ["by the formula where it counted nothing", counts(0n, 0n), "formula", 76_000n],
+    ["by the formula for too much input", counts(1001n, 1n), "formula", 76_000n],
+    ["by the formula for too much output", counts(1n, 2001n), "formula", 76_000n]
+  ] as const)("is %s", (_, reported, basis, chargeNano) => {
+    assert.deepInclude(settleTokens(quote, reported, formula), { basis, chargeNano })
+  })
+
+  const Count = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 6n }))
+
+  it.prop(
+    "is never above the hold while the vendor stays within the estimate, and never nothing",
+    [Count, Count, Count, Count],
+    ([input, output, lessInput, lessOutput]) => {
+      const expected = counts(input + 1n, output)
+      const held = { ...quote, ...expected, holdNano: 0n }
+      const hold = expected.inputTokens * 2000n + expected.outputTokens * 8000n
+      const used = counts(lessInput % (input + 2n), lessOutput % (output + 1n))
+      const { chargeNano } = settleTokens(held, used, counts(input + 1n, 0n))
+      assert.isTrue(chargeNano > 0n && chargeNano <= hold)
+    }
+  )
+
+  it.prop("of a text is never below a token for its bytes", [Schema.String], (texts) => {
+    const bytes = Buffer.byteLength(texts[0] ?? "")
+    assert.isTrue(tokensOfBytes(bytes) * 3n >= BigInt(bytes))
+    assert.isTrue(estimateChat(chat(texts[0])).inputTokens === 4n + tokensOfBytes(bytes))
+  })
+})

@@ -1,0 +1,60 @@
+/** A chat vendor that streams what a test tells it to, when it tells it to. */
+import { once } from "node:events"
+import { createServer, type ServerResponse } from "node:http"
+import { Effect, type Scope } from "effect"
+
+export interface HeldStream {
+  /** Without a slash at the end. */
+  readonly url: string
+  /** Writes to the stream of the latest request, and waits for one. */
+  write(text: string): Effect.Effect<void>
+  /** Ends it in good form. */
+  readonly end: Effect.Effect<void>
+}
+
+export const chunkOf = (content: string): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`
+
+/** What a vendor that counts says at the end. */
+export const counted = (input: number, output: number): string => {
+  const usage = { prompt_tokens: input, completion_tokens: output }
+  return `data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`
+}
+
+export const heldStream: Effect.Effect<HeldStream, never, Scope.Scope> = Effect.gen(function* () {
+  let latest = Promise.withResolvers<ServerResponse>()
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const listening = createServer((request, response) => {
+        request.resume().on("end", () => {
+          response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+          latest.resolve(response)
+        })
+      })
+      await once(listening.listen(0, "127.0.0.1"), "listening")
+      return listening
+    }),
+    (listening) =>
+      Effect.callback<void>((resume) => {
+        listening.close(() => resume(Effect.void))
+        listening.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  if (address === null || typeof address === "string") {
+    return yield* Effect.die(new Error("The server has no port"))
+  }
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    write: (text) =>
+      Effect.promise(async () => {
+        const response = await latest.promise
+        if (!response.write(text)) await once(response, "drain")
+      }),
+    end: Effect.promise(async () => {
+      const response = await latest.promise
+      latest = Promise.withResolvers()
+      response.end()
+    })
+  }
+})
