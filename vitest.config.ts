@@ -1,5 +1,19 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+
+/** What takes longest, to be begun first: the run would end with one of them otherwise. */
+const long = ["crash", "chaos", "embedded", "walkDemo", "databaseAway", "demo", "canaries"]
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = long.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
+      return at === -1 ? long.length : at
+    }
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   // The package's own name leads to its sources, that of no other package.
@@ -11,6 +25,9 @@ export default defineConfig({
     globalSetup: ["test/support/globalSetup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Files share their worker's modules: loading them anew took as long as most files run.
+    isolate: false,
+    sequence: { sequencer: LongFirst },
     // A good part of the time goes into waiting for processes and databases.
     maxWorkers: Math.max(3, availableParallelism())
   }

@@ -7,7 +7,7 @@ import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
 import { type ErrorCode, errorTable } from "../../src/domain/Errors.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { ProtocolAdapter } from "../../src/services/ProtocolAdapter.ts"
-import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { firstAudit, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { done, openaiOf, rejection } from "../support/officialClients.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
@@ -63,6 +63,7 @@ const customers = Effect.gen(function* () {
   const ledger = yield* Ledger
   const rich = yield* gateway.customer("100")
   const stopped = yield* gateway.customer("100")
+  yield* firstAudit
   yield* ledger.stopSpending(new Map([[stopped.organizationId, "tests"]]))
   const options = { maxRetries: 0 }
   return {

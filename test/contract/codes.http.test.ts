@@ -7,7 +7,7 @@ import { Ledger } from "../../src/services/Ledger.ts"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { withoutConnections } from "../support/databases.ts"
-import { Gateway, layerTestGateway } from "../support/gateway.ts"
+import { firstAudit, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { codesCatalog } from "./codes/catalog.ts"
 import { layerDefects } from "./codes/defects.ts"
 import { codeRows } from "./codes/rows.ts"
@@ -77,6 +77,7 @@ const layerSurface = Layer.unwrap(
         const { call, admin, customer, verify, simulator } = yield* Gateway
         const ledger = yield* Ledger
         const sql = yield* SqlClient.SqlClient
+        yield* firstAudit
         return Surface.of({
           call,
           admin,

@@ -172,3 +172,19 @@ export const layerTestGateway = (
     Layer.provide(Layer.succeed(Settings, settings))
   )
 }
+
+const Audited = Schema.Struct({
+  checks: Schema.Struct({ audit: Schema.Struct({ status: Schema.Literal("ok") }) })
+})
+
+/** Waits for the gateway's first audit, whose end lets every organisation with sound books spend. */
+export const firstAudit = Effect.flatMap(Gateway, (gateway) =>
+  gateway
+    .call("/readyz")
+    .pipe(
+      Effect.delay("20 millis"),
+      Effect.repeat({ until: ({ body }) => Schema.is(Audited)(body) }),
+      Effect.timeout("20 seconds"),
+      Effect.orDie
+    )
+)
