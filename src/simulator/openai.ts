@@ -25,6 +25,9 @@ const Part = Schema.Struct({
   image_url: optional(Schema.Struct({ url: Schema.NonEmptyString }))
 })
 
+/** Of a vector; more would fill the memory. */
+const MAX_DIMENSIONS = 8192
+
 const Chat = Schema.Struct({
   model: Schema.NonEmptyString,
   messages: Schema.NonEmptyArray(
@@ -49,7 +52,7 @@ const Embed = Schema.Struct({
     Schema.NonEmptyArray(Schema.Int),
     Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.Int))
   ]),
-  dimensions: optional(Positive),
+  dimensions: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DIMENSIONS }))),
   encoding_format: optional(Schema.Literals(["float", "base64"]))
 })
 

@@ -100,6 +100,14 @@ layer(layerSimulator({ port: 0 }), { excludeTestServices: true })("openai", (it)
     })
   )
 
+  it.effect("a vector longer than any model's is refused, not made", () =>
+    Effect.gen(function* () {
+      const body = { model: "m-1", input: "a boat", dimensions: 2 ** 31 }
+      const answer = yield* send("POST", "/openai/v1/embeddings", { body })
+      assert.strictEqual(answer.status, 400)
+    })
+  )
+
   it.effect.each([
     [{ model: "m-1" }, 400, "messages"],
     [{ ...chat("x"), messages: [{ role: "poet", content: "x" }] }, 400, "messages[0].role"],
