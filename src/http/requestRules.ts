@@ -75,11 +75,13 @@ export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   })
 }
 
-const isJson = (contentType: string): boolean =>
-  /^application\/(?:[\w.-]+\+)?json$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
+/** Without its parameters. Decoders are found by these very types, so that no others may pass. */
+const mediaType = (contentType: string): string =>
+  contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-const isForm = (contentType: string): boolean =>
-  /^multipart\/form-data$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
+const isJson = (contentType: string): boolean => mediaType(contentType) === "application/json"
+
+const isForm = (contentType: string): boolean => mediaType(contentType) === "multipart/form-data"
 
 const isTooLarge = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) &&

@@ -90,6 +90,29 @@ const strange: ReadonlyArray<readonly [name: string, path: string, body: string,
     ["half a surrogate pair for a model", "videos", '{"model":"\\ud83d","prompt":"x"}', 400]
   ]
 
+const mediaTypes: ReadonlyArray<readonly [type: string, status: number]> = [
+  ["application/json", 200],
+  ["application/json; charset=utf-8", 200],
+  ["application/json ;charset=utf-8", 200],
+  ["APPLICATION/JSON", 200],
+  ["application/vnd.api+json", 415],
+  ["application/problem+json; charset=utf-8", 415],
+  ["text/json", 415],
+  ["application/json, text/plain", 415],
+  ["application/jsonp", 415]
+]
+
+const ErrorBody = Schema.fromJsonString(
+  Schema.Struct({
+    error: Schema.Struct({
+      message: Schema.String,
+      type: Schema.String,
+      param: Schema.Null,
+      code: Schema.String
+    })
+  })
+)
+
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
   "the body of a request",
   (it) => {
@@ -121,6 +144,26 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         // No field of a prototype was taken for one of the order.
         const used = path === "images" ? "99.8" : "100"
         assert.strictEqual((yield* gateway.balance(who)).balance, used)
+      })
+    )
+
+    it.effect.each(mediaTypes)("of type %s is answered %i", ([type, status]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { key } = yield* gateway.customer("100")
+        const answer = yield* gateway.call("/v1/images/generations", {
+          key,
+          json: paint,
+          headers: { "content-type": type }
+        })
+        assert.strictEqual(answer.status, status, answer.text)
+        if (status === 200) return
+        const { error } = yield* Schema.decodeUnknownEffect(ErrorBody)(answer.text)
+        assert.deepInclude(error, {
+          code: "unsupported_media_type",
+          type: "invalid_request_error",
+          message: `Send the body as application/json, not ${JSON.stringify(type)}`
+        })
       })
     )
 
@@ -161,17 +204,6 @@ const slowOrder = (key: string) =>
 /** Writes one byte at a time, far slower than the whole would have to arrive. */
 const drip = (url: string, text: string) =>
   rawRequest(url, [text.slice(0, 20)], { drip: text.slice(20) })
-
-const ErrorBody = Schema.fromJsonString(
-  Schema.Struct({
-    error: Schema.Struct({
-      message: Schema.String,
-      type: Schema.String,
-      param: Schema.Null,
-      code: Schema.String
-    })
-  })
-)
 
 layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: "60 seconds" })(
   "a client that takes its time",
