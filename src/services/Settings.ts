@@ -52,11 +52,11 @@ export interface Settings {
   readonly callLogDays: number
   /** Requests a key may send in a minute, where it has no rate of its own; 0 is any number. */
   readonly keyRequestsPerMinute: number
-  /** Requests of one organisation this gateway handles at a time. */
+  /** Requests of one organisation this gateway handles at a time, and orders of it that run. */
   readonly organizationInFlight: number
   /** The same for requests that only wait for something to happen, which are counted apart. */
   readonly organizationWaits: number
-  /** Paid calls this gateway has open at one channel's vendor at a time. */
+  /** Paid calls this gateway has open at one channel's vendor at a time; half for one organisation. */
   readonly channelInFlight: number
   /** Bytes of all the bodies of requests in flight; one organisation may have half of them. */
   readonly bodyBudgetBytes: number
