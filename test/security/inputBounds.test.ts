@@ -233,9 +233,9 @@ layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: 
           key: who.key,
           body: JSON.stringify(json)
         })
-        // Its head and a part of its body are there, and count as the whole; it comes again when cut.
+        // All but its end is there, and counts; it comes again when it is cut.
         const holding = yield* Effect.forkChild(
-          Effect.forever(rawRequest(gateway.url, [text.slice(0, 1000)]))
+          Effect.forever(rawRequest(gateway.url, [text.slice(0, -1000)]))
         )
         const call = (key: string) => gateway.call("/v1/videos/generations", { key, json })
         const refused = yield* call(who.key).pipe(
@@ -257,23 +257,51 @@ layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: 
       })
     )
 
-    it.effect("a body of unknown length counts as the largest, and as none afterwards", () =>
+    it.effect("takes no room with what has not arrived of its body", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
-        const { key } = yield* gateway.customer("100")
-        const body = JSON.stringify(film)
-        const chunked = requestText("/v1/videos/generations", {
-          key,
-          headers: ["content-type: application/json", "transfer-encoding: chunked"]
-        }).replace("GET", "POST")
-        for (let round = 0; round < 5; round++) {
-          const answer = yield* rawRequest(gateway.url, [
-            chunked,
-            `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-          ])
-          assert.strictEqual(answer?.status, 200, answer?.body)
-        }
+        const who = yield* gateway.customer("100")
+        const json = { ...film, prompt: "x".repeat(60_000) }
+        const text = requestText("/v1/videos/generations", {
+          key: who.key,
+          body: JSON.stringify(json)
+        })
+        const begun = rawRequest(gateway.url, [text.slice(0, 1000)])
+        const holding = yield* Effect.forEach([1, 2, 3, 4], () =>
+          Effect.forkChild(Effect.forever(begun))
+        )
+        yield* gateway
+          .call("/metrics")
+          .pipe(
+            Effect.delay("10 millis"),
+            Effect.repeat({ until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) >= 5 }),
+            Effect.timeout("10 seconds")
+          )
+        const answer = yield* gateway.call("/v1/videos/generations", { key: who.key, json })
+        assert.strictEqual(answer.status, 200, answer.text)
+        for (const fiber of holding) yield* Fiber.interrupt(fiber)
       })
+    )
+
+    it.effect(
+      "a body of unknown length counts as what has come of it, and as none afterwards",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const { key } = yield* gateway.customer("100")
+          const body = JSON.stringify(film)
+          const chunked = requestText("/v1/videos/generations", {
+            key,
+            headers: ["content-type: application/json", "transfer-encoding: chunked"]
+          }).replace("GET", "POST")
+          for (let round = 0; round < 5; round++) {
+            const answer = yield* rawRequest(gateway.url, [
+              chunked,
+              `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+            ])
+            assert.strictEqual(answer?.status, 200, answer?.body)
+          }
+        })
     )
 
     it.effect("who opens too many connections has the newest ones closed, until others end", () =>
