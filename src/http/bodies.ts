@@ -79,15 +79,18 @@ export const makeBodies = (budgetBytes: number) => {
       for (const piece of arrived) {
         length += piece.byteLength
         if (length > limit) return Effect.fail(bodyTooLarge(limit))
-        if (piece.byteLength > block.byteLength - used) {
-          const size = Math.max(BLOCK_BYTES, piece.byteLength)
-          if (!share.grow(size)) return Effect.fail(noRoom)
+        const isLarge = piece.byteLength >= BLOCK_BYTES
+        if (isLarge || piece.byteLength > block.byteLength - used) {
+          if (!share.grow(isLarge ? piece.byteLength : BLOCK_BYTES)) return Effect.fail(noRoom)
           full.push(block.subarray(0, used))
-          block = Buffer.allocUnsafe(size)
+          block = isLarge ? block.subarray(used) : Buffer.allocUnsafe(BLOCK_BYTES)
           used = 0
         }
-        block.set(piece, used)
-        used += piece.byteLength
+        if (isLarge) full.push(piece)
+        else {
+          block.set(piece, used)
+          used += piece.byteLength
+        }
       }
       return Effect.void
     }
