@@ -1,5 +1,5 @@
 /** The live rules: media type and size before the body is read, shape when it is decoded. */
-import { ByteSize, Context, Effect, Layer, Option, Result, Schedule, SchemaIssue } from "effect"
+import { ByteSize, Context, Effect, Layer, Option, Result, SchemaIssue } from "effect"
 import {
   HttpIncomingMessage,
   HttpServerError,
@@ -7,27 +7,16 @@ import {
   type HttpServerResponse
 } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
-import {
-  InvalidRequest,
-  Overloaded,
-  PayloadTooLarge,
-  UnsupportedMediaType
-} from "../domain/Errors.ts"
+import { InvalidRequest, UnsupportedMediaType } from "../domain/Errors.ts"
 import { Settings } from "../services/Settings.ts"
-import { makeShares } from "../services/Shares.ts"
 import { CurrentCaller } from "./api/Authorization.ts"
 import { BodyLimit, Multipart, RequestRules } from "./api/RequestRules.ts"
+import { bodyTooLarge, makeBodies } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { isShallowJson } from "./jsonDepth.ts"
 
 /** Bodies are passed on, compared and described, so they must be such as anybody can walk over. */
 const MAX_DEPTH = 64
-/** Of the bytes of all bodies: so that one organisation leaves room for the others. */
-const SHARE_OF_BODIES = 0.5
-/** How often a body of unknown length looks for room, every 20 ms. */
-const LOOKS_FOR_ROOM = 250
-/** Whose bodies are counted together where no key is asked for. */
-const OPERATOR = "operator"
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -75,11 +64,13 @@ export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   })
 }
 
-const isJson = (contentType: string): boolean =>
-  /^application\/(?:[\w.-]+\+)?json$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
+/** Without its parameters. Decoders are found by these very types, so that no others may pass. */
+const mediaType = (contentType: string): string =>
+  contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-const isForm = (contentType: string): boolean =>
-  /^multipart\/form-data$/i.test(contentType.split(";", 1)[0]?.trim() ?? "")
+const isJson = (contentType: string): boolean => mediaType(contentType) === "application/json"
+
+const isForm = (contentType: string): boolean => mediaType(contentType) === "multipart/form-data"
 
 const isTooLarge = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) &&
@@ -93,69 +84,22 @@ const tooDeep = errorResponse(
   new InvalidRequest({ message: `The body may have at most ${MAX_DEPTH} levels` })
 )
 
-const bodiesInTheWay = errorResponse(
-  new Overloaded({
-    message:
-      "Other requests' bodies take all the room there is for them; send this one again in a moment",
-    retryAfterSeconds: 1
-  })
-)
-
 export const layerRequestRules = Layer.effect(
   RequestRules,
   Effect.gen(function* () {
     const settings = yield* Settings
-    const bodies = makeShares({
-      each: Math.floor(settings.bodyBudgetBytes * SHARE_OF_BODIES),
-      together: settings.bodyBudgetBytes
-    })
+    const bodies = makeBodies(settings.bodyBudgetBytes)
 
-    const ownerOf = Effect.map(Effect.serviceOption(CurrentCaller), (caller) =>
-      Option.isSome(caller) ? caller.value.organizationId : OPERATOR
+    /** Null where no key is asked for. */
+    const organization = Effect.map(
+      Effect.serviceOption(CurrentCaller),
+      Option.match({ onNone: () => null, onSome: ({ organizationId }) => organizationId })
     )
-
-    /**
-     * A body of unknown length counts as the largest while it is read. Such ones wait for each other
-     * a little, since most of them are small.
-     */
-    const readUnknown = (
-      owner: string,
-      request: HttpServerRequest.HttpServerRequest,
-      limit: number
-    ) =>
-      Effect.gen(function* () {
-        const hasRoom = yield* bodies.take(owner, limit).pipe(
-          Effect.repeat({
-            until: (taken) => taken,
-            schedule: Schedule.spaced("20 millis"),
-            times: LOOKS_FOR_ROOM
-          })
-        )
-        return hasRoom ? (yield* Effect.orDie(request.arrayBuffer)).byteLength : null
-      }).pipe(Effect.scoped)
-
-    /** The room of a body is taken until the answer is sent. */
-    const hasRoom = Effect.fnUntraced(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      limit: number
-    ) {
-      const owner = yield* ownerOf
-      const length = request.headers["content-length"]
-      if (length !== undefined) return yield* bodies.take(owner, Number(length))
-      if (isForm(request.headers["content-type"] ?? "")) return yield* bodies.take(owner, limit)
-      const bytes = yield* readUnknown(owner, request, limit)
-      return bytes !== null && (yield* bodies.take(owner, bytes))
-    })
 
     const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
       Context.getOrUndefined(endpoint.annotations, BodyLimit) === "media"
         ? settings.maxMediaBodyBytes
         : settings.maxBodyBytes
-
-    const tooLarge = (limit: number) =>
-      errorResponse(
-        new PayloadTooLarge({ message: `The body of this request may have at most ${limit} bytes` })
-      )
 
     /** What the headers alone forbid. */
     const checkHeaders = (
@@ -164,7 +108,7 @@ export const layerRequestRules = Layer.effect(
       takesForms: boolean
     ) => {
       if (Number(request.headers["content-length"] ?? 0) > limit) {
-        return Result.fail(tooLarge(limit))
+        return Result.fail(errorResponse(bodyTooLarge(limit)))
       }
       const encoding = request.headers["content-encoding"]
       if (encoding !== undefined && encoding !== "identity") {
@@ -188,14 +132,24 @@ export const layerRequestRules = Layer.effect(
           )
     }
 
-    /** What the body forbids before it is decoded. */
-    const answerShallow = <E, R>(
+    /** Hands the body on when there is room for it and it may be decoded. */
+    const answerBody = Effect.fnUntraced(function* <E, R>(
       handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-      request: HttpServerRequest.HttpServerRequest
-    ) =>
-      Effect.flatMap(Effect.orDie(request.arrayBuffer), (bytes) =>
-        isShallowJson(Buffer.from(bytes), MAX_DEPTH) ? handler : Effect.succeed(tooDeep)
-      )
+      request: HttpServerRequest.HttpServerRequest,
+      limit: number
+    ) {
+      const organizationId = yield* organization
+      if (isForm(request.headers["content-type"] ?? "")) {
+        const room = yield* Effect.result(bodies.form(organizationId))
+        return Result.isFailure(room) ? errorResponse(room.failure) : yield* handler
+      }
+      const read = yield* Effect.result(bodies.read(organizationId, request, limit))
+      if (Result.isFailure(read)) return errorResponse(read.failure)
+      const body = read.success
+      return isShallowJson(body.bytes, MAX_DEPTH)
+        ? yield* Effect.provideService(handler, HttpServerRequest.HttpServerRequest, body.request)
+        : tooDeep
+    })
 
     return RequestRules.of((handler, { endpoint }) => {
       const limit = limitOf(endpoint)
@@ -209,7 +163,7 @@ export const layerRequestRules = Layer.effect(
               : Effect.fail(error)
           ),
           Effect.catchDefect((defect) => {
-            if (isTooLarge(defect)) return Effect.succeed(tooLarge(limit))
+            if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
             return isUnreadable(defect)
               ? Effect.succeed(
                   errorResponse(new InvalidRequest({ message: "The body could not be read" }))
@@ -224,10 +178,7 @@ export const layerRequestRules = Layer.effect(
               const request = yield* HttpServerRequest.HttpServerRequest
               const refused = checkHeaders(request, limit, takesForms)
               if (Result.isFailure(refused)) return refused.failure
-              if (!(yield* hasRoom(request, limit))) return bodiesInTheWay
-              return yield* isForm(request.headers["content-type"] ?? "")
-                ? handler
-                : answerShallow(handler, request)
+              return yield* answerBody(handler, request, limit)
             })
           )
         : guard(handler)

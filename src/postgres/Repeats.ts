@@ -45,7 +45,7 @@ export const layerRepeats = Layer.effect(
             taskState: row.task_state
           },
           key,
-          recent.find(organizationId, key.key)
+          recent.find(organizationId, key)
         )
       }
     )
@@ -71,7 +71,7 @@ export const layerRepeats = Layer.effect(
       keyOf,
       recall,
       remember: (organizationId, key, result) =>
-        Effect.sync(() => recent.keep(organizationId, key.key, result)),
+        Effect.sync(() => recent.keep(organizationId, key, result)),
       purge
     })
   })

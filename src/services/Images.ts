@@ -77,7 +77,7 @@ export const layerImages = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
-            yield* ordering.place(job)
+            yield* ordering.place({ organizationId, channelId: job.channelId })
             yield* failpoints.pass("image.ordered")
             yield* ledger.hold({
               organizationId,

@@ -73,12 +73,27 @@ export class Ordering extends Context.Service<
      */
     account(ordered: OrderedModel): Effect.Effect<MountedModel, ChannelUnavailable | Overloaded>
     /**
-     * A place among the paid calls this gateway has open at the channel, until the scope closes.
-     * Taken before the hold, and given back when nothing of the order runs any more.
+     * A place among the organisation's running orders, and among the paid calls this gateway has open
+     * at the channel, of which one organisation may have half; until the scope closes. Taken before
+     * the hold, and given back when nothing of the order runs any more, whether or not its client
+     * has stayed.
      */
-    place(job: { readonly channelId: string }): Effect.Effect<void, RateLimited, Scope.Scope>
+    place(order: {
+      readonly organizationId: string
+      readonly channelId: string
+    }): Effect.Effect<void, RateLimited, Scope.Scope>
   }
 >()("gateway/services/Ordering") {}
+
+/** Of a channel's places: so that one organisation leaves some to the others. */
+const SHARE_OF_CHANNEL = 0.5
+
+const busy = (what: string, param: "model" | null) =>
+  new RateLimited({
+    message: `${what} at a time; send this one again when another is answered`,
+    param,
+    retryAfterSeconds: 1
+  })
 
 export const layerOrdering = Layer.effect(
   Ordering,
@@ -86,7 +101,9 @@ export const layerOrdering = Layer.effect(
     const catalog = yield* Catalog
     const credentials = yield* ChannelCredentials
     const protocols = yield* Protocols
-    const { channelInFlight } = yield* Settings
+    const { channelInFlight, organizationInFlight } = yield* Settings
+    const running = makeShares({ each: organizationInFlight })
+    const ownCalls = makeShares({ each: Math.ceil(channelInFlight * SHARE_OF_CHANNEL) })
     const calls = makeShares({ each: channelInFlight })
 
     const model: Ordering["Service"]["model"] = Effect.fn("Ordering.model")(
@@ -155,15 +172,21 @@ export const layerOrdering = Layer.effect(
     })
 
     const place: Ordering["Service"]["place"] = Effect.fn("Ordering.place")(function* ({
+      organizationId,
       channelId
     }) {
-      if (yield* calls.take(channelId)) return
-      return yield* new RateLimited({
-        message:
-          "The channel of this model is busy with as many orders as it may have at a time; send this one again when another is answered",
-        param: "model",
-        retryAfterSeconds: 1
-      })
+      if (!(yield* running.take(organizationId))) {
+        const bound = `${organizationInFlight} orders running at this gateway`
+        return yield* busy(`This organisation may have ${bound}`, null)
+      }
+      if (!(yield* ownCalls.take(`${organizationId} ${channelId}`))) {
+        const bound = "as many orders as it may have at the channel of this model"
+        return yield* busy(`This organisation has ${bound}`, "model")
+      }
+      if (!(yield* calls.take(channelId))) {
+        const bound = "busy with as many orders as it may have"
+        return yield* busy(`The channel of this model is ${bound}`, "model")
+      }
     })
 
     return Ordering.of({ model, account, place })

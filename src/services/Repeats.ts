@@ -117,7 +117,7 @@ export const recallOf = (
       : Effect.succeed({ _tag: "Images", result })
   }
   if (kept.answer?._tag === "Text") {
-    // What is remembered under a key may be the answer to an earlier request of another form.
+    // What a stream carried is not kept, so nothing that is remembered can be its answer.
     return remembered === null || kept.answer.streamed
       ? Effect.fail(
           notKept(

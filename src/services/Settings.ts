@@ -52,13 +52,17 @@ export interface Settings {
   readonly callLogDays: number
   /** Requests a key may send in a minute, where it has no rate of its own; 0 is any number. */
   readonly keyRequestsPerMinute: number
-  /** Requests of one organisation this gateway handles at a time. */
+  /** Requests of one organisation this gateway handles at a time, and orders of it that run. */
   readonly organizationInFlight: number
   /** The same for requests that only wait for something to happen, which are counted apart. */
   readonly organizationWaits: number
-  /** Paid calls this gateway has open at one channel's vendor at a time. */
+  /** Paid calls this gateway has open at one channel's vendor at a time; half for one organisation. */
   readonly channelInFlight: number
-  /** Bytes of all the bodies of requests in flight; one organisation may have half of them. */
+  /**
+   * Bytes of all the bodies of requests in flight, so far as they have arrived; one organisation may
+   * have half of them. A body counts until its request is answered, also while a vendor works on it,
+   * so that this bounds how many large orders run at a time.
+   */
   readonly bodyBudgetBytes: number
   /** Connections the gateway has open at a time; more are closed as soon as they are made. */
   readonly maxConnections: number
@@ -101,7 +105,7 @@ export const defaultSettings: Settings = {
   organizationInFlight: 2048,
   organizationWaits: 1000,
   channelInFlight: 2048,
-  bodyBudgetBytes: 256 * 1024 * 1024,
+  bodyBudgetBytes: 512 * 1024 * 1024,
   maxConnections: 16_384,
   headSeconds: 20,
   requestSeconds: 120,

@@ -7,6 +7,17 @@ export interface Shares {
    * would have more than they may. Whoever has nothing may take one thing larger than the bound.
    */
   take(owner: string, amount?: number): Effect.Effect<boolean, never, Scope.Scope>
+  /** A share of nothing at first, for what is not known beforehand; given back with the scope. */
+  open(owner: string): Effect.Effect<Share, never, Scope.Scope>
+}
+
+/** A part of what is bounded that grows with what it is needed for. */
+export interface Share {
+  /**
+   * Takes more under the rules of `take`, for which the share is one thing. False when there is no
+   * room: what it is needed for comes to nothing then, so all of the share is given back.
+   */
+  grow(by: number): boolean
 }
 
 export const makeShares = (bounds: {
@@ -25,20 +36,43 @@ export const makeShares = (bounds: {
     if (left > 0) taken.set(owner, left)
     else taken.delete(owner)
   }
-  const fits = (has: number, amount: number, bound: number): boolean =>
-    has === 0 || has + amount <= bound
+  /** Whether one thing of the amount fits beside what others have. */
+  const fits = (others: number, amount: number, bound: number): boolean =>
+    others === 0 || others + amount <= bound
+  /** Whether a thing of `mine` may become one of `amount`. */
+  const mayHave = (owner: string, mine: number, amount: number): boolean =>
+    fits((taken.get(owner) ?? 0) - mine, amount, each) && fits(all - mine, amount, together)
 
   return {
     take: (owner, amount = 1) =>
       Effect.suspend(() => {
-        if (!fits(taken.get(owner) ?? 0, amount, each) || !fits(all, amount, together)) {
-          return Effect.succeed(false)
-        }
+        if (!mayHave(owner, 0, amount)) return Effect.succeed(false)
         change(owner, amount)
         return Effect.as(
           Effect.addFinalizer(() => Effect.sync(() => change(owner, -amount))),
           true
         )
-      }).pipe(Effect.uninterruptible)
+      }).pipe(Effect.uninterruptible),
+    open: (owner) =>
+      Effect.suspend(() => {
+        let mine = 0
+        const giveBack = () => {
+          change(owner, -mine)
+          mine = 0
+        }
+        const grow = (by: number): boolean => {
+          if (!mayHave(owner, mine, mine + by)) {
+            giveBack()
+            return false
+          }
+          change(owner, by)
+          mine += by
+          return true
+        }
+        return Effect.as(
+          Effect.addFinalizer(() => Effect.sync(giveBack)),
+          { grow }
+        )
+      })
   }
 }

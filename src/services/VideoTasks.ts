@@ -116,7 +116,7 @@ export const layerVideoTasks = Layer.effect(
 
         return yield* detached(
           Effect.gen(function* () {
-            yield* ordering.place(job)
+            yield* ordering.place({ organizationId, channelId: job.channelId })
             yield* failpoints.pass("video.ordered")
             yield* ledger.hold({
               organizationId,

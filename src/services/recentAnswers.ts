@@ -4,7 +4,7 @@
  */
 import { holdsLongText } from "../domain/text.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
-import type { AnswerBody } from "./Repeats.ts"
+import type { AnswerBody, RequestKey } from "./Repeats.ts"
 
 const ROOM_BYTES = 64 * 1024 * 1024
 const BYTES_PER_NUMBER = 8
@@ -26,9 +26,12 @@ const bytesOf = (value: unknown): number => {
 }
 
 export const makeRecentAnswers = (roomBytes = ROOM_BYTES) => {
-  const kept = new Map<string, { readonly result: AnswerBody; readonly bytes: number }>()
+  const kept = new Map<
+    string,
+    { readonly fingerprint: string; readonly result: AnswerBody; readonly bytes: number }
+  >()
   let used = 0
-  const nameOf = (organizationId: string, key: string) => `${organizationId} ${key}`
+  const nameOf = (organizationId: string, { key }: RequestKey) => `${organizationId} ${key}`
 
   const drop = (name: string) => {
     used -= kept.get(name)?.bytes ?? 0
@@ -36,19 +39,22 @@ export const makeRecentAnswers = (roomBytes = ROOM_BYTES) => {
   }
 
   return {
-    keep: (organizationId: string, key: string, result: AnswerBody): void => {
+    keep: (organizationId: string, key: RequestKey, result: AnswerBody): void => {
       const bytes = bytesOf(result)
       if (bytes > roomBytes) return
       const name = nameOf(organizationId, key)
       drop(name)
-      kept.set(name, { result, bytes })
+      kept.set(name, { fingerprint: key.fingerprint, result, bytes })
       used += bytes
       for (const oldest of kept.keys()) {
         if (used <= roomBytes) break
         drop(oldest)
       }
     },
-    find: (organizationId: string, key: string): AnswerBody | null =>
-      kept.get(nameOf(organizationId, key))?.result ?? null
+    /** Null also where the key stood for another request when an answer was last kept for it. */
+    find: (organizationId: string, key: RequestKey): AnswerBody | null => {
+      const last = kept.get(nameOf(organizationId, key))
+      return last?.fingerprint === key.fingerprint ? last.result : null
+    }
   }
 }

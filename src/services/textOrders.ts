@@ -83,7 +83,7 @@ export const makeTextOrders = Effect.gen(function* () {
   })
 
   const hold = (order: TextJob) =>
-    ordering.place(order.job).pipe(
+    ordering.place({ ...order.job, organizationId: order.caller.organizationId }).pipe(
       Effect.andThen(failpoints.pass("text.ordered")),
       Effect.andThen(
         ledger.hold({

@@ -89,6 +89,25 @@ export const repeatsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("what is remembered for another request of the key is no answer to this one", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const repeats = yield* Repeats
+      const { organizationId, hold, close } = yield* organization(100n)
+      const earlier = yield* keyFor("reused", { prompt: "earlier" })
+      const key = yield* keyFor("reused", { prompt: "later" })
+      const result = { created: 1, data: [{ b64_json: "AAAA" }] }
+      yield* repeats.remember(organizationId, earlier, result)
+      const request = hold(10n, { key })
+      yield* ledger.hold(request)
+      const charge = { chargeNano: 10n, usage: usageOf(10n) }
+      const answer: StoredAnswer = { _tag: "Images", result: null }
+      yield* ledger.capture({ ...close(request.id), ...charge, answer })
+      const told = yield* Effect.flip(repeats.recall(organizationId, key))
+      assert.deepInclude(told, { _tag: "idempotency_conflict", retryAfterSeconds: null })
+    })
+  )
+
   it.effect("a key orders anew when nothing came of its request", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger

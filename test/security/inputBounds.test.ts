@@ -90,6 +90,29 @@ const strange: ReadonlyArray<readonly [name: string, path: string, body: string,
     ["half a surrogate pair for a model", "videos", '{"model":"\\ud83d","prompt":"x"}', 400]
   ]
 
+const mediaTypes: ReadonlyArray<readonly [type: string, status: number]> = [
+  ["application/json", 200],
+  ["application/json; charset=utf-8", 200],
+  ["application/json ;charset=utf-8", 200],
+  ["APPLICATION/JSON", 200],
+  ["application/vnd.api+json", 415],
+  ["application/problem+json; charset=utf-8", 415],
+  ["text/json", 415],
+  ["application/json, text/plain", 415],
+  ["application/jsonp", 415]
+]
+
+const ErrorBody = Schema.fromJsonString(
+  Schema.Struct({
+    error: Schema.Struct({
+      message: Schema.String,
+      type: Schema.String,
+      param: Schema.Null,
+      code: Schema.String
+    })
+  })
+)
+
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
   "the body of a request",
   (it) => {
@@ -121,6 +144,26 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         // No field of a prototype was taken for one of the order.
         const used = path === "images" ? "99.8" : "100"
         assert.strictEqual((yield* gateway.balance(who)).balance, used)
+      })
+    )
+
+    it.effect.each(mediaTypes)("of type %s is answered %i", ([type, status]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { key } = yield* gateway.customer("100")
+        const answer = yield* gateway.call("/v1/images/generations", {
+          key,
+          json: paint,
+          headers: { "content-type": type }
+        })
+        assert.strictEqual(answer.status, status, answer.text)
+        if (status === 200) return
+        const { error } = yield* Schema.decodeUnknownEffect(ErrorBody)(answer.text)
+        assert.deepInclude(error, {
+          code: "unsupported_media_type",
+          type: "invalid_request_error",
+          message: `Send the body as application/json, not ${JSON.stringify(type)}`
+        })
       })
     )
 
@@ -162,17 +205,6 @@ const slowOrder = (key: string) =>
 const drip = (url: string, text: string) =>
   rawRequest(url, [text.slice(0, 20)], { drip: text.slice(20) })
 
-const ErrorBody = Schema.fromJsonString(
-  Schema.Struct({
-    error: Schema.Struct({
-      message: Schema.String,
-      type: Schema.String,
-      param: Schema.Null,
-      code: Schema.String
-    })
-  })
-)
-
 layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: "60 seconds" })(
   "a client that takes its time",
   (it) => {
@@ -201,9 +233,9 @@ layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: 
           key: who.key,
           body: JSON.stringify(json)
         })
-        // Its head and a part of its body are there, and count as the whole; it comes again when cut.
+        // All but its end is there, and counts; it comes again when it is cut.
         const holding = yield* Effect.forkChild(
-          Effect.forever(rawRequest(gateway.url, [text.slice(0, 1000)]))
+          Effect.forever(rawRequest(gateway.url, [text.slice(0, -1000)]))
         )
         const call = (key: string) => gateway.call("/v1/videos/generations", { key, json })
         const refused = yield* call(who.key).pipe(
@@ -225,23 +257,51 @@ layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: 
       })
     )
 
-    it.effect("a body of unknown length counts as the largest, and as none afterwards", () =>
+    it.effect("takes no room with what has not arrived of its body", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
-        const { key } = yield* gateway.customer("100")
-        const body = JSON.stringify(film)
-        const chunked = requestText("/v1/videos/generations", {
-          key,
-          headers: ["content-type: application/json", "transfer-encoding: chunked"]
-        }).replace("GET", "POST")
-        for (let round = 0; round < 5; round++) {
-          const answer = yield* rawRequest(gateway.url, [
-            chunked,
-            `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-          ])
-          assert.strictEqual(answer?.status, 200, answer?.body)
-        }
+        const who = yield* gateway.customer("100")
+        const json = { ...film, prompt: "x".repeat(60_000) }
+        const text = requestText("/v1/videos/generations", {
+          key: who.key,
+          body: JSON.stringify(json)
+        })
+        const begun = rawRequest(gateway.url, [text.slice(0, 1000)])
+        const holding = yield* Effect.forEach([1, 2, 3, 4], () =>
+          Effect.forkChild(Effect.forever(begun))
+        )
+        yield* gateway
+          .call("/metrics")
+          .pipe(
+            Effect.delay("10 millis"),
+            Effect.repeat({ until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) >= 5 }),
+            Effect.timeout("10 seconds")
+          )
+        const answer = yield* gateway.call("/v1/videos/generations", { key: who.key, json })
+        assert.strictEqual(answer.status, 200, answer.text)
+        for (const fiber of holding) yield* Fiber.interrupt(fiber)
       })
+    )
+
+    it.effect(
+      "a body of unknown length counts as what has come of it, and as none afterwards",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const { key } = yield* gateway.customer("100")
+          const body = JSON.stringify(film)
+          const chunked = requestText("/v1/videos/generations", {
+            key,
+            headers: ["content-type: application/json", "transfer-encoding: chunked"]
+          }).replace("GET", "POST")
+          for (let round = 0; round < 5; round++) {
+            const answer = yield* rawRequest(gateway.url, [
+              chunked,
+              `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+            ])
+            assert.strictEqual(answer?.status, 200, answer?.body)
+          }
+        })
     )
 
     it.effect("who opens too many connections has the newest ones closed, until others end", () =>

@@ -203,29 +203,6 @@ const untilHeld = Effect.fnUntraced(function* (who: Customer, amount: string) {
 layer(layerTestGateway("postgres", bounded), { excludeTestServices: true, timeout: "60 seconds" })(
   "requests in flight",
   (it) => {
-    it.effect("are bounded for each organisation, whose place is free again afterwards", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const vendor = yield* held
-        const who = yield* gateway.customer("100")
-        const other = yield* gateway.customer("100")
-        const running = yield* Effect.forEach([1, 2, 3], () => paint(who))
-        yield* untilHeld(who, "0.6")
-        const { message } = yield* assertLimited(
-          yield* gateway.call("/v1/models", { key: who.key })
-        )
-        assert.include(message, "3 requests")
-        const answer = yield* gateway.call("/v1/models", { key: other.key })
-        assert.strictEqual(answer.status, 200)
-        assert.isNull(answer.headers.get("x-ratelimit-limit-requests"))
-        yield* vendor.letGo
-        for (const fiber of running) {
-          assert.strictEqual((yield* Fiber.join(fiber)).status, 200)
-        }
-        assert.strictEqual((yield* gateway.call("/v1/models", { key: who.key })).status, 200)
-      }).pipe(Effect.scoped)
-    )
-
     it.effect("that only wait are bounded apart", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -296,6 +273,30 @@ layer(layerTestGateway("postgres", bounded), { excludeTestServices: true, timeou
       }).pipe(Effect.scoped)
     )
 
+    it.effect("leave other organisations their half of a channel", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const vendor = yield* held
+        const many = yield* gateway.customer("100")
+        const other = yield* gateway.customer("100")
+        const running = yield* Effect.forEach([many, many], paint)
+        yield* untilHeld(many, "0.4")
+        const error = yield* assertLimited(
+          yield* orderImages(many, { model: "paint-1" }).pipe(Effect.timeout("10 seconds"))
+        )
+        assert.strictEqual(error.param, "model")
+        assert.include(error.message, "This organisation has")
+        assert.deepInclude(yield* gateway.balance(many), { balance: "100", held: "0.4" })
+        const others = yield* Effect.forEach([other, other], paint)
+        yield* untilHeld(other, "0.4")
+        yield* vendor.letGo
+        for (const fiber of [...running, ...others]) {
+          assert.strictEqual((yield* Fiber.join(fiber)).status, 200)
+        }
+        assert.strictEqual((yield* orderImages(many, { model: "paint-1" })).status, 200)
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("keep their place at a channel when the client has gone", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -322,3 +323,59 @@ layer(layerTestGateway("postgres", bounded), { excludeTestServices: true, timeou
     )
   }
 )
+
+layer(layerTestGateway("postgres", { ...bounded, channelInFlight: 8 }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("requests and orders of an organisation", (it) => {
+  it.effect("are bounded while they are in flight, and their place is free again afterwards", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const vendor = yield* held
+      const who = yield* gateway.customer("100")
+      const other = yield* gateway.customer("100")
+      const running = yield* Effect.forEach([1, 2, 3], () => paint(who))
+      yield* untilHeld(who, "0.6")
+      const { message } = yield* assertLimited(yield* gateway.call("/v1/models", { key: who.key }))
+      assert.include(message, "3 requests")
+      const answer = yield* gateway.call("/v1/models", { key: other.key })
+      assert.strictEqual(answer.status, 200)
+      assert.isNull(answer.headers.get("x-ratelimit-limit-requests"))
+      yield* vendor.letGo
+      for (const fiber of running) {
+        assert.strictEqual((yield* Fiber.join(fiber)).status, 200)
+      }
+      assert.strictEqual((yield* gateway.call("/v1/models", { key: who.key })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are bounded also where orders run on without their client", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const vendor = yield* held
+      const who = yield* gateway.customer("100")
+      const running = yield* Effect.forEach([who, who, who], paint)
+      yield* untilHeld(who, "0.6")
+      for (const fiber of running) yield* Fiber.interrupt(fiber)
+      // Its requests have room again when the gateway has seen the clients go.
+      yield* gateway
+        .call("/v1/models", { key: who.key })
+        .pipe(
+          Effect.delay("10 millis"),
+          Effect.repeat({ until: ({ status }) => status === 200 }),
+          Effect.timeout("10 seconds")
+        )
+      const order = orderImages(who, { model: "paint-1" })
+      const error = yield* assertLimited(yield* order.pipe(Effect.timeout("10 seconds")))
+      assert.include(error.message, "3 orders running")
+      assert.isNull(error.param)
+      assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0.6" })
+      yield* vendor.letGo
+      yield* order.pipe(
+        Effect.delay("10 millis"),
+        Effect.repeat({ until: ({ status }) => status === 200 }),
+        Effect.timeout("10 seconds")
+      )
+    }).pipe(Effect.scoped)
+  )
+})

@@ -41,6 +41,40 @@ describe("shares", () => {
     )
   )
 
+  it.effect("grow within the bounds, and are given back whole when they cannot", () =>
+    Effect.gen(function* () {
+      const shares = makeShares({ each: 60, together: 100 })
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const [one, other] = [yield* shares.open("a"), yield* shares.open("b")]
+          assert.isTrue(one.grow(30))
+          assert.isTrue(one.grow(30))
+          assert.isFalse(yield* shares.take("a", 1))
+          assert.isTrue(other.grow(40))
+          assert.isFalse(other.grow(1))
+          // Nothing of it is left, so that it may begin anew.
+          assert.isTrue(yield* shares.take("c", 40))
+          assert.isFalse(other.grow(1))
+        })
+      )
+      assert.isTrue(yield* Effect.scoped(shares.take("a", 60)))
+      assert.isTrue(yield* Effect.scoped(shares.take("b", 60)))
+    })
+  )
+
+  it.effect("that have grown alone may be larger than the bound", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const shares = makeShares({ each: 10, together: 20 })
+        const share = yield* shares.open("a")
+        assert.isTrue(share.grow(15))
+        assert.isTrue(share.grow(15))
+        assert.isFalse(yield* shares.take("b", 1))
+        assert.isFalse(yield* shares.take("a", 1))
+      })
+    )
+  )
+
   it.effect("that were refused give nothing back", () =>
     Effect.gen(function* () {
       const shares = makeShares({ each: 1 })

@@ -16,6 +16,10 @@ import { createAuditLinks } from "./0012_audit_links.ts"
 import { createTexts } from "./0013_texts.ts"
 import { createKeyRates } from "./0015_key_rates.ts"
 
+/**
+ * A database runs what is above the highest number it has run, so a new one goes to the end. There is
+ * no 0014 and there must never be: databases at 15 would skip it.
+ */
 const migrations = {
   "0001_access": createAccess,
   "0002_catalog": createCatalog,
@@ -33,10 +37,11 @@ const migrations = {
   "0015_key_rates": createKeyRates
 }
 
+/** In the order in which they are listed. */
+export const migrationNames: ReadonlyArray<string> = Object.keys(migrations)
+
 /** Number of the last one, as the database records it. */
-export const latestMigration = Math.max(
-  ...Object.keys(migrations).map((name) => Number.parseInt(name, 10))
-)
+export const latestMigration = Math.max(...migrationNames.map((name) => Number.parseInt(name, 10)))
 
 /** Any number, the same on every gateway. */
 const MIGRATION_LOCK = 7_263_001

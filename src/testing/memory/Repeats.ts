@@ -26,7 +26,7 @@ export const layerRepeatsMemory = Layer.effect(
             taskState: books?.tasks.get(kept.holdId)?.state ?? null
           },
           key,
-          recent.find(organizationId, key.key)
+          recent.find(organizationId, key)
         )
       }
     )
@@ -43,7 +43,7 @@ export const layerRepeatsMemory = Layer.effect(
       keyOf,
       recall,
       remember: (organizationId, key, result) =>
-        Effect.sync(() => recent.keep(organizationId, key.key, result)),
+        Effect.sync(() => recent.keep(organizationId, key, result)),
       purge
     })
   })

@@ -58,6 +58,21 @@ const rates = [
       param: "model",
       ...waiting(1)
     }
+  ),
+  row(
+    "rate_limited",
+    "an organisation with as many orders at a channel as it may have",
+    Effect.gen(function* () {
+      const { customer } = yield* Surface
+      const who = yield* customer("100")
+      yield* keepOpen([as(who, image({ model: "paint-told" }))])
+      return as(who, image({ model: "paint-told" }))
+    }),
+    {
+      message: `This organisation has as many orders as it may have at the channel of this model at a time; ${again}`,
+      param: "model",
+      ...waiting(1)
+    }
   )
 ]
 

@@ -1,0 +1,123 @@
+/**
+ * How bodies are read, and the room there is for them. What has arrived of a body counts until its
+ * request is answered; what it says of its length does not, or slow clients would take all the room
+ * with nothing but a head.
+ */
+import { Effect, type Scope, Stream } from "effect"
+import { HttpBody, HttpClientRequest, HttpServerRequest } from "effect/http"
+import { Overloaded, PayloadTooLarge } from "../domain/Errors.ts"
+import { makeShares } from "../services/Shares.ts"
+import { MAX_FIELD_BYTES } from "./api/Reserved.ts"
+
+/** Of the bytes of all bodies: so that one organisation leaves room for the others. */
+const SHARE_OF_BODIES = 0.5
+/** Bodies that are to be no longer count whole from the start, which costs least. */
+const AT_ONCE_BYTES = 16 * 1024
+/** Small pieces are put together: one of a single byte would take hundreds of them. */
+const BLOCK_BYTES = 4 * 1024
+/** Whose bodies count together where no key is asked for: the operator's. */
+const OPERATOR = "operator"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+export interface ReadBody {
+  /** The request, whose body may be read once more. */
+  readonly request: Request
+  readonly bytes: Buffer
+}
+
+const noRoom = new Overloaded({
+  message:
+    "Other requests' bodies take all the room there is for them; send this one again in a moment",
+  retryAfterSeconds: 1
+})
+
+export const bodyTooLarge = (limit: number): PayloadTooLarge =>
+  new PayloadTooLarge({ message: `The body of this request may have at most ${limit} bytes` })
+
+const readers: ReadonlySet<string | symbol> = new Set([
+  "arrayBuffer",
+  "json",
+  "stream",
+  "text",
+  "urlParamsBody"
+])
+
+/** The request with the bytes that were read of it; all else, its socket too, is its own. */
+const withBody = (request: Request, bytes: Uint8Array): Request => {
+  const read = HttpServerRequest.fromClientRequest(
+    HttpClientRequest.post(request.url, { body: HttpBody.uint8Array(bytes) })
+  )
+  return new Proxy(request, {
+    get: (whole, name) => Reflect.get(readers.has(name) ? read : whole, name)
+  })
+}
+
+export const makeBodies = (budgetBytes: number) => {
+  const room = makeShares({
+    each: Math.floor(budgetBytes * SHARE_OF_BODIES),
+    together: budgetBytes
+  })
+
+  const take = Effect.fnUntraced(function* (owner: string, bytes: number) {
+    if (!(yield* room.take(owner, bytes))) return yield* noRoom
+  })
+
+  const readAsItComes = Effect.fnUntraced(function* (
+    owner: string,
+    request: Request,
+    limit: number
+  ) {
+    const share = yield* room.open(owner)
+    const full: Array<Uint8Array> = []
+    let block = Buffer.alloc(0)
+    let used = 0
+    let length = 0
+    const keep = (
+      arrived: ReadonlyArray<Uint8Array>
+    ): Effect.Effect<void, Overloaded | PayloadTooLarge> => {
+      for (const piece of arrived) {
+        length += piece.byteLength
+        if (length > limit) return Effect.fail(bodyTooLarge(limit))
+        const isLarge = piece.byteLength >= BLOCK_BYTES
+        if (isLarge || piece.byteLength > block.byteLength - used) {
+          if (!share.grow(isLarge ? piece.byteLength : BLOCK_BYTES)) return Effect.fail(noRoom)
+          full.push(block.subarray(0, used))
+          block = isLarge ? block.subarray(used) : Buffer.allocUnsafe(BLOCK_BYTES)
+          used = 0
+        }
+        if (isLarge) full.push(piece)
+        else {
+          block.set(piece, used)
+          used += piece.byteLength
+        }
+      }
+      return Effect.void
+    }
+    yield* Stream.runForEachArray(Stream.orDie(request.stream), keep)
+    return Buffer.concat([...full, block.subarray(0, used)], length)
+  })
+
+  return {
+    /**
+     * Reads a body of at most `limit` bytes and keeps its room until the scope closes. Null stands for
+     * the operator, who is trusted with the room, and whose writes are audited with their bodies.
+     */
+    read: Effect.fnUntraced(function* (
+      organizationId: string | null,
+      request: Request,
+      limit: number
+    ): Effect.fn.Return<ReadBody, Overloaded | PayloadTooLarge, Scope.Scope> {
+      const owner = organizationId ?? OPERATOR
+      const expected = Number(request.headers["content-length"] ?? limit)
+      if (organizationId === null || expected <= AT_ONCE_BYTES) {
+        yield* take(owner, expected)
+        return { request, bytes: Buffer.from(yield* Effect.orDie(request.arrayBuffer)) }
+      }
+      const bytes = yield* readAsItComes(owner, request, limit)
+      return { request: withBody(request, bytes), bytes }
+    }),
+    /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
+    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES)
+  }
+}

@@ -1,0 +1,68 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { makeBodies } from "../../src/http/bodies.ts"
+
+const LIMIT = 100_000
+
+/** A request whose body comes in pieces of these sizes, as text that tells them apart. */
+const inPieces = (sizes: ReadonlyArray<number>) => {
+  const pieces = sizes.map((size, index) => `${index % 10}`.repeat(size))
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece))
+      controller.close()
+    }
+  })
+  const request = new Request("http://gateway.test/", {
+    method: "POST",
+    body: stream,
+    headers: { "x-own": "kept" },
+    duplex: "half"
+  })
+  return { request: HttpServerRequest.fromWeb(request), text: pieces.join("") }
+}
+
+const ones = Array.from({ length: 10_000 }, () => 1)
+
+it.effect.each([
+  ["none", []],
+  ["one", [20_000]],
+  ["large ones", [30_000, 40_000, 30_000]],
+  ["single bytes", ones],
+  ["small and large ones in turn", [1, 5000, 4095, 1, 4096, 1, 70_000, 3]]
+] as const)("a body in pieces is what was sent: %s", ([, sizes]) =>
+  Effect.gen(function* () {
+    const sent = inPieces(sizes)
+    const { request, bytes } = yield* makeBodies(1e9).read("o", sent.request, LIMIT)
+    assert.strictEqual(bytes.toString(), sent.text)
+    assert.strictEqual(yield* request.text, sent.text)
+    assert.strictEqual(Buffer.from(yield* request.arrayBuffer).toString(), sent.text)
+    assert.strictEqual(request.headers["x-own"], "kept")
+    assert.strictEqual(request.source, sent.request.source)
+  }).pipe(Effect.scoped)
+)
+
+it.effect("a body that becomes longer than it may is refused", () =>
+  Effect.gen(function* () {
+    const { request } = inPieces([LIMIT, 1])
+    const refused = yield* Effect.flip(makeBodies(1e9).read("o", request, LIMIT))
+    assert.strictEqual(refused._tag, "payload_too_large")
+  }).pipe(Effect.scoped)
+)
+
+it.effect("the room of a body is kept until its scope closes, and one without room has none", () =>
+  Effect.gen(function* () {
+    const bodies = makeBodies(100_000)
+    const read = (owner: string, size: number) =>
+      bodies.read(owner, inPieces([size]).request, LIMIT)
+    yield* Effect.gen(function* () {
+      yield* read("a", 30_000)
+      const refused = yield* Effect.flip(read("a", 30_000))
+      assert.strictEqual(refused._tag, "overloaded")
+      yield* read("a", 20_000)
+      yield* read("b", 50_000)
+    }).pipe(Effect.scoped)
+    yield* read("a", 50_000)
+  }).pipe(Effect.scoped)
+)
