@@ -38,8 +38,6 @@ export interface TextJob {
   readonly upstreamModel: string
   readonly job: VendorJob
   readonly quote: TokenQuote
-  /** Output tokens the client allows; null when it sets no bound. */
-  readonly allowed: bigint | null
   readonly id: string
   readonly key: RequestKey | null
 }
@@ -69,7 +67,6 @@ export const makeTextOrders = Effect.gen(function* () {
       upstreamModel,
       job: { channelId, protocol, upstreamModel },
       quote,
-      allowed: request.allowed,
       id: `tx_${yield* random.uuidV7()}`,
       key
     } satisfies TextJob
@@ -136,11 +133,19 @@ export const makeTextOrders = Effect.gen(function* () {
     }
   ) {
     const { quote, caller } = order
-    const written = quote.outputTokens === 0n ? 0n : tokensOfBytes(made.outputBytes)
     const { inputTokens, outputTokens, chargeNano, basis } = settleTokens(quote, made.usage, {
       inputTokens: quote.inputTokens,
-      outputTokens: order.allowed !== null && written > order.allowed ? order.allowed : written
+      outputTokens: tokensOfBytes(made.outputBytes)
     })
+    if (made.usage !== null && basis === "formula") {
+      yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+        Effect.annotateLogs({
+          hold_id: order.id,
+          input_tokens: made.usage.inputTokens.toString(),
+          output_tokens: made.usage.outputTokens.toString()
+        })
+      )
+    }
     yield* failpoints.pass("text.made")
     const isEmbedding = order.modality === "embedding"
     const closed = yield* ledger.capture({
