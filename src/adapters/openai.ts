@@ -59,29 +59,37 @@ const forClient = (event: Uint8Array, chunk: Fields, wanted: boolean): Uint8Arra
   return alone ? null : withData(event, JSON.stringify(rest))
 }
 
-const pieceOf = (event: Uint8Array, chunk: Fields, wantsUsage: boolean): TextPiece => ({
-  event: forClient(event, chunk, wantsUsage),
-  usage: chatUsage(chunk.usage),
-  outputBytes: choicesOf(chunk).reduce(
+const writtenIn = (chunk: Fields): number =>
+  choicesOf(chunk).reduce(
     (sum, { delta, text }) => sum + writtenBytes(delta) + writtenBytes(text),
     0
   )
-})
 
 const plainPiece = (event: Uint8Array): TextPiece => ({ event, usage: null, outputBytes: 0 })
 
-/** Knows when all that was ordered has been said, whether or not the vendor ends in good form. */
+/**
+ * Knows when all that was ordered has been said, whether or not the vendor ends in good form, and
+ * which of its counts can be of the whole.
+ */
 const makeProgress = (choices: number) => {
+  const begun = new Set<unknown>()
   const ended = new Set<unknown>()
-  let counted = false
+  let isCounted = false
   return {
-    see: (chunk: Fields): void => {
-      for (const { index, finish_reason } of choicesOf(chunk)) {
-        if (typeof finish_reason === "string") ended.add(index)
+    see: (chunk: Fields) => {
+      const outputBytes = writtenIn(chunk)
+      const said = choicesOf(chunk)
+      for (const { index, finish_reason } of said) {
+        begun.add(index)
+        if (typeof finish_reason === "string" && finish_reason !== "") ended.add(index)
       }
-      counted ||= choicesOf(chunk).length === 0 && chatUsage(chunk.usage) !== null
+      const isLast = said.length === 0 || ended.size === begun.size
+      const usage = isLast ? chatUsage(chunk.usage) : null
+      if (outputBytes > 0) isCounted = false
+      isCounted ||= said.length === 0 && usage !== null
+      return { usage, outputBytes }
     },
-    isComplete: (): boolean => counted || ended.size >= choices
+    isComplete: (): boolean => isCounted || ended.size >= choices
   }
 }
 
@@ -134,8 +142,8 @@ export const makeOpenAi = Effect.gen(function* () {
         end.failure = refusal(account, { status: 200, body: chunk, retryAfterSeconds: null })
         return Effect.succeed("last")
       }
-      progress.see(chunk)
-      return Effect.as(take(pieceOf(event, chunk, wantsUsage)), "next")
+      const seen = progress.see(chunk)
+      return Effect.as(take({ event: forClient(event, chunk, wantsUsage), ...seen }), "next")
     }
     const answer = yield* sendForEvents(http, request, limits.text, takeEvent).pipe(
       Effect.catchTag("VendorLost", (lost) =>

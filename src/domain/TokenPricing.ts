@@ -72,8 +72,8 @@ const affordable = (quote: TokenQuote, { inputTokens, outputTokens }: TokenCount
 
 /**
  * The charge of an answered order: by the vendor's report, also above the hold, and by the formula
- * where there is none that can be right. A report of nothing at all is none. `formula` has the
- * input tokens of the quote.
+ * where there is none that can be right. A report of nothing at all is none, nor is one of no output
+ * where there was some. `formula` has the input tokens of the quote.
  */
 export const settleTokens = (
   quote: TokenQuote,
@@ -83,6 +83,7 @@ export const settleTokens = (
   const usable =
     reported !== null &&
     reported.inputTokens + reported.outputTokens > 0n &&
+    (reported.outputTokens > 0n || formula.outputTokens === 0n) &&
     isPlausible(reported.inputTokens, quote.inputTokens) &&
     isPlausible(reported.outputTokens, quote.outputTokens) &&
     chargeTokens(quote, reported) <= MAX_AMOUNT_NANO

@@ -118,7 +118,8 @@ export const layerTexts = Layer.effect(
           outputBytes: 0
         }
         const take = Effect.fnUntraced(function* (piece: TextPiece) {
-          written.usage = piece.usage ?? written.usage
+          // A count of what came before is none of a text that goes on.
+          written.usage = piece.usage ?? (piece.outputBytes > 0 ? null : written.usage)
           written.outputBytes += piece.outputBytes
           if (piece.event === null) return
           yield* outlet.offer(piece.event)

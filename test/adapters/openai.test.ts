@@ -163,12 +163,54 @@ layer(layerOverSockets)("openai", (it) => {
     })
   )
 
-  it.effect("usage beside the last words counts, and is taken out of the event alone", () =>
+  const usage = { prompt_tokens: 1, completion_tokens: 1 }
+  const ending = (index: number, more: object = {}) =>
+    JSON.stringify({ choices: [{ index, delta: {}, finish_reason: "stop" }], ...more })
+  const speaking = (index: number, more: object = {}) =>
+    JSON.stringify({ choices: [{ index, delta: { content: "y" } }], ...more })
+
+  it.effect("usage beside an event of the client's is taken out of it alone", () =>
     Effect.gen(function* () {
-      const last = chunk({ content: "y" }, { usage: { prompt_tokens: 1, completion_tokens: 1 } })
-      const { pieces, text } = yield* streamOf(sse(events(last, finish, "[DONE]")))
-      assert.strictEqual(text, events(chunk({ content: "y" }), finish))
-      assert.deepStrictEqual(pieces[0]?.usage, { inputTokens: 1n, outputTokens: 1n })
+      const counting = events(speaking(0, { usage }), ending(0, { usage }), "[DONE]")
+      const { pieces, text } = yield* streamOf(sse(counting))
+      assert.strictEqual(text, events(speaking(0), ending(0)))
+      assert.deepStrictEqual(
+        pieces.map((piece) => piece.usage),
+        [null, { inputTokens: 1n, outputTokens: 1n }]
+      )
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "beside words", said: [speaking(0, { usage }), ending(0)], counts: [false, false] },
+      { says: "beside the end", said: [speaking(0), ending(0, { usage })], counts: [false, true] },
+      {
+        says: "after the end",
+        said: [speaking(0), ending(0), JSON.stringify({ choices: [{ index: 0 }], usage })],
+        counts: [false, false, true]
+      },
+      { says: "alone", said: [speaking(0), ending(0), counted], counts: [false, false, true] },
+      {
+        says: "beside the end of one of two choices",
+        said: [speaking(0), speaking(1), ending(0, { usage }), ending(1, { usage })],
+        counts: [false, false, false, true]
+      }
+    ])
+  )("usage %s counts where nothing more can be written", ([, { said, counts }]) =>
+    Effect.gen(function* () {
+      const { pieces } = yield* streamOf(sse(events(...said, "[DONE]")))
+      assert.deepStrictEqual(
+        pieces.map((piece) => piece.usage !== null),
+        counts
+      )
+    })
+  )
+
+  it.effect("a stream that closes in the words after a count is broken off", () =>
+    Effect.gen(function* () {
+      const { failure } = yield* streamOf(sse(events(counted, speaking(0))))
+      assert.deepStrictEqual(failure, lost("broken_answer", 200))
     })
   )
 
@@ -234,6 +276,13 @@ layer(layerOverSockets)("openai", (it) => {
         failure: lost("broken_answer", 200, "<p>")
       },
       { says: "nothing", reply: sse(""), failure: lost("broken_answer", 200) },
+      {
+        says: "words with an empty finish reason",
+        reply: sse(
+          events(JSON.stringify({ choices: [{ delta: { content: "a" }, finish_reason: "" }] }))
+        ),
+        failure: lost("broken_answer", 200)
+      },
       {
         says: "half a stream",
         reply: sse(events(chunk({ content: "a" }))),

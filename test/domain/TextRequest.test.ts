@@ -132,11 +132,24 @@ describe("the charge", () => {
     ["by its count of output alone", counts(0n, 5n), "upstream_usage", 40_000n],
     ["by the formula where it counted none", null, "formula", 10n * 2000n + 7n * 8000n],
     ["by the formula where it counted nothing", counts(0n, 0n), "formula", 76_000n],
+    [
+      "by the formula where it counted none of what was written",
+      counts(4n, 0n),
+      "formula",
+      76_000n
+    ],
     ["by its count far above the hold", counts(10n ** 7n, 10n ** 7n), "upstream_usage", 10n ** 11n],
     ["by the formula for too much input", counts(10n ** 7n + 1n, 1n), "formula", 76_000n],
     ["by the formula for too much output", counts(1n, 10n ** 7n + 1n), "formula", 76_000n]
   ] as const)("is %s", (_, reported, basis, chargeNano) => {
     assert.deepInclude(settleTokens(quote, reported, formula), { basis, chargeNano })
+  })
+
+  it("is by the vendor's count of input where nothing was written", () => {
+    assert.deepInclude(settleTokens(quote, counts(4n, 0n), counts(10n, 0n)), {
+      basis: "upstream_usage",
+      chargeNano: 8000n
+    })
   })
 
   it("is by the vendor's count up to a hundred times a large estimate", () => {
