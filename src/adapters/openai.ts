@@ -75,6 +75,7 @@ const makeProgress = (choices: number) => {
   const begun = new Set<unknown>()
   const ended = new Set<unknown>()
   let isCounted = false
+  let isDone = false
   return {
     see: (chunk: Fields) => {
       const outputBytes = writtenIn(chunk)
@@ -89,7 +90,11 @@ const makeProgress = (choices: number) => {
       isCounted ||= said.length === 0 && usage !== null
       return { usage, outputBytes }
     },
-    isComplete: (): boolean => isCounted || ended.size >= choices
+    /** The vendor says that this was all. */
+    end: (): void => {
+      isDone = true
+    },
+    isComplete: (): boolean => begun.size > 0 && (isDone || isCounted || ended.size >= choices)
   }
 }
 
@@ -129,11 +134,11 @@ export const makeOpenAi = Effect.gen(function* () {
       ...(wantsUsage ? {} : { stream_options: { ...body.stream_options, include_usage: true } })
     })
     const progress = makeProgress(body.n ?? 1)
-    const end: { isDone: boolean; failure: VendorFailure | null } = { isDone: false, failure: null }
+    const end: { failure: VendorFailure | null } = { failure: null }
     const takeEvent = (event: Uint8Array): Effect.Effect<"next" | "last"> => {
       const data = dataOf(event)
       if (data === "[DONE]") {
-        end.isDone = true
+        progress.end()
         return Effect.succeed("last")
       }
       const chunk = data === null ? null : parsed(data)
@@ -152,7 +157,7 @@ export const makeOpenAi = Effect.gen(function* () {
     )
     if (answer !== null && !answer.streamed) return yield* Effect.fail(unusable(account, answer))
     if (end.failure !== null) return yield* Effect.fail(end.failure)
-    if (answer !== null && !end.isDone && !progress.isComplete()) {
+    if (answer !== null && !progress.isComplete()) {
       return yield* Effect.fail(brokenAnswer(account, { ...answer, body: null }))
     }
   })

@@ -276,6 +276,13 @@ layer(layerOverSockets)("openai", (it) => {
         failure: lost("broken_answer", 200, "<p>")
       },
       { says: "nothing", reply: sse(""), failure: lost("broken_answer", 200) },
+      { says: "its end alone", reply: sse(events("[DONE]")), failure: lost("broken_answer", 200) },
+      { says: "a count alone", reply: sse(events(counted)), failure: lost("broken_answer", 200) },
+      {
+        says: "a count and its end",
+        reply: sse(events(counted, "[DONE]")),
+        failure: lost("broken_answer", 200)
+      },
       {
         says: "words with an empty finish reason",
         reply: sse(

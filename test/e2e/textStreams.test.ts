@@ -186,6 +186,19 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
+    it.effect("a stream without an answer in it costs nothing", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { who, vendor } = yield* prepared
+        const client = yield* openStream(gateway.url, who.key)
+        yield* vendor.write(done)
+        yield* vendor.end
+        assert.include(yield* client.until("upstream_error"), '"status":200')
+        assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+        yield* gateway.verify
+      })
+    )
+
     it.effect("a client that takes nothing is cut, and the vendor is read to its end", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
