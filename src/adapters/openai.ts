@@ -137,7 +137,7 @@ export const makeOpenAi = Effect.gen(function* () {
     const end: { failure: VendorFailure | null } = { failure: null }
     const takeEvent = (event: Uint8Array): Effect.Effect<"next" | "last"> => {
       const data = dataOf(event)
-      if (data === "[DONE]") {
+      if (data?.trim() === "[DONE]") {
         progress.end()
         return Effect.succeed("last")
       }

@@ -226,6 +226,17 @@ layer(layerOverSockets)("openai", (it) => {
     })
   )
 
+  it.effect.each(["[DONE] ", " [DONE]", "\t[DONE]\t", "[DONE]\ndata:"])(
+    "an end with space around it (%j) is the end, and no event",
+    (end) =>
+      Effect.gen(function* () {
+        const said = events(chunk({ content: "y" }))
+        const { text, failure } = yield* streamOf(sse(said + events(end)))
+        assert.strictEqual(text, said)
+        assert.isNull(failure)
+      })
+  )
+
   it.effect("a stream is whole when each of its choices has ended", () =>
     Effect.gen(function* () {
       const one = yield* streamOf(sse(events(finish)), { n: 2 })
