@@ -103,6 +103,7 @@ const makeProgress = (choices: number) => {
 export const makeOpenAi = Effect.gen(function* () {
   const http = yield* HttpClient.HttpClient
   const limits = yield* VendorLimits
+  const background = yield* Effect.scope
 
   const complete: TextAdapter["complete"] = Effect.fn("openai.complete")(function* (
     account,
@@ -150,7 +151,7 @@ export const makeOpenAi = Effect.gen(function* () {
       const seen = progress.see(chunk)
       return Effect.as(take({ event: forClient(event, chunk, wantsUsage), ...seen }), "next")
     }
-    const answer = yield* sendForEvents(http, request, limits.text, takeEvent).pipe(
+    const answer = yield* sendForEvents(http, request, limits.text, takeEvent, background).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         progress.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )

@@ -1,5 +1,5 @@
 /** A vendor's answer that is read while it is being written, event by event. */
-import { Clock, Duration, Effect, Pull, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Pull, Scope, Stream } from "effect"
 import type { HttpClient, HttpClientRequest } from "effect/http"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
@@ -48,17 +48,23 @@ const makePatience = (limit: Duration.Duration) => {
 const isEventStream = (contentType: string | undefined): boolean =>
   /^text\/event-stream\b/i.test(contentType ?? "")
 
+interface Exchanged {
+  readonly answer: StreamedAnswer
+  /** Waits for what follows the last event; null where nothing does. */
+  readonly ending: Effect.Effect<unknown, unknown> | null
+}
+
 const exchange = Effect.fnUntraced(function* (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
   options: SendOptions,
   take: (event: Uint8Array) => Effect.Effect<"next" | "last">
-) {
+): Effect.fn.Return<Exchanged, VendorLost | VendorUnreachable, Scope.Scope> {
   const patiently = makePatience(options.timeout)
   const response = yield* patiently(overHttp(http.execute(request)))
   if (response.status >= 300 || !isEventStream(response.headers["content-type"])) {
     const answer = yield* patiently(overHttp(readWhole(response, options.maxBytes)))
-    return { ...answer, streamed: false }
+    return { answer: { ...answer, streamed: false }, ending: null }
   }
 
   const pull = yield* Stream.toPull(response.stream)
@@ -83,29 +89,52 @@ const exchange = Effect.fnUntraced(function* (
         return yield* Effect.fail(tooLarge({ ...head, body: null }))
       }
       if ((yield* takeAll(events)) === "last") {
-        yield* more.pipe(
-          Effect.repeat({ until: (rest) => rest === null }),
-          Effect.timeout(END_PATIENCE),
-          Effect.ignore
-        )
-        return { ...head, body: seen, streamed: true }
+        return { answer: { ...head, body: seen, streamed: true }, ending: Effect.forever(pull) }
       }
     }
   }
   const rest = reader.rest()
   if (rest.length > 0) yield* takeAll([Buffer.concat([rest, utf8("\n\n")])])
-  return { ...head, body: seen, streamed: true }
-}, Effect.scoped)
+  return { answer: { ...head, body: seen, streamed: true }, ending: null }
+})
+
+/**
+ * Gives the connection back in good form, or closes it, beside whatever the answer is used for.
+ */
+const settle = (
+  exchanged: Effect.Effect<Exchanged, VendorLost | VendorUnreachable, Scope.Scope>,
+  background: Scope.Scope
+) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const exit = yield* Effect.exit(restore(Scope.provide(exchanged, scope)))
+      const close = Scope.close(scope, exit)
+      if (Exit.isFailure(exit) || exit.value.ending === null) {
+        yield* close
+      } else {
+        yield* exit.value.ending.pipe(
+          Effect.timeout(END_PATIENCE),
+          Effect.ignore,
+          Effect.ensuring(close),
+          Effect.forkIn(background, { startImmediately: true })
+        )
+      }
+      return (yield* exit).answer
+    })
+  )
 
 /**
  * Sends one request and hands every event of its answer to `take` as it comes, until that says it
  * was the last one. An answer that is an error or no stream is read whole and handed to nobody. The
- * timeout is for all the waits for the vendor together. Fails like `send`, also in mid-stream.
+ * timeout is for all the waits for the vendor together. Fails like `send`, also in mid-stream. What
+ * follows the last event is read in `background`.
  */
 export const sendForEvents = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
   options: SendOptions,
-  take: (event: Uint8Array) => Effect.Effect<"next" | "last">
+  take: (event: Uint8Array) => Effect.Effect<"next" | "last">,
+  background: Scope.Scope
 ): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, exchange(http, request, options, take))
+  recordCall(request, settle(exchange(http, request, options, take), background))

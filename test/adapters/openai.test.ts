@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import type { ChatBody } from "../../src/domain/TextRequest.ts"
 import { ProtocolAdapter, type TextPiece } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, closedPort, type Reply } from "../support/brokenVendor.ts"
+import { heldStream } from "../support/heldStream.ts"
 import { failureOf, lost, refused } from "./failures.ts"
 import {
   accountAt,
@@ -235,6 +236,33 @@ layer(layerOverSockets)("openai", (it) => {
         assert.strictEqual(text, said)
         assert.isNull(failure)
       })
+  )
+
+  it.effect("the end is not waited on, and the connection closed when nothing follows it", () =>
+    Effect.gen(function* () {
+      const vendor = yield* heldStream
+      const streaming = yield* Effect.forkChild(streamFrom(vendor.url))
+      yield* vendor.write(events(chunk({ content: "y" }), finish, "[DONE]"))
+      assert.isNull((yield* Fiber.join(streaming)).failure)
+      yield* TestClock.adjust("250 millis")
+      yield* vendor.closed
+    })
+  )
+
+  it.effect("a connection whose answer ends soon after its end is used again", () =>
+    Effect.gen(function* () {
+      const vendor = yield* heldStream
+      const ask = Effect.gen(function* () {
+        const streaming = yield* Effect.forkChild(streamFrom(vendor.url))
+        yield* vendor.write(events(chunk({ content: "y" }), finish, "[DONE]"))
+        yield* Fiber.join(streaming)
+        const port = yield* vendor.clientPort
+        yield* vendor.end
+        return port
+      })
+      const first = yield* ask
+      yield* Effect.repeat(ask, { until: (port) => port === first })
+    })
   )
 
   it.effect("a stream is whole when each of its choices has ended", () =>

@@ -10,6 +10,10 @@ export interface HeldStream {
   write(text: string): Effect.Effect<void>
   /** Ends it in good form. */
   readonly end: Effect.Effect<void>
+  /** Waits until the latest request's connection is given up, or its answer taken to the end. */
+  readonly closed: Effect.Effect<void>
+  /** The other end of the latest request's connection. */
+  readonly clientPort: Effect.Effect<number | undefined>
 }
 
 export const chunkOf = (content: string): string =>
@@ -69,6 +73,11 @@ export const heldStream: Effect.Effect<HeldStream, never, Scope.Scope> = Effect.
       const response = await latest.promise
       latest = Promise.withResolvers()
       response.end()
-    })
+    }),
+    closed: Effect.promise(async () => {
+      const response = await latest.promise
+      if (!response.closed) await once(response, "close")
+    }),
+    clientPort: Effect.promise(async () => (await latest.promise).req.socket.remotePort)
   }
 })
