@@ -151,7 +151,7 @@ export const makeOpenAi = Effect.gen(function* () {
       const seen = progress.see(chunk)
       return Effect.as(take({ event: forClient(event, chunk, wantsUsage), ...seen }), "next")
     }
-    const answer = yield* sendForEvents(http, request, limits.text, takeEvent, background).pipe(
+    const answer = yield* sendForEvents(http, request, limits.stream, takeEvent, background).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         progress.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )

@@ -20,6 +20,14 @@ export interface StreamedAnswer extends VendorAnswer {
   readonly streamed: boolean
 }
 
+/** All three for waits for the vendor alone. */
+export interface StreamOptions extends SendOptions {
+  /** Until its first bytes, or the whole of an answer that is no stream. */
+  readonly begin: Duration.Duration
+  /** From any bytes to the next ones. */
+  readonly idle: Duration.Duration
+}
+
 /** What may still come after the last event, so that the connection can be used again. */
 const END_PATIENCE = Duration.millis(250)
 
@@ -57,18 +65,20 @@ interface Exchanged {
 const exchange = Effect.fnUntraced(function* (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  options: SendOptions,
+  options: StreamOptions,
   take: (event: Uint8Array) => Effect.Effect<"next" | "last">
 ): Effect.fn.Return<Exchanged, VendorLost | VendorUnreachable, Scope.Scope> {
-  const patiently = makePatience(options.timeout)
-  const response = yield* patiently(overHttp(http.execute(request)))
+  const throughout = makePatience(options.timeout)
+  const atFirst = makePatience(options.begin)
+  const response = yield* throughout(atFirst(overHttp(http.execute(request))))
   if (response.status >= 300 || !isEventStream(response.headers["content-type"])) {
-    const answer = yield* patiently(overHttp(readWhole(response, options.maxBytes)))
+    const answer = yield* throughout(atFirst(overHttp(readWhole(response, options.maxBytes))))
     return { answer: { ...answer, streamed: false }, ending: null }
   }
 
   const pull = yield* Stream.toPull(response.stream)
-  const more = patiently(overHttp(Pull.catchDone(pull, () => Effect.succeed(null))))
+  const more = overHttp(Pull.catchDone(pull, () => Effect.succeed(null)))
+  const moreSoon = Effect.suspend(() => makePatience(options.idle)(more))
   const reader = makeEventReader()
   const head = headOf(response)
   const seen = { events: 0, bytes: 0 }
@@ -80,7 +90,7 @@ const exchange = Effect.fnUntraced(function* (
     return "next"
   })
   for (;;) {
-    const chunks = yield* more
+    const chunks = yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon)
     if (chunks === null) break
     for (const chunk of chunks) {
       seen.bytes += chunk.byteLength
@@ -127,13 +137,13 @@ const settle = (
 /**
  * Sends one request and hands every event of its answer to `take` as it comes, until that says it
  * was the last one. An answer that is an error or no stream is read whole and handed to nobody. The
- * timeout is for all the waits for the vendor together. Fails like `send`, also in mid-stream. What
+ * `timeout` is for all the waits for the vendor together. Fails like `send`, also in mid-stream. What
  * follows the last event is read in `background`.
  */
 export const sendForEvents = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  options: SendOptions,
+  options: StreamOptions,
   take: (event: Uint8Array) => Effect.Effect<"next" | "last">,
   background: Scope.Scope
 ): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>

@@ -69,12 +69,10 @@ export const layerTexts = Layer.effect(
   Texts,
   Effect.gen(function* () {
     const { prepare, hold, called, capture } = yield* makeTextOrders
-    const settings = yield* Settings
     const repeats = yield* Repeats
+    const { textDeadlineSeconds, textStreamDeadlineSeconds } = yield* Settings
     const detached = yield* makeDetached("30 seconds")
-
-    const prepareChat = (caller: Caller, body: ChatBody, key: RequestKey | null) =>
-      prepare(caller, key, chatRequest(body))
+    const patience = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds) * CLIENT_SHARE
 
     const whole = (order: TextJob, call: Effect.Effect<TextAnswer, VendorFailure>) =>
       detached(
@@ -91,7 +89,7 @@ export const layerTexts = Layer.effect(
 
     const complete: Texts["Service"]["complete"] = Effect.fn("Texts.complete")(
       function* (caller, body, key) {
-        const order = yield* prepareChat(caller, body, key)
+        const order = yield* prepare(caller, key, chatRequest(body), textDeadlineSeconds)
         const { adapter, account, upstreamModel } = order
         return yield* whole(order, adapter.complete(account, { upstreamModel, body }))
       }
@@ -99,7 +97,7 @@ export const layerTexts = Layer.effect(
 
     const embed: Texts["Service"]["embed"] = Effect.fn("Texts.embed")(
       function* (caller, body, key) {
-        const order = yield* prepare(caller, key, embeddingRequest(body))
+        const order = yield* prepare(caller, key, embeddingRequest(body), textDeadlineSeconds)
         const { adapter, account, upstreamModel } = order
         return yield* whole(order, adapter.embed(account, { upstreamModel, body }))
       }
@@ -107,10 +105,10 @@ export const layerTexts = Layer.effect(
 
     const write: Texts["Service"]["write"] = Effect.fn("Texts.write")(
       function* (caller, body, key) {
-        const order = yield* prepareChat(caller, body, key)
+        const order = yield* prepare(caller, key, chatRequest(body), textStreamDeadlineSeconds)
         const outlet = yield* makeOutlet<UpstreamError>({
           roomBytes: ROOM_BYTES,
-          patience: Duration.seconds(settings.textDeadlineSeconds * CLIENT_SHARE)
+          patience: Duration.seconds(patience)
         })
         const begun = yield* Deferred.make<void, TextRefusal | KeyAlreadyUsed>()
         const written: { usage: TokenCounts | null; outputBytes: number } = {

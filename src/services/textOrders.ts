@@ -15,7 +15,6 @@ import { makeTextPricing, type TextRequest } from "./Pricing.ts"
 import type { ChannelAccount, TextAdapter } from "./ProtocolAdapter.ts"
 import { type GiveBack, paidCall } from "./paidCall.ts"
 import type { RequestKey } from "./Repeats.ts"
-import { Settings } from "./Settings.ts"
 
 const encodeQuote = Schema.encodeSync(TokenQuote)
 
@@ -40,6 +39,8 @@ export interface TextJob {
   readonly quote: TokenQuote
   readonly id: string
   readonly key: RequestKey | null
+  /** From the hold to the moment it is given back without an answer. */
+  readonly deadlineSeconds: number
 }
 
 export const makeTextOrders = Effect.gen(function* () {
@@ -47,14 +48,14 @@ export const makeTextOrders = Effect.gen(function* () {
   const ordering = yield* Ordering
   const ledger = yield* Ledger
   const random = yield* SecureRandom.SecureRandom
-  const settings = yield* Settings
   const failpoints = yield* Failpoints
   const callLog = yield* CallLog
 
   const prepare = Effect.fnUntraced(function* (
     caller: Caller,
     key: RequestKey | null,
-    request: TextRequest
+    request: TextRequest,
+    deadlineSeconds: number
   ) {
     const { quote, model, protocol, adapter, mounted } = yield* price(caller, request)
     const { account, channelId, upstreamModel } = mounted
@@ -68,7 +69,8 @@ export const makeTextOrders = Effect.gen(function* () {
       job: { channelId, protocol, upstreamModel },
       quote,
       id: `tx_${yield* random.uuidV7()}`,
-      key
+      key,
+      deadlineSeconds
     } satisfies TextJob
   })
 
@@ -88,7 +90,7 @@ export const makeTextOrders = Effect.gen(function* () {
           memberId: order.caller.memberId,
           id: order.id,
           amountNano: order.quote.holdNano,
-          ttlSeconds: settings.textDeadlineSeconds,
+          ttlSeconds: order.deadlineSeconds,
           quote: encodeQuote(order.quote),
           job: order.job,
           task: null,

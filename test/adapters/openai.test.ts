@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { ChatBody } from "../../src/domain/TextRequest.ts"
 import { ProtocolAdapter, type TextPiece } from "../../src/services/ProtocolAdapter.ts"
@@ -362,8 +362,62 @@ layer(layerOverSockets)("openai", (it) => {
       const failure = yield* runOutOfTime(
         stream(accountAt(vendor.url), order, () => Effect.void),
         vendor,
-        limitSeconds.text
+        limitSeconds.streamBegin
       )
+      assert.deepStrictEqual(failureOf(failure), lost("timeout"))
+    })
+  )
+
+  /** A stream that writes a word every so many seconds, until so many seconds are over. */
+  const slowly = Effect.fnUntraced(function* (pauseSeconds: number, totalSeconds: number) {
+    const vendor = yield* heldStream
+    let taken = 0
+    const { stream } = yield* adapter
+    const streaming = yield* Effect.forkChild(
+      Effect.result(
+        stream(accountAt(vendor.url), order, () =>
+          Effect.sync(() => {
+            taken += 1
+          })
+        )
+      )
+    )
+    const speak = Effect.fnUntraced(function* (text: string) {
+      const before = taken
+      yield* vendor.write(text)
+      while (taken === before && streaming.pollUnsafe() === undefined) {
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      }
+    })
+    yield* speak(events(chunk({ content: "a" })))
+    for (let seconds = pauseSeconds; seconds <= totalSeconds; seconds += pauseSeconds) {
+      yield* TestClock.adjust(Duration.seconds(pauseSeconds))
+      yield* speak(events(chunk({ content: "b" })))
+    }
+    return { vendor, streaming }
+  })
+
+  it.effect("a stream may take longer than a whole answer while it goes on", () =>
+    Effect.gen(function* () {
+      const { vendor, streaming } = yield* slowly(2, 26)
+      yield* vendor.write(events(finish, "[DONE]"))
+      const result = yield* Fiber.join(streaming)
+      assert.strictEqual(result._tag, "Success")
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "goes silent", pause: 2, total: 4, last: limitSeconds.streamIdle },
+      { says: "never ends", pause: 2, total: 28, last: 1 }
+    ])
+  )("a stream that %s is lost at its limit", ([, { pause, total, last }]) =>
+    Effect.gen(function* () {
+      const { streaming } = yield* slowly(pause, total)
+      yield* TestClock.adjust(Duration.millis(last * 1000 - 1))
+      assert.isUndefined(streaming.pollUnsafe())
+      yield* TestClock.adjust("1 milli")
+      const failure = yield* Effect.flip(Effect.fromResult(yield* Fiber.join(streaming)))
       assert.deepStrictEqual(failureOf(failure), lost("timeout"))
     })
   )
