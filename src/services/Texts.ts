@@ -1,5 +1,5 @@
 /** Chat and embeddings: hold, ask, capture, answer. */
-import { Context, Deferred, Duration, Effect, Exit, Layer, type Stream } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Layer, type Stream } from "effect"
 import type { InvalidRequest, UpstreamError } from "../domain/Errors.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import type { TokenCounts } from "../domain/TokenPricing.ts"
@@ -129,8 +129,11 @@ export const layerTexts = Layer.effect(
         const { adapter, account, upstreamModel } = order
         const streamed = adapter.stream(account, { upstreamModel, body }, take).pipe(
           Effect.as(null),
-          Effect.catch((failure) =>
-            written.outputBytes > 0 ? Effect.succeed(failure) : Effect.fail(failure)
+          // Also a defect of ours comes after what it broke off had been delivered.
+          Effect.catchCause((cause) =>
+            written.outputBytes > 0 && !Cause.hasInterrupts(cause)
+              ? Effect.succeed(cause)
+              : Effect.failCause(cause)
           ),
           Effect.onInterrupt(() =>
             written.outputBytes > 0
@@ -139,13 +142,19 @@ export const layerTexts = Layer.effect(
           )
         )
         const charged = Effect.gen(function* () {
-          const failure = yield* called(order, streamed)
+          const broken = yield* called(order, streamed)
           yield* capture(order, {
             ...written,
             streamed: true,
-            ...(failure === null ? {} : brokenOff)
+            ...(broken === null ? {} : brokenOff)
           })
-          if (failure !== null) return yield* Effect.fail(upstreamErrorOf(failure))
+          if (broken === null) return
+          if (Cause.hasDies(broken)) {
+            yield* Effect.logError("a stream was broken off by a defect", broken).pipe(
+              Effect.annotateLogs({ hold_id: order.id })
+            )
+          }
+          return yield* Effect.failCause(Cause.map(broken, upstreamErrorOf))
         }).pipe(
           Effect.onExit((exit) =>
             Effect.flatMap(Deferred.done(begun, exit), (isFirst) => {

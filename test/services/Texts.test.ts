@@ -111,4 +111,25 @@ describe("a text that is streamed", () => {
       assert.include(text, "after the request had been given up")
     }).pipe(Effect.provide(layerStreaming(() => Effect.sleep("65 minutes"))))
   )
+
+  it.effect("is charged by its size when our own fault breaks it off", () =>
+    Effect.gen(function* () {
+      const gateway = yield* TestingGateway
+      const who = yield* gateway.customer()
+      const { text } = yield* streamTo(who)
+      assert.include(text, "twelve bytes")
+      assert.notInclude(text, "[DONE]")
+      assert.deepStrictEqual(yield* movements(who), [
+        "release 812000",
+        "capture 44000",
+        "hold 812000"
+      ])
+    }).pipe(
+      Effect.provide(
+        layerStreaming((_account, _order, take) =>
+          Effect.andThen(take(chunk("twelve bytes")), Effect.die(new Error("a defect")))
+        )
+      )
+    )
+  )
 })
