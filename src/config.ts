@@ -51,6 +51,10 @@ const settings = Config.all({
     "GATEWAY_TEXT_DEADLINE_SECONDS",
     defaultSettings.textDeadlineSeconds
   ),
+  textStreamDeadlineSeconds: seconds(
+    "GATEWAY_TEXT_STREAM_DEADLINE_SECONDS",
+    defaultSettings.textStreamDeadlineSeconds
+  ),
   taskDeadlineSeconds: seconds(
     "GATEWAY_TASK_DEADLINE_SECONDS",
     defaultSettings.taskDeadlineSeconds

@@ -59,29 +59,42 @@ const forClient = (event: Uint8Array, chunk: Fields, wanted: boolean): Uint8Arra
   return alone ? null : withData(event, JSON.stringify(rest))
 }
 
-const pieceOf = (event: Uint8Array, chunk: Fields, wantsUsage: boolean): TextPiece => ({
-  event: forClient(event, chunk, wantsUsage),
-  usage: chatUsage(chunk.usage),
-  outputBytes: choicesOf(chunk).reduce(
+const writtenIn = (chunk: Fields): number =>
+  choicesOf(chunk).reduce(
     (sum, { delta, text }) => sum + writtenBytes(delta) + writtenBytes(text),
     0
   )
-})
 
 const plainPiece = (event: Uint8Array): TextPiece => ({ event, usage: null, outputBytes: 0 })
 
-/** Knows when all that was ordered has been said, whether or not the vendor ends in good form. */
+/**
+ * Knows when all that was ordered has been said, whether or not the vendor ends in good form, and
+ * which of its counts can be of the whole.
+ */
 const makeProgress = (choices: number) => {
+  const begun = new Set<unknown>()
   const ended = new Set<unknown>()
-  let counted = false
+  let isCounted = false
+  let isDone = false
   return {
-    see: (chunk: Fields): void => {
-      for (const { index, finish_reason } of choicesOf(chunk)) {
-        if (typeof finish_reason === "string") ended.add(index)
+    see: (chunk: Fields) => {
+      const outputBytes = writtenIn(chunk)
+      const said = choicesOf(chunk)
+      for (const { index, finish_reason } of said) {
+        begun.add(index)
+        if (typeof finish_reason === "string" && finish_reason !== "") ended.add(index)
       }
-      counted ||= choicesOf(chunk).length === 0 && chatUsage(chunk.usage) !== null
+      const isLast = said.length === 0 || ended.size === begun.size
+      const usage = isLast ? chatUsage(chunk.usage) : null
+      if (outputBytes > 0) isCounted = false
+      isCounted ||= said.length === 0 && usage !== null
+      return { usage, outputBytes }
     },
-    isComplete: (): boolean => counted || ended.size >= choices
+    /** The vendor says that this was all. */
+    end: (): void => {
+      isDone = true
+    },
+    isComplete: (): boolean => begun.size > 0 && (isDone || isCounted || ended.size >= choices)
   }
 }
 
@@ -90,6 +103,7 @@ const makeProgress = (choices: number) => {
 export const makeOpenAi = Effect.gen(function* () {
   const http = yield* HttpClient.HttpClient
   const limits = yield* VendorLimits
+  const background = yield* Effect.scope
 
   const complete: TextAdapter["complete"] = Effect.fn("openai.complete")(function* (
     account,
@@ -121,11 +135,11 @@ export const makeOpenAi = Effect.gen(function* () {
       ...(wantsUsage ? {} : { stream_options: { ...body.stream_options, include_usage: true } })
     })
     const progress = makeProgress(body.n ?? 1)
-    const end: { isDone: boolean; failure: VendorFailure | null } = { isDone: false, failure: null }
+    const end: { failure: VendorFailure | null } = { failure: null }
     const takeEvent = (event: Uint8Array): Effect.Effect<"next" | "last"> => {
       const data = dataOf(event)
-      if (data === "[DONE]") {
-        end.isDone = true
+      if (data?.trim() === "[DONE]") {
+        progress.end()
         return Effect.succeed("last")
       }
       const chunk = data === null ? null : parsed(data)
@@ -134,17 +148,17 @@ export const makeOpenAi = Effect.gen(function* () {
         end.failure = refusal(account, { status: 200, body: chunk, retryAfterSeconds: null })
         return Effect.succeed("last")
       }
-      progress.see(chunk)
-      return Effect.as(take(pieceOf(event, chunk, wantsUsage)), "next")
+      const seen = progress.see(chunk)
+      return Effect.as(take({ event: forClient(event, chunk, wantsUsage), ...seen }), "next")
     }
-    const answer = yield* sendForEvents(http, request, limits.text, takeEvent).pipe(
+    const answer = yield* sendForEvents(http, request, limits.stream, takeEvent, background).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         progress.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )
     )
     if (answer !== null && !answer.streamed) return yield* Effect.fail(unusable(account, answer))
     if (end.failure !== null) return yield* Effect.fail(end.failure)
-    if (answer !== null && !end.isDone && !progress.isComplete()) {
+    if (answer !== null && !progress.isComplete()) {
       return yield* Effect.fail(brokenAnswer(account, { ...answer, body: null }))
     }
   })

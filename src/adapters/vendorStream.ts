@@ -1,5 +1,5 @@
 /** A vendor's answer that is read while it is being written, event by event. */
-import { Clock, Duration, Effect, Pull, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Pull, Scope, Stream } from "effect"
 import type { HttpClient, HttpClientRequest } from "effect/http"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
@@ -18,6 +18,14 @@ import {
 /** Of a stream the body is only how much came: nothing of what it said. */
 export interface StreamedAnswer extends VendorAnswer {
   readonly streamed: boolean
+}
+
+/** All three for waits for the vendor alone. */
+export interface StreamOptions extends SendOptions {
+  /** Until its first bytes, or the whole of an answer that is no stream. */
+  readonly begin: Duration.Duration
+  /** From any bytes to the next ones. */
+  readonly idle: Duration.Duration
 }
 
 /** What may still come after the last event, so that the connection can be used again. */
@@ -48,21 +56,29 @@ const makePatience = (limit: Duration.Duration) => {
 const isEventStream = (contentType: string | undefined): boolean =>
   /^text\/event-stream\b/i.test(contentType ?? "")
 
+interface Exchanged {
+  readonly answer: StreamedAnswer
+  /** Waits for what follows the last event; null where nothing does. */
+  readonly ending: Effect.Effect<unknown, unknown> | null
+}
+
 const exchange = Effect.fnUntraced(function* (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  options: SendOptions,
+  options: StreamOptions,
   take: (event: Uint8Array) => Effect.Effect<"next" | "last">
-) {
-  const patiently = makePatience(options.timeout)
-  const response = yield* patiently(overHttp(http.execute(request)))
+): Effect.fn.Return<Exchanged, VendorLost | VendorUnreachable, Scope.Scope> {
+  const throughout = makePatience(options.timeout)
+  const atFirst = makePatience(options.begin)
+  const response = yield* throughout(atFirst(overHttp(http.execute(request))))
   if (response.status >= 300 || !isEventStream(response.headers["content-type"])) {
-    const answer = yield* patiently(overHttp(readWhole(response, options.maxBytes)))
-    return { ...answer, streamed: false }
+    const answer = yield* throughout(atFirst(overHttp(readWhole(response, options.maxBytes))))
+    return { answer: { ...answer, streamed: false }, ending: null }
   }
 
   const pull = yield* Stream.toPull(response.stream)
-  const more = patiently(overHttp(Pull.catchDone(pull, () => Effect.succeed(null))))
+  const more = overHttp(Pull.catchDone(pull, () => Effect.succeed(null)))
+  const moreSoon = Effect.suspend(() => makePatience(options.idle)(more))
   const reader = makeEventReader()
   const head = headOf(response)
   const seen = { events: 0, bytes: 0 }
@@ -74,7 +90,7 @@ const exchange = Effect.fnUntraced(function* (
     return "next"
   })
   for (;;) {
-    const chunks = yield* more
+    const chunks = yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon)
     if (chunks === null) break
     for (const chunk of chunks) {
       seen.bytes += chunk.byteLength
@@ -83,29 +99,52 @@ const exchange = Effect.fnUntraced(function* (
         return yield* Effect.fail(tooLarge({ ...head, body: null }))
       }
       if ((yield* takeAll(events)) === "last") {
-        yield* more.pipe(
-          Effect.repeat({ until: (rest) => rest === null }),
-          Effect.timeout(END_PATIENCE),
-          Effect.ignore
-        )
-        return { ...head, body: seen, streamed: true }
+        return { answer: { ...head, body: seen, streamed: true }, ending: Effect.forever(pull) }
       }
     }
   }
   const rest = reader.rest()
   if (rest.length > 0) yield* takeAll([Buffer.concat([rest, utf8("\n\n")])])
-  return { ...head, body: seen, streamed: true }
-}, Effect.scoped)
+  return { answer: { ...head, body: seen, streamed: true }, ending: null }
+})
+
+/**
+ * Gives the connection back in good form, or closes it, beside whatever the answer is used for.
+ */
+const settle = (
+  exchanged: Effect.Effect<Exchanged, VendorLost | VendorUnreachable, Scope.Scope>,
+  background: Scope.Scope
+) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const exit = yield* Effect.exit(restore(Scope.provide(exchanged, scope)))
+      const close = Scope.close(scope, exit)
+      if (Exit.isFailure(exit) || exit.value.ending === null) {
+        yield* close
+      } else {
+        yield* exit.value.ending.pipe(
+          Effect.timeout(END_PATIENCE),
+          Effect.ignore,
+          Effect.ensuring(close),
+          Effect.forkIn(background, { startImmediately: true })
+        )
+      }
+      return (yield* exit).answer
+    })
+  )
 
 /**
  * Sends one request and hands every event of its answer to `take` as it comes, until that says it
  * was the last one. An answer that is an error or no stream is read whole and handed to nobody. The
- * timeout is for all the waits for the vendor together. Fails like `send`, also in mid-stream.
+ * `timeout` is for all the waits for the vendor together. Fails like `send`, also in mid-stream. What
+ * follows the last event is read in `background`.
  */
 export const sendForEvents = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  options: SendOptions,
-  take: (event: Uint8Array) => Effect.Effect<"next" | "last">
+  options: StreamOptions,
+  take: (event: Uint8Array) => Effect.Effect<"next" | "last">,
+  background: Scope.Scope
 ): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, exchange(http, request, options, take))
+  recordCall(request, settle(exchange(http, request, options, take), background))

@@ -93,7 +93,7 @@ export const ChatBody = Schema.StructWithRest(
       examples: [{ include_usage: true }]
     }),
     max_tokens: tokenBound("Most output tokens of one choice"),
-    max_completion_tokens: tokenBound("The same; wins over `max_tokens`"),
+    max_completion_tokens: tokenBound("The same; of the two, the larger is held"),
     n: wholeUpTo(MAX_CHOICES).annotate({
       description: "Number of choices; 1 when left out",
       examples: [1]
@@ -196,17 +196,17 @@ const messageTokens = (message: ChatBody["messages"][number]): bigint => {
   )
 }
 
-/** Most output tokens of all choices that the client allows; null when it sets no bound. */
-export const allowedOutput = (body: ChatBody): bigint | null => {
-  const each = body.max_completion_tokens ?? body.max_tokens ?? null
-  return each === null ? null : BigInt(each) * BigInt(body.n ?? 1)
+/** Both bounds are handed on and a vendor may keep to either, so the larger one counts. */
+const expectedOutput = ({ max_tokens, max_completion_tokens, n }: ChatBody): bigint => {
+  const most = Math.max(max_tokens ?? 0, max_completion_tokens ?? 0)
+  return BigInt(most === 0 ? DEFAULT_OUTPUT_TOKENS : most) * BigInt(n ?? 1)
 }
 
 /**
  * The tokens a chat request is held for. Input, by size: one token for 3 bytes of UTF-8 of its
  * texts (messages, tools and other JSON with the names of their fields), 4 for each message, and
- * 1500 for each image or other file in it, whatever its size. Output: all the client allows, for
- * every choice.
+ * 1500 for each image or other file in it, whatever its size. Output: all the client allows, by the
+ * larger of its bounds, for every choice.
  */
 export const estimateChat = (body: ChatBody): TokenCounts => {
   const other = Object.entries(body).filter(([name]) => !settingFields.has(name))
@@ -214,7 +214,7 @@ export const estimateChat = (body: ChatBody): TokenCounts => {
     inputTokens:
       body.messages.reduce((sum, message) => sum + messageTokens(message), 0n) +
       tokensOfBytes(other.reduce((sum, [, value]) => sum + textBytes(value, true), 0)),
-    outputTokens: allowedOutput(body) ?? BigInt(DEFAULT_OUTPUT_TOKENS) * BigInt(body.n ?? 1)
+    outputTokens: expectedOutput(body)
   }
 }
 

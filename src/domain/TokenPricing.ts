@@ -1,6 +1,7 @@
 /** What text costs: input and output tokens, each at its own price ("Modality overview"). */
 import { Result, Schema } from "effect"
 import { BillingUnavailable } from "./Errors.ts"
+import { MAX_AMOUNT_NANO } from "./Money.ts"
 import type { TokenPrices } from "./Prices.ts"
 
 export const TokenQuote = Schema.Struct({
@@ -52,12 +53,27 @@ export interface TokenSettlement extends TokenCounts {
   readonly basis: "upstream_usage" | "formula"
 }
 
-/** A report beyond this many times the estimate is a fault of the vendor, not a long text. */
+/**
+ * A report beyond both is a fault of the vendor, not a long text. The estimate of output is what the
+ * client allows, so alone it would let the client say which reports count.
+ */
 const IMPLAUSIBLE_TIMES = 100n
+const PLAUSIBLE_TOKENS = 10_000_000n
+
+const isPlausible = (reported: bigint, estimated: bigint): boolean =>
+  reported <= PLAUSIBLE_TOKENS || reported <= estimated * IMPLAUSIBLE_TIMES
+
+/** Fewer output tokens where all of them would cost more than the books can hold. */
+const affordable = (quote: TokenQuote, { inputTokens, outputTokens }: TokenCounts): TokenCounts => {
+  if (quote.nanoPerOutputToken === 0n) return { inputTokens, outputTokens }
+  const most = (MAX_AMOUNT_NANO - inputTokens * quote.nanoPerInputToken) / quote.nanoPerOutputToken
+  return { inputTokens, outputTokens: outputTokens > most ? most : outputTokens }
+}
 
 /**
  * The charge of an answered order: by the vendor's report, also above the hold, and by the formula
- * where there is none that can be right. A report of nothing at all is none.
+ * where there is none that can be right. A report of nothing at all is none, nor is one of no output
+ * where there was some. `formula` has the input tokens of the quote.
  */
 export const settleTokens = (
   quote: TokenQuote,
@@ -67,9 +83,11 @@ export const settleTokens = (
   const usable =
     reported !== null &&
     reported.inputTokens + reported.outputTokens > 0n &&
-    reported.inputTokens <= quote.inputTokens * IMPLAUSIBLE_TIMES &&
-    reported.outputTokens <= quote.outputTokens * IMPLAUSIBLE_TIMES
-  const { inputTokens, outputTokens } = usable ? reported : formula
+    (reported.outputTokens > 0n || formula.outputTokens === 0n) &&
+    isPlausible(reported.inputTokens, quote.inputTokens) &&
+    isPlausible(reported.outputTokens, quote.outputTokens) &&
+    chargeTokens(quote, reported) <= MAX_AMOUNT_NANO
+  const { inputTokens, outputTokens } = usable ? reported : affordable(quote, formula)
   return {
     inputTokens,
     outputTokens,

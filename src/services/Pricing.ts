@@ -17,7 +17,6 @@ import type { Modality } from "../domain/Modality.ts"
 import { MAX_AMOUNT_NANO } from "../domain/Money.ts"
 import type { Prices } from "../domain/Prices.ts"
 import {
-  allowedOutput,
   type ChatBody,
   type EmbeddingBody,
   estimateChat,
@@ -139,22 +138,18 @@ export interface TextRequest {
   readonly model: string
   readonly modalities: ReadonlyArray<Modality>
   readonly expected: TokenCounts
-  /** Output tokens the client allows; null when it sets no bound. */
-  readonly allowed: bigint | null
 }
 
 export const chatRequest = (body: ChatBody): TextRequest => ({
   model: body.model,
   modalities: ["chat", "vlm"],
-  expected: estimateChat(body),
-  allowed: allowedOutput(body)
+  expected: estimateChat(body)
 })
 
 export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
   model: body.model,
   modalities: ["embedding"],
-  expected: estimateEmbedding(body),
-  allowed: null
+  expected: estimateEmbedding(body)
 })
 
 /** Prices chat and embeddings orders; the same checks as far as they apply. */

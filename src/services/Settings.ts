@@ -14,6 +14,8 @@ export interface Settings {
   readonly imageDeadlineSeconds: number
   /** From the hold to the moment a text without an answer is given up. */
   readonly textDeadlineSeconds: number
+  /** The same for a text that is answered while it is written. */
+  readonly textStreamDeadlineSeconds: number
   /** From the hold to the moment a task is failed and refunded. */
   readonly taskDeadlineSeconds: number
   /** How long a task the vendor does not know stays open. */
@@ -83,6 +85,7 @@ export const defaultSettings: Settings = {
   submitDeadlineSeconds: 120,
   imageDeadlineSeconds: 240,
   textDeadlineSeconds: 600,
+  textStreamDeadlineSeconds: 3600,
   taskDeadlineSeconds: 24 * 3600,
   unknownGraceSeconds: 600,
   askIntervalSeconds: 2,

@@ -1,5 +1,5 @@
 /** Chat and embeddings: hold, ask, capture, answer. */
-import { Context, Deferred, Duration, Effect, Exit, Layer, type Stream } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Layer, type Stream } from "effect"
 import type { InvalidRequest, UpstreamError } from "../domain/Errors.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import type { TokenCounts } from "../domain/TokenPricing.ts"
@@ -69,12 +69,10 @@ export const layerTexts = Layer.effect(
   Texts,
   Effect.gen(function* () {
     const { prepare, hold, called, capture } = yield* makeTextOrders
-    const settings = yield* Settings
     const repeats = yield* Repeats
+    const { textDeadlineSeconds, textStreamDeadlineSeconds } = yield* Settings
     const detached = yield* makeDetached("30 seconds")
-
-    const prepareChat = (caller: Caller, body: ChatBody, key: RequestKey | null) =>
-      prepare(caller, key, chatRequest(body))
+    const patience = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds) * CLIENT_SHARE
 
     const whole = (order: TextJob, call: Effect.Effect<TextAnswer, VendorFailure>) =>
       detached(
@@ -91,7 +89,7 @@ export const layerTexts = Layer.effect(
 
     const complete: Texts["Service"]["complete"] = Effect.fn("Texts.complete")(
       function* (caller, body, key) {
-        const order = yield* prepareChat(caller, body, key)
+        const order = yield* prepare(caller, key, chatRequest(body), textDeadlineSeconds)
         const { adapter, account, upstreamModel } = order
         return yield* whole(order, adapter.complete(account, { upstreamModel, body }))
       }
@@ -99,7 +97,7 @@ export const layerTexts = Layer.effect(
 
     const embed: Texts["Service"]["embed"] = Effect.fn("Texts.embed")(
       function* (caller, body, key) {
-        const order = yield* prepare(caller, key, embeddingRequest(body))
+        const order = yield* prepare(caller, key, embeddingRequest(body), textDeadlineSeconds)
         const { adapter, account, upstreamModel } = order
         return yield* whole(order, adapter.embed(account, { upstreamModel, body }))
       }
@@ -107,10 +105,10 @@ export const layerTexts = Layer.effect(
 
     const write: Texts["Service"]["write"] = Effect.fn("Texts.write")(
       function* (caller, body, key) {
-        const order = yield* prepareChat(caller, body, key)
+        const order = yield* prepare(caller, key, chatRequest(body), textStreamDeadlineSeconds)
         const outlet = yield* makeOutlet<UpstreamError>({
           roomBytes: ROOM_BYTES,
-          patience: Duration.seconds(settings.textDeadlineSeconds * CLIENT_SHARE)
+          patience: Duration.seconds(patience)
         })
         const begun = yield* Deferred.make<void, TextRefusal | KeyAlreadyUsed>()
         const written: { usage: TokenCounts | null; outputBytes: number } = {
@@ -118,7 +116,8 @@ export const layerTexts = Layer.effect(
           outputBytes: 0
         }
         const take = Effect.fnUntraced(function* (piece: TextPiece) {
-          written.usage = piece.usage ?? written.usage
+          // A count of what came before is none of a text that goes on.
+          written.usage = piece.usage ?? (piece.outputBytes > 0 ? null : written.usage)
           written.outputBytes += piece.outputBytes
           if (piece.event === null) return
           yield* outlet.offer(piece.event)
@@ -130,8 +129,11 @@ export const layerTexts = Layer.effect(
         const { adapter, account, upstreamModel } = order
         const streamed = adapter.stream(account, { upstreamModel, body }, take).pipe(
           Effect.as(null),
-          Effect.catch((failure) =>
-            written.outputBytes > 0 ? Effect.succeed(failure) : Effect.fail(failure)
+          // Also a defect of ours comes after what it broke off had been delivered.
+          Effect.catchCause((cause) =>
+            written.outputBytes > 0 && !Cause.hasInterrupts(cause)
+              ? Effect.succeed(cause)
+              : Effect.failCause(cause)
           ),
           Effect.onInterrupt(() =>
             written.outputBytes > 0
@@ -140,13 +142,19 @@ export const layerTexts = Layer.effect(
           )
         )
         const charged = Effect.gen(function* () {
-          const failure = yield* called(order, streamed)
+          const broken = yield* called(order, streamed)
           yield* capture(order, {
             ...written,
             streamed: true,
-            ...(failure === null ? {} : brokenOff)
+            ...(broken === null ? {} : brokenOff)
           })
-          if (failure !== null) return yield* Effect.fail(upstreamErrorOf(failure))
+          if (broken === null) return
+          if (Cause.hasDies(broken)) {
+            yield* Effect.logError("a stream was broken off by a defect", broken).pipe(
+              Effect.annotateLogs({ hold_id: order.id })
+            )
+          }
+          return yield* Effect.failCause(Cause.map(broken, upstreamErrorOf))
         }).pipe(
           Effect.onExit((exit) =>
             Effect.flatMap(Deferred.done(begun, exit), (isFirst) => {

@@ -15,7 +15,6 @@ import { makeTextPricing, type TextRequest } from "./Pricing.ts"
 import type { ChannelAccount, TextAdapter } from "./ProtocolAdapter.ts"
 import { type GiveBack, paidCall } from "./paidCall.ts"
 import type { RequestKey } from "./Repeats.ts"
-import { Settings } from "./Settings.ts"
 
 const encodeQuote = Schema.encodeSync(TokenQuote)
 
@@ -38,10 +37,10 @@ export interface TextJob {
   readonly upstreamModel: string
   readonly job: VendorJob
   readonly quote: TokenQuote
-  /** Output tokens the client allows; null when it sets no bound. */
-  readonly allowed: bigint | null
   readonly id: string
   readonly key: RequestKey | null
+  /** From the hold to the moment it is given back without an answer. */
+  readonly deadlineSeconds: number
 }
 
 export const makeTextOrders = Effect.gen(function* () {
@@ -49,14 +48,14 @@ export const makeTextOrders = Effect.gen(function* () {
   const ordering = yield* Ordering
   const ledger = yield* Ledger
   const random = yield* SecureRandom.SecureRandom
-  const settings = yield* Settings
   const failpoints = yield* Failpoints
   const callLog = yield* CallLog
 
   const prepare = Effect.fnUntraced(function* (
     caller: Caller,
     key: RequestKey | null,
-    request: TextRequest
+    request: TextRequest,
+    deadlineSeconds: number
   ) {
     const { quote, model, protocol, adapter, mounted } = yield* price(caller, request)
     const { account, channelId, upstreamModel } = mounted
@@ -69,9 +68,9 @@ export const makeTextOrders = Effect.gen(function* () {
       upstreamModel,
       job: { channelId, protocol, upstreamModel },
       quote,
-      allowed: request.allowed,
       id: `tx_${yield* random.uuidV7()}`,
-      key
+      key,
+      deadlineSeconds
     } satisfies TextJob
   })
 
@@ -91,7 +90,7 @@ export const makeTextOrders = Effect.gen(function* () {
           memberId: order.caller.memberId,
           id: order.id,
           amountNano: order.quote.holdNano,
-          ttlSeconds: settings.textDeadlineSeconds,
+          ttlSeconds: order.deadlineSeconds,
           quote: encodeQuote(order.quote),
           job: order.job,
           task: null,
@@ -136,11 +135,19 @@ export const makeTextOrders = Effect.gen(function* () {
     }
   ) {
     const { quote, caller } = order
-    const written = quote.outputTokens === 0n ? 0n : tokensOfBytes(made.outputBytes)
     const { inputTokens, outputTokens, chargeNano, basis } = settleTokens(quote, made.usage, {
       inputTokens: quote.inputTokens,
-      outputTokens: order.allowed !== null && written > order.allowed ? order.allowed : written
+      outputTokens: tokensOfBytes(made.outputBytes)
     })
+    if (made.usage !== null && basis === "formula") {
+      yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+        Effect.annotateLogs({
+          hold_id: order.id,
+          input_tokens: made.usage.inputTokens.toString(),
+          output_tokens: made.usage.outputTokens.toString()
+        })
+      )
+    }
     yield* failpoints.pass("text.made")
     const isEmbedding = order.modality === "embedding"
     const closed = yield* ledger.capture({

@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { ChatBody } from "../../src/domain/TextRequest.ts"
 import { ProtocolAdapter, type TextPiece } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, closedPort, type Reply } from "../support/brokenVendor.ts"
+import { heldStream } from "../support/heldStream.ts"
 import { failureOf, lost, refused } from "./failures.ts"
 import {
   accountAt,
@@ -163,12 +164,54 @@ layer(layerOverSockets)("openai", (it) => {
     })
   )
 
-  it.effect("usage beside the last words counts, and is taken out of the event alone", () =>
+  const usage = { prompt_tokens: 1, completion_tokens: 1 }
+  const ending = (index: number, more: object = {}) =>
+    JSON.stringify({ choices: [{ index, delta: {}, finish_reason: "stop" }], ...more })
+  const speaking = (index: number, more: object = {}) =>
+    JSON.stringify({ choices: [{ index, delta: { content: "y" } }], ...more })
+
+  it.effect("usage beside an event of the client's is taken out of it alone", () =>
     Effect.gen(function* () {
-      const last = chunk({ content: "y" }, { usage: { prompt_tokens: 1, completion_tokens: 1 } })
-      const { pieces, text } = yield* streamOf(sse(events(last, finish, "[DONE]")))
-      assert.strictEqual(text, events(chunk({ content: "y" }), finish))
-      assert.deepStrictEqual(pieces[0]?.usage, { inputTokens: 1n, outputTokens: 1n })
+      const counting = events(speaking(0, { usage }), ending(0, { usage }), "[DONE]")
+      const { pieces, text } = yield* streamOf(sse(counting))
+      assert.strictEqual(text, events(speaking(0), ending(0)))
+      assert.deepStrictEqual(
+        pieces.map((piece) => piece.usage),
+        [null, { inputTokens: 1n, outputTokens: 1n }]
+      )
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "beside words", said: [speaking(0, { usage }), ending(0)], counts: [false, false] },
+      { says: "beside the end", said: [speaking(0), ending(0, { usage })], counts: [false, true] },
+      {
+        says: "after the end",
+        said: [speaking(0), ending(0), JSON.stringify({ choices: [{ index: 0 }], usage })],
+        counts: [false, false, true]
+      },
+      { says: "alone", said: [speaking(0), ending(0), counted], counts: [false, false, true] },
+      {
+        says: "beside the end of one of two choices",
+        said: [speaking(0), speaking(1), ending(0, { usage }), ending(1, { usage })],
+        counts: [false, false, false, true]
+      }
+    ])
+  )("usage %s counts where nothing more can be written", ([, { said, counts }]) =>
+    Effect.gen(function* () {
+      const { pieces } = yield* streamOf(sse(events(...said, "[DONE]")))
+      assert.deepStrictEqual(
+        pieces.map((piece) => piece.usage !== null),
+        counts
+      )
+    })
+  )
+
+  it.effect("a stream that closes in the words after a count is broken off", () =>
+    Effect.gen(function* () {
+      const { failure } = yield* streamOf(sse(events(counted, speaking(0))))
+      assert.deepStrictEqual(failure, lost("broken_answer", 200))
     })
   )
 
@@ -181,6 +224,44 @@ layer(layerOverSockets)("openai", (it) => {
   )("a stream that closes after %s is whole", ([, { body }]) =>
     Effect.gen(function* () {
       assert.isNull((yield* streamOf(sse(body))).failure)
+    })
+  )
+
+  it.effect.each(["[DONE] ", " [DONE]", "\t[DONE]\t", "[DONE]\ndata:"])(
+    "an end with space around it (%j) is the end, and no event",
+    (end) =>
+      Effect.gen(function* () {
+        const said = events(chunk({ content: "y" }))
+        const { text, failure } = yield* streamOf(sse(said + events(end)))
+        assert.strictEqual(text, said)
+        assert.isNull(failure)
+      })
+  )
+
+  it.effect("the end is not waited on, and the connection closed when nothing follows it", () =>
+    Effect.gen(function* () {
+      const vendor = yield* heldStream
+      const streaming = yield* Effect.forkChild(streamFrom(vendor.url))
+      yield* vendor.write(events(chunk({ content: "y" }), finish, "[DONE]"))
+      assert.isNull((yield* Fiber.join(streaming)).failure)
+      yield* TestClock.adjust("250 millis")
+      yield* vendor.closed
+    })
+  )
+
+  it.effect("a connection whose answer ends soon after its end is used again", () =>
+    Effect.gen(function* () {
+      const vendor = yield* heldStream
+      const ask = Effect.gen(function* () {
+        const streaming = yield* Effect.forkChild(streamFrom(vendor.url))
+        yield* vendor.write(events(chunk({ content: "y" }), finish, "[DONE]"))
+        yield* Fiber.join(streaming)
+        const port = yield* vendor.clientPort
+        yield* vendor.end
+        return port
+      })
+      const first = yield* ask
+      yield* Effect.repeat(ask, { until: (port) => port === first })
     })
   )
 
@@ -234,6 +315,20 @@ layer(layerOverSockets)("openai", (it) => {
         failure: lost("broken_answer", 200, "<p>")
       },
       { says: "nothing", reply: sse(""), failure: lost("broken_answer", 200) },
+      { says: "its end alone", reply: sse(events("[DONE]")), failure: lost("broken_answer", 200) },
+      { says: "a count alone", reply: sse(events(counted)), failure: lost("broken_answer", 200) },
+      {
+        says: "a count and its end",
+        reply: sse(events(counted, "[DONE]")),
+        failure: lost("broken_answer", 200)
+      },
+      {
+        says: "words with an empty finish reason",
+        reply: sse(
+          events(JSON.stringify({ choices: [{ delta: { content: "a" }, finish_reason: "" }] }))
+        ),
+        failure: lost("broken_answer", 200)
+      },
       {
         says: "half a stream",
         reply: sse(events(chunk({ content: "a" }))),
@@ -267,8 +362,62 @@ layer(layerOverSockets)("openai", (it) => {
       const failure = yield* runOutOfTime(
         stream(accountAt(vendor.url), order, () => Effect.void),
         vendor,
-        limitSeconds.text
+        limitSeconds.streamBegin
       )
+      assert.deepStrictEqual(failureOf(failure), lost("timeout"))
+    })
+  )
+
+  /** A stream that writes a word every so many seconds, until so many seconds are over. */
+  const slowly = Effect.fnUntraced(function* (pauseSeconds: number, totalSeconds: number) {
+    const vendor = yield* heldStream
+    let taken = 0
+    const { stream } = yield* adapter
+    const streaming = yield* Effect.forkChild(
+      Effect.result(
+        stream(accountAt(vendor.url), order, () =>
+          Effect.sync(() => {
+            taken += 1
+          })
+        )
+      )
+    )
+    const speak = Effect.fnUntraced(function* (text: string) {
+      const before = taken
+      yield* vendor.write(text)
+      while (taken === before && streaming.pollUnsafe() === undefined) {
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      }
+    })
+    yield* speak(events(chunk({ content: "a" })))
+    for (let seconds = pauseSeconds; seconds <= totalSeconds; seconds += pauseSeconds) {
+      yield* TestClock.adjust(Duration.seconds(pauseSeconds))
+      yield* speak(events(chunk({ content: "b" })))
+    }
+    return { vendor, streaming }
+  })
+
+  it.effect("a stream may take longer than a whole answer while it goes on", () =>
+    Effect.gen(function* () {
+      const { vendor, streaming } = yield* slowly(2, 26)
+      yield* vendor.write(events(finish, "[DONE]"))
+      const result = yield* Fiber.join(streaming)
+      assert.strictEqual(result._tag, "Success")
+    })
+  )
+
+  it.effect.each(
+    named([
+      { says: "goes silent", pause: 2, total: 4, last: limitSeconds.streamIdle },
+      { says: "never ends", pause: 2, total: 28, last: 1 }
+    ])
+  )("a stream that %s is lost at its limit", ([, { pause, total, last }]) =>
+    Effect.gen(function* () {
+      const { streaming } = yield* slowly(pause, total)
+      yield* TestClock.adjust(Duration.millis(last * 1000 - 1))
+      assert.isUndefined(streaming.pollUnsafe())
+      yield* TestClock.adjust("1 milli")
+      const failure = yield* Effect.flip(Effect.fromResult(yield* Fiber.join(streaming)))
       assert.deepStrictEqual(failureOf(failure), lost("timeout"))
     })
   )

@@ -35,7 +35,15 @@ const limitOf = (seconds: number): SendOptions => ({
 })
 
 /** All different, so that a call that takes another one's limit is seen. */
-export const limitSeconds = { submit: 7, poll: 5, image: 11, text: 13 } as const
+export const limitSeconds = {
+  submit: 7,
+  poll: 5,
+  image: 11,
+  text: 13,
+  streamBegin: 17,
+  streamIdle: 3,
+  stream: 29
+} as const
 
 /** The client the gateway itself runs on. */
 export const layerSockets = NodeHttpClient.layerUndici
@@ -47,7 +55,12 @@ export const layerOverSockets = layerAdapters.pipe(
       submit: limitOf(limitSeconds.submit),
       poll: limitOf(limitSeconds.poll),
       image: limitOf(limitSeconds.image),
-      text: limitOf(limitSeconds.text)
+      text: limitOf(limitSeconds.text),
+      stream: {
+        ...limitOf(limitSeconds.stream),
+        begin: Duration.seconds(limitSeconds.streamBegin),
+        idle: Duration.seconds(limitSeconds.streamIdle)
+      }
     })
   )
 )

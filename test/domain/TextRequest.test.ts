@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { MAX_AMOUNT_NANO } from "../../src/domain/Money.ts"
 import { TokenPrices } from "../../src/domain/Prices.ts"
 import {
-  allowedOutput,
   ChatBody,
   EmbeddingBody,
   estimateChat,
@@ -69,15 +69,16 @@ describe("the tokens a chat is held for", () => {
   })
 
   it.each([
-    ["without a bound", {}, 4096n, null],
-    ["of max_tokens", { max_tokens: 10 }, 10n, 10n],
-    ["of max_completion_tokens before it", { max_tokens: 10, max_completion_tokens: 20 }, 20n, 20n],
-    ["for each choice", { max_tokens: 10, n: 3 }, 30n, 30n],
-    ["for each choice without a bound", { n: 2 }, 8192n, null]
-  ] as const)("count output %s", (_, more, expected, allowed) => {
-    const body = chat("abc", more)
-    assert.strictEqual(estimateChat(body).outputTokens, expected)
-    assert.strictEqual(allowedOutput(body), allowed)
+    ["without a bound", {}, 4096n],
+    ["of max_tokens", { max_tokens: 10 }, 10n],
+    ["of max_completion_tokens", { max_completion_tokens: 10 }, 10n],
+    ["of max_completion_tokens above it", { max_tokens: 10, max_completion_tokens: 20 }, 20n],
+    ["of max_tokens above that", { max_tokens: 20, max_completion_tokens: 10 }, 20n],
+    ["of the one bound that is set", { max_tokens: 10, max_completion_tokens: null }, 10n],
+    ["for each choice", { max_tokens: 10, n: 3 }, 30n],
+    ["for each choice without a bound", { n: 2 }, 8192n]
+  ] as const)("count output %s", (_, more, expected) => {
+    assert.strictEqual(estimateChat(chat("abc", more)).outputTokens, expected)
   })
 })
 
@@ -131,10 +132,60 @@ describe("the charge", () => {
     ["by its count of output alone", counts(0n, 5n), "upstream_usage", 40_000n],
     ["by the formula where it counted none", null, "formula", 10n * 2000n + 7n * 8000n],
     ["by the formula where it counted nothing", counts(0n, 0n), "formula", 76_000n],
-    ["by the formula for too much input", counts(1001n, 1n), "formula", 76_000n],
-    ["by the formula for too much output", counts(1n, 2001n), "formula", 76_000n]
+    [
+      "by the formula where it counted none of what was written",
+      counts(4n, 0n),
+      "formula",
+      76_000n
+    ],
+    ["by its count far above the hold", counts(10n ** 7n, 10n ** 7n), "upstream_usage", 10n ** 11n],
+    ["by the formula for too much input", counts(10n ** 7n + 1n, 1n), "formula", 76_000n],
+    ["by the formula for too much output", counts(1n, 10n ** 7n + 1n), "formula", 76_000n]
   ] as const)("is %s", (_, reported, basis, chargeNano) => {
     assert.deepInclude(settleTokens(quote, reported, formula), { basis, chargeNano })
+  })
+
+  it("is by the vendor's count of input where nothing was written", () => {
+    assert.deepInclude(settleTokens(quote, counts(4n, 0n), counts(10n, 0n)), {
+      basis: "upstream_usage",
+      chargeNano: 8000n
+    })
+  })
+
+  it("is by the vendor's count up to a hundred times a large estimate", () => {
+    const large = { ...quote, inputTokens: 10n ** 6n }
+    const settled = (inputTokens: bigint) =>
+      settleTokens(large, counts(inputTokens, 1n), formula).basis
+    assert.strictEqual(settled(10n ** 8n), "upstream_usage")
+    assert.strictEqual(settled(10n ** 8n + 1n), "formula")
+  })
+
+  it("is what the books can hold, at the highest price too", () => {
+    const dear = Result.getOrThrow(
+      quoteTokens(
+        Schema.decodeUnknownSync(TokenPrices)({
+          kind: "tokens",
+          per_million_input: "1000000000",
+          per_million_output: "1000000000"
+        }),
+        counts(10n, 20n)
+      )
+    )
+    const million = 10n ** 6n
+    assert.deepInclude(settleTokens(dear, counts(1n, million - 1n), formula), {
+      basis: "upstream_usage",
+      chargeNano: MAX_AMOUNT_NANO
+    })
+    assert.deepInclude(settleTokens(dear, counts(1n, million), formula), {
+      basis: "formula",
+      outputTokens: 7n
+    })
+    assert.deepStrictEqual(settleTokens(dear, null, counts(10n, 45n * million)), {
+      inputTokens: 10n,
+      outputTokens: million - 10n,
+      chargeNano: MAX_AMOUNT_NANO,
+      basis: "formula"
+    })
   })
 
   const Count = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 6n }))

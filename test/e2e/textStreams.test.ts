@@ -7,7 +7,16 @@ import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { startGateway } from "../support/cluster.ts"
 import { type Customer, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
-import { chunkOf, counted, type HeldStream, heldStream } from "../support/heldStream.ts"
+import {
+  chunkCounting,
+  chunkOf,
+  counted,
+  countOf,
+  done,
+  finished,
+  type HeldStream,
+  heldStream
+} from "../support/heldStream.ts"
 import { talk, textCatalog } from "../support/textCatalog.ts"
 
 /** A tenth of it is for clients that take nothing. */
@@ -151,13 +160,41 @@ for (const kind of ["embedded", "postgres"] as const) {
         const gateway = yield* Gateway
         const { who, vendor } = yield* prepared
         const client = yield* openStream(gateway.url, who.key)
-        const usage = { prompt_tokens: 50, completion_tokens: 0 }
-        yield* vendor.write(
-          chunkOf("twelve bytes").replace("{", `{"usage":${JSON.stringify(usage)},`)
-        )
+        yield* vendor.write(chunkCounting("twelve bytes", 50, 1))
         yield* vendor.end
         assert.include(yield* client.until("error"), '"code":"upstream_error"')
         assert.strictEqual((yield* settled(who)).balance, "0.999956")
+        yield* gateway.verify
+      })
+    )
+
+    it.effect.each([
+      ["beside its words", chunkCounting("twelve bytes", 50, 1) + finished + done],
+      ["beside its words, and is lost", chunkCounting("twelve bytes", 50, 1) + finished],
+      ["before its words", countOf(50, 1) + chunkOf("twelve bytes") + finished + done],
+      ["as no output", chunkOf("twelve bytes") + finished + counted(50, 0)]
+    ] as const)("a stream that a vendor counts %s is charged by its size", ([, written]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { who, vendor } = yield* prepared
+        const client = yield* openStream(gateway.url, who.key)
+        yield* vendor.write(written)
+        yield* vendor.end
+        yield* client.until("[DONE]")
+        assert.strictEqual((yield* settled(who)).balance, "0.999956")
+        yield* gateway.verify
+      })
+    )
+
+    it.effect("a stream without an answer in it costs nothing", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { who, vendor } = yield* prepared
+        const client = yield* openStream(gateway.url, who.key)
+        yield* vendor.write(done)
+        yield* vendor.end
+        assert.include(yield* client.until("upstream_error"), '"status":200')
+        assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
         yield* gateway.verify
       })
     )

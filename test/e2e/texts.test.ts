@@ -190,6 +190,38 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
     )
 
+    it.effect.each([false, true])(
+      "a client's bound on the output is none on what the vendor counts (stream %s)",
+      (stream) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          yield* ask(who, talk("count sim:usage=5000", { stream, max_tokens: 1 }))
+          assert.deepInclude(yield* latestUsage(who), {
+            input: 5000,
+            output: 5000,
+            charge: costOf(5000, 5000),
+            basis: "upstream_usage"
+          })
+          yield* gateway.verify
+        })
+    )
+
+    it.effect("text beyond the client's bound is charged where the vendor does not count it", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const order = talk("long sim:nousage", { stream: true, max_tokens: 1 })
+        const text = textOf(dataOf((yield* ask(who, order)).text))
+        assert.isAbove(text.length, 3)
+        assert.deepInclude(yield* latestUsage(who), {
+          output: Math.ceil(text.length / 3),
+          basis: "formula"
+        })
+        yield* gateway.verify
+      })
+    )
+
     it.effect.each([
       ["sim:moderate-input", 400, null],
       ["sim:refuse=404", 404, null],
