@@ -107,7 +107,7 @@ export const defaultSettings: Settings = {
   keyRequestsPerMinute: 600_000,
   organizationInFlight: 2048,
   organizationWaits: 1000,
-  channelInFlight: 2048,
+  channelInFlight: 4096,
   bodyBudgetBytes: 512 * 1024 * 1024,
   maxConnections: 16_384,
   headSeconds: 20,
