@@ -1,4 +1,8 @@
-/** openai: the common standard form of chat and embeddings; all but `model` passes unchanged. */
+/**
+ * openai: the common standard form of chat and embeddings. The vendor gets the values the client
+ * sent, all but `model`, written as JSON anew: spaces, the spelling of numbers and repeated names of
+ * fields are not kept.
+ */
 import { Effect, Predicate } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { writtenBytes } from "../domain/TextRequest.ts"

@@ -138,18 +138,22 @@ export interface TextRequest {
   readonly model: string
   readonly modalities: ReadonlyArray<Modality>
   readonly expected: TokenCounts
+  /** As the client sent it. */
+  readonly body: ChatBody | EmbeddingBody
 }
 
 export const chatRequest = (body: ChatBody): TextRequest => ({
   model: body.model,
   modalities: ["chat", "vlm"],
-  expected: estimateChat(body)
+  expected: estimateChat(body),
+  body
 })
 
 export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
   model: body.model,
   modalities: ["embedding"],
-  expected: estimateEmbedding(body)
+  expected: estimateEmbedding(body),
+  body
 })
 
 /** Prices chat and embeddings orders; the same checks as far as they apply. */

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { UpstreamError } from "../domain/Errors.ts"
+import { keptRefusal } from "../domain/keptRefusal.ts"
 import type { Modality } from "../domain/Modality.ts"
 import { tokensOfBytes } from "../domain/TextRequest.ts"
 import { settleTokens, type TokenCounts, TokenQuote } from "../domain/TokenPricing.ts"
@@ -14,7 +15,7 @@ import { Ordering } from "./Ordering.ts"
 import { makeTextPricing, type TextRequest } from "./Pricing.ts"
 import type { ChannelAccount, TextAdapter } from "./ProtocolAdapter.ts"
 import { type GiveBack, paidCall } from "./paidCall.ts"
-import type { RequestKey } from "./Repeats.ts"
+import type { RequestKey, StoredAnswer } from "./Repeats.ts"
 
 const encodeQuote = Schema.encodeSync(TokenQuote)
 
@@ -39,6 +40,7 @@ export interface TextJob {
   readonly quote: TokenQuote
   readonly id: string
   readonly key: RequestKey | null
+  readonly body: TextRequest["body"]
   /** From the hold to the moment it is given back without an answer. */
   readonly deadlineSeconds: number
 }
@@ -70,6 +72,7 @@ export const makeTextOrders = Effect.gen(function* () {
       quote,
       id: `tx_${yield* random.uuidV7()}`,
       key,
+      body: request.body,
       deadlineSeconds
     } satisfies TextJob
   })
@@ -108,17 +111,22 @@ export const makeTextOrders = Effect.gen(function* () {
       purpose: "text",
       upstreamId: null
     } as const
-    const giveBack = ({ error, orphan, answer, forgetKey }: GiveBack) =>
+    /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
+    const kept = ({ error, orphan, answer }: GiveBack): StoredAnswer | null =>
+      answer === null || order.key === null
+        ? null
+        : {
+            _tag: "Refused",
+            error: keptRefusal(orphan === null ? error : withoutBody(error), order.body)
+          }
+    const giveBack = (how: GiveBack) =>
       failpoints.pass("text.refused").pipe(
         Effect.andThen(
           ledger.release({
             ...closeOf(order),
-            orphan,
-            forgetKey,
-            answer:
-              answer === null || orphan === null
-                ? answer
-                : { _tag: "Refused", error: withoutBody(error) }
+            orphan: how.orphan,
+            forgetKey: how.forgetKey,
+            answer: kept(how)
           })
         ),
         Effect.andThen(failpoints.pass("text.returned"))

@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import { databaseText } from "../support/databaseText.ts"
 import {
   bodyAs,
   type Customer,
@@ -291,6 +293,48 @@ for (const kind of ["embedded", "postgres"] as const) {
           assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
           yield* gateway.verify
         })
+    )
+
+    it.effect.each([
+      ["/v1/chat/completions", (text: string) => talk(text, { model: "talk-held" })],
+      [
+        "/v1/chat/completions as a stream",
+        (text: string) => talk(text, { model: "talk-held", stream: true })
+      ],
+      ["/v1/embeddings", (input: string) => ({ model: "vector-held", input })]
+    ] as const)("a refusal that quotes what %s was sent is kept without it", ([name, orderOf]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const vendor = yield* brokenVendor(({ body }) => ({
+          status: 400,
+          body: { error: { message: `Not this: ${body}` } }
+        }))
+        yield* gateway.admin("/catalog", {
+          method: "PUT",
+          json: textCatalog(vendor.url)(gateway.simulator.url)
+        })
+        const who = yield* gateway.customer("1")
+        const said = "a letter nobody else should read"
+        const path = name.split(" ")[0] ?? ""
+        const options = {
+          key: who.key,
+          json: orderOf(said),
+          headers: { "idempotency-key": "k-quoted" }
+        }
+        const first = yield* gateway.call(path, options)
+        assert.strictEqual(first.status, 400)
+        assert.include(first.text, said)
+        assert.notInclude(yield* databaseText, said)
+        const again = yield* gateway.call(path, options)
+        assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+        assert.deepNestedInclude(again.body, {
+          "error.code": "upstream_error",
+          "error.upstream": { status: 400, body: null }
+        })
+        assert.include(again.text, "Not this:")
+        assert.notInclude(again.text, said)
+        yield* gateway.verify
+      })
     )
 
     it.effect("what is not paid for is refused as for every other order", () =>

@@ -12,7 +12,7 @@ export const TALK_PRICES = {
   per_million_output: "8"
 } as const
 
-/** `elsewhere` is the base address of another vendor than the simulated one, for `talk-held`. */
+/** `elsewhere` is the base address of another vendor than the simulated one, for `talk-held` and `vector-held`. */
 export const textCatalog =
   (elsewhere = "http://127.0.0.1:9") =>
   (simulatorUrl: string): Catalog => {
@@ -27,6 +27,12 @@ export const textCatalog =
         prices: { kind: "tokens", per_million_input: "0.5" }
       },
       { id: "talk-held", modality: "chat", protocol: "openai", prices: TALK_PRICES },
+      {
+        id: "vector-held",
+        modality: "embedding",
+        protocol: "openai",
+        prices: { kind: "tokens", per_million_input: "0.5" }
+      },
       { id: "talk-unpriced", modality: "chat", protocol: "openai" },
       {
         id: "talk-half-priced",
@@ -52,7 +58,7 @@ export const textCatalog =
           .filter(({ id }) => id !== "talk-unmounted" && id !== "speak-1" && id !== "listen-1")
           .map(({ id }) => ({
             model: id,
-            channel: id === "talk-held" ? "ch-held" : "ch-t",
+            channel: id.endsWith("-held") ? "ch-held" : "ch-t",
             upstream_model: `vendor-${id}`
           }))
       ]

@@ -20,7 +20,7 @@ const Usage = Schema.StructWithRest(
     total_tokens: tokens("Both together", 46)
   }),
   anyFields
-).annotate({ description: "What the charge is computed from" })
+).annotate({ description: "What the vendor counted; charged by where it can be right" })
 
 const usage = Schema.optionalKey(Schema.NullOr(Usage))
 
@@ -70,10 +70,12 @@ export class TextsGroup extends HttpApiGroup.make("texts")
       .annotateMerge(
         operation(
           "Have a text written",
-          "Asks a model of modality chat or vlm. The body goes to the vendor with `model` rewritten and is " +
-            "charged by the tokens the vendor counts, input and output apart. With `stream: true` the " +
-            "answer is server-sent events as the vendor writes them; `data: [DONE]` follows when the " +
-            'charge is in the books. A stream that fails ends with a `data: {"error": ...}` event.',
+          "Asks a model of modality chat or vlm. The body goes to the vendor as JSON of the same values " +
+            "with `model` rewritten. Charged are the tokens the vendor counts, input and output apart, also " +
+            "above the hold; and by size, a token for 3 bytes, where it counts none that can be right. With " +
+            "`stream: true` the answer is server-sent events as the vendor writes them; `data: [DONE]` " +
+            'follows when the charge is in the books. A stream that fails ends with a `data: {"error": ...}` ' +
+            "event, and is charged by size for what it had delivered.",
           chatExamples
         )
       ),
@@ -88,8 +90,9 @@ export class TextsGroup extends HttpApiGroup.make("texts")
       .annotateMerge(
         operation(
           "Turn texts into vectors",
-          "Asks a model of modality embedding. The body goes to the vendor with `model` rewritten and " +
-            "is charged by the input tokens the vendor counts.",
+          "Asks a model of modality embedding. The body goes to the vendor as JSON of the same values with " +
+            "`model` rewritten. Charged are the input tokens the vendor counts, and by size, a token for 3 " +
+            "bytes, where it counts none that can be right.",
           embeddingExamples
         )
       )

@@ -205,7 +205,7 @@ export const Overloaded = body(
 
 const upstreamBody = body(
   "upstream_error",
-  "The vendor refused, failed or could not be reached; nothing is charged",
+  "The vendor refused, failed or could not be reached; nothing is charged but what a stream that broke off had delivered",
   saying("upstream_error", {
     upstream: Schema.Struct({
       status: Schema.NullOr(Schema.Int).annotate({
