@@ -7,6 +7,7 @@ import { layerAdapters } from "../../src/adapters/index.ts"
 import { VendorLimits } from "../../src/adapters/limits.ts"
 import type { SendOptions } from "../../src/adapters/vendorHttp.ts"
 import type { ImageProtocol } from "../../src/domain/ImageProtocol.ts"
+import type { TextProtocol } from "../../src/domain/TextProtocol.ts"
 import type { VideoProtocol } from "../../src/domain/VideoProtocol.ts"
 import {
   type ChannelAccount,
@@ -96,6 +97,9 @@ export const videoAdapter = (protocol: VideoProtocol) =>
 
 export const imageAdapter = (protocol: ImageProtocol) =>
   Effect.flatMap(ProtocolAdapter, ({ image }) => existing(image.get(protocol)))
+
+export const textAdapter = (protocol: TextProtocol) =>
+  Effect.flatMap(ProtocolAdapter, ({ text }) => existing(text.get(protocol)))
 
 export const textBlock = (text: string) => ({ type: "text", text }) as const
 
