@@ -112,6 +112,7 @@ const gatewayConfig = Config.all({
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data")),
   masterKey: optional("GATEWAY_MASTER_KEY"),
+  previousMasterKey: optional("GATEWAY_MASTER_KEY_PREVIOUS"),
   adminToken: optional("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
@@ -126,6 +127,7 @@ export interface GatewayConfig {
   readonly databasePool: number
   readonly dataDir: string
   readonly masterKey: Redacted.Redacted | null
+  readonly previousMasterKey: Redacted.Redacted | null
   readonly adminToken: Redacted.Redacted | null
   readonly demo: boolean
   readonly simulatorPort: number
@@ -142,6 +144,7 @@ export const loadConfig = Effect.map(gatewayConfig, (config): GatewayConfig => {
     ...config,
     databaseUrl,
     masterKey: present(config.masterKey),
+    previousMasterKey: present(config.previousMasterKey),
     adminToken: present(config.adminToken),
     settings: { ...defaultSettings, ...config.settings, soleGateway: databaseUrl === null }
   }

@@ -7,15 +7,14 @@ import { NANO_PER_UNIT } from "./domain/Money.ts"
 import { Access, allScopes } from "./services/Access.ts"
 import { formatApiKey } from "./services/apiKey.ts"
 import { Catalog } from "./services/Catalog.ts"
+import { LastingKeys } from "./services/LastingKeys.ts"
 import { Ledger } from "./services/Ledger.ts"
-import { Vault } from "./services/Vault.ts"
 
 const DEMO_DEPOSIT_NANO = 1000n * NANO_PER_UNIT
 
 /** The same key after every restart, on every gateway of the deployment. */
-const demoKey = Effect.map(
-  Effect.flatMap(Vault, (vault) => vault.derive("demo api key")),
-  formatApiKey
+const demoKey = Effect.map(LastingKeys, ({ demoApiKey }) =>
+  formatApiKey(Redacted.value(demoApiKey))
 )
 
 /** The simulator may listen elsewhere than at the last start: its channels go with it. */

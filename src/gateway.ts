@@ -30,6 +30,7 @@ import { layerAdminAudit } from "./postgres/AdminAudit.ts"
 import { layerCallLog } from "./postgres/CallLog.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
+import { layerLastingKeys } from "./postgres/LastingKeys.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
 import { layerMigrations } from "./postgres/migrations/index.ts"
 import { layerOperationsStore } from "./postgres/OperationsStore.ts"
@@ -69,7 +70,8 @@ export const layerStores = (secrets: Secrets) =>
     // Media are digested apart from the event loop.
     Layer.provideMerge(Layer.provide(layerCallLog, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentials),
-    Layer.provideMerge(layerVault(secrets.masterKey)),
+    Layer.provideMerge(layerLastingKeys),
+    Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerMigrations)
   )

@@ -3,7 +3,7 @@
 
 import { join } from "node:path"
 import { NodeCrypto, NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Layer, Option } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/index.ts"
 import { layerVendorLimits } from "./adapters/limits.ts"
@@ -13,7 +13,7 @@ import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerChanges } from "./postgres/Changes.ts"
 import { layerServer as layerPostgres } from "./postgres/client.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
-import { runUntilStopped } from "./run.ts"
+import { reportingFailure, runUntilStopped } from "./run.ts"
 import { loadSecrets, type Secrets } from "./secrets.ts"
 import { layerChangesAlone } from "./services/Changes.ts"
 import { Settings } from "./services/Settings.ts"
@@ -81,25 +81,13 @@ const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
     )
   )
 
-/** The words of an error, or of what caused it where it has none of its own. */
-const reasonOf = (error: Error): string =>
-  error.message === "" && error.cause instanceof Error ? error.cause.message : error.message
-
 const program = Effect.gen(function* () {
   const config = yield* loadConfig
   const secrets = yield* loadSecrets(config)
   return yield* config.demo ? serveDemo(config, secrets) : serve(config, secrets)
 }).pipe(
   Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]),
-  Effect.tapCause((cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.void
-    const error = Cause.findErrorOption(cause)
-    return Console.error(
-      Option.isSome(error)
-        ? `media-gateway cannot start: ${reasonOf(error.value)}`
-        : Cause.pretty(cause)
-    )
-  })
+  reportingFailure("media-gateway cannot start")
 )
 
 if (import.meta.main) runUntilStopped(program)

@@ -1,7 +1,7 @@
-/** Runs the gateway as the program of a process: a signal ends it in order, a second one at once. */
+/** Running programs as processes: how they end, and what they say of a failure. */
 import { constants } from "node:os"
 import { NodeRuntime } from "@effect/platform-node"
-import { type Effect, Runtime } from "effect"
+import { Cause, Console, Effect, Option, Runtime } from "effect"
 
 /** A key pressed once at a terminal may arrive twice: from the terminal, and passed on by npm. */
 const ONE_PRESS_MILLIS = 300
@@ -18,6 +18,22 @@ const exitAtSecondSignal = (): void => {
     })
   }
 }
+
+/** The words of an error, or of what caused it where it has none of its own. */
+const reasonOf = (error: Error): string =>
+  error.message === "" && error.cause instanceof Error ? error.cause.message : error.message
+
+/** Says on stderr that `what` happened, and why: in one line, unless it is a defect. */
+export const reportingFailure =
+  (what: string) =>
+  <A, E extends Error, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.tapCause(program, (cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.void
+      const error = Cause.findErrorOption(cause)
+      return Console.error(
+        Option.isSome(error) ? `${what}: ${reasonOf(error.value)}` : Cause.pretty(cause)
+      )
+    })
 
 /**
  * Runs the program until it ends or SIGINT or SIGTERM interrupts it; a process that was asked to stop

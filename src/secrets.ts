@@ -2,7 +2,7 @@
  * The master key and the admin token: from the environment, or, with the embedded database,
  * generated once and kept in `DATA_DIR/secrets.json`, readable by its owner alone.
  */
-import { Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
+import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64, Base64Url } from "effect/encoding"
 import type { GatewayConfig } from "./config.ts"
@@ -15,12 +15,19 @@ export class SecretsUnavailable extends Schema.TaggedError<SecretsUnavailable>()
 
 export interface Secrets {
   readonly masterKey: Redacted.Redacted<Uint8Array>
+  /** Opens what was sealed before a rotation; there is none outside of one. */
+  readonly previousMasterKey?: Redacted.Redacted<Uint8Array> | null
   /** Null: the admin interface lets nobody in. */
   readonly adminToken: Redacted.Redacted | null
 }
 
 const SecretsFile = Schema.fromJsonString(
-  Schema.Struct({ master_key: Schema.String, admin_token: Schema.String })
+  Schema.Struct({
+    master_key: Schema.String,
+    /** Stands there from the beginning of a rotation to its end. */
+    previous_master_key: Schema.optionalKey(Schema.String),
+    admin_token: Schema.String
+  })
 )
 
 const decodeMasterKey = (text: string, source: string) => {
@@ -34,28 +41,43 @@ const decodeMasterKey = (text: string, source: string) => {
       )
 }
 
-const readOrGenerate = Effect.fnUntraced(
-  function* (dataDir: string) {
-    const files = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const random = yield* SecureRandom.SecureRandom
-    const file = path.join(dataDir, "secrets.json")
-    if (yield* files.exists(file)) {
-      return yield* Schema.decodeEffect(SecretsFile)(yield* files.readFileString(file))
-    }
-    const secrets = {
-      master_key: Base64.encode(yield* random.randomBytes(MASTER_KEY_BYTES)),
-      admin_token: `admin_${Base64Url.encode(yield* random.randomBytes(24))}`
-    }
-    yield* files.makeDirectory(dataDir, { recursive: true, mode: 0o700 })
-    // Written beside and renamed, so that a crash cannot leave half a secret.
-    yield* files.writeFileString(`${file}.new`, yield* Schema.encodeEffect(SecretsFile)(secrets), {
-      mode: 0o600
+const fileIn = (dataDir: string) =>
+  Effect.map(Path.Path, (path) => path.join(dataDir, "secrets.json"))
+
+const read = Effect.fnUntraced(function* (dataDir: string) {
+  const files = yield* FileSystem.FileSystem
+  return yield* Schema.decodeEffect(SecretsFile)(
+    yield* files.readFileString(yield* fileIn(dataDir))
+  )
+})
+
+/**
+ * Written beside and renamed, so that a crash cannot leave half a secret; and on the disk before
+ * anything is sealed under a key in it.
+ */
+const write = Effect.fnUntraced(function* (dataDir: string, secrets: typeof SecretsFile.Type) {
+  const files = yield* FileSystem.FileSystem
+  const file = yield* fileIn(dataDir)
+  const text = yield* Schema.encodeEffect(SecretsFile)(secrets)
+  yield* files.remove(`${file}.new`, { force: true })
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const opened = yield* files.open(`${file}.new`, { flag: "wx", mode: 0o600 })
+      yield* opened.writeAll(new TextEncoder().encode(text))
+      yield* opened.sync
     })
-    yield* files.rename(`${file}.new`, file)
-    return secrets
-  },
-  (effect, dataDir) =>
+  )
+  yield* files.rename(`${file}.new`, file)
+  yield* Effect.scoped(Effect.flatMap(files.open(dataDir, { flag: "r" }), ({ sync }) => sync))
+})
+
+const newMasterKey = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
+  Effect.map(random.randomBytes(MASTER_KEY_BYTES), (bytes) => Base64.encode(bytes))
+)
+
+const unavailableIn =
+  (dataDir: string) =>
+  <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.mapError(
       effect,
       (error) =>
@@ -63,25 +85,78 @@ const readOrGenerate = Effect.fnUntraced(
           message: `The secrets in ${dataDir} cannot be read or written: ${error.message}`
         })
     )
+
+const readOrGenerate = Effect.fnUntraced(
+  function* (dataDir: string) {
+    const files = yield* FileSystem.FileSystem
+    const random = yield* SecureRandom.SecureRandom
+    if (yield* files.exists(yield* fileIn(dataDir))) return yield* read(dataDir)
+    const secrets: typeof SecretsFile.Type = {
+      master_key: yield* newMasterKey,
+      admin_token: `admin_${Base64Url.encode(yield* random.randomBytes(24))}`
+    }
+    yield* files.makeDirectory(dataDir, { recursive: true, mode: 0o700 })
+    yield* write(dataDir, secrets)
+    return secrets
+  },
+  (effect, dataDir) => unavailableIn(dataDir)(effect)
 )
+
+/** Fails where no generated master key is kept. */
+export const requireKeptSecrets = (dataDir: string) =>
+  Effect.asVoid(read(dataDir)).pipe(unavailableIn(dataDir))
+
+/**
+ * Puts a new master key before the kept one, unless a rotation has begun already. Gateways that start
+ * from then on open what either has sealed.
+ */
+export const beginKeptRotation = Effect.fnUntraced(
+  function* (dataDir: string) {
+    const { master_key, previous_master_key, admin_token } = yield* read(dataDir)
+    if (previous_master_key !== undefined) return
+    yield* write(dataDir, {
+      master_key: yield* newMasterKey,
+      previous_master_key: master_key,
+      admin_token
+    })
+  },
+  (effect, dataDir) => unavailableIn(dataDir)(effect)
+)
+
+/** Forgets the previous master key; nothing may be sealed under it any more. */
+export const endKeptRotation = Effect.fnUntraced(
+  function* (dataDir: string) {
+    const { master_key, admin_token } = yield* read(dataDir)
+    yield* write(dataDir, { master_key, admin_token })
+  },
+  (effect, dataDir) => unavailableIn(dataDir)(effect)
+)
+
+const given = (text: Redacted.Redacted | null, source: string) =>
+  text === null ? Effect.succeed(null) : decodeMasterKey(Redacted.value(text), source)
 
 /** With a server database every gateway must be given the same master key, so none is invented. */
 export const loadSecrets = Effect.fnUntraced(function* (config: GatewayConfig) {
-  const given = Option.fromNullOr(config.masterKey)
+  const masterKey = yield* given(config.masterKey, "GATEWAY_MASTER_KEY")
+  const previousMasterKey = yield* given(config.previousMasterKey, "GATEWAY_MASTER_KEY_PREVIOUS")
+  const { adminToken } = config
   if (config.databaseUrl !== null) {
-    if (Option.isNone(given)) {
+    if (masterKey === null) {
       return yield* new SecretsUnavailable({
         message: "GATEWAY_MASTER_KEY is required together with DATABASE_URL"
       })
     }
-    const masterKey = yield* decodeMasterKey(Redacted.value(given.value), "GATEWAY_MASTER_KEY")
-    return { masterKey, adminToken: config.adminToken } satisfies Secrets
+    return { masterKey, previousMasterKey, adminToken } satisfies Secrets
   }
   const stored = yield* readOrGenerate(config.dataDir)
+  const kept =
+    masterKey === null && stored.previous_master_key !== undefined
+      ? yield* decodeMasterKey(stored.previous_master_key, "previous_master_key in secrets.json")
+      : null
   return {
-    masterKey: Option.isSome(given)
-      ? yield* decodeMasterKey(Redacted.value(given.value), "GATEWAY_MASTER_KEY")
-      : yield* decodeMasterKey(stored.master_key, "master_key in secrets.json"),
-    adminToken: config.adminToken ?? Redacted.make(stored.admin_token)
+    masterKey:
+      masterKey ?? (yield* decodeMasterKey(stored.master_key, "master_key in secrets.json")),
+    previousMasterKey: previousMasterKey ?? kept,
+    adminToken: adminToken ?? Redacted.make(stored.admin_token)
   } satisfies Secrets
 })

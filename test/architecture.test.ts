@@ -52,6 +52,13 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
   { folder: "simulator/", may: ["domain/"] },
   {
+    folder: "cli/",
+    may: [
+      ...["postgres/", "services/", "domain/"],
+      ...["config.ts", "crypto.ts", "run.ts", "secrets.ts"]
+    ]
+  },
+  {
     folder: "testing/",
     may: [
       ...["services/", "domain/", "adapters/", "http/", "simulator/", "settlement/", "operations/"],

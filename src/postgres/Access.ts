@@ -8,7 +8,7 @@ import { Access, type Caller, type NewKey, Scope } from "../services/Access.ts"
 import { API_KEY_BYTES, formatApiKey, isWellFormedApiKey, refusedKey } from "../services/apiKey.ts"
 import { Changes } from "../services/Changes.ts"
 import { makeFreshCache } from "../services/FreshCache.ts"
-import { Vault } from "../services/Vault.ts"
+import { makeApiKeyHash } from "../services/LastingKeys.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const KeyRow = Schema.Struct({
@@ -30,7 +30,7 @@ export const layerAccess = Layer.effect(
   Access,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const vault = yield* Vault
+    const hashOf = yield* makeApiKeyHash
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
@@ -59,7 +59,7 @@ export const layerAccess = Layer.effect(
     const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
       function* (key) {
         if (!isWellFormedApiKey(key)) return yield* refusedKey
-        const found = yield* find(Hex.encode(yield* vault.hash(key)))
+        const found = yield* find(Hex.encode(yield* hashOf(key)))
         if (found === null) return yield* refusedKey
         if (
           found.expiresAt !== null &&
@@ -120,7 +120,7 @@ export const layerAccess = Layer.effect(
       id: string
     ) {
       const organizationId = yield* organizationOf(memberId)
-      const hash = yield* vault.hash(key)
+      const hash = yield* hashOf(key)
       const { name, expiresAt, requestsPerMinute = null } = options
       const scopes = [...options.scopes]
       const models = options.models === null ? null : [...options.models]

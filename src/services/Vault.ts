@@ -1,12 +1,9 @@
-/**
- * Everything derived from the master key: sealing of channel keys, the hash of API keys, and
- * deployment-wide values that must be the same on every gateway.
- */
+/** What the master key seals and opens, and what is derived from it. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { Aead, Kdf, Mac, SecureRandom } from "effect/crypto"
+import { Aead, Kdf, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 
-/** Sealed under another master key, for another subject, or damaged. */
+/** Sealed under a master key that is not at hand, for another subject, or damaged. */
 export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", {
   message: Schema.String
 }) {}
@@ -21,13 +18,13 @@ export interface Sealed {
 export class Vault extends Context.Service<
   Vault,
   {
-    /** AES-256-GCM; `subject` (the channel id) is authenticated with the secret. */
+    /** Names of the master keys at hand: what the first seals, all of them open. */
+    readonly keyIds: readonly [current: string, ...previous: ReadonlyArray<string>]
+    /** AES-256-GCM; `subject` (such as the channel id) is authenticated with the secret. */
     seal(secret: Redacted.Redacted, subject: string): Effect.Effect<Sealed>
     open(sealed: Sealed, subject: string): Effect.Effect<Redacted.Redacted, CannotOpen>
-    /** Keyed hash: equal for equal text under one master key, useless without it. */
-    hash(text: Redacted.Redacted): Effect.Effect<Uint8Array>
-    /** A value bound to the master key and the label: the same on every gateway and restart. */
-    derive(label: string): Effect.Effect<Uint8Array>
+    /** 32 bytes bound to the label and to the master key of that name. */
+    derive(label: string, keyId: string): Effect.Effect<Redacted.Redacted<Uint8Array>, CannotOpen>
   }
 >()("gateway/services/Vault") {}
 
@@ -36,48 +33,64 @@ const NONCE_BYTES = 12
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** Builds the vault; the master key has exactly `MASTER_KEY_BYTES` bytes. */
-export const layerVault = (masterKey: Redacted.Redacted<Uint8Array>) =>
+/** One master key, ready for use. */
+const prepare = Effect.fnUntraced(function* (masterKey: Redacted.Redacted<Uint8Array>) {
+  const kdf = yield* Kdf.Kdf
+  const derive = (label: string) =>
+    kdf
+      .derive(Kdf.hkdfSha256, Redacted.value(masterKey), {
+        salt: utf8("media-gateway"),
+        info: utf8(label),
+        length: 32
+      })
+      .pipe(Effect.orDie)
+  const sealKey = yield* derive("channel credentials").pipe(
+    Effect.flatMap((bytes) => Aead.key(Aead.aes256Gcm, bytes)),
+    Effect.orDie
+  )
+  return { keyId: Hex.encode((yield* derive("key id")).slice(0, 8)), sealKey, derive }
+})
+
+/**
+ * Builds the vault; master keys have exactly `MASTER_KEY_BYTES` bytes. What the previous one has
+ * sealed is opened as well, and nothing is sealed under it.
+ */
+export const layerVault = (
+  masterKey: Redacted.Redacted<Uint8Array>,
+  previous: Redacted.Redacted<Uint8Array> | null = null
+) =>
   Layer.effect(
     Vault,
     Effect.gen(function* () {
       const aead = yield* Aead.Aead
-      const mac = yield* Mac.Mac
-      const kdf = yield* Kdf.Kdf
       const random = yield* SecureRandom.SecureRandom
-      const derive = (label: string) =>
-        kdf
-          .derive(Kdf.hkdfSha256, Redacted.value(masterKey), {
-            salt: utf8("media-gateway"),
-            info: utf8(label),
-            length: 32
-          })
-          .pipe(Effect.orDie)
+      const current = yield* prepare(masterKey)
+      const others = previous === null ? [] : [yield* prepare(previous)]
+      const keys = new Map([...others, current].map((key) => [key.keyId, key]))
 
-      const sealKey = yield* derive("channel credentials").pipe(
-        Effect.flatMap((bytes) => Aead.key(Aead.aes256Gcm, bytes)),
-        Effect.orDie
-      )
-      const hashKey = yield* derive("api key hash").pipe(
-        Effect.flatMap((bytes) => Mac.key(Mac.hmacSha256, bytes)),
-        Effect.orDie
-      )
-      const keyId = Hex.encode((yield* derive("key id")).slice(0, 8))
+      const keyOf = (keyId: string, subject: string) => {
+        const key = keys.get(keyId)
+        return key === undefined
+          ? Effect.fail(
+              new CannotOpen({
+                message:
+                  `The secret of ${subject} belongs to the master key with the id ${keyId}, ` +
+                  `and only ${[...keys.keys()].join(" and ")} can be used here`
+              })
+            )
+          : Effect.succeed(key)
+      }
 
       const seal: Vault["Service"]["seal"] = Effect.fn("Vault.seal")(function* (secret, subject) {
         const nonce = yield* random.randomBytes(NONCE_BYTES)
         const sealed = yield* aead
-          .encrypt(sealKey, utf8(Redacted.value(secret)), { nonce, aad: utf8(subject) })
+          .encrypt(current.sealKey, utf8(Redacted.value(secret)), { nonce, aad: utf8(subject) })
           .pipe(Effect.orDie)
-        return { keyId, bytes: Buffer.concat([nonce, sealed]) }
+        return { keyId: current.keyId, bytes: Buffer.concat([nonce, sealed]) }
       })
 
       const open: Vault["Service"]["open"] = Effect.fn("Vault.open")(function* (sealed, subject) {
-        if (sealed.keyId !== keyId) {
-          return yield* new CannotOpen({
-            message: `The secret of ${subject} was sealed under another master key (${sealed.keyId})`
-          })
-        }
+        const { sealKey } = yield* keyOf(sealed.keyId, subject)
         const opened = yield* aead
           .decrypt(sealKey, sealed.bytes.subarray(NONCE_BYTES), {
             nonce: sealed.bytes.subarray(0, NONCE_BYTES),
@@ -92,10 +105,13 @@ export const layerVault = (masterKey: Redacted.Redacted<Uint8Array>) =>
       })
 
       return Vault.of({
+        keyIds: [current.keyId, ...others.map(({ keyId }) => keyId)],
         seal,
         open,
-        hash: (text) => Effect.orDie(mac.sign(hashKey, utf8(Redacted.value(text)))),
-        derive
+        derive: (label, keyId) =>
+          Effect.flatMap(keyOf(keyId, label), (key) =>
+            Effect.map(key.derive(label), (bytes) => Redacted.make(bytes))
+          )
       })
     })
   )

@@ -15,6 +15,7 @@ import { createPolling } from "./0011_polling.ts"
 import { createAuditLinks } from "./0012_audit_links.ts"
 import { createTexts } from "./0013_texts.ts"
 import { createKeyRates } from "./0015_key_rates.ts"
+import { createVaultKeys } from "./0016_vault_keys.ts"
 
 /**
  * A database runs what is above the highest number it has run, so a new one goes to the end. There is
@@ -34,7 +35,8 @@ const migrations = {
   "0011_polling": createPolling,
   "0012_audit_links": createAuditLinks,
   "0013_texts": createTexts,
-  "0015_key_rates": createKeyRates
+  "0015_key_rates": createKeyRates,
+  "0016_vault_keys": createVaultKeys
 }
 
 /** In the order in which they are listed. */

@@ -11,15 +11,15 @@ import {
   refusedKey
 } from "../../services/apiKey.ts"
 import { Changes } from "../../services/Changes.ts"
+import { makeApiKeyHash } from "../../services/LastingKeys.ts"
 import { unknownOrganization } from "../../services/ledgerRefusals.ts"
-import { Vault } from "../../services/Vault.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
 export const layerAccessMemory = Layer.effect(
   Access,
   Effect.gen(function* () {
     const store = yield* MemoryStore
-    const vault = yield* Vault
+    const hashOf = yield* makeApiKeyHash
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
@@ -27,7 +27,7 @@ export const layerAccessMemory = Layer.effect(
     const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
       function* (key) {
         if (!isWellFormedApiKey(key)) return yield* refusedKey
-        const hash = Hex.encode(yield* vault.hash(key))
+        const hash = Hex.encode(yield* hashOf(key))
         const now = yield* Clock.currentTimeMillis
         const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
         if (found === undefined || found.revoked) return yield* refusedKey
@@ -78,7 +78,7 @@ export const layerAccessMemory = Layer.effect(
       options: NewKey,
       id: string
     ) {
-      const hash = Hex.encode(yield* vault.hash(key))
+      const hash = Hex.encode(yield* hashOf(key))
       const owner = [...store.organizations.values()].find(({ members }) => members.has(memberId))
       if (owner === undefined) return yield* new NotFound({ message: "No such member" })
       if (store.apiKeys.has(id)) return

@@ -1,0 +1,257 @@
+/** Another master key takes the place of the first: nobody with an API key notices. */
+import { readFile, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerSimulator } from "../../src/simulator/Simulator.ts"
+import { type GatewayNode, startGateway } from "../support/cluster.ts"
+import { layerDatabaseAt, temporaryDataDir, temporaryServerDatabase } from "../support/databases.ts"
+import { databaseColumns } from "../support/databaseText.ts"
+import { prepareCustomer, shippedEntry } from "../support/gatewayProcesses.ts"
+import { call } from "../support/http.ts"
+import { startProcess } from "../support/processes.ts"
+
+const command = fileURLToPath(new URL("../../src/cli/rotateMasterKey.ts", import.meta.url))
+
+const masterKey = (letter: string) => Buffer.from(letter.repeat(32)).toString("base64")
+const [first, second, stranger] = [masterKey("o"), masterKey("n"), masterKey("s")]
+
+const only = (key: string) => ({ GATEWAY_MASTER_KEY: key })
+const both = { GATEWAY_MASTER_KEY: second, GATEWAY_MASTER_KEY_PREVIOUS: first }
+
+/** Runs a program to its end. */
+const run = Effect.fnUntraced(function* (entry: string, env: Readonly<Record<string, string>>) {
+  const process = yield* startProcess({ entry, env: { PORT: "0", ...env } })
+  const { code } = yield* process.end
+  return { code, stdout: process.stdout(), stderr: process.stderr() }
+}, Effect.scoped)
+
+const orderImage = (gateway: GatewayNode, key: string) =>
+  call(`${gateway.url}/v1/images/generations`, {
+    key,
+    json: { model: "paint-1", prompt: "a lighthouse", size: "16x16" }
+  })
+
+const assertServes = Effect.fnUntraced(function* (gateway: GatewayNode, key: string) {
+  const { status, text } = yield* orderImage(gateway, key)
+  assert.strictEqual(status, 200, text)
+})
+
+const contents = Effect.map(databaseColumns, (columns) =>
+  columns
+    .filter(({ column }) => /^(channel_accounts|vault_keys)\./.test(column))
+    .map(({ column, text }) => `${column}: ${text}`)
+    .join("\n")
+)
+
+const onDatabase = Effect.fnUntraced(function* () {
+  const url = yield* temporaryServerDatabase
+  const env = { DATABASE_URL: url }
+  return {
+    start: (keys: Readonly<Record<string, string>>) =>
+      startGateway({ ...env, ...keys }, shippedEntry),
+    refusedStart: (keys: Readonly<Record<string, string>>) =>
+      run(shippedEntry, { ...env, ...keys }),
+    rotate: (keys: Readonly<Record<string, string>>) => run(command, { ...env, ...keys }),
+    database: layerDatabaseAt(url, 1)
+  }
+})
+
+it.live("API keys and channel calls work before, during and after a rotation", () =>
+  Effect.gen(function* () {
+    const { start, refusedStart, rotate, database } = yield* onDatabase()
+    const before = yield* start(only(first))
+    const { key } = yield* prepareCustomer(before, "1000")
+    yield* assertServes(before, key)
+    yield* before.process.kill("SIGTERM")
+    yield* before.process.end
+
+    yield* Effect.gen(function* () {
+      const untouched = yield* contents
+      for (const keys of [
+        { ...only(second), GATEWAY_MASTER_KEY_PREVIOUS: stranger },
+        only(second),
+        { ...only(second), GATEWAY_MASTER_KEY_PREVIOUS: "short" }
+      ]) {
+        const refused = yield* rotate(keys)
+        assert.strictEqual(refused.code, 1, refused.stderr)
+        assert.match(refused.stderr, /^The master key was not rotated: .+\n$/)
+        assert.strictEqual(refused.stdout, "")
+        assert.strictEqual(yield* contents, untouched)
+      }
+
+      // The last of the keys of channels, so that all others had been sealed anew.
+      const sql = yield* SqlClient.SqlClient
+      const damage = sql`
+        UPDATE channel_accounts
+           SET sealed_api_key = set_byte(sealed_api_key, 15, get_byte(sealed_api_key, 15) # 1)
+         WHERE channel_id = (SELECT max(channel_id) FROM channel_accounts WHERE key_id IS NOT NULL)`
+      yield* damage
+      const damaged = yield* contents
+      const failed = yield* rotate(both)
+      assert.strictEqual(failed.code, 1)
+      assert.match(
+        failed.stderr,
+        /^The master key was not rotated: The secret of ch-\w+ cannot.+\n$/
+      )
+      assert.strictEqual(yield* contents, damaged)
+      yield* damage
+
+      const between = yield* start(both)
+      yield* assertServes(between, key)
+      const rotating = yield* Effect.forkChild(rotate(both))
+      let served = 0
+      while (rotating.pollUnsafe() === undefined) {
+        yield* assertServes(between, key)
+        served += 1
+      }
+      assert.isAbove(served, 0)
+      const done = yield* Fiber.join(rotating)
+      assert.strictEqual(done.code, 0, done.stderr)
+      assert.match(done.stdout, /: 5 of 5 keys of channels, 2 of 2 keys of the deployment\n$/)
+      // Of a channel whose key this gateway has not read yet.
+      const film = yield* call(`${between.url}/v1/videos/generations`, {
+        key,
+        json: { model: "film-1", prompt: "a lighthouse" }
+      })
+      assert.strictEqual(film.status, 200, film.text)
+
+      const rotated = yield* contents
+      const again = yield* rotate(both)
+      assert.match(again.stdout, /: 0 of 5 keys of channels, 0 of 2 keys of the deployment\n$/)
+      assert.strictEqual(yield* contents, rotated)
+
+      const after = yield* start(only(second))
+      yield* assertServes(after, key)
+      assert.strictEqual((yield* call(`${after.url}/v1/balance`, { key })).status, 200)
+
+      const late = yield* refusedStart(only(first))
+      assert.strictEqual(late.code, 1)
+      assert.match(
+        late.stderr,
+        /^media-gateway cannot start: .*master key with the id [0-9a-f]{16}/
+      )
+
+      const everything = (yield* databaseColumns).map(({ text }) => text).join("\n")
+      const shown = [everything, done.stdout, again.stdout, late.stderr, after.process.stdout()]
+      for (const secret of [first, second, "vendor-key-a"]) {
+        for (const spelling of [
+          secret,
+          Buffer.from(secret).toString("hex"),
+          Buffer.from(secret, "base64").toString("hex"),
+          Buffer.from(secret, "base64").toString("utf8")
+        ]) {
+          for (const text of shown) assert.notInclude(text, spelling)
+        }
+      }
+    }).pipe(Effect.provide(database))
+  }).pipe(Effect.scoped, Effect.provide(layerSimulator({ port: 0 })))
+)
+
+it.live("a database without lasting keys gets those its API keys were hashed with", () =>
+  Effect.gen(function* () {
+    const { start, refusedStart, rotate, database } = yield* onDatabase()
+    const before = yield* start(only(first))
+    const { key } = yield* prepareCustomer(before, "1000")
+
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const forget = sql`DELETE FROM vault_keys`
+      yield* forget
+      // Else it would keep a hash that fits no API key.
+      const wrong = yield* refusedStart(only(second))
+      assert.strictEqual(wrong.code, 1)
+      assert.match(wrong.stderr, /cannot start: .*master key with the id/)
+      assert.strictEqual((yield* sql`SELECT FROM vault_keys`).length, 0)
+
+      const together = yield* Effect.forEach([both, both], start, { concurrency: "unbounded" })
+      for (const gateway of together) yield* assertServes(gateway, key)
+
+      yield* forget
+      const rotations = yield* Effect.all([rotate(both), rotate(both)], {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(
+        rotations
+          .map(({ code, stdout }) => [code, /: (\d) of 5 keys of channels/.exec(stdout)?.[1]])
+          .sort(),
+        [
+          [0, "0"],
+          [0, "5"]
+        ]
+      )
+      const after = yield* start(only(second))
+      yield* assertServes(after, key)
+    }).pipe(Effect.provide(database))
+  }).pipe(Effect.scoped, Effect.provide(layerSimulator({ port: 0 })))
+)
+
+const KeptSecrets = Schema.fromJsonString(
+  Schema.Struct({
+    master_key: Schema.String,
+    previous_master_key: Schema.optionalKey(Schema.String),
+    admin_token: Schema.String
+  })
+)
+
+it.live("a generated master key is replaced in its file, and the demo keeps its API key", () =>
+  Effect.gen(function* () {
+    const dataDir = yield* temporaryDataDir({ initialised: true })
+    const file = join(dataDir, "secrets.json")
+    const secrets = Effect.flatMap(
+      Effect.promise(() => readFile(file, "utf8")),
+      Schema.decodeEffect(KeptSecrets)
+    )
+    const rotate = run(command, { DATA_DIR: dataDir })
+
+    const nothing = yield* run(command, { DATA_DIR: join(dataDir, "nowhere") })
+    assert.strictEqual(nothing.code, 1)
+    assert.match(nothing.stderr, /^The master key was not rotated: .*nowhere.*\n$/)
+
+    const demo = Effect.gen(function* () {
+      const process = yield* startProcess({
+        entry: shippedEntry,
+        env: { GATEWAY_DEMO: "1", DATA_DIR: dataDir, PORT: "0", GATEWAY_SIMULATOR_PORT: "0" }
+      })
+      yield* process.waitForLine(/^curl .*images\/generations/)
+      const find = (pattern: RegExp) => pattern.exec(process.stdout())?.[1] ?? ""
+      const key = find(/API key {6}(mg_\S+)/)
+      const image = yield* call(`${find(/gateway {6}(http:\S+)/)}/v1/images/generations`, {
+        key,
+        json: { model: "paint-1", prompt: "a lighthouse", size: "1024x1024" }
+      })
+      assert.strictEqual(image.status, 200, image.text)
+      return { process, key }
+    })
+
+    const serving = yield* demo
+    const old = yield* secrets
+    const early = yield* rotate
+    assert.strictEqual(early.code, 1)
+    assert.deepStrictEqual(yield* secrets, old)
+    yield* serving.process.kill("SIGTERM")
+    yield* serving.process.end
+
+    // As a rotation leaves it that was cut off before it had sealed anything anew.
+    const begun = { ...old, master_key: second, previous_master_key: old.master_key }
+    yield* Effect.promise(() => writeFile(file, JSON.stringify(begun)))
+    const done = yield* rotate
+    assert.match(
+      done.stdout,
+      /: [1-9]\d* of \d+ keys of channels, 2 of 2 keys of the deployment\n$/
+    )
+    assert.deepStrictEqual(yield* secrets, { ...old, master_key: second })
+
+    assert.strictEqual((yield* rotate).code, 0)
+    const kept = yield* secrets
+    assert.notStrictEqual(kept.master_key, second)
+    assert.strictEqual(kept.admin_token, old.admin_token)
+    assert.isUndefined(kept.previous_master_key)
+    const { mode } = yield* Effect.promise(() => stat(file))
+    assert.strictEqual(mode & 0o777, 0o600)
+
+    assert.strictEqual((yield* demo).key, serving.key)
+  }).pipe(Effect.scoped)
+)
