@@ -82,22 +82,31 @@ it.live("API keys and channel calls work before, during and after a rotation", (
         assert.strictEqual(yield* contents, untouched)
       }
 
-      // The last of the keys of channels, so that all others had been sealed anew.
+      // It waits for a secret that is being stored, and cannot open it: what it had sealed anew
+      // until then stays as it was.
       const sql = yield* SqlClient.SqlClient
-      const damage = sql`
-        UPDATE channel_accounts
-           SET sealed_api_key = set_byte(sealed_api_key, 15, get_byte(sealed_api_key, 15) # 1)
-         WHERE channel_id = (SELECT max(channel_id) FROM channel_accounts WHERE key_id IS NOT NULL)`
-      yield* damage
-      const damaged = yield* contents
-      const failed = yield* rotate(both)
-      assert.strictEqual(failed.code, 1)
-      assert.match(
-        failed.stderr,
-        /^The master key was not rotated: The secret of ch-\w+ cannot.+\n$/
+      const failing = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`
+            INSERT INTO channel_accounts (channel_id, base_url, key_id, sealed_api_key)
+            SELECT 'zz', base_url, key_id, sealed_api_key FROM channel_accounts
+             WHERE channel_id = 'ch-a'`
+          const rotating = yield* Effect.forkChild(rotate(both))
+          yield* sql`
+            SELECT FROM pg_locks WHERE relation = 'channel_accounts'::regclass AND NOT granted`.pipe(
+            Effect.delay("20 millis"),
+            Effect.repeat({
+              until: (rows) => rows.length > 0 || rotating.pollUnsafe() !== undefined
+            })
+          )
+          return rotating
+        })
       )
-      assert.strictEqual(yield* contents, damaged)
-      yield* damage
+      const failed = yield* Fiber.join(failing)
+      assert.strictEqual(failed.code, 1)
+      assert.match(failed.stderr, /^The master key was not rotated: The secret of zz cannot.+\n$/)
+      yield* sql`DELETE FROM channel_accounts WHERE channel_id = 'zz'`
+      assert.strictEqual(yield* contents, untouched)
 
       const between = yield* start(both)
       yield* assertServes(between, key)
