@@ -90,8 +90,7 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
     `INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
      SELECT organization_id, 'deposit', 'external', 'pool', sum(captured)::bigint, 'for the growth'
        FROM holds GROUP BY organization_id`
-  ],
-  ["statistics", "VACUUM ANALYZE"]
+  ]
 ]
 
 export interface Growth {
@@ -108,9 +107,13 @@ export const fill = Effect.fnUntraced(function* ({ sql, accounts }: Books, growt
     ({ organizationId, memberId }, place) =>
       sql`INSERT INTO bench_accounts VALUES (${place}, ${organizationId}, ${memberId})`
   )
-  yield* Effect.forEach(statements(growth.tasks, count), ([name, statement]) =>
-    Effect.flatMap(Effect.timed(sql.unsafe(statement)), ([took]) =>
-      Console.error(`filled ${name} in ${Duration.toSeconds(took).toFixed(0)} s`)
+  // In one transaction, so that `now()` is the same for the rows of one job.
+  yield* sql.withTransaction(
+    Effect.forEach(statements(growth.tasks, count), ([name, statement]) =>
+      Effect.flatMap(Effect.timed(sql.unsafe(statement)), ([took]) =>
+        Console.error(`filled ${name} in ${Duration.toSeconds(took).toFixed(0)} s`)
+      )
     )
   )
+  yield* sql`VACUUM ANALYZE`
 })

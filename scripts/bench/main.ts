@@ -56,11 +56,12 @@ const runCases = (options: BenchOptions, subjects: ReadonlyArray<Subject>, vendo
   )
 
 const bench = Effect.fnUntraced(function* (options: BenchOptions) {
+  const machine = yield* Effect.promise(machineFacts)
   const placement = yield* Effect.promise(() => placeProcesses(options.pinned))
   if (options.pinned && !placement.pinned) yield* Console.error("processes are not pinned to cores")
   const serverUrl = options.database ?? (yield* startServer)
   const facts = {
-    ...(yield* Effect.promise(machineFacts)),
+    ...machine,
     pinned: placement.pinned,
     postgres: yield* serverFacts(serverUrl)
   }

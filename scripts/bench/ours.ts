@@ -15,6 +15,7 @@ export const gatewayEntry = fileURLToPath(new URL("../../src/main.ts", import.me
 /** As many organisations as the case of the hot one compares with. */
 export const ACCOUNTS = 64
 const DEPOSIT = "50000000"
+const SOUND = '{"ok":true,"violations":[]}'
 const STOP_PATIENCE = "40 seconds"
 
 /** What proves that the gateway did all of its work. */
@@ -130,7 +131,11 @@ export const startOurs = Effect.fnUntraced(function* (options: {
       Effect.orDie,
       Effect.asVoid
     ),
-    verify: operator.verify
+    verify: Effect.flatMap(operator.admin("/ledger/verify"), ({ status, text }) =>
+      text === SOUND
+        ? Effect.void
+        : Effect.die(new Error(`the books are broken: ${status} ${text.slice(0, 1000)}`))
+    )
   }
   const subject: Subject & { readonly books: Books } = {
     name,

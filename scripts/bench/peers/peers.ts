@@ -11,6 +11,8 @@ import type { Placement } from "../machine.ts"
 import type { Subject, SubjectKind } from "../subject.ts"
 
 const packages = { "@portkey-ai/gateway": "1.15.2", fastify: "5.12.8" } as const
+/** From 1.14 on, which npm would choose, portkey answers 500 to every stream. */
+const overrides = { "@hono/node-server": "1.13.8" } as const
 
 export type PeerKind = Exclude<SubjectKind, "ours" | "direct">
 
@@ -27,21 +29,19 @@ const installedVersion = (scratch: string, name: string) =>
 
 /** Leaves a folder alone that has them. */
 export const installPeers = Effect.fnUntraced(function* (scratch: string) {
-  const versions = Object.entries(packages)
+  const versions = Object.entries({ ...packages, ...overrides })
   const found = yield* Effect.forEach(versions, ([name]) => installedVersion(scratch, name))
   if (versions.every(([, version], index) => found[index] === version)) return
   yield* Console.log(`installing the peers into ${scratch}`)
   yield* Effect.promise(async () => {
     await mkdir(scratch, { recursive: true })
-    await writeFile(join(scratch, "package.json"), JSON.stringify({ private: true }))
-    await promisify(execFile)(
-      "npm",
-      [
-        ...["install", "--save-exact", "--ignore-scripts", "--no-audit", "--no-fund"],
-        ...versions.map(([name, version]) => `${name}@${version}`)
-      ],
-      { cwd: scratch }
+    await writeFile(
+      join(scratch, "package.json"),
+      JSON.stringify({ private: true, dependencies: packages, overrides })
     )
+    await promisify(execFile)("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], {
+      cwd: scratch
+    })
   })
 })
 
