@@ -1,4 +1,7 @@
-/** From the start of a process to its first good answer, and to its first image. */
+/**
+ * From the start of a process to its first good answer, and to its first image. Our gateway starts
+ * on a database that has its schema and its accounts, beside the one that runs there already.
+ */
 import { Clock, Console, Effect } from "effect"
 import { clusterSecrets } from "../../test/support/cluster.ts"
 import { freePort } from "../../test/support/postgresServer.ts"
@@ -16,8 +19,6 @@ interface World {
   readonly placement: Placement
   readonly scratch: string
   readonly vendorUrl: string
-  /** Of our gateway's database, which has the latest schema and the accounts. */
-  readonly databaseUrl: string
   /** Those that run; each is started once more. */
   readonly subjects: ReadonlyArray<Subject>
 }
@@ -31,7 +32,7 @@ const startAgain = Effect.fnUntraced(function* (subject: Subject, world: World) 
   const process = yield* startProcess({
     entry: gatewayEntry,
     command: world.placement.node,
-    env: { ...clusterSecrets, DATABASE_URL: world.databaseUrl, PORT: String(port) }
+    env: { ...clusterSecrets, DATABASE_URL: subject.books?.databaseUrl ?? "", PORT: String(port) }
   })
   return { ...subject, process, url: `http://127.0.0.1:${port}`, health: "/healthz" }
 })

@@ -27,6 +27,7 @@ export interface Row {
   readonly case: string
   readonly subject: string
   readonly rounds: ReadonlyArray<Window>
+  /** Of memory, the most of all rounds. */
   readonly median: Window
 }
 
@@ -111,17 +112,16 @@ const runWindow = Effect.fnUntraced(function* (
   return { ...figures, ...used } satisfies Window
 })
 
+/** Of memory it is the most of all rounds. */
 const medianOf = (windows: ReadonlyArray<Window>): Window => {
-  const of = (figure: (window: Window) => number | null): number | null => {
-    const known = windows.map(figure).filter((value) => value !== null)
-    return known.length === 0 ? null : median(known)
-  }
+  const peaks = windows.flatMap((window) => window.peakMegabytes ?? [])
+  const cores = windows.flatMap(({ core }) => core ?? [])
   return {
     perSecond: median(windows.map(({ perSecond }) => perSecond)),
     p50: median(windows.map(({ p50 }) => p50)),
     p99: median(windows.map(({ p99 }) => p99)),
-    peakMegabytes: of((window) => window.peakMegabytes),
-    core: of(({ core }) => core)
+    peakMegabytes: peaks.length === 0 ? null : Math.max(...peaks),
+    core: cores.length === 0 ? null : median(cores)
   }
 }
 

@@ -56,9 +56,13 @@ export const judge = (
       .map(({ subject }) => subject.slice("full".length))
     return suffixes.flatMap((suffix) => {
       const [full, empty] = [`full${suffix}`, `empty${suffix}`]
-      const [of, left, right] = name === "lag" ? [p99, empty, full] : [rate, full, empty]
+      const [of, left, right] = name.startsWith("cold")
+        ? [p50, empty, full]
+        : name === "lag"
+          ? [p99, empty, full]
+          : [rate, full, empty]
       return target(
-        `growth: ${name}${suffix}, full database to empty`,
+        `growth: ${name}${suffix}, the full database's pace to the empty one's`,
         "at least",
         0.85,
         ratio(figureOf(of, name, left, among), figureOf(of, name, right, among))
