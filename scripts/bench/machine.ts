@@ -1,7 +1,7 @@
 /** The machine the figures are from, and where on it each process runs. */
 import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
-import { availableParallelism, cpus, totalmem } from "node:os"
+import { availableParallelism, cpus, loadavg, totalmem } from "node:os"
 import { promisify } from "node:util"
 
 const run = promisify(execFile)
@@ -36,6 +36,8 @@ export interface MachineFacts {
   readonly cores: number
   readonly memoryGb: number
   readonly node: string
+  /** What others asked of it in the minute before: figures from a busy machine mean little. */
+  readonly loadBefore: number
   /** Of the measured sources; `+` stands for changes that are not committed. */
   readonly commit: string
 }
@@ -51,6 +53,7 @@ export const machineFacts = async (): Promise<MachineFacts> => ({
   cores: availableParallelism(),
   memoryGb: Math.round(totalmem() / 2 ** 30),
   node: process.version,
+  loadBefore: loadavg()[0] ?? 0,
   commit: `${await git("rev-parse", "--short", "HEAD")}${(await git("status", "--porcelain")) === "" ? "" : "+"}`
 })
 
