@@ -22,9 +22,9 @@ const uuid = (prefix: string) =>
 const jobs = (tasks: number, count: number) => `
   (SELECT j.*, CASE WHEN j.is_video THEN ${uuid("vt")} ELSE ${uuid("im")} END AS id
      FROM (SELECT n, a.organization_id, a.member_id, n <= ${tasks} AS is_video,
-                  now() - interval '365 days' + (interval '364 days' * (n * 7919 % ${count}) / ${count})
+                  now() - interval '365 days' + interval '364 days' * ((n * 7919 % ${count})::float8 / ${count})
                     AS at
-             FROM generate_series(1, ${count}) AS n
+             FROM generate_series(1::bigint, ${count}) AS n
              JOIN bench_accounts a ON a.place = n % (SELECT count(*) FROM bench_accounts)) j) x`
 
 const charge = `CASE WHEN x.is_video THEN ${CHARGED_TOKENS * NANO_PER_TOKEN} ELSE ${IMAGE_NANO} END`
