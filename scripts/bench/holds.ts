@@ -17,6 +17,7 @@ import { Access } from "../../src/services/Access.ts"
 import { layerChangesAlone } from "../../src/services/Changes.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { startPostgres } from "../../test/support/postgresServer.ts"
+import { median } from "./stats.ts"
 
 const { values } = parseArgs({
   options: {
@@ -35,9 +36,6 @@ const CONNECTIONS = 16
 let minted = 0
 /** In the order of time, as the ids of the gateway are. */
 const nextId = () => `vt_${(minted++).toString().padStart(12, "0")}${randomUUID()}`
-
-const median = (numbers: ReadonlyArray<number>): number =>
-  numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? 0
 
 /** Calls `one` from every caller, again and again; answers how many a second were done. */
 const perSecond = Effect.fnUntraced(function* <E>(one: Effect.Effect<void, E>) {

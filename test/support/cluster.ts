@@ -11,23 +11,33 @@ export const ADMIN_TOKEN = "admin-token-of-the-tests"
 
 const gatewayProcess = fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url))
 
+/** What gateways on one database must agree on. */
+export const clusterSecrets = {
+  GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+  GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64")
+}
+
 export interface GatewayNode {
   readonly process: TestProcess
   readonly url: string
   admin(path: string, options?: CallOptions): Effect.Effect<HttpAnswer>
 }
 
-/** Starts a gateway of the cluster; `entry` announces its address as `listens on <url>`. */
+/**
+ * Starts a gateway of the cluster; `entry` announces its address as `listens on <url>`, and is run by
+ * `command` where one is named.
+ */
 export const startGateway = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string>>,
-  entry = gatewayProcess
+  entry = gatewayProcess,
+  command?: readonly [string, ...ReadonlyArray<string>]
 ) {
   const process = yield* startProcess({
     entry,
+    ...(command === undefined ? {} : { command }),
     env: {
       PORT: "0",
-      GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
-      GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+      ...clusterSecrets,
       ...env
     }
   })

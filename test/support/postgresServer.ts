@@ -73,7 +73,8 @@ const copyBinaries = async (binaries: Binaries, directory: string): Promise<Bina
   return { initdb: moved(binaries.initdb), postgres: moved(binaries.postgres) }
 }
 
-const freePort = async (): Promise<number> => {
+/** A port of 127.0.0.1 that nobody listens on at this moment. */
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()

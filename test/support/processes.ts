@@ -41,7 +41,7 @@ interface Waiter {
 }
 
 /**
- * Starts a TypeScript file with the Node.js that runs the tests. The process gets `env`, a TMPDIR of
+ * Starts a program's file, with the Node.js that runs this one unless a command is named. The process gets `env`, a TMPDIR of
  * its own, and of our environment only what programs need to run at all. It is killed and its TMPDIR
  * removed when the scope closes, and also when the test runner itself is killed.
  */
@@ -49,6 +49,8 @@ export const startProcess = Effect.fnUntraced(function* (options: {
   /** Path of the file to run. */
   readonly entry: string
   readonly args?: ReadonlyArray<string>
+  /** The command that runs the file; the Node.js that runs this one where it is left out. */
+  readonly command?: readonly [string, ...ReadonlyArray<string>]
   readonly env?: Readonly<Record<string, string>>
 }): Effect.fn.Return<TestProcess, never, Scope.Scope> {
   const end = yield* Deferred.make<ProcessEnd>()
@@ -59,11 +61,12 @@ export const startProcess = Effect.fnUntraced(function* (options: {
   const start = Effect.sync(() => {
     const directory = mkdtempSync(join(tmpdir(), "media-gateway-process-"))
     const guard = startGuard({ signal: "KILL", directory })
-    const child = spawn(process.execPath, [options.entry, ...(options.args ?? [])], {
+    const [program, ...before] = options.command ?? [process.execPath]
+    const child = spawn(program, [...before, options.entry, ...(options.args ?? [])], {
       env: {
         ...inheritedEnvironment(),
         TMPDIR: directory,
-        NODE_COMPILE_CACHE: inject("compileCache"),
+        ...compiledBefore(),
         ...options.env
       },
       stdio: ["ignore", "pipe", "pipe"]
@@ -135,6 +138,10 @@ export const startProcess = Effect.fnUntraced(function* (options: {
     end: Deferred.await(end)
   }
 })
+
+/** What a test run compiled for all its processes; a script that starts some has nothing of the kind. */
+const compiledBefore = (): Record<string, string> =>
+  process.env.VITEST === undefined ? {} : { NODE_COMPILE_CACHE: inject("compileCache") }
 
 /** Without the test runner's own settings, which would reach into the program under test. */
 const inheritedEnvironment = (): Record<string, string> =>

@@ -1,0 +1,189 @@
+/** The cases that are measured by their rate: who takes part, and what is asked. */
+import { Effect, Schema } from "effect"
+import { good } from "../../test/support/cluster.ts"
+import { call } from "../../test/support/http.ts"
+import type { LoadPlan, LoadRequest } from "./load.ts"
+import { headersOf } from "./ours.ts"
+import type { Subject, SubjectKind } from "./subject.ts"
+import type { Vendor } from "./vendorControl.ts"
+
+export interface Case {
+  readonly name: string
+  readonly title: string
+  readonly connections: number
+  readonly until: LoadPlan["until"]
+  readonly kinds: ReadonlyArray<SubjectKind>
+  /** When our books must show the charge of each request. */
+  readonly charged: "with the answer" | "when the task ends" | "never"
+  /** Named kinds of load that are measured in turn on one subject; most cases have one. */
+  readonly loads: ReadonlyArray<{
+    readonly suffix: string
+    requests(subject: Subject, vendor: Vendor): Effect.Effect<ReadonlyArray<LoadRequest>>
+  }>
+  /** Puts an end to what the case has begun. */
+  readonly after?: (subject: Subject, vendor: Vendor) => Effect.Effect<void>
+}
+
+const CONNECTIONS = 64
+const CROWD = 1000
+/** Read in turn by the cases of reading. */
+const TASKS = 64
+const A_DAY = 24 * 3600 * 1000
+
+const prompt = "a lighthouse at dusk, seen from the water, in the manner of an old postcard"
+
+const post = (subject: Subject, path: string, body: object, headers = subject.headers) => ({
+  method: "POST" as const,
+  path,
+  headers,
+  body: JSON.stringify(body)
+})
+
+/** The smallest paid request, which the cold start waits for as well. */
+export const imageOrder = (subject: Subject, model = "paint-1", headers = subject.headers) =>
+  post(
+    subject,
+    "/v1/images/generations",
+    { model: subject.model(model), prompt, size: "1024x1024", n: 1 },
+    headers
+  )
+
+const chatOrder = (subject: Subject, stream: boolean) =>
+  post(subject, "/v1/chat/completions", {
+    model: subject.model("talk-1"),
+    messages: [
+      { role: "system", content: "You describe pictures for people who cannot see them." },
+      { role: "user", content: prompt }
+    ],
+    max_tokens: 200,
+    ...(stream ? { stream: true } : {})
+  })
+
+export const videoOrder = (subject: Subject) =>
+  post(subject, "/v1/videos/generations", {
+    model: subject.model("film-1"),
+    prompt,
+    duration: 5,
+    resolution: "720p"
+  })
+
+const Created = Schema.Struct({ id: Schema.String })
+
+/** Orders a video as a client does; answers its id. */
+export const createVideo = (subject: Subject): Effect.Effect<string> => {
+  const { path, headers, body } = videoOrder(subject)
+  return call(`${subject.url}${path}`, { headers, body }).pipe(
+    Effect.flatMap((answer) => good(Created, answer)),
+    Effect.map(({ id }) => id)
+  )
+}
+
+const reading = Effect.fnUntraced(function* (subject: Subject) {
+  const ids = yield* Effect.forEach(Array.from({ length: TASKS }), () => createVideo(subject))
+  return ids.map(
+    (id): LoadRequest => ({
+      method: "GET",
+      path: `/v1/videos/${id}`,
+      headers: subject.headers,
+      body: null
+    })
+  )
+})
+
+const one = (request: (subject: Subject) => LoadRequest): Case["loads"] => [
+  { suffix: "", requests: (subject) => Effect.succeed([request(subject)]) }
+]
+
+const all: ReadonlyArray<SubjectKind> = ["ours", "portkey", "fastify", "bare"]
+/** Who forwards the task interface; the others know nothing of it. */
+const forwarders: ReadonlyArray<SubjectKind> = ["ours", "fastify", "bare"]
+const crowd = { connections: CONNECTIONS, until: "last byte" } as const
+const alone = { connections: 1 } as const
+
+const settled = (subject: Subject): Effect.Effect<void> => subject.books?.settled ?? Effect.void
+
+export const cases: ReadonlyArray<Case> = [
+  {
+    ...{ name: "image", title: "image, small answer", ...crowd, kinds: all },
+    charged: "with the answer",
+    loads: one((subject) => imageOrder(subject))
+  },
+  {
+    ...{ name: "image-alone", title: "image, one after the other", ...alone },
+    ...{ kinds: [...all, "direct"], until: "last byte", charged: "with the answer" },
+    loads: one((subject) => imageOrder(subject))
+  },
+  {
+    ...{ name: "image-4mb", title: "image, 4 MB of base64", ...crowd, kinds: all },
+    charged: "with the answer",
+    loads: one((subject) => imageOrder(subject, "paint-large"))
+  },
+  {
+    ...{ name: "chat", title: "chat, whole", ...crowd, kinds: all, charged: "with the answer" },
+    loads: one((subject) => chatOrder(subject, false))
+  },
+  {
+    ...{ name: "chat-stream", title: "chat, streamed", ...crowd, kinds: all },
+    charged: "with the answer",
+    loads: one((subject) => chatOrder(subject, true))
+  },
+  {
+    ...{ name: "chat-stream-alone", title: "chat, streamed, to the first byte", ...alone },
+    ...{ kinds: [...all, "direct"], until: "first byte", charged: "with the answer" },
+    loads: one((subject) => chatOrder(subject, true))
+  },
+  {
+    ...{ name: "video-create", title: "video, create", ...crowd, kinds: forwarders },
+    charged: "when the task ends",
+    loads: [
+      {
+        suffix: "",
+        requests: (subject, vendor) => Effect.as(vendor.takes(0), [videoOrder(subject)])
+      }
+    ]
+  },
+  {
+    ...{ name: "video-running", title: "video, GET while it runs", ...crowd, kinds: forwarders },
+    charged: "never",
+    loads: [
+      {
+        suffix: "",
+        requests: (subject, vendor) => Effect.andThen(vendor.takes(A_DAY), reading(subject))
+      }
+    ],
+    after: (subject, vendor) => Effect.andThen(vendor.finish(0), settled(subject))
+  },
+  {
+    ...{ name: "video-finished", title: "video, GET of a finished one", ...crowd },
+    ...{ kinds: forwarders, charged: "never" },
+    loads: [
+      {
+        suffix: "",
+        requests: (subject, vendor) =>
+          vendor.takes(0).pipe(
+            Effect.andThen(reading(subject)),
+            Effect.tap(() => settled(subject))
+          )
+      }
+    ]
+  },
+  {
+    ...{ name: "hot", title: `image, ${CROWD} callers`, connections: CROWD, until: "last byte" },
+    ...{ kinds: ["ours"], charged: "with the answer" },
+    loads: [
+      {
+        suffix: " 1 organisation",
+        requests: (subject) => Effect.succeed([imageOrder(subject)])
+      },
+      {
+        suffix: " 64 organisations",
+        requests: (subject) =>
+          Effect.succeed(
+            (subject.books?.accounts ?? []).map((account) =>
+              imageOrder(subject, "paint-1", headersOf(account))
+            )
+          )
+      }
+    ]
+  }
+]

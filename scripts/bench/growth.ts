@@ -1,0 +1,119 @@
+/**
+ * Fills a database as years of business would: settled images and videos of the accounts, spread
+ * over twelve months, with consistent books. A job is three rows of the ledger: its hold, the
+ * transfer of its charge, and its usage record.
+ */
+import { Console, Duration, Effect } from "effect"
+import type { Books } from "./ours.ts"
+
+const ROWS_PER_JOB = 3
+const IMAGE_NANO = 200_000_000n
+const NANO_PER_TOKEN = 46_000n
+const HELD_TOKENS = 108_000n
+const CHARGED_TOKENS = 108_900n
+
+/** Ids are in the order of time, as the gateway's own are: UUIDs of version 7 made of the number. */
+const uuid = (prefix: string) =>
+  `'${prefix}_' || lpad(to_hex((extract(epoch FROM j.at) * 1000)::bigint >> 16), 8, '0') || '-' ||
+   lpad(to_hex((extract(epoch FROM j.at) * 1000)::bigint & 65535), 4, '0') || '-7000-8000-' ||
+   lpad(to_hex(j.n), 12, '0')`
+
+/** Every job with its account, its time and its id, as `n` runs from 1. */
+const jobs = (tasks: number, count: number) => `
+  (SELECT j.*, CASE WHEN j.is_video THEN ${uuid("vt")} ELSE ${uuid("im")} END AS id
+     FROM (SELECT n, a.organization_id, a.member_id, n <= ${tasks} AS is_video,
+                  now() - interval '365 days' + interval '364 days' * ((n * 7919 % ${count})::float8 / ${count})
+                    AS at
+             FROM generate_series(1::bigint, ${count}) AS n
+             JOIN bench_accounts a ON a.place = n % (SELECT count(*) FROM bench_accounts)) j) x`
+
+const charge = `CASE WHEN x.is_video THEN ${CHARGED_TOKENS * NANO_PER_TOKEN} ELSE ${IMAGE_NANO} END`
+const held = `CASE WHEN x.is_video THEN ${HELD_TOKENS * NANO_PER_TOKEN} ELSE ${IMAGE_NANO} END`
+const month = "date_trunc('month', x.at AT TIME ZONE 'UTC')::date"
+
+const statements = (tasks: number, count: number): ReadonlyArray<readonly [string, string]> => [
+  [
+    "holds",
+    `INSERT INTO holds (organization_id, id, member_id, month, amount, quote, job, state, captured,
+                        created_at, expires_at, closed_at, closed_by)
+     SELECT x.organization_id, x.id, x.member_id, ${month}, ${held},
+            jsonb_build_object('kind', CASE WHEN x.is_video THEN 'token_video' ELSE 'image' END,
+                               'holdNano', (${held})::text),
+            '{"channel_id": "standard", "protocol": "ip_a", "upstream_model": "vendor-paint-1"}',
+            'captured', ${charge}, x.at, x.at + interval '1 hour', x.at + interval '1 minute', 'poll'
+       FROM ${jobs(tasks, count)}`
+  ],
+  [
+    "transfers",
+    `INSERT INTO transfers (organization_id, kind, debit, credit, amount, hold_id, created_at)
+     SELECT x.organization_id, 'capture', 'pool', 'revenue', ${charge}, x.id,
+            x.at + interval '1 minute'
+       FROM ${jobs(tasks, count)}`
+  ],
+  [
+    "usage records",
+    `INSERT INTO usage_records (organization_id, id, member_id, key_id, hold_id, task_id, model,
+                                modality, input, output, unit, unit_price, charge, basis, created_at)
+     SELECT x.organization_id, 'us_' || x.id, x.member_id, 'key', x.id,
+            CASE WHEN x.is_video THEN x.id END,
+            CASE WHEN x.is_video THEN 'film-1' ELSE 'paint-1' END,
+            CASE WHEN x.is_video THEN 'video' ELSE 'image' END, 0,
+            CASE WHEN x.is_video THEN ${CHARGED_TOKENS} ELSE 1 END,
+            CASE WHEN x.is_video THEN 'token' ELSE 'image' END,
+            CASE WHEN x.is_video THEN ${NANO_PER_TOKEN} ELSE ${IMAGE_NANO} END, ${charge},
+            'reported', x.at + interval '1 minute'
+       FROM ${jobs(tasks, count)}`
+  ],
+  [
+    "tasks",
+    `INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
+                        listed_protocol, upstream_model, summary, state, upstream_id, video_url,
+                        completion_tokens, created_at, submit_deadline, deadline, accepted_at,
+                        asked_at, lease, finished_at)
+     SELECT x.organization_id, x.id, x.member_id, 'key', 'film-1', 'tasks', 'vp_a', 'vp_a',
+            'vendor-film-1', '{"seconds": 5, "resolution": "720p"}', 'succeeded', 'cgt-old-' || x.n,
+            'http://127.0.0.1:9/videos/' || x.n || '.mp4', ${CHARGED_TOKENS}, x.at,
+            x.at + interval '2 minutes', x.at + interval '1 day', x.at + interval '1 second',
+            x.at + interval '1 minute', 1, x.at + interval '1 minute'
+       FROM ${jobs(tasks, count)} WHERE x.is_video`
+  ],
+  [
+    "months",
+    `INSERT INTO member_months (organization_id, member_id, month, held, captured)
+     SELECT organization_id, member_id, month, 0, sum(captured)::bigint FROM holds
+      GROUP BY organization_id, member_id, month
+     ON CONFLICT (organization_id, member_id, month) DO UPDATE
+       SET captured = excluded.captured`
+  ],
+  [
+    "deposits",
+    `INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
+     SELECT organization_id, 'deposit', 'external', 'pool', sum(captured)::bigint, 'for the growth'
+       FROM holds GROUP BY organization_id`
+  ]
+]
+
+export interface Growth {
+  readonly tasks: number
+  readonly ledgerRows: number
+}
+
+/** Before anything else is ordered in that database: the months' sums are those of its holds. */
+export const fill = Effect.fnUntraced(function* ({ sql, accounts }: Books, growth: Growth) {
+  const count = Math.max(growth.tasks, Math.ceil(growth.ledgerRows / ROWS_PER_JOB))
+  yield* sql`CREATE TEMPORARY TABLE bench_accounts (place int, organization_id text, member_id text)`
+  yield* Effect.forEach(
+    accounts,
+    ({ organizationId, memberId }, place) =>
+      sql`INSERT INTO bench_accounts VALUES (${place}, ${organizationId}, ${memberId})`
+  )
+  // In one transaction, so that `now()` is the same for the rows of one job.
+  yield* sql.withTransaction(
+    Effect.forEach(statements(growth.tasks, count), ([name, statement]) =>
+      Effect.flatMap(Effect.timed(sql.unsafe(statement)), ([took]) =>
+        Console.error(`filled ${name} in ${Duration.toSeconds(took).toFixed(0)} s`)
+      )
+    )
+  )
+  yield* sql`VACUUM ANALYZE`
+})

@@ -1,0 +1,124 @@
+/**
+ * How long after the vendor's completion ours is on record, with few and with many tasks open. Both
+ * kinds of tasks are ordered over the same time and end over the same time, so that they are of the
+ * same age and are asked for at the same pace.
+ */
+import { Clock, Console, Effect, Schema } from "effect"
+import { createVideo } from "./cases.ts"
+import { awake, BenchFailed, type Row, type Window } from "./rounds.ts"
+import { median, quantile, sorted } from "./stats.ts"
+import type { Subject } from "./subject.ts"
+import type { Vendor } from "./vendorControl.ts"
+
+const FEW = 10
+const ORDERS_AT_A_TIME = 32
+const A_DAY = 24 * 3600 * 1000
+/** After the last order, until the first task ends. */
+const REST = "5 seconds"
+const END_OVER_MILLIS = 10_000
+
+const Finished = Schema.Array(
+  Schema.Struct({ upstream_id: Schema.String, finished_at: Schema.Date })
+)
+
+/** Orders evenly over the time, or as fast as it goes where that is null; answers the time taken. */
+const order = Effect.fnUntraced(function* (
+  subject: Subject,
+  count: number,
+  overMillis: number | null
+) {
+  const start = yield* Clock.currentTimeMillis
+  const indexes = Array.from({ length: count }, (_, index) => index)
+  yield* Effect.forEach(
+    indexes,
+    Effect.fnUntraced(function* (index) {
+      if (overMillis !== null) {
+        const due = start + (overMillis * index) / count
+        yield* Effect.sleep(Math.max(0, due - (yield* Clock.currentTimeMillis)))
+      }
+      yield* createVideo(subject)
+    }),
+    { concurrency: ORDERS_AT_A_TIME, discard: true }
+  )
+  return (yield* Clock.currentTimeMillis) - start
+})
+
+const run = Effect.fnUntraced(function* (
+  subject: Subject,
+  vendor: Vendor,
+  count: number,
+  overMillis: number | null
+) {
+  const { books } = subject
+  if (books === null) return yield* Effect.die(new Error("only our gateway has tasks of its own"))
+  yield* vendor.forget
+  yield* vendor.takes(A_DAY)
+  const before = yield* books.charges
+  const took = yield* order(subject, count, overMillis)
+  yield* Effect.sleep(REST)
+  yield* vendor.finish(END_OVER_MILLIS)
+  yield* Effect.sleep(END_OVER_MILLIS)
+  yield* books.settled
+  const [done, finished, after] = [
+    yield* vendor.done,
+    yield* books.sql`
+      SELECT upstream_id, finished_at FROM tasks
+       WHERE state = 'succeeded' ORDER BY created_at DESC LIMIT ${count}`.pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Finished)),
+      Effect.orDie
+    ),
+    yield* books.charges
+  ]
+  const lags = sorted(
+    finished.flatMap(({ upstream_id, finished_at }) => {
+      const at = done.get(upstream_id)
+      return at === undefined ? [] : [finished_at.getTime() - at]
+    })
+  )
+  if (lags.length !== count || after - before !== count) {
+    return yield* new BenchFailed({
+      message: `lag: of ${count} tasks ${lags.length} ended and ${after - before} were charged`
+    })
+  }
+  const window: Window = {
+    perSecond: Number.NaN,
+    p50: quantile(lags, 0.5),
+    p99: quantile(lags, 0.99),
+    peakMegabytes: null,
+    core: null
+  }
+  return { window, took }
+})
+
+const rowOf = (subject: string, rounds: ReadonlyArray<Window>): Row => ({
+  case: "lag",
+  subject,
+  rounds,
+  median: {
+    perSecond: Number.NaN,
+    p50: median(rounds.map(({ p50 }) => p50)),
+    p99: median(rounds.map(({ p99 }) => p99)),
+    peakMegabytes: null,
+    core: null
+  }
+})
+
+/** Two rows: few tasks, and `many`. */
+export const runLag = Effect.fnUntraced(function* (
+  subject: Subject,
+  vendor: Vendor,
+  plan: { readonly rounds: number; readonly many: number }
+) {
+  const many: Array<Window> = []
+  const few: Array<Window> = []
+  for (let round = 0; round < plan.rounds; round++) {
+    const crowd = yield* awake(subject, run(subject, vendor, plan.many, null))
+    many.push(crowd.window)
+    few.push((yield* awake(subject, run(subject, vendor, FEW, crowd.took))).window)
+  }
+  yield* Console.error("lag done")
+  return [
+    rowOf(`${subject.name} few open`, few),
+    rowOf(`${subject.name} many open`, many)
+  ] satisfies ReadonlyArray<Row>
+})

@@ -1,0 +1,111 @@
+/** Load on one HTTP server: so many connections, each with its next request after every answer. */
+import { type Dispatcher, Pool } from "undici"
+import { quantile, Samples } from "./stats.ts"
+
+export interface LoadRequest {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+export interface LoadPlan {
+  readonly url: string
+  /** Taken in turn. */
+  readonly requests: ReadonlyArray<LoadRequest>
+  readonly connections: number
+  /** Neither counted nor timed. */
+  readonly warmUpSeconds: number
+  readonly seconds: number
+  /** What a request's time ends with. */
+  readonly until: "last byte" | "first byte"
+}
+
+export interface LoadResult {
+  /** Good answers in all, those of the warm-up as well. */
+  readonly answered: number
+  readonly perSecond: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+}
+
+/** As much of a refusal as is worth telling. */
+const TOLD_BYTES = 400
+
+/**
+ * Runs the load to its end and waits for the last answers. Rejects with the answer of the first
+ * request that was not answered well, since figures with failures in them mean nothing.
+ */
+export const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
+  const pool = new Pool(plan.url, {
+    connections: plan.connections,
+    pipelining: 1,
+    headersTimeout: 60_000,
+    bodyTimeout: 60_000
+  })
+  const samples = new Samples()
+  const start = performance.now() + plan.warmUpSeconds * 1000
+  const end = start + plan.seconds * 1000
+  const run = { answered: 0, failure: null as Error | null }
+
+  const caller = (place: number): Promise<void> =>
+    new Promise((resolve) => {
+      let turn = place
+      let status = 0
+      let sentAt = 0
+      let firstByteAt = 0
+      let refusal = ""
+      const next = (): void => {
+        sentAt = performance.now()
+        const request = plan.requests[turn % plan.requests.length]
+        if (sentAt >= end || run.failure !== null || request === undefined) {
+          resolve()
+        } else {
+          firstByteAt = 0
+          turn += plan.connections
+          pool.dispatch(request, handler)
+        }
+      }
+      const fail = (failure: Error): void => {
+        run.failure ??= failure
+        resolve()
+      }
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart: () => undefined,
+        onResponseStart: (_, statusCode) => {
+          status = statusCode
+        },
+        onResponseData: (_, chunk) => {
+          if (firstByteAt === 0) firstByteAt = performance.now()
+          if (status >= 300 && refusal.length < TOLD_BYTES) refusal += chunk.toString()
+        },
+        onResponseEnd: () => {
+          const now = performance.now()
+          if (status < 200 || status >= 300) {
+            const told = refusal.slice(0, TOLD_BYTES)
+            fail(new Error(`${plan.url} answered ${status} ${told}`))
+          } else {
+            run.answered++
+            if (now >= start && now < end) {
+              samples.add((plan.until === "first byte" ? firstByteAt : now) - sentAt)
+            }
+            next()
+          }
+        },
+        onResponseError: (_, error) => fail(error)
+      }
+      next()
+    })
+
+  await Promise.all(Array.from({ length: plan.connections }, (_, place) => caller(place)))
+  await pool.destroy()
+  if (run.failure !== null) throw run.failure
+  const times = samples.sorted()
+  return {
+    answered: run.answered,
+    perSecond: samples.count / plan.seconds,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99)
+  }
+}

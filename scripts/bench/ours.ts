@@ -1,0 +1,158 @@
+/** Our gateway as it is shipped, on a database of its own, with accounts that pay. */
+import { randomUUID } from "node:crypto"
+import { fileURLToPath } from "node:url"
+import { Effect, Schedule, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import { ADMIN_TOKEN, connect, good, startGateway } from "../../test/support/cluster.ts"
+import { call } from "../../test/support/http.ts"
+import { type Customer, makeOperator } from "../../test/support/operator.ts"
+import type { Placement } from "./machine.ts"
+import type { Subject } from "./subject.ts"
+
+export const gatewayEntry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+/** As many organisations as the case of the hot one compares with. */
+export const ACCOUNTS = 64
+const DEPOSIT = "50000000"
+const SOUND = '{"ok":true,"violations":[]}'
+/** As much of broken books as is worth telling. */
+const TOLD_CHARACTERS = 1000
+const STOP_PATIENCE = "40 seconds"
+
+/** What proves that the gateway did all of its work. */
+export interface Books {
+  readonly databaseUrl: string
+  readonly accounts: ReadonlyArray<Customer>
+  readonly sql: SqlClient.SqlClient
+  /** Usage records so far: each has its hold and its capture, or the books are broken. */
+  readonly charges: Effect.Effect<number>
+  /** Waits until no task is open. */
+  readonly settled: Effect.Effect<void>
+  /** Null when every invariant of the books holds, else what the gateway says of it. */
+  readonly violations: Effect.Effect<string | null>
+}
+
+const catalogOn = (vendorUrl: string): typeof CatalogWrite.Encoded => {
+  const image = { kind: "image", per_image: "0.2" } as const
+  const tokens = { kind: "tokens", per_million_input: "2", per_million_output: "8" } as const
+  const film = {
+    kind: "token_video",
+    per_million_tokens: { base: { without_video: "46" } }
+  } as const
+  const models: (typeof CatalogWrite.Encoded)["models"] = [
+    { id: "paint-1", modality: "image", protocol: "ip_a", prices: image },
+    { id: "paint-large", modality: "image", protocol: "ip_a", prices: image },
+    { id: "talk-1", modality: "chat", protocol: "openai", prices: tokens },
+    { id: "film-1", modality: "video", protocol: "vp_a", prices: film }
+  ]
+  const channel = (id: string, path: string) => ({
+    id,
+    name: id,
+    base_url: `${vendorUrl}${path}`,
+    api_key: "vendor-key"
+  })
+  return {
+    channels: [channel("standard", "/v1"), channel("tasks", "")],
+    models,
+    mounts: models.map(({ id, modality }) => ({
+      model: id,
+      channel: modality === "video" ? "tasks" : "standard",
+      upstream_model: `vendor-${id}`
+    }))
+  }
+}
+
+const Counted = Schema.Tuple([Schema.Struct({ count: Schema.Int })])
+
+const counting = (sql: SqlClient.SqlClient, what: string): Effect.Effect<number> =>
+  sql.unsafe(`SELECT count(*)::int AS count FROM ${what}`).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Counted)),
+    Effect.map(([{ count }]) => count),
+    Effect.orDie
+  )
+
+/** A database on the server that is dropped when the scope closes. */
+export const temporaryDatabase = Effect.fnUntraced(function* (serverUrl: string) {
+  const name = `bench_${randomUUID().replaceAll("-", "")}`
+  const server = yield* connect(serverUrl)
+  yield* Effect.acquireRelease(server.unsafe(`CREATE DATABASE ${name}`), () =>
+    Effect.ignore(server.unsafe(`DROP DATABASE ${name} WITH (FORCE)`))
+  )
+  const url = new URL(serverUrl)
+  url.pathname = name
+  return url.href
+})
+
+/** Starts the gateway, loads the catalog and opens the accounts. */
+export const startOurs = Effect.fnUntraced(function* (options: {
+  readonly name: string
+  readonly databaseUrl: string
+  readonly vendorUrl: string
+  readonly placement: Placement
+  readonly profile: string | null
+}) {
+  const { name, databaseUrl, vendorUrl, placement, profile } = options
+  const [program, ...before] = placement.node
+  const profiling = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
+  const { process, url } = yield* startGateway({ DATABASE_URL: databaseUrl }, gatewayEntry, [
+    program,
+    ...before,
+    ...profiling
+  ])
+  // A profile is written at an orderly end only.
+  if (profile !== null) {
+    yield* Effect.addFinalizer(() =>
+      process
+        .kill("SIGCONT")
+        .pipe(
+          Effect.andThen(process.kill("SIGTERM")),
+          Effect.andThen(process.end),
+          Effect.timeoutOption(STOP_PATIENCE)
+        )
+    )
+  }
+  const operator = makeOperator((path, sent) => call(`${url}${path}`, sent), ADMIN_TOKEN)
+  yield* Effect.flatMap(
+    operator.admin("/catalog", { method: "PUT", json: catalogOn(vendorUrl) }),
+    (answer) => good(Schema.Unknown, answer)
+  )
+  const accounts = yield* Effect.forEach(
+    Array.from({ length: ACCOUNTS }, () => DEPOSIT),
+    (amount) => operator.customer(amount),
+    { concurrency: 8 }
+  )
+  const sql = yield* connect(databaseUrl)
+  const open = counting(sql, "tasks WHERE state IN ('submitting', 'processing')")
+  const books: Books = {
+    databaseUrl,
+    accounts,
+    sql,
+    charges: counting(sql, "usage_records"),
+    settled: open.pipe(
+      Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: (count) => count === 0 }),
+      Effect.timeout("5 minutes"),
+      Effect.orDie,
+      Effect.asVoid
+    ),
+    violations: Effect.map(operator.admin("/ledger/verify"), ({ status, text }) =>
+      text === SOUND ? null : `${status} ${text.slice(0, TOLD_CHARACTERS)}`
+    )
+  }
+  const subject: Subject & { readonly books: Books } = {
+    name,
+    kind: "ours",
+    url,
+    process,
+    books,
+    headers: headersOf(accounts[0]),
+    model: (id) => id
+  }
+  return subject
+})
+
+/** Of a request with the account's key. */
+export const headersOf = (account: Customer | undefined): Readonly<Record<string, string>> => ({
+  "content-type": "application/json",
+  authorization: `Bearer ${account?.key}`
+})
