@@ -5,7 +5,7 @@ import { VendorLimits } from "./limits.ts"
 import { readStandardImages } from "./standardImages.ts"
 import { standardUrl } from "./standardUrl.ts"
 import { VendorWire } from "./VendorWire.ts"
-import { send } from "./vendorHttp.ts"
+import { sendOutlined } from "./vendorHttp.ts"
 import { bearer, post } from "./vendorRequest.ts"
 
 export const makeIpA = Effect.gen(function* () {
@@ -17,7 +17,7 @@ export const makeIpA = Effect.gen(function* () {
       ...order.body,
       model: order.upstreamModel
     })
-    return yield* readStandardImages(account, yield* send(wire, request, limits.image))
+    return yield* readStandardImages(account, yield* sendOutlined(wire, request, limits.image))
   })
 
   return { generate } satisfies ImageAdapter

@@ -7,7 +7,7 @@ import { generateByMessages } from "./messageImages.ts"
 import { imageRowOf, relayRoot } from "./relay.ts"
 import { readStandardImages } from "./standardImages.ts"
 import { VendorWire } from "./VendorWire.ts"
-import { send } from "./vendorHttp.ts"
+import { sendOutlined } from "./vendorHttp.ts"
 import { bearer, post } from "./vendorRequest.ts"
 
 // To the vendor
@@ -34,7 +34,7 @@ export const makeIpC = Effect.gen(function* () {
       model: order.upstreamModel,
       n: imageCount(order.body)
     })
-    return yield* readStandardImages(account, yield* send(wire, request, limits.image))
+    return yield* readStandardImages(account, yield* sendOutlined(wire, request, limits.image))
   })
 
   return { generate } satisfies ImageAdapter
