@@ -12,7 +12,7 @@ export const makeIpA = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const generate: ImageAdapter["generate"] = Effect.fn("ip_a.generate")(function* (account, order) {
+  const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
     const request = post(standardUrl(account.baseUrl, "images/generations"), bearer(account), {
       ...order.body,
       model: order.upstreamModel

@@ -23,7 +23,7 @@ export const makeIpC = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const generate: ImageAdapter["generate"] = Effect.fn("ip_c.generate")(function* (account, order) {
+  const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
     const { segment, form } = imageRowOf(order.upstreamModel)
     const family = `${relayRoot(account.baseUrl)}/${segment}`
     if (form === "messages") {

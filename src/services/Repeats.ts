@@ -70,7 +70,7 @@ export class Repeats extends Context.Service<
 
 /** Every store makes keys alike, so that a repeat is known wherever it arrives. */
 export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"]["keyOf"] =>
-  Effect.fn("Repeats.keyOf")(function* (key, path, body) {
+  Effect.fnUntraced(function* (key, path, body) {
     const text = new TextEncoder().encode(`${path}\n${canonicalJson(body)}`)
     const hash = yield* Effect.orDie(digest.digest(Digest.sha256, text))
     return { key, fingerprint: Hex.encode(hash) }

@@ -13,7 +13,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
     const images = yield* Images
     const once = yield* makeOnce
     return handlers.handleAll({
-      generate: Effect.fn("images.generate")(function* ({ headers, payload }) {
+      generate: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
         const result = yield* once(
           {

@@ -48,7 +48,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
     const texts = yield* Texts
     const once = yield* makeOnce
     return handlers.handleAll({
-      chat: Effect.fn("texts.chat")(function* ({ headers, payload }) {
+      chat: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
         return yield* once(
           {
@@ -66,7 +66,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
           }
         )
       }, answerErrors),
-      embed: Effect.fn("texts.embed")(function* ({ headers, payload }) {
+      embed: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
         return yield* once(
           {
