@@ -1,6 +1,6 @@
 /** What goes into a ledger batch and what comes back, and the one call that makes it so. */
-import type { PgClient } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Result, Schema } from "effect"
 import { storable } from "../domain/text.ts"
 import type { Capture, HoldRequest, Orphan, Release, UsageEntry } from "../services/Ledger.ts"
 import { StoredAnswer } from "../services/Repeats.ts"
@@ -65,6 +65,9 @@ export type Moved =
 const decodeOutcomes = decodeRows(Outcomes)
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
+type Close = Exclude<Movement, { readonly _tag: "Hold" }>["request"]
+type NewHold = Extract<Movement, { readonly _tag: "Hold" }>
+
 const taskItem = (task: NewTask) => ({
   key_id: task.keyId,
   model: task.model,
@@ -73,85 +76,84 @@ const taskItem = (task: NewTask) => ({
   submit_seconds: task.submitSeconds
 })
 
-const holdItem = (request: HoldRequest, keySeconds: number) => ({
-  id: request.id,
-  member_id: request.memberId,
-  amount: request.amountNano.toString(),
-  ttl_seconds: request.ttlSeconds,
-  quote: request.quote,
-  job: {
-    channel_id: request.job.channelId,
-    protocol: request.job.protocol,
-    upstream_model: request.job.upstreamModel
-  },
-  task: request.task === null ? null : taskItem(request.task),
-  key: request.key === null ? null : { ...request.key, ttl_seconds: keySeconds }
+const jobItem = (job: HoldRequest["job"]) => ({
+  channel_id: job.channelId,
+  protocol: job.protocol,
+  upstream_model: job.upstreamModel
 })
 
-const outcomeItem = (task: TaskOutcome | null) =>
-  task === null
-    ? null
-    : {
-        from: task.from,
-        state: task.state,
-        lease: task.state === "succeeded" ? null : (task.lease?.toString() ?? null),
-        video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
-        completion_tokens:
-          task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
-        error_code: task.state === "succeeded" ? null : storable(task.errorCode),
-        error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
-      }
-
-const usageItem = (holdId: string, usage: UsageEntry) => ({
-  id: `us_${holdId}`,
-  key_id: usage.keyId,
-  task_id: usage.taskId,
-  model: usage.model,
-  modality: usage.modality,
-  input: usage.input.toString(),
-  output: usage.output.toString(),
-  unit: usage.unit,
-  unit_price: usage.unitPriceNano.toString(),
-  input_unit_price: usage.inputUnitPriceNano?.toString() ?? null,
-  basis: usage.basis
+const outcomeItem = (task: TaskOutcome) => ({
+  from: task.from,
+  state: task.state,
+  lease: task.state === "succeeded" ? null : (task.lease?.toString() ?? null),
+  video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
+  completion_tokens:
+    task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
+  error_code: task.state === "succeeded" ? null : storable(task.errorCode),
+  error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
 })
 
-const orphanItem = (orphan: Orphan | null) =>
-  orphan === null
-    ? null
-    : {
-        upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
-        reason: orphan.reason
-      }
-
-const closeItem = (request: Capture | Release) => ({
-  id: request.holdId,
-  by: request.by,
-  task: outcomeItem(request.task),
-  ...(request.answer === null ? {} : { answer: encodeAnswer(request.answer) })
+const orphanItem = (orphan: Orphan) => ({
+  upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
+  reason: orphan.reason
 })
 
-const captureItem = (request: Capture) => ({
-  ...closeItem(request),
-  charge: request.chargeNano.toString(),
-  usage: usageItem(request.holdId, request.usage)
-})
+/** A column of the items, or null when it is null for each of them. */
+const column =
+  (elementOid: number) =>
+  <Item>(items: ReadonlyArray<Item>, of: (item: Item) => unknown): PgTypes.Parameter => {
+    let empty = true
+    const values = items.map((item) => {
+      const value = of(item) ?? null
+      if (value !== null) empty = false
+      return value
+    })
+    return Result.getOrThrow(PgTypes.array(empty ? null : values, elementOid))
+  }
 
-const releaseItem = (request: Release) => ({
-  ...closeItem(request),
-  charge: null,
-  orphan: orphanItem(request.orphan),
-  ...(request.forgetKey ? { forget_key: true } : {})
-})
+const texts = column(PgTypes.OID.text)
+const integers = column(PgTypes.OID.int8)
+const floats = column(PgTypes.OID.float8)
+const flags = column(PgTypes.OID.bool)
+const documents = column(PgTypes.OID.jsonb)
 
-/** Where an item stands among those of its kind; an id that comes twice is held once. */
-const addOnce = (items: Array<object>, places: Map<string, number>, id: string, item: object) => {
-  const known = places.get(id)
-  if (known !== undefined) return known
-  const place = items.push(item) - 1
-  places.set(id, place)
-  return place
-}
+const usageOf = (close: Close): UsageEntry | null => ("usage" in close ? close.usage : null)
+
+const closeColumns = (closes: ReadonlyArray<Close>) => [
+  texts(closes, ({ holdId }) => holdId),
+  integers(closes, (close) => ("usage" in close ? close.chargeNano : null)),
+  texts(closes, ({ by }) => by),
+  texts(closes, (close) => usageOf(close)?.keyId),
+  texts(closes, (close) => usageOf(close)?.taskId),
+  texts(closes, (close) => usageOf(close)?.model),
+  texts(closes, (close) => usageOf(close)?.modality),
+  integers(closes, (close) => usageOf(close)?.input),
+  integers(closes, (close) => usageOf(close)?.output),
+  texts(closes, (close) => usageOf(close)?.unit),
+  integers(closes, (close) => usageOf(close)?.unitPriceNano),
+  integers(closes, (close) => usageOf(close)?.inputUnitPriceNano),
+  texts(closes, (close) => usageOf(close)?.basis),
+  documents(closes, ({ task }) => (task === null ? null : outcomeItem(task))),
+  documents(closes, (close) =>
+    "usage" in close || close.orphan === null ? null : orphanItem(close.orphan)
+  ),
+  texts(closes, ({ answer }) => (answer === null ? null : encodeAnswer(answer))),
+  flags(closes, (close) => ("usage" in close || !close.forgetKey ? null : true))
+]
+
+const holdColumns = (holds: ReadonlyArray<NewHold>) => [
+  texts(holds, ({ request }) => request.id),
+  texts(holds, ({ request }) => request.memberId),
+  integers(holds, ({ request }) => request.amountNano),
+  floats(holds, ({ request }) => request.ttlSeconds),
+  documents(holds, ({ request }) => request.quote),
+  documents(holds, ({ request }) => jobItem(request.job)),
+  documents(holds, ({ request }) => (request.task === null ? null : taskItem(request.task))),
+  documents(holds, ({ request, keySeconds }) =>
+    request.key === null ? null : { ...request.key, ttl_seconds: keySeconds }
+  ),
+  texts([...new Set(holds.map(({ request }) => request.memberId))], (member) => member)
+]
 
 /** One call, one commit, for movements of one organisation; answers in their order. */
 export const moveTogether = Effect.fnUntraced(function* (
@@ -160,21 +162,22 @@ export const moveTogether = Effect.fnUntraced(function* (
   organizationId: string,
   movements: ReadonlyArray<Movement>
 ) {
-  const closes: Array<object> = []
-  const holds: Array<object> = []
+  const closes: Array<Close> = []
+  const holds: Array<NewHold> = []
   const held = new Map<string, number>()
   const places = movements.map((movement) => {
-    if (movement._tag !== "Hold") {
-      const item =
-        movement._tag === "Capture" ? captureItem(movement.request) : releaseItem(movement.request)
-      return closes.push(item) - 1
-    }
-    const { request, keySeconds } = movement
-    return addOnce(holds, held, request.id, holdItem(request, keySeconds))
+    if (movement._tag !== "Hold") return closes.push(movement.request) - 1
+    const known = held.get(movement.request.id)
+    if (known !== undefined) return known
+    const place = holds.push(movement) - 1
+    held.set(movement.request.id, place)
+    return place
   })
+  const columns = [...closeColumns(closes), ...holdColumns(holds)]
   const [row] = yield* decodeOutcomes(
-    sql`SELECT * FROM ledger_batch(
-      ${organizationId}, ${timeZone}, ${sql.json(closes)}, ${sql.json(holds)})`
+    sql`SELECT * FROM move_money(${organizationId}, ${timeZone}, ${sql.csv(
+      columns.map((c) => sql`${c}`)
+    )})`
   )
   return movements.flatMap((movement, index): ReadonlyArray<Moved> => {
     const place = places[index] ?? -1
