@@ -1,16 +1,10 @@
-/** What goes into a ledger batch and what comes back, and the one call that makes it so. */
-import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
-import { storable } from "../domain/text.ts"
-import type { Capture, HoldRequest, Orphan, Release, UsageEntry } from "../services/Ledger.ts"
-import { StoredAnswer } from "../services/Repeats.ts"
-import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
+/** What becomes of the movements of a batch, and the one call that makes it so. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
+import { type Close, columnNames, columnsOf, type NewHold } from "./ledgerColumns.ts"
 import { decodeRows } from "./rows.ts"
 
-export type Movement =
-  | { readonly _tag: "Hold"; readonly request: HoldRequest; readonly keySeconds: number }
-  | { readonly _tag: "Capture"; readonly request: Capture }
-  | { readonly _tag: "Release"; readonly request: Release }
+export type Movement = Close | NewHold
 
 const list = <S extends Schema.Top>(item: S) => Schema.NullOr(Schema.Array(item))
 const amounts = list(Schema.NullOr(Schema.BigInt))
@@ -63,97 +57,11 @@ export type Moved =
     }
 
 const decodeOutcomes = decodeRows(Outcomes)
-const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
-type Close = Exclude<Movement, { readonly _tag: "Hold" }>["request"]
-type NewHold = Extract<Movement, { readonly _tag: "Hold" }>
-
-const taskItem = (task: NewTask) => ({
-  key_id: task.keyId,
-  model: task.model,
-  listed_protocol: task.listedProtocol,
-  summary: task.summary,
-  submit_seconds: task.submitSeconds
-})
-
-const jobItem = (job: HoldRequest["job"]) => ({
-  channel_id: job.channelId,
-  protocol: job.protocol,
-  upstream_model: job.upstreamModel
-})
-
-const outcomeItem = (task: TaskOutcome) => ({
-  from: task.from,
-  state: task.state,
-  lease: task.state === "succeeded" ? null : (task.lease?.toString() ?? null),
-  video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
-  completion_tokens:
-    task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
-  error_code: task.state === "succeeded" ? null : storable(task.errorCode),
-  error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
-})
-
-const orphanItem = (orphan: Orphan) => ({
-  upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
-  reason: orphan.reason
-})
-
-/** A column of the items, or null when it is null for each of them. */
-const column =
-  (elementOid: number) =>
-  <Item>(items: ReadonlyArray<Item>, of: (item: Item) => unknown): PgTypes.Parameter => {
-    let empty = true
-    const values = items.map((item) => {
-      const value = of(item) ?? null
-      if (value !== null) empty = false
-      return value
-    })
-    return Result.getOrThrow(PgTypes.array(empty ? null : values, elementOid))
-  }
-
-const texts = column(PgTypes.OID.text)
-const integers = column(PgTypes.OID.int8)
-const floats = column(PgTypes.OID.float8)
-const flags = column(PgTypes.OID.bool)
-const documents = column(PgTypes.OID.jsonb)
-
-const usageOf = (close: Close): UsageEntry | null => ("usage" in close ? close.usage : null)
-
-const closeColumns = (closes: ReadonlyArray<Close>) => [
-  texts(closes, ({ holdId }) => holdId),
-  integers(closes, (close) => ("usage" in close ? close.chargeNano : null)),
-  texts(closes, ({ by }) => by),
-  texts(closes, (close) => usageOf(close)?.keyId),
-  texts(closes, (close) => usageOf(close)?.taskId),
-  texts(closes, (close) => usageOf(close)?.model),
-  texts(closes, (close) => usageOf(close)?.modality),
-  integers(closes, (close) => usageOf(close)?.input),
-  integers(closes, (close) => usageOf(close)?.output),
-  texts(closes, (close) => usageOf(close)?.unit),
-  integers(closes, (close) => usageOf(close)?.unitPriceNano),
-  integers(closes, (close) => usageOf(close)?.inputUnitPriceNano),
-  texts(closes, (close) => usageOf(close)?.basis),
-  documents(closes, ({ task }) => (task === null ? null : outcomeItem(task))),
-  documents(closes, (close) =>
-    "usage" in close || close.orphan === null ? null : orphanItem(close.orphan)
-  ),
-  texts(closes, ({ answer }) => (answer === null ? null : encodeAnswer(answer))),
-  flags(closes, (close) => ("usage" in close || !close.forgetKey ? null : true))
-]
-
-const holdColumns = (holds: ReadonlyArray<NewHold>) => [
-  texts(holds, ({ request }) => request.id),
-  texts(holds, ({ request }) => request.memberId),
-  integers(holds, ({ request }) => request.amountNano),
-  floats(holds, ({ request }) => request.ttlSeconds),
-  documents(holds, ({ request }) => request.quote),
-  documents(holds, ({ request }) => jobItem(request.job)),
-  documents(holds, ({ request }) => (request.task === null ? null : taskItem(request.task))),
-  documents(holds, ({ request, keySeconds }) =>
-    request.key === null ? null : { ...request.key, ttl_seconds: keySeconds }
-  ),
-  texts([...new Set(holds.map(({ request }) => request.memberId))], (member) => member)
-]
+/** Its text never changes, so that a connection prepares it once. */
+const moveMoney = `SELECT * FROM move_money(p_organization => $1, p_time_zone => $2, ${columnNames
+  .map((name, index) => `${name} => $${index + 3}`)
+  .join(", ")})`
 
 /** One call, one commit, for movements of one organisation; answers in their order. */
 export const moveTogether = Effect.fnUntraced(function* (
@@ -166,18 +74,15 @@ export const moveTogether = Effect.fnUntraced(function* (
   const holds: Array<NewHold> = []
   const held = new Map<string, number>()
   const places = movements.map((movement) => {
-    if (movement._tag !== "Hold") return closes.push(movement.request) - 1
+    if (movement._tag !== "Hold") return closes.push(movement) - 1
     const known = held.get(movement.request.id)
     if (known !== undefined) return known
     const place = holds.push(movement) - 1
     held.set(movement.request.id, place)
     return place
   })
-  const columns = [...closeColumns(closes), ...holdColumns(holds)]
   const [row] = yield* decodeOutcomes(
-    sql`SELECT * FROM move_money(${organizationId}, ${timeZone}, ${sql.csv(
-      columns.map((c) => sql`${c}`)
-    )})`
+    sql.unsafe(moveMoney, [organizationId, timeZone, ...columnsOf(closes, holds)])
   )
   return movements.flatMap((movement, index): ReadonlyArray<Moved> => {
     const place = places[index] ?? -1

@@ -11,9 +11,26 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { replaceLogCalls } from "./logCalls0017.ts"
 
 export const createMoveMoney = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+
+  /*
+   * Until a table is analysed its indexes look equally good, and that of the journal would be read
+   * through everything the organisation ever held. Of equals the youngest is taken, so in a new
+   * database the key is made anew. One that has rows was analysed or soon will be.
+   */
+  yield* sql`
+    DO $$
+    BEGIN
+      IF NOT EXISTS (SELECT 1 FROM holds) THEN
+        ALTER TABLE orphans DROP CONSTRAINT orphans_organization_id_hold_id_fkey;
+        ALTER TABLE holds DROP CONSTRAINT holds_pkey, ADD PRIMARY KEY (organization_id, id);
+        ALTER TABLE orphans ADD FOREIGN KEY (organization_id, hold_id)
+          REFERENCES holds (organization_id, id);
+      END IF;
+    END $$`
 
   /*
    * Closes, by position: hold, charge, who closed it, the usage record of the charge, the task's
@@ -300,4 +317,5 @@ export const createMoveMoney = Effect.gen(function* () {
       END LOOP;
       cap_ends_at := (v_month_start + interval '1 month') AT TIME ZONE p_time_zone;
     END $$`
+  yield* replaceLogCalls
 })
