@@ -18,6 +18,7 @@ import { layerQuotesHandlers } from "./http/handlers/quotes.ts"
 import { layerReservedHandlers } from "./http/handlers/reserved.ts"
 import { layerTextsHandlers } from "./http/handlers/texts.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
+import { layerLeanServer } from "./http/leanServer.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
 import { layerReference } from "./http/reference.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
@@ -127,7 +128,7 @@ export const layerServer = (
       }).pipe(Layer.merge([layerPoller, layerAuditor]))
     ),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
-    Layer.provideMerge(layerHttpServer(address)),
+    Layer.provideMerge(layerLeanServer.pipe(Layer.provideMerge(layerHttpServer(address)))),
     Layer.provide(layerListener),
     Layer.provide(layerRecovery),
     Layer.provide(layerDiscreetTracing)
