@@ -128,7 +128,7 @@ export const taskRepoSuite = (
         const late = yield* dueTasks("paused", 1, 0.001)
         yield* repo
           .find(late.organizationId, late.ids[0] ?? "")
-          .pipe(Effect.repeat({ until: ({ pastDeadline }) => pastDeadline }))
+          .pipe(Effect.repeat({ until: ({ ageSeconds }) => ageSeconds > 0.001 }))
         yield* dueTasks("awake", 1)
         yield* repo.pause("paused", 100)
         yield* repo.pause("paused", 0.001)

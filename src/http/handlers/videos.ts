@@ -77,7 +77,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       read: Effect.fn("videos.read")(function* ({ params, query }) {
         const caller = yield* CurrentCaller
         const task = yield* read(caller.organizationId, params.task_id, query.wait)
-        if (!task.finished) yield* pace(kindOf(task.model, task.quote), task.ageSeconds)
+        if (!task.finished) yield* pace(task.kind, task.ageSeconds)
         return taskView(task)
       }, answerErrors),
       events: Effect.fn("videos.events")(function* ({ params, headers }) {
