@@ -1,7 +1,6 @@
 /** The gateway put together: every live layer, over whatever database and adapters it is given. */
 
 import { Layer } from "effect"
-import { Digest } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerCrypto } from "./crypto.ts"
@@ -67,8 +66,7 @@ export const layerStores = (secrets: Secrets) =>
     layerOrphans,
     layerAdminAudit
   ).pipe(
-    // Media are digested apart from the event loop.
-    Layer.provideMerge(Layer.provide(layerCallLog, Digest.layerWebCrypto)),
+    Layer.provideMerge(layerCallLog),
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerLastingKeys),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),

@@ -2,11 +2,12 @@
 /** Starts the gateway: reads the configuration, picks the database, serves until it is stopped. */
 
 import { join } from "node:path"
-import { NodeCrypto, NodeHttpClient, NodeServices } from "@effect/platform-node"
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/index.ts"
 import { layerVendorLimits } from "./adapters/limits.ts"
+import { layerVendorWire } from "./adapters/VendorWire.ts"
 import { type GatewayConfig, loadConfig } from "./config.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
@@ -28,9 +29,7 @@ const layerDatabase = (config: GatewayConfig) =>
         )
       )
 
-const layerVendors = layerAdapters.pipe(
-  Layer.provide([NodeHttpClient.layerUndici, layerVendorLimits])
-)
+const layerVendors = layerAdapters.pipe(Layer.provide([layerVendorWire, layerVendorLimits]))
 
 /**
  * The gateway of one configuration, from the database up. A composition of its own may bring other

@@ -9,6 +9,8 @@ import { join, relative } from "node:path"
 import { Schema } from "effect"
 
 const TOLD = 40
+/** A gap of this length between two samples is a process that was stopped between its windows. */
+const STOPPED_MICROS = 50_000
 
 const Profile = Schema.fromJsonString(
   Schema.Struct({
@@ -60,7 +62,8 @@ const profile = Schema.decodeUnknownSync(Profile)(
 )
 const micros = new Map<number, number>()
 for (const [index, id] of profile.samples.entries()) {
-  micros.set(id, (micros.get(id) ?? 0) + (profile.timeDeltas[index] ?? 0))
+  const delta = profile.timeDeltas[index] ?? 0
+  if (delta < STOPPED_MICROS) micros.set(id, (micros.get(id) ?? 0) + delta)
 }
 
 const byFunction = new Map<string, number>()

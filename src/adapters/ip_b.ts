@@ -1,9 +1,9 @@
 /** ip_b: the cloud vendor's messages; only addresses come back, never base64. */
 import { Effect } from "effect"
-import { HttpClient } from "effect/http"
 import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
 import { VendorLimits } from "./limits.ts"
 import { generateByMessages } from "./messageImages.ts"
+import { VendorWire } from "./VendorWire.ts"
 
 // To the vendor
 
@@ -18,11 +18,11 @@ const urlsAt = (baseUrl: string) => {
 // Calls
 
 export const makeIpB = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const generate: ImageAdapter["generate"] = Effect.fn("ip_b.generate")((account, order) =>
-    generateByMessages(http, limits, account, urlsAt(account.baseUrl), order)
+    generateByMessages(wire, limits, account, urlsAt(account.baseUrl), order)
   )
 
   return { generate } satisfies ImageAdapter

@@ -1,13 +1,14 @@
 /** ip_c: the relay's images; the upstream model's name decides between its two families. */
 import { Effect } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { imageCount } from "../domain/ImageRequest.ts"
 import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
 import { VendorLimits } from "./limits.ts"
 import { generateByMessages } from "./messageImages.ts"
 import { imageRowOf, relayRoot } from "./relay.ts"
 import { readStandardImages } from "./standardImages.ts"
+import { VendorWire } from "./VendorWire.ts"
 import { send } from "./vendorHttp.ts"
+import { bearer, post } from "./vendorRequest.ts"
 
 // To the vendor
 
@@ -19,24 +20,21 @@ const messageUrls = (family: string) => ({
 // Calls
 
 export const makeIpC = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const generate: ImageAdapter["generate"] = Effect.fn("ip_c.generate")(function* (account, order) {
     const { segment, form } = imageRowOf(order.upstreamModel)
     const family = `${relayRoot(account.baseUrl)}/${segment}`
     if (form === "messages") {
-      return yield* generateByMessages(http, limits, account, messageUrls(family), order)
+      return yield* generateByMessages(wire, limits, account, messageUrls(family), order)
     }
-    const request = HttpClientRequest.post(`${family}/v1/images/generations`).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.bodyJsonUnsafe({
-        ...order.body,
-        model: order.upstreamModel,
-        n: imageCount(order.body)
-      })
-    )
-    return yield* readStandardImages(account, yield* send(http, request, limits.image))
+    const request = post(`${family}/v1/images/generations`, bearer(account), {
+      ...order.body,
+      model: order.upstreamModel,
+      n: imageCount(order.body)
+    })
+    return yield* readStandardImages(account, yield* send(wire, request, limits.image))
   })
 
   return { generate } satisfies ImageAdapter

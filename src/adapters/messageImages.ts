@@ -1,6 +1,5 @@
 /** Images asked for by a message in the cloud vendor's envelope: ip_b, and a family of the relay. */
 import { Clock, Duration, Effect, Result, Schema } from "effect"
-import { type HttpClient, HttpClientRequest } from "effect/http"
 import { imageCount, referenceImages } from "../domain/ImageRequest.ts"
 import { type VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
 import { CurrentCallSubjects } from "../services/CallLog.ts"
@@ -8,7 +7,9 @@ import type { ChannelAccount, ImageOrder, ImageResult } from "../services/Protoc
 import { saysError } from "./errorText.ts"
 import { failedJob, flatFailure } from "./flatErrors.ts"
 import type { VendorLimits } from "./limits.ts"
+import type { VendorWire } from "./VendorWire.ts"
 import { refusal, send, timedOut, type VendorAnswer } from "./vendorHttp.ts"
+import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas
 
@@ -140,23 +141,20 @@ export interface MessageUrls {
  * done; the time limit of an image call holds for all of it.
  */
 export const generateByMessages = Effect.fnUntraced(function* (
-  http: HttpClient.HttpClient,
+  wire: VendorWire["Service"],
   limits: VendorLimits,
   account: ChannelAccount,
   urls: MessageUrls,
   order: ImageOrder
 ): Effect.fn.Return<ImageResult, VendorFailure> {
-  const request = HttpClientRequest.post(urls.generate).pipe(
-    HttpClientRequest.bearerToken(account.apiKey),
-    HttpClientRequest.bodyJsonUnsafe(toEnvelope(order))
-  )
+  const request = post(urls.generate, bearer(account), toEnvelope(order))
   const startedAt = yield* Clock.currentTimeMillis
   const since = Effect.map(Clock.currentTimeMillis, (now) => now - startedAt)
-  const said = readAnswer(account, yield* send(http, request, limits.image))
+  const said = readAnswer(account, yield* send(wire, request, limits.image))
   const { timeout } = limits.image
   const images =
     "taskId" in said
-      ? yield* awaitTask(http, limits, account, urls.task(said.taskId)).pipe(
+      ? yield* awaitTask(wire, limits, account, urls.task(said.taskId)).pipe(
           Effect.timeoutOrElse({
             duration: Duration.subtract(timeout, Duration.millis(yield* since)),
             orElse: () => Effect.fail(timedOut(timeout))
@@ -172,13 +170,13 @@ export const generateByMessages = Effect.fnUntraced(function* (
 })
 
 const awaitTask = (
-  http: HttpClient.HttpClient,
+  wire: VendorWire["Service"],
   limits: VendorLimits,
   account: ChannelAccount,
   url: string
 ) => {
-  const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
-  return send(http, request, limits.poll).pipe(
+  const request = get(url, bearer(account))
+  return send(wire, request, limits.poll).pipe(
     Effect.updateService(CurrentCallSubjects, (current) =>
       current === null
         ? null

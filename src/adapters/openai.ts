@@ -4,7 +4,6 @@
  * fields are not kept.
  */
 import { Effect, Predicate } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { writtenBytes } from "../domain/TextRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type {
@@ -18,7 +17,9 @@ import { dataOf, withData } from "./eventBlocks.ts"
 import { VendorLimits } from "./limits.ts"
 import { standardUrl } from "./standardUrl.ts"
 import { chatUsage, embeddingUsage } from "./usage.ts"
+import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, refusal, send, unusable, type VendorAnswer } from "./vendorHttp.ts"
+import { bearer, post } from "./vendorRequest.ts"
 import { sendForEvents } from "./vendorStream.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -26,10 +27,7 @@ type Fields = Readonly<Record<string, unknown>>
 // To the vendor
 
 const requestOf = (account: ChannelAccount, path: string, body: Fields) =>
-  HttpClientRequest.post(standardUrl(account.baseUrl, path)).pipe(
-    HttpClientRequest.bearerToken(account.apiKey),
-    HttpClientRequest.bodyJsonUnsafe(body)
-  )
+  post(standardUrl(account.baseUrl, path), bearer(account), body)
 
 // From the vendor
 
@@ -105,7 +103,7 @@ const makeProgress = (choices: number) => {
 // Calls
 
 export const makeOpenAi = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
   const background = yield* Effect.scope
 
@@ -114,7 +112,7 @@ export const makeOpenAi = Effect.gen(function* () {
     { upstreamModel, body }
   ) {
     const request = requestOf(account, "chat/completions", { ...body, model: upstreamModel })
-    const answer = yield* send(http, request, limits.text)
+    const answer = yield* send(wire, request, limits.text)
     const result = usable(answer, "choices")
     if (result === null) return yield* Effect.fail(unusable(account, answer))
     return {
@@ -155,7 +153,7 @@ export const makeOpenAi = Effect.gen(function* () {
       const seen = progress.see(chunk)
       return Effect.as(take({ event: forClient(event, chunk, wantsUsage), ...seen }), "next")
     }
-    const answer = yield* sendForEvents(http, request, limits.stream, takeEvent, background).pipe(
+    const answer = yield* sendForEvents(wire, request, limits.stream, takeEvent, background).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         progress.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )
@@ -172,7 +170,7 @@ export const makeOpenAi = Effect.gen(function* () {
     { upstreamModel, body }
   ) {
     const request = requestOf(account, "embeddings", { ...body, model: upstreamModel })
-    const answer = yield* send(http, request, limits.text)
+    const answer = yield* send(wire, request, limits.text)
     const result = usable(answer, "data")
     if (result === null) return yield* Effect.fail(unusable(account, answer))
     return { result, usage: embeddingUsage(result.usage), outputBytes: 0 } satisfies TextAnswer

@@ -1,14 +1,15 @@
 /** Reports a call to a vendor to whoever takes note of it, without holding it up. */
 import { Cause, Clock, Effect, Exit, Predicate } from "effect"
-import type { HttpClientRequest } from "effect/http"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../services/CallLog.ts"
 import { plainAddress, redact } from "./redaction.ts"
+import type { VendorRequest } from "./vendorRequest.ts"
 
-/** A whole answer: its status, and its JSON decoded. */
+/** A whole answer: its status, its JSON decoded, and how many bytes that was. */
 interface Answer {
   readonly status: number
   readonly body: unknown
+  readonly bytes: number
 }
 
 type Ended = Exit.Exit<Answer, VendorLost | VendorUnreachable>
@@ -23,17 +24,14 @@ const harmless: ReadonlySet<string> = new Set([
 ])
 
 /** With the token of `Bearer <token>` and the like on its own. */
-const secretsOf = ({ headers }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> =>
+const secretsOf = ({ headers }: VendorRequest): ReadonlyArray<string> =>
   Object.entries(headers)
-    .filter(([name]) => !harmless.has(name.toLowerCase()))
+    .filter(([name]) => !harmless.has(name))
     .flatMap(([, value]) => [value, value.slice(value.indexOf(" ") + 1)])
     .filter((value) => value !== "")
     .flatMap((value) => [value, encodeURIComponent(value.toWellFormed())])
 
-const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): string | null =>
-  body._tag === "Uint8Array" ? (body.text ?? null) : null
-
-/** Characters of text in a decoded answer, roughly. */
+/** Characters of text in a body, roughly. */
 const weigh = (value: unknown): number => {
   if (typeof value === "string") return value.length
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + weigh(item), 0)
@@ -55,20 +53,19 @@ const statusOf = (ended: Ended): number | null => {
     : null
 }
 
-const describe = Effect.fnUntraced(function* (
-  request: HttpClientRequest.HttpClientRequest,
+const describe = (
+  request: VendorRequest,
   ended: Ended,
   startedAt: number,
   endedAt: number,
   /** Of an answer about several jobs, only this one's entry is kept. */
   only: string | null
-) {
+): VendorCall => {
   const secrets = secretsOf(request)
-  const body = bodyOf(request)
   const sent =
-    body === null ? null : yield* redact(JSON.parse(body), { secrets, sent: null, only: null })
+    request.body === null ? null : redact(request.body, { secrets, sent: null, only: null })
   const answer = Exit.isSuccess(ended)
-    ? yield* redact(ended.value.body, { secrets, sent: sent?.texts ?? null, only })
+    ? redact(ended.value.body, { secrets, sent: sent?.texts ?? null, only })
     : null
   const status = statusOf(ended)
   const failure = failureOf(ended)
@@ -82,34 +79,38 @@ const describe = Effect.fnUntraced(function* (
     request: sent?.value ?? null,
     answer: answer?.value ?? null,
     outcome: `${failure ?? status} ${answer?.outcome ?? ""}`.trimEnd()
-  } satisfies VendorCall
-})
+  }
+}
 
 /** The same call, reported when it has ended, whatever its end. */
 export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreachable>(
-  request: HttpClientRequest.HttpClientRequest,
+  request: VendorRequest,
   call: Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.gen(function* () {
-    const current = yield* CurrentCallSubjects
-    if (current === null) return yield* call
+  Effect.withFiber((fiber) => {
+    const current = fiber.getRef(CurrentCallSubjects)
+    if (current === null) return call
     const { subjects, log } = current
-    const startedAt = yield* Clock.currentTimeMillis
-    const report = (ended: Ended, endedAt: number) => (subject: CallSubject) =>
-      log.record(subject, {
-        weight:
-          (bodyOf(request)?.length ?? 0) + (Exit.isSuccess(ended) ? weigh(ended.value.body) : 0),
-        describe: describe(
-          request,
-          ended,
-          startedAt,
-          endedAt,
-          subjects.length > 1 ? subject.upstreamId : null
-        )
-      })
-    return yield* Effect.onExit(call, (ended) =>
-      Effect.flatMap(Clock.currentTimeMillis, (endedAt) =>
-        Effect.forEach(subjects, report(ended, endedAt), { discard: true })
-      )
-    )
+    const clock = fiber.getRef(Clock.Clock)
+    const startedAt = clock.currentTimeMillisUnsafe()
+    const [first, ...others] = subjects
+    return Effect.onExit(call, (ended) => {
+      const endedAt = clock.currentTimeMillisUnsafe()
+      const weight = weigh(request.body) + (Exit.isSuccess(ended) ? ended.value.bytes : 0)
+      const report = (subject: CallSubject) =>
+        log.record(subject, {
+          weight,
+          describe: () =>
+            describe(
+              request,
+              ended,
+              startedAt,
+              endedAt,
+              others.length > 0 ? subject.upstreamId : null
+            )
+        })
+      return first === undefined || others.length > 0
+        ? Effect.forEach(subjects, report, { discard: true })
+        : report(first)
+    })
   })

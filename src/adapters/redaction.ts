@@ -2,8 +2,8 @@
  * Makes of a request or answer what may be kept: an allow-list, so that a field nobody thought of
  * shows only the size and digest of its text.
  */
-import { Effect, Predicate, Schema } from "effect"
-import { Digest } from "effect/crypto"
+import { hash } from "node:crypto"
+import { Predicate, Schema } from "effect"
 import { withoutEchoes } from "../domain/echoes.ts"
 
 /** Fields whose texts are ids or words of a small vocabulary; kept when they also look like one. */
@@ -84,6 +84,8 @@ const MAX_LENGTH = 8 * 1024
 /** Longer texts are media, which a vendor's error does not repeat in words. */
 const MAX_TEXT = 20_000
 const DIGEST_LENGTH = 12
+/** Of more bytes only the size is told: their digest would hold up everybody's requests. */
+const MAX_DIGESTED = 256 * 1024
 
 export interface RedactOptions {
   /** Credentials that went out with the call; masked wherever they stand. */
@@ -117,32 +119,30 @@ export const plainAddress = (url: string): string | null => {
 }
 
 /** Redacts a decoded JSON value, or a text where the body was none. */
-export const redact = Effect.fnUntraced(function* (
-  value: unknown,
-  { secrets, sent, only }: RedactOptions
-): Effect.fn.Return<Redacted, never, Digest.Digest> {
-  const { digestHex } = yield* Digest.Digest
+export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): Redacted => {
   const texts: Array<string> = []
   const outcome: Array<string> = []
   let left = MAX_LENGTH
 
   const hide = (text: string): string =>
     secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
-  const sha256 = (bytes: Uint8Array) => digestHex(Digest.sha256, bytes)
 
-  const media = Effect.fnUntraced(function* (type: string | null, bytes: Uint8Array) {
-    return { media_type: type, bytes: bytes.byteLength, sha256: yield* sha256(bytes) }
-  })
+  const media = (type: string | null, content: string, encoding: "utf8" | "base64") => {
+    const bytes = Buffer.byteLength(content, encoding)
+    return bytes > MAX_DIGESTED
+      ? { media_type: type, bytes }
+      : { media_type: type, bytes, sha256: hash("sha256", Buffer.from(content, encoding)) }
+  }
 
-  const text = Effect.fnUntraced(function* (field: string, said: string) {
+  const text = (field: string, said: string) => {
     const data = dataUrl.exec(said)
     if (data !== null) {
       const [head, type = "", base64] = data
       const content = said.slice(head.length)
-      return yield* media(type, Buffer.from(content, base64 === undefined ? "utf8" : "base64"))
+      return media(type, content, base64 === undefined ? "utf8" : "base64")
     }
     if (address.test(said)) return hide(plainAddress(said) ?? "[address]")
-    if (encoded.test(said)) return yield* media(null, Buffer.from(said, "base64"))
+    if (encoded.test(said)) return media(null, said, "base64")
     if (tokenFields.has(field) && (token.test(said) || moment.test(said))) {
       const kept = withoutEchoes(hide(said), sent ?? [])
       if (outcomeFields.has(field)) outcome.push(kept)
@@ -150,9 +150,10 @@ export const redact = Effect.fnUntraced(function* (
     }
     if (wordFields.has(field) && sent !== null) return withoutEchoes(hide(said), sent)
     if (said.length <= MAX_TEXT) texts.push(said)
-    const digest = yield* sha256(Buffer.from(said, "utf8"))
-    return { characters: said.length, sha256: digest.slice(0, DIGEST_LENGTH) }
-  })
+    return said.length > MAX_DIGESTED
+      ? { characters: said.length }
+      : { characters: said.length, sha256: hash("sha256", said).slice(0, DIGEST_LENGTH) }
+  }
 
   /** Undefined when nothing more fits. */
   const afford = (kept: unknown, extra = 0): unknown => {
@@ -160,38 +161,33 @@ export const redact = Effect.fnUntraced(function* (
     return left < 0 ? undefined : kept
   }
 
-  const walk = (field: string, item: unknown, depth: number): Effect.Effect<unknown> =>
-    Effect.suspend(() => {
-      if (left < 0) return Effect.undefined
-      if (typeof item === "string") return Effect.map(text(field, item), (kept) => afford(kept))
-      if (typeof item === "number") {
-        const isSecret = secrets.includes(String(item))
-        if (!isSecret && outcomeFields.has(field)) outcome.push(String(item))
-        return Effect.succeed(afford(isSecret ? MASK : item))
-      }
-      if (Array.isArray(item)) return list(field, item, depth)
-      if (Predicate.isObject(item)) return struct(item, depth)
-      return Effect.succeed(afford(item ?? null))
-    })
+  const walk = (field: string, item: unknown, depth: number): unknown => {
+    if (left < 0) return undefined
+    if (typeof item === "string") return afford(text(field, item))
+    if (typeof item === "number") {
+      const isSecret = secrets.includes(String(item))
+      if (!isSecret && outcomeFields.has(field)) outcome.push(String(item))
+      return afford(isSecret ? MASK : item)
+    }
+    if (Array.isArray(item)) return list(field, item, depth)
+    if (Predicate.isObject(item)) return struct(item, depth)
+    return afford(item ?? null)
+  }
 
-  const list = Effect.fnUntraced(function* (
-    field: string,
-    items: ReadonlyArray<unknown>,
-    depth: number
-  ) {
+  const list = (field: string, items: ReadonlyArray<unknown>, depth: number): unknown => {
     if (depth >= MAX_DEPTH) return afford(`[${items.length} items]`)
     if (afford("") === undefined) return undefined
     const kept: Array<unknown> = []
     const own = only === null ? items : items.filter((item) => !isOfAnother(item, only))
     for (const item of own.slice(0, MAX_ITEMS)) {
-      const one = yield* walk(field, item, depth + 1)
+      const one = walk(field, item, depth + 1)
       if (one !== undefined) kept.push(one)
     }
     const more = items.length - kept.length
     return more === 0 ? kept : [...kept, `[${more} more]`]
-  })
+  }
 
-  const struct = Effect.fnUntraced(function* (item: object, depth: number) {
+  const struct = (item: object, depth: number): unknown => {
     const entries = Object.entries(item)
     if (depth >= MAX_DEPTH) return afford(`[${entries.length} fields]`)
     if (afford("") === undefined) return undefined
@@ -200,13 +196,13 @@ export const redact = Effect.fnUntraced(function* (
     for (const [name, inner] of entries) {
       const isPlain = fieldName.test(name) && hide(name) === name
       const known = isPlain && afford(name, 1) !== undefined
-      const one = known ? yield* walk(name.toLowerCase(), inner, depth + 1) : undefined
+      const one = known ? walk(name.toLowerCase(), inner, depth + 1) : undefined
       if (one === undefined) omitted += 1
       else kept[name] = one
     }
     return omitted === 0 ? kept : { ...kept, "[omitted]": omitted }
-  })
+  }
 
-  const redacted = yield* walk("", value, 0)
+  const redacted = walk("", value, 0)
   return { value: redacted ?? null, texts, outcome: outcome.join(" ") }
-})
+}

@@ -1,22 +1,20 @@
 /** The one way to a vendor: send, wait, and tell a refusal from a loss. */
-import { Duration, Effect, Schema, Stream } from "effect"
-import {
-  HttpClient,
-  type HttpClientError,
-  type HttpClientRequest,
-  type HttpClientResponse
-} from "effect/http"
+import { Duration, Effect, Schema } from "effect"
 import { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
 import { messageOf, saysError } from "./errorText.ts"
 import { recordCall } from "./recordCall.ts"
 import { scrub, scrubText } from "./scrub.ts"
+import type { VendorWire, WireAnswer, WireFault, WireHead } from "./VendorWire.ts"
+import type { VendorRequest } from "./vendorRequest.ts"
 
 export interface VendorAnswer {
   readonly status: number
   /** Decoded JSON; the text itself where it is not JSON. */
   readonly body: unknown
+  /** Of the body, as it came. */
+  readonly bytes: number
   readonly retryAfterSeconds: number | null
 }
 
@@ -30,6 +28,7 @@ const connecting: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
 
 /** The request was not valid, or the handshake failed that comes before it. */
 const notSent: ReadonlySet<string> = new Set([
+  "ERR_INVALID_URL",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_INVALID_ARG",
   "CERT_HAS_EXPIRED",
@@ -56,7 +55,10 @@ const Fault = Schema.Struct({
 })
 const isFault = Schema.is(Fault)
 
-/** A host with several addresses fails with one error for each. */
+/**
+ * True when the fault proves that no byte of the request reached the vendor. A host with several
+ * addresses fails with one error for each.
+ */
 const beforeSending = (cause: unknown): boolean => {
   if (cause instanceof AggregateError) {
     return cause.errors.length > 0 && cause.errors.every((one: unknown) => beforeSending(one))
@@ -64,13 +66,10 @@ const beforeSending = (cause: unknown): boolean => {
   return isFault(cause) && (connecting.has(cause.syscall ?? "") || notSent.has(cause.code ?? ""))
 }
 
-/** True when the error proves that no byte of the request reached the vendor. */
-const provesNotSent = ({ reason }: HttpClientError.HttpClientError): boolean =>
-  reason._tag === "InvalidUrlError" ||
-  reason._tag === "EncodeError" ||
-  (reason._tag === "TransportError" && beforeSending(reason.cause))
+/** An answer as far as it is told with an error. */
+type Told = Omit<VendorAnswer, "bytes">
 
-const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) =>
+const lost = (reason: VendorLost["reason"], message: string, answer?: Told) =>
   new VendorLost({
     reason,
     message,
@@ -87,15 +86,18 @@ export const timedOut = (limit: Duration.Duration) =>
   lost("timeout", `The vendor did not answer within ${Duration.toSeconds(limit)} seconds`)
 
 /** More was said than we read. */
-export const tooLarge = (answer: VendorAnswer) =>
-  lost("broken_answer", "The vendor's answer is too large", answer)
+export const tooLarge = (head: Omit<Told, "body">) =>
+  lost("broken_answer", "The vendor's answer is too large", { ...head, body: null })
 
 /** Seconds only: a date would need the vendor's clock to agree with ours. */
-const parseRetryAfter = (header: string | undefined): number | null =>
-  header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : null
+const parseRetryAfter = (header: WireHead["headers"][string]): number | null =>
+  typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : null
 
-const parseBody = (bytes: Uint8Array): unknown => {
-  const text = new TextDecoder().decode(bytes)
+const decoder = new TextDecoder()
+
+const parseBody = (chunks: ReadonlyArray<Uint8Array>): unknown => {
+  const [first = new Uint8Array()] = chunks
+  const text = decoder.decode(chunks.length > 1 ? Buffer.concat(chunks) : first)
   try {
     return JSON.parse(text)
   } catch {
@@ -104,76 +106,52 @@ const parseBody = (bytes: Uint8Array): unknown => {
 }
 
 /** What an answer begins with. */
-export const headOf = (response: HttpClientResponse.HttpClientResponse) => ({
-  status: response.status,
-  retryAfterSeconds: parseRetryAfter(response.headers["retry-after"])
+export const headOf = ({ status, headers }: WireHead) => ({
+  status,
+  retryAfterSeconds: parseRetryAfter(headers["retry-after"])
 })
 
-/** Reads an answer to its end. */
-export const readWhole = Effect.fnUntraced(function* (
-  response: HttpClientResponse.HttpClientResponse,
-  maxBytes: number
-) {
-  const head = headOf(response)
-  const chunks: Array<Uint8Array> = []
-  let bytes = 0
-  yield* Stream.runForEach(response.stream, (chunk) => {
-    bytes += chunk.byteLength
-    if (bytes > maxBytes) {
-      return Effect.fail(tooLarge({ ...head, body: null }))
-    }
-    chunks.push(chunk)
-    return Effect.void
-  })
-  return { ...head, body: parseBody(Buffer.concat(chunks)) }
-})
+/** The answer with its body decoded, when it came whole. */
+export const wholeAnswer = (answer: WireAnswer): Effect.Effect<VendorAnswer, VendorLost> =>
+  answer.whole
+    ? Effect.succeed({
+        ...headOf(answer),
+        body: parseBody(answer.chunks),
+        bytes: answer.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+      })
+    : Effect.fail(tooLarge(headOf(answer)))
 
-/** Tells what never reached the vendor from what was lost, and sends no trace header out. */
-export const overHttp = <A, R>(
-  exchange: Effect.Effect<A, VendorLost | HttpClientError.HttpClientError, R>
-): Effect.Effect<A, VendorLost | VendorUnreachable, R> =>
-  exchange.pipe(
-    Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-    Effect.catchTag(
-      "HttpClientError",
-      (error): Effect.Effect<never, VendorLost | VendorUnreachable> =>
-        Effect.fail(
-          provesNotSent(error)
-            ? new VendorUnreachable({ message: "The vendor could not be reached" })
-            : connectionLost()
-        )
-    )
+/** Tells what never reached the vendor from what was lost. */
+export const lostOnTheWay = ({
+  cause
+}: WireFault): Effect.Effect<never, VendorLost | VendorUnreachable> =>
+  Effect.fail(
+    beforeSending(cause)
+      ? new VendorUnreachable({ message: "The vendor could not be reached" })
+      : connectionLost()
   )
 
-const exchange = Effect.fnUntraced(
-  function* (
-    http: HttpClient.HttpClient,
-    request: HttpClientRequest.HttpClientRequest,
-    options: SendOptions
-  ) {
-    return yield* readWhole(yield* http.execute(request), options.maxBytes)
-  },
-  (effect, _http, _request, options) =>
-    overHttp(effect).pipe(
-      Effect.timeoutOrElse({
-        duration: options.timeout,
-        orElse: () => Effect.fail(timedOut(options.timeout))
-      }),
-      asVendorTime
-    )
-)
+const exchange = (wire: VendorWire["Service"], request: VendorRequest, options: SendOptions) =>
+  wire.exchange(request, options.maxBytes).pipe(
+    Effect.matchEffect({ onFailure: lostOnTheWay, onSuccess: wholeAnswer }),
+    Effect.timeoutOrElse({
+      duration: options.timeout,
+      orElse: () => Effect.fail(timedOut(options.timeout))
+    }),
+    asVendorTime
+  )
 
 /**
  * Sends one request and reads the whole answer, whatever its status. Fails with
  * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
- * was cut or outgrew `maxBytes`. Redirects are not followed, and no trace header goes out.
+ * was cut or outgrew `maxBytes`. Redirects are not followed.
  */
 export const send = (
-  http: HttpClient.HttpClient,
-  request: HttpClientRequest.HttpClientRequest,
+  wire: VendorWire["Service"],
+  request: VendorRequest,
   options: SendOptions
 ): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, exchange(http, request, options))
+  recordCall(request, exchange(wire, request, options))
 
 export interface RefusalText {
   /** Where it stands in no usual place of the body. */
@@ -192,7 +170,7 @@ const proxyTimeouts: ReadonlySet<number> = new Set([504, 524])
  */
 export const refusal = (
   account: ChannelAccount,
-  answer: VendorAnswer,
+  answer: Told,
   text: RefusalText = {}
 ): VendorRefused | VendorLost => {
   const said = text.message ?? messageOf(answer.body)
@@ -211,17 +189,14 @@ export const refusal = (
 }
 
 /** A 2xx that does not say what it must: the job may exist all the same. */
-export const brokenAnswer = (account: ChannelAccount, answer: VendorAnswer) =>
+export const brokenAnswer = (account: ChannelAccount, answer: Told) =>
   lost("broken_answer", "The vendor's answer could not be read", {
     ...answer,
     body: scrub(account, answer.body)
   })
 
 /** Why an answer is of no use: refused when it names an error, lost when it cannot be read. */
-export const unusable = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): VendorRefused | VendorLost =>
+export const unusable = (account: ChannelAccount, answer: Told): VendorRefused | VendorLost =>
   answer.status >= 300 || saysError(answer.body)
     ? refusal(account, answer)
     : brokenAnswer(account, answer)

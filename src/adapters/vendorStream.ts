@@ -1,19 +1,20 @@
 /** A vendor's answer that is read while it is being written, event by event. */
-import { Clock, Duration, Effect, Exit, Pull, Scope, Stream } from "effect"
-import type { HttpClient, HttpClientRequest } from "effect/http"
+import { Clock, Duration, Effect, Exit, Scope } from "effect"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
 import { makeEventReader } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
+import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"
 import {
   headOf,
-  overHttp,
-  readWhole,
+  lostOnTheWay,
   type SendOptions,
   timedOut,
   tooLarge,
-  type VendorAnswer
+  type VendorAnswer,
+  wholeAnswer
 } from "./vendorHttp.ts"
+import type { VendorRequest } from "./vendorRequest.ts"
 
 /** Of a stream the body is only how much came: nothing of what it said. */
 export interface StreamedAnswer extends VendorAnswer {
@@ -53,8 +54,25 @@ const makePatience = (limit: Duration.Duration) => {
     )
 }
 
-const isEventStream = (contentType: string | undefined): boolean =>
-  /^text\/event-stream\b/i.test(contentType ?? "")
+const isEventStream = (contentType: unknown): boolean =>
+  typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType)
+
+const lostAs = <A, R>(reading: Effect.Effect<A, WireFault, R>) =>
+  Effect.catch(reading, lostOnTheWay)
+
+/** Reads an answer to its end, as it were no stream. */
+const readWhole = Effect.fnUntraced(function* (answer: OpenAnswer, maxBytes: number) {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  for (;;) {
+    const chunk = yield* lostAs(answer.read)
+    if (chunk === null || length > maxBytes) {
+      return yield* wholeAnswer({ ...answer, chunks, whole: chunk === null })
+    }
+    chunks.push(chunk)
+    length += chunk.byteLength
+  }
+})
 
 interface Exchanged {
   readonly answer: StreamedAnswer
@@ -63,21 +81,20 @@ interface Exchanged {
 }
 
 const exchange = Effect.fnUntraced(function* (
-  http: HttpClient.HttpClient,
-  request: HttpClientRequest.HttpClientRequest,
+  wire: VendorWire["Service"],
+  request: VendorRequest,
   options: StreamOptions,
   take: (event: Uint8Array) => Effect.Effect<"next" | "last">
 ): Effect.fn.Return<Exchanged, VendorLost | VendorUnreachable, Scope.Scope> {
   const throughout = makePatience(options.timeout)
   const atFirst = makePatience(options.begin)
-  const response = yield* throughout(atFirst(overHttp(http.execute(request))))
+  const response = yield* throughout(atFirst(lostAs(wire.open(request))))
   if (response.status >= 300 || !isEventStream(response.headers["content-type"])) {
-    const answer = yield* throughout(atFirst(overHttp(readWhole(response, options.maxBytes))))
+    const answer = yield* throughout(atFirst(readWhole(response, options.maxBytes)))
     return { answer: { ...answer, streamed: false }, ending: null }
   }
 
-  const pull = yield* Stream.toPull(response.stream)
-  const more = overHttp(Pull.catchDone(pull, () => Effect.succeed(null)))
+  const more = lostAs(response.read)
   const moreSoon = Effect.suspend(() => makePatience(options.idle)(more))
   const reader = makeEventReader()
   const head = headOf(response)
@@ -90,22 +107,21 @@ const exchange = Effect.fnUntraced(function* (
     return "next"
   })
   for (;;) {
-    const chunks = yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon)
-    if (chunks === null) break
-    for (const chunk of chunks) {
-      seen.bytes += chunk.byteLength
-      const events = reader.push(chunk)
-      if (events === null || seen.bytes > options.maxBytes) {
-        return yield* Effect.fail(tooLarge({ ...head, body: null }))
-      }
-      if ((yield* takeAll(events)) === "last") {
-        return { answer: { ...head, body: seen, streamed: true }, ending: Effect.forever(pull) }
-      }
+    const chunk = yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon)
+    if (chunk === null) break
+    seen.bytes += chunk.byteLength
+    const events = reader.push(chunk)
+    if (events === null || seen.bytes > options.maxBytes) {
+      return yield* Effect.fail(tooLarge(head))
+    }
+    if ((yield* takeAll(events)) === "last") {
+      const ending = Effect.repeat(response.read, { until: (chunk) => chunk === null })
+      return { answer: { ...head, body: seen, bytes: seen.bytes, streamed: true }, ending }
     }
   }
   const rest = reader.rest()
   if (rest.length > 0) yield* takeAll([Buffer.concat([rest, utf8("\n\n")])])
-  return { answer: { ...head, body: seen, streamed: true }, ending: null }
+  return { answer: { ...head, body: seen, bytes: seen.bytes, streamed: true }, ending: null }
 })
 
 /**
@@ -141,10 +157,10 @@ const settle = (
  * follows the last event is read in `background`.
  */
 export const sendForEvents = (
-  http: HttpClient.HttpClient,
-  request: HttpClientRequest.HttpClientRequest,
+  wire: VendorWire["Service"],
+  request: VendorRequest,
   options: StreamOptions,
   take: (event: Uint8Array) => Effect.Effect<"next" | "last">,
   background: Scope.Scope
 ): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, settle(exchange(http, request, options, take), background))
+  recordCall(request, settle(exchange(wire, request, options, take), background))

@@ -1,11 +1,12 @@
 /** vp_a: task interface with content blocks; billed by the completion tokens it reports. */
 import { Effect, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { JobId } from "../domain/text.ts"
 import type { VideoAdapter } from "../services/ProtocolAdapter.ts"
 import { contentFieldsWithTier, isContentTask, toTaskStatus } from "./contentTask.ts"
 import { VendorLimits } from "./limits.ts"
+import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, send, unusable } from "./vendorHttp.ts"
+import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas
 
@@ -25,15 +26,12 @@ const tasksUrl = (baseUrl: string): string => {
 // Calls
 
 export const makeVpA = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const submit: VideoAdapter["submit"] = Effect.fn("vp_a.submit")(function* (account, order) {
-    const request = HttpClientRequest.post(tasksUrl(account.baseUrl)).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.bodyJsonUnsafe(contentFieldsWithTier(order))
-    )
-    const answer = yield* send(http, request, limits.submit)
+    const request = post(tasksUrl(account.baseUrl), bearer(account), contentFieldsWithTier(order))
+    const answer = yield* send(wire, request, limits.submit)
     return answer.status < 300 && isSubmitted(answer.body)
       ? answer.body.id
       : yield* Effect.fail(unusable(account, answer))
@@ -41,8 +39,8 @@ export const makeVpA = Effect.gen(function* () {
 
   const poll: VideoAdapter["poll"] = Effect.fn("vp_a.poll")(function* (account, task) {
     const url = `${tasksUrl(account.baseUrl)}/${encodeURIComponent(task.upstreamId)}`
-    const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
-    const answer = yield* send(http, request, limits.poll)
+    const request = get(url, bearer(account))
+    const answer = yield* send(wire, request, limits.poll)
     if (answer.status === 404) return { _tag: "Unknown" as const }
     if (answer.status >= 300 || !isContentTask(answer.body)) {
       return yield* Effect.fail(unusable(account, answer))

@@ -1,11 +1,12 @@
 /** vp_b: content blocks under an application id; renders its own clarity, billed by tokens. */
 import { Effect, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { JobId } from "../domain/text.ts"
 import type { ChannelAccount, VideoAdapter } from "../services/ProtocolAdapter.ts"
 import { contentFields, isContentTask, toTaskStatus } from "./contentTask.ts"
 import { VendorLimits } from "./limits.ts"
+import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, send, unusable } from "./vendorHttp.ts"
+import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas
 
@@ -15,29 +16,25 @@ const isSubmitted = Schema.is(Submitted)
 
 // To the vendor
 
-const APPLICATION_HEADER = "X-Application-Id"
+const APPLICATION_HEADER = "x-application-id"
 
 const tasksUrl = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, "")}/v2/video/tasks`
 
 /** Without an id no header goes out, and the vendor says what is missing. */
-const authorized = (account: ChannelAccount) => (request: HttpClientRequest.HttpClientRequest) =>
-  HttpClientRequest.setHeaders(
-    HttpClientRequest.bearerToken(request, account.apiKey),
-    account.appId === null ? {} : { [APPLICATION_HEADER]: account.appId }
-  )
+const authorized = (account: ChannelAccount) => ({
+  ...bearer(account),
+  ...(account.appId === null ? {} : { [APPLICATION_HEADER]: account.appId })
+})
 
 // Calls
 
 export const makeVpB = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const submit: VideoAdapter["submit"] = Effect.fn("vp_b.submit")(function* (account, order) {
-    const request = HttpClientRequest.post(tasksUrl(account.baseUrl)).pipe(
-      authorized(account),
-      HttpClientRequest.bodyJsonUnsafe(contentFields(order))
-    )
-    const answer = yield* send(http, request, limits.submit)
+    const request = post(tasksUrl(account.baseUrl), authorized(account), contentFields(order))
+    const answer = yield* send(wire, request, limits.submit)
     return answer.status < 300 && isSubmitted(answer.body)
       ? answer.body.task_id
       : yield* Effect.fail(unusable(account, answer))
@@ -45,7 +42,7 @@ export const makeVpB = Effect.gen(function* () {
 
   const poll: VideoAdapter["poll"] = Effect.fn("vp_b.poll")(function* (account, task) {
     const url = `${tasksUrl(account.baseUrl)}/${encodeURIComponent(task.upstreamId)}`
-    const answer = yield* send(http, authorized(account)(HttpClientRequest.get(url)), limits.poll)
+    const answer = yield* send(wire, get(url, authorized(account)), limits.poll)
     if (answer.status === 404) return { _tag: "Unknown" as const }
     if (answer.status >= 300 || !isContentTask(answer.body)) {
       return yield* Effect.fail(unusable(account, answer))

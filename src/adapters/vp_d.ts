@@ -1,6 +1,5 @@
 /** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
 import { Effect, Result, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { JobId } from "../domain/text.ts"
 import type { VendorLost } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
@@ -15,7 +14,9 @@ import { messageOf } from "./errorText.ts"
 import { inTheWorks } from "./inTheWorks.ts"
 import { VendorLimits } from "./limits.ts"
 import { scrubText } from "./scrub.ts"
+import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, refusal, send, type VendorAnswer } from "./vendorHttp.ts"
+import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas
 
@@ -175,7 +176,7 @@ const MOST_TOGETHER = 50
 const listable = /^[\w.-]{1,64}$/
 
 export const makeVpD = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   /** HTTP 200 is not success here: only `code` 0 is. */
@@ -189,11 +190,12 @@ export const makeVpD = Effect.gen(function* () {
   const submit: VideoAdapter["submit"] = Effect.fn("vp_d.submit")(function* (account, order) {
     const mode = modeOf(order)
     const model = encodeURIComponent(order.upstreamModel)
-    const request = HttpClientRequest.post(`${root(account.baseUrl)}/${mode}/${model}`).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.bodyJsonUnsafe(toBody(order, mode))
+    const request = post(
+      `${root(account.baseUrl)}/${mode}/${model}`,
+      bearer(account),
+      toBody(order, mode)
     )
-    const answer = yield* send(http, request, limits.submit)
+    const answer = yield* send(wire, request, limits.submit)
     const data = yield* open(account, answer)
     if (!isSubmitted(data)) return yield* brokenAnswer(account, answer)
     return data.id
@@ -201,11 +203,9 @@ export const makeVpD = Effect.gen(function* () {
 
   /** What the vendor says of these ids, separated by commas as it wants them. */
   const askFor = Effect.fnUntraced(function* (account: ChannelAccount, ids: string) {
-    const request = HttpClientRequest.get(`${root(account.baseUrl)}/tasks`).pipe(
-      HttpClientRequest.setUrlParam("task_ids", ids),
-      HttpClientRequest.bearerToken(account.apiKey)
-    )
-    const answer = yield* send(http, request, limits.poll)
+    const query = new URLSearchParams({ task_ids: ids })
+    const request = get(`${root(account.baseUrl)}/tasks?${query}`, bearer(account))
+    const answer = yield* send(wire, request, limits.poll)
     return { answer, rows: rowsOf(yield* open(account, answer)) }
   })
 

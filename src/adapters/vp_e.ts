@@ -1,6 +1,5 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
 import { Effect, Redacted, Result, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { JobId } from "../domain/text.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
@@ -15,7 +14,9 @@ import { flatFailure } from "./flatErrors.ts"
 import { inTheWorks } from "./inTheWorks.ts"
 import { VendorLimits } from "./limits.ts"
 import { scrubText } from "./scrub.ts"
+import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, refusal, refusedUnsent, send, type VendorAnswer } from "./vendorHttp.ts"
+import { get, post } from "./vendorRequest.ts"
 
 // Wire schemas
 
@@ -80,7 +81,7 @@ const unwanted = (field: string) =>
 /** Path and body of an order; reference audio and video have no field on this tier. */
 export const toSubmit = (
   order: VideoOrder
-): Result.Result<{ readonly path: string; readonly body: unknown }, VendorRefused> => {
+): Result.Result<{ readonly path: string; readonly body: object }, VendorRefused> => {
   const { audios, videos } = countInputs(order.blocks)
   if (audios > 0) return unwanted("audios")
   if (videos > 0) return unwanted("videos")
@@ -153,28 +154,24 @@ export const readPolled = (
 
 const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
 
-const authorized = (account: ChannelAccount) =>
-  HttpClientRequest.setHeader("authorization", `Token ${Redacted.value(account.apiKey)}`)
+const authorized = (account: ChannelAccount) => ({
+  authorization: `Token ${Redacted.value(account.apiKey)}`
+})
 
 export const makeVpE = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const submit: VideoAdapter["submit"] = Effect.fn("vp_e.submit")(function* (account, order) {
     const { path, body } = yield* Effect.fromResult(toSubmit(order))
-    const request = HttpClientRequest.post(`${root(account.baseUrl)}${path}`).pipe(
-      authorized(account),
-      HttpClientRequest.bodyJsonUnsafe(body)
-    )
-    const answer = yield* send(http, request, limits.submit)
+    const request = post(`${root(account.baseUrl)}${path}`, authorized(account), body)
+    const answer = yield* send(wire, request, limits.submit)
     return yield* Effect.fromResult(readSubmitted(account, answer))
   })
 
   const poll: VideoAdapter["poll"] = Effect.fn("vp_e.poll")(function* (account, task) {
-    const request = HttpClientRequest.get(
-      `${root(account.baseUrl)}${pollPath(task.upstreamId)}`
-    ).pipe(authorized(account))
-    const answer = yield* send(http, request, limits.poll)
+    const request = get(`${root(account.baseUrl)}${pollPath(task.upstreamId)}`, authorized(account))
+    const answer = yield* send(wire, request, limits.poll)
     return yield* Effect.fromResult(readPolled(account, answer))
   })
 

@@ -1,6 +1,5 @@
 /** vp_f: cloud tasks whose wire form depends on the model's kind; billed by ordered seconds. */
 import { Effect, Result, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { JobId } from "../domain/text.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, VideoAdapter, VideoStatus } from "../services/ProtocolAdapter.ts"
@@ -8,7 +7,9 @@ import { flatFailure } from "./flatErrors.ts"
 import { inTheWorks } from "./inTheWorks.ts"
 import { VendorLimits } from "./limits.ts"
 import { scrubText } from "./scrub.ts"
+import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, send, type VendorAnswer } from "./vendorHttp.ts"
+import { bearer, get, post } from "./vendorRequest.ts"
 import { toBody } from "./vp_f.body.ts"
 
 // Wire schemas
@@ -83,25 +84,21 @@ export const readPolled = (
 // Calls
 
 export const makeVpF = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const submit: VideoAdapter["submit"] = Effect.fn("vp_f.submit")(function* (account, order) {
     const body = yield* Effect.fromResult(toBody(order))
     const url = `${root(account.baseUrl)}/api/v1/services/aigc/video-generation/video-synthesis`
-    const request = HttpClientRequest.post(url).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.setHeader("X-DashScope-Async", "enable"),
-      HttpClientRequest.bodyJsonUnsafe(body)
-    )
-    const answer = yield* send(http, request, limits.submit)
+    const request = post(url, { ...bearer(account), "x-dashscope-async": "enable" }, body)
+    const answer = yield* send(wire, request, limits.submit)
     return yield* Effect.fromResult(readSubmitted(account, answer))
   })
 
   const poll: VideoAdapter["poll"] = Effect.fn("vp_f.poll")(function* (account, task) {
     const url = `${root(account.baseUrl)}/api/v1/tasks/${encodeURIComponent(task.upstreamId)}`
-    const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
-    const answer = yield* send(http, request, limits.poll)
+    const request = get(url, bearer(account))
+    const answer = yield* send(wire, request, limits.poll)
     return yield* Effect.fromResult(readPolled(account, answer))
   })
 

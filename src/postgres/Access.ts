@@ -56,20 +56,18 @@ export const layerAccess = Layer.effect(
 
     const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
 
-    const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
-      function* (key) {
-        if (!isWellFormedApiKey(key)) return yield* refusedKey
-        const found = yield* find(Hex.encode(yield* hashOf(key)))
-        if (found === null) return yield* refusedKey
-        if (
-          found.expiresAt !== null &&
-          found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
-        ) {
-          return yield* refusedKey
-        }
-        return found.caller
+    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* (key) {
+      if (!isWellFormedApiKey(key)) return yield* refusedKey
+      const found = yield* find(Hex.encode(yield* hashOf(key)))
+      if (found === null) return yield* refusedKey
+      if (
+        found.expiresAt !== null &&
+        found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
+      ) {
+        return yield* refusedKey
       }
-    )
+      return found.caller
+    })
 
     const createOrganization: Access["Service"]["createOrganization"] = Effect.fn(
       "Access.createOrganization"

@@ -4,10 +4,11 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import {
   CallLog,
   type CallLogShape,
+  type CallReport,
   type CallSubject,
   type VendorCall
 } from "../services/CallLog.ts"
@@ -28,6 +29,14 @@ export const droppedCalls = Metric.counter("gateway_call_log_dropped_total", {
   description: "Calls to vendors that are missing from the operator's log",
   incremental: true
 })
+
+/** Described before the event loop gets its turn. */
+const AT_A_TURN = 16
+
+interface Reported {
+  readonly subject: CallSubject
+  readonly report: CallReport
+}
 
 const itemOf = (id: string, subject: CallSubject, call: VendorCall) => ({
   organization_id: subject.organizationId,
@@ -50,7 +59,6 @@ export const layerCallLog = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const random = yield* SecureRandom.SecureRandom
-    const digest = yield* Digest.Digest
     const { callLogDays } = yield* Settings
 
     const described: Array<ReturnType<typeof itemOf>> = []
@@ -94,9 +102,9 @@ export const layerCallLog = Layer.effect(
     yield* Effect.addFinalizer(() => settle)
 
     const keep = Effect.fnUntraced(
-      function* (subject: CallSubject, describe: Effect.Effect<VendorCall, never, Digest.Digest>) {
-        const call = yield* Effect.provideService(describe, Digest.Digest, digest)
-        described.push(itemOf(`uc_${yield* random.uuidV7()}`, subject, call))
+      function* ({ subject, report }: Reported) {
+        const id = `uc_${yield* random.uuidV7()}`
+        described.push(itemOf(id, subject, report.describe()))
       },
       // Without its cause, which may quote what was to be redacted.
       Effect.catchCause(() => {
@@ -108,22 +116,29 @@ export const layerCallLog = Layer.effect(
       })
     )
 
+    const reported: Array<Reported> = []
+    /** The answers go on their way first, and requests come in between. */
+    const describeAll = Effect.gen(function* () {
+      while (reported.length > 0) {
+        yield* Effect.yieldNow
+        for (const one of reported.splice(0, AT_A_TURN)) {
+          weight -= one.report.weight
+          yield* keep(one)
+        }
+      }
+      isDescribing = false
+    })
+    let isDescribing = false
+
     const record: CallLogShape["record"] = (subject, report) =>
       Effect.suspend(() => {
         if (waiting >= MAX_WAITING || weight > MAX_WEIGHT) return dropped(1)
         waiting += 1
         weight += report.weight
-        // The answer goes on its way first.
-        return Effect.yieldNow.pipe(
-          Effect.andThen(keep(subject, report.describe)),
-          Effect.ensuring(
-            Effect.sync(() => {
-              weight -= report.weight
-            })
-          ),
-          FiberSet.run(describing),
-          Effect.asVoid
-        )
+        reported.push({ subject, report })
+        if (isDescribing) return Effect.void
+        isDescribing = true
+        return Effect.asVoid(FiberSet.run(describing, describeAll))
       })
 
     const flush = Effect.andThen(settle, Effect.timeoutOption(writeAll, PATIENCE)).pipe(

@@ -58,10 +58,6 @@ export const layerChannelCredentials = Layer.effect(
       lookup: read
     })
 
-    const account: ChannelCredentials["Service"]["account"] = Effect.fn(
-      "ChannelCredentials.account"
-    )((channelId) => find(channelId))
-
     const store: ChannelCredentials["Service"]["store"] = Effect.fn("ChannelCredentials.store")(
       function* (channels) {
         for (const channel of channels) {
@@ -87,6 +83,6 @@ export const layerChannelCredentials = Layer.effect(
       (rows) => new Set(rows.map((row) => row.channel_id))
     )
 
-    return ChannelCredentials.of({ account, store, withKey })
+    return ChannelCredentials.of({ account: find, store, withKey })
   })
 )

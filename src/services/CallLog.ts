@@ -3,7 +3,6 @@
  * it may hold a prompt, a key, media or a signed address: whoever reports a call redacts it.
  */
 import { Context, Effect } from "effect"
-import type { Digest } from "effect/crypto"
 
 export interface CallSubject {
   readonly organizationId: string
@@ -41,8 +40,8 @@ export interface VendorCall {
 export interface CallReport {
   /** Characters of request and answer that the description has to hold until it is made. */
   readonly weight: number
-  /** Redacts and describes the call; run apart from the call itself. */
-  readonly describe: Effect.Effect<VendorCall, never, Digest.Digest>
+  /** Redacts and describes the call; run once, apart from the call itself. */
+  readonly describe: () => VendorCall
 }
 
 export interface CallLogShape {

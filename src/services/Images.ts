@@ -52,7 +52,7 @@ export const layerImages = Layer.effect(
     const callLog = yield* CallLog
     const detached = yield* makeDetached("30 seconds")
 
-    const generate: Images["Service"]["generate"] = Effect.fn("Images.generate")(
+    const generate: Images["Service"]["generate"] = Effect.fnUntraced(
       function* (caller, body, key) {
         const { quote, protocol, adapter, mounted } = yield* price(caller, body)
         const id = `im_${yield* random.uuidV7()}`

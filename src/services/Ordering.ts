@@ -106,7 +106,7 @@ export const layerOrdering = Layer.effect(
     const ownCalls = makeShares({ each: Math.ceil(channelInFlight * SHARE_OF_CHANNEL) })
     const calls = makeShares({ each: channelInFlight })
 
-    const model: Ordering["Service"]["model"] = Effect.fn("Ordering.model")(
+    const model: Ordering["Service"]["model"] = Effect.fnUntraced(
       function* (caller, modelId, modality) {
         const snapshot = yield* unsent(catalog.snapshot)
         const found = snapshot.models.get(modelId)
@@ -145,7 +145,7 @@ export const layerOrdering = Layer.effect(
       }
     )
 
-    const account: Ordering["Service"]["account"] = Effect.fn("Ordering.account")(function* ({
+    const account: Ordering["Service"]["account"] = Effect.fnUntraced(function* ({
       model,
       protocol,
       mount
@@ -171,7 +171,7 @@ export const layerOrdering = Layer.effect(
       }
     })
 
-    const place: Ordering["Service"]["place"] = Effect.fn("Ordering.place")(function* ({
+    const place: Ordering["Service"]["place"] = Effect.fnUntraced(function* ({
       organizationId,
       channelId
     }) {

@@ -75,7 +75,7 @@ export const makeVideoPricing = Effect.gen(function* () {
   const adapters = yield* ProtocolAdapter
   const inputVideo = yield* InputVideo
 
-  return Effect.fn("Pricing.video")(function* (caller: Caller, body: VideoBody) {
+  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
     const input = yield* Effect.fromResult(normaliseVideo(body))
     const ordered = yield* ordering.model(caller, body.model, "video")
     const { protocol } = ordered
@@ -112,7 +112,7 @@ export const makeImagePricing = Effect.gen(function* () {
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
 
-  return Effect.fn("Pricing.images")(function* (caller: Caller, body: ImageBody) {
+  return Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
     const ordered = yield* ordering.model(caller, body.model, "image")
     const { protocol, model } = ordered
     const adapter = adapters.image.get(protocol)
@@ -162,7 +162,7 @@ export const makeTextPricing = Effect.gen(function* () {
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
 
-  return Effect.fn("Pricing.text")(function* (caller: Caller, request: TextRequest) {
+  return Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* ordering.model(caller, request.model, request.modalities)
     const { protocol, model } = ordered
     const row = protocols.text.get(protocol)

@@ -64,7 +64,7 @@ export const layerVideoTasks = Layer.effect(
     const callLog = yield* CallLog
     const detached = yield* makeDetached("30 seconds")
 
-    const create: VideoTasks["Service"]["create"] = Effect.fn("VideoTasks.create")(
+    const create: VideoTasks["Service"]["create"] = Effect.fnUntraced(
       function* (caller, body, key) {
         const { input, sku, quote, inputs, protocol, listedProtocol, adapter, mounted } =
           yield* price(caller, body)

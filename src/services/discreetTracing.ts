@@ -1,5 +1,5 @@
 /** Traces without vendors' words, which may repeat a prompt or hold a signed address. */
-import { Effect, Exit, Layer, Predicate, Tracer } from "effect"
+import { Effect, Exit, Layer, Predicate, References, Tracer } from "effect"
 
 const wordy: ReadonlySet<string> = new Set(["VendorRefused", "VendorLost", "upstream_error"])
 
@@ -16,19 +16,22 @@ const discreet = (error: unknown): unknown => {
   return told
 }
 
-/** Wraps whichever tracer is in place: how a span failed is told, but not in a vendor's words. */
-export const layerDiscreetTracing = Layer.effect(
-  Tracer.Tracer,
-  Effect.map(
-    Tracer.Tracer,
-    (tracer): Tracer.Tracer => ({
-      ...tracer,
-      span: (options) => {
-        const span = tracer.span(options)
-        const end = span.end.bind(span)
-        span.end = (endTime, exit) => end(endTime, Exit.mapError(exit, discreet))
-        return span
-      }
-    })
+/** The same tracer, which is told how a span failed, but not in a vendor's words. */
+const discreetly = (tracer: Tracer.Tracer): Tracer.Tracer => ({
+  ...tracer,
+  span: (options) => {
+    const span = tracer.span(options)
+    const end = span.end.bind(span)
+    span.end = (endTime, exit) => end(endTime, Exit.mapError(exit, discreet))
+    return span
+  }
+})
+
+/** Wraps the tracer that is in place. Where nobody collects spans none are made, which costs least. */
+export const layerDiscreetTracing = Layer.unwrap(
+  Effect.map(Tracer.Tracer, (tracer) =>
+    tracer === Tracer.nativeTracer
+      ? Layer.succeed(References.TracerEnabled, false)
+      : Layer.succeed(Tracer.Tracer, discreetly(tracer))
   )
 )

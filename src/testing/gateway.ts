@@ -1,9 +1,9 @@
 /** The whole gateway for a test: real routes, handlers and use cases over doubles, without a socket. */
-import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Schema, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { layerAdapters } from "../adapters/index.ts"
 import { layerVendorLimits } from "../adapters/limits.ts"
+import { layerVendorWire } from "../adapters/VendorWire.ts"
 import { demoCatalog } from "../demoCatalog.ts"
 import { CatalogWrite } from "../domain/CatalogDocument.ts"
 import { NANO_PER_UNIT } from "../domain/Money.ts"
@@ -222,7 +222,7 @@ export const layerGatewayTesting = <E = never>(options: GatewayOptions<E> = {}) 
 export const layerGatewaySimulated = <E = never>(options: SimulatedGatewayOptions<E> = {}) => {
   const doubles = Layer.merge(
     layerStoresMemory(),
-    layerAdapters.pipe(Layer.provide([NodeHttpClient.layerUndici, layerVendorLimits]))
+    layerAdapters.pipe(Layer.provide([layerVendorWire, layerVendorLimits]))
   ).pipe(Layer.provideMerge(layerSimulatorTesting))
   const services: Layer.Layer<
     TestingServices | Simulator,

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { layerAdapters } from "../../src/adapters/index.ts"
+import { VendorWire, WireFault } from "../../src/adapters/VendorWire.ts"
+import { jsonBody, wireTo } from "../support/wire.ts"
 import { failureOf, lost, refused } from "./failures.ts"
 import { imageOrder } from "./ImageAdapter.suite.ts"
 import { good } from "./messages.forms.ts"
@@ -39,21 +40,18 @@ const ordering = Effect.fnUntraced(function* (
 ) {
   const left = [...replies]
   const seen: Array<{ readonly line: string; readonly async: string | undefined }> = []
-  const client = HttpClient.make((request, url) => {
+  const wire = wireTo((request) => {
     seen.push({
-      line: `${request.method} ${url.href}`,
+      line: `${request.method} ${request.url}`,
       async: request.headers["x-dashscope-async"]
     })
     const reply = request.method === "POST" ? task("PENDING") : (left.shift() ?? task("RUNNING"))
-    if (reply === "reset") {
-      const reason = new HttpClientError.TransportError({ request, cause: new Error("reset") })
-      return Effect.fail(new HttpClientError.HttpClientError({ reason }))
-    }
-    const response = Response.json(reply.body, { status: reply.status ?? 200 })
-    return Effect.succeed(HttpClientResponse.fromWeb(request, response))
+    return reply === "reset"
+      ? Effect.fail(new WireFault({ cause: new Error("reset") }))
+      : Effect.succeed({ status: reply.status ?? 200, body: jsonBody(reply.body) })
   })
   const adapter = yield* imageAdapter(protocol).pipe(
-    Effect.provide(Layer.provide(layerAdapters, Layer.succeed(HttpClient.HttpClient, client)))
+    Effect.provide(Layer.provide(layerAdapters, Layer.succeed(VendorWire, wire)))
   )
   const order = imageOrder("m-1", { prompt: "x" })
   const call = adapter.generate(accountAt("http://vendor.test"), order)

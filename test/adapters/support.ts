@@ -1,10 +1,10 @@
 /** What the adapter tests share: the adapters over real sockets, an account and its secrets. */
-import { NodeHttpClient } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { layerAdapters } from "../../src/adapters/index.ts"
 import { VendorLimits } from "../../src/adapters/limits.ts"
+import { layerVendorWire } from "../../src/adapters/VendorWire.ts"
 import type { SendOptions } from "../../src/adapters/vendorHttp.ts"
 import type { ImageProtocol } from "../../src/domain/ImageProtocol.ts"
 import type { TextProtocol } from "../../src/domain/TextProtocol.ts"
@@ -46,8 +46,8 @@ export const limitSeconds = {
   stream: 29
 } as const
 
-/** The client the gateway itself runs on. */
-export const layerSockets = NodeHttpClient.layerUndici
+/** The connections the gateway itself has. */
+export const layerSockets = layerVendorWire
 
 export const layerOverSockets = layerAdapters.pipe(
   Layer.provide(layerSockets),

@@ -1,8 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { VendorWire, WireFault } from "../../src/adapters/VendorWire.ts"
 import { send } from "../../src/adapters/vendorHttp.ts"
+import { get, post } from "../../src/adapters/vendorRequest.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { wireTo } from "../support/wire.ts"
 import { layerSockets } from "./support.ts"
 
 const limits = { timeout: Duration.seconds(1), maxBytes: 1000 }
@@ -12,14 +14,7 @@ const fault = (code: string, syscall?: string) =>
 const faults = (...errors: ReadonlyArray<Error>) =>
   Object.assign(new AggregateError(errors), { code: "ECONNREFUSED" })
 
-const failingWith = (cause: unknown) =>
-  HttpClient.make((request) =>
-    Effect.fail(
-      new HttpClientError.HttpClientError({
-        reason: new HttpClientError.TransportError({ request, cause })
-      })
-    )
-  )
+const failingWith = (cause: unknown) => wireTo(() => Effect.fail(new WireFault({ cause })))
 
 it.effect.each<readonly [says: string, cause: unknown, tag: "VendorUnreachable" | "VendorLost"]>([
   ["an unknown host", fault("ENOTFOUND", "getaddrinfo"), "VendorUnreachable"],
@@ -49,7 +44,7 @@ it.effect.each<readonly [says: string, cause: unknown, tag: "VendorUnreachable" 
   ["a fault that is no error", "oops", "VendorLost"]
 ])("%s: what may have been sent counts as lost", ([, cause, tag]) =>
   Effect.gen(function* () {
-    const request = HttpClientRequest.post("http://127.0.0.1/")
+    const request = post("http://127.0.0.1/", {}, {})
     const failure = yield* Effect.flip(send(failingWith(cause), request, limits))
     assert.strictEqual(failure._tag, tag)
   })
@@ -58,18 +53,21 @@ it.effect.each<readonly [says: string, cause: unknown, tag: "VendorUnreachable" 
 it.effect("a byte order mark before the JSON is no part of it", () =>
   Effect.gen(function* () {
     const vendor = yield* brokenVendor({ body: '\uFEFF{"a":1}' })
-    const http = yield* HttpClient.HttpClient
-    const answer = yield* send(http, HttpClientRequest.get(vendor.url), limits)
-    assert.deepStrictEqual(answer, { status: 200, body: { a: 1 }, retryAfterSeconds: null })
+    const wire = yield* VendorWire
+    const answer = yield* send(wire, get(vendor.url, {}), limits)
+    assert.deepStrictEqual(answer, {
+      status: 200,
+      body: { a: 1 },
+      bytes: 10,
+      retryAfterSeconds: null
+    })
   }).pipe(Effect.provide(layerSockets))
 )
 
 it.effect("a message never holds the vendor's address or what was sent", () =>
   Effect.gen(function* () {
-    const request = HttpClientRequest.post("http://127.0.0.1/secret-path").pipe(
-      HttpClientRequest.bearerToken("sk-secret"),
-      HttpClientRequest.bodyText("secret prompt")
-    )
+    const headers = { authorization: "Bearer sk-secret" }
+    const request = post("http://127.0.0.1/secret-path", headers, { prompt: "secret prompt" })
     for (const cause of [fault("ECONNREFUSED", "connect"), fault("ECONNRESET", "read")]) {
       const failure = yield* Effect.flip(send(failingWith(cause), request, limits))
       assert.notMatch(`${failure.message} ${JSON.stringify(failure)}`, /secret|127\.0\.0\.1/)

@@ -40,9 +40,7 @@ const subjectOf = (jobId: string, purpose: CallSubject["purpose"] = "poll"): Cal
 })
 
 const record = (subject: CallSubject, call: VendorCall) =>
-  Effect.flatMap(CallLog, (log) =>
-    log.record(subject, { weight: 1, describe: Effect.succeed(call) })
-  )
+  Effect.flatMap(CallLog, (log) => log.record(subject, { weight: 1, describe: () => call }))
 
 const Rows = Schema.Array(
   Schema.Struct({
@@ -122,7 +120,10 @@ describeOnBoth(
         const overflow = (yield* dropped) - before
         assert.isAbove(overflow, 0)
         assert.strictEqual((yield* countAll("many-")) + overflow, 12_000)
-        yield* log.record(subjectOf("odd"), { weight: 1, describe: Effect.die("no JSON") })
+        const describe = () => {
+          throw new Error("no JSON")
+        }
+        yield* log.record(subjectOf("odd"), { weight: 1, describe })
         yield* record(subjectOf("odd"), { ...callOf("200"), url: "\u0000" })
         yield* record(subjectOf("odder"), callOf("200"))
         yield* log.flush
@@ -137,15 +138,8 @@ describeOnBoth(
       Effect.gen(function* () {
         yield* Effect.orDie(runMigrations)
         yield* Effect.gen(function* () {
-          const log = yield* CallLog
           for (let n = 0; n < 300; n += 1) {
-            yield* log.record(subjectOf(`last-${n}`), {
-              weight: 1,
-              describe: Effect.delay(
-                Effect.sync(() => callOf("200")),
-                "50 millis"
-              )
-            })
+            yield* record(subjectOf(`last-${n}`), callOf("200"))
           }
         }).pipe(Effect.provide(layerLog), Effect.scoped)
         assert.strictEqual(yield* countAll("last-"), 300)

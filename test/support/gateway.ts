@@ -1,8 +1,8 @@
 /** The whole gateway over real HTTP, with the vendor simulator behind it, for one test file. */
-import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "../../src/adapters/index.ts"
+import { layerVendorWire } from "../../src/adapters/VendorWire.ts"
 import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
 import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
 import { defaultSettings, Settings } from "../../src/services/Settings.ts"
@@ -163,9 +163,7 @@ export const layerTestGateway = (
   return Layer.effect(Gateway, makeGateway(options.catalogFor ?? testCatalog)).pipe(
     Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: 0 })),
     Layer.provide(layerUseCases),
-    Layer.provide(
-      (options.adapters ?? layerAdapters).pipe(Layer.provide(NodeHttpClient.layerUndici))
-    ),
+    Layer.provide((options.adapters ?? layerAdapters).pipe(Layer.provide(layerVendorWire))),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(options.database ?? layerDatabase(kind)),
     Layer.provideMerge(layerSimulator({ port: 0 })),

@@ -1,14 +1,9 @@
 /** The real use cases and adapters before the simulated vendors, without a socket or a database. */
 import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import {
-  HttpClient,
-  HttpClientRequest,
-  HttpClientResponse,
-  HttpEffect,
-  HttpRouter
-} from "effect/http"
+import { HttpEffect, HttpRouter } from "effect/http"
 import { layerAdapters } from "../../src/adapters/index.ts"
+import { VendorWire } from "../../src/adapters/VendorWire.ts"
 import { CatalogDocument } from "../../src/domain/CatalogDocument.ts"
 import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
@@ -35,6 +30,7 @@ import { vp_d } from "../../src/simulator/vp_d.ts"
 import { vp_e } from "../../src/simulator/vp_e.ts"
 import { vp_f } from "../../src/simulator/vp_f.ts"
 import { APP_ID, protocolCatalog } from "./protocolCatalog.ts"
+import { wireTo } from "./wire.ts"
 
 const ORIGIN = "http://vendors.test"
 
@@ -100,15 +96,15 @@ const layerVendorRoutes = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a
 )
 
 /** Hands each request to the vendors as it would arrive there. */
-const layerClient = Layer.effect(
-  HttpClient.HttpClient,
+const layerWire = Layer.effect(
+  VendorWire,
   Effect.gen(function* () {
     const handle = HttpEffect.toWebHandler((yield* HttpRouter.HttpRouter).asHttpEffect())
-    return HttpClient.make((request) =>
-      Effect.gen(function* () {
-        const sent = yield* Effect.orDie(HttpClientRequest.toWeb(request))
-        const answer = yield* Effect.promise(() => handle(sent))
-        return HttpClientResponse.fromWeb(request, answer)
+    return wireTo(({ url, method, headers, body }) =>
+      Effect.promise(async () => {
+        const sent = body === null ? {} : { body: JSON.stringify(body) }
+        const answer = await handle(new Request(url, { method, headers, ...sent }))
+        return { status: answer.status, body: new Uint8Array(await answer.arrayBuffer()) }
       })
     )
   })
@@ -124,7 +120,7 @@ export const layerInProcess = Layer.mergeAll(layerVideoTasks, layerImages, layer
     Layer.succeed(InputVideo, { knownSeconds: () => Effect.succeed(null) }),
     layerCatalog,
     layerCredentials,
-    layerAdapters.pipe(Layer.provide(layerClient)),
+    layerAdapters.pipe(Layer.provide(layerWire)),
     NodeCrypto.layerSecureRandom
   ]),
   Layer.provideMerge([Holds.layer, Book.layer(undefined), Requests.layer])

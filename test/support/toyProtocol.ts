@@ -1,9 +1,10 @@
 /** Two protocols of a toy vendor, put beside the built-in ones by layers alone. */
 import { Effect, Layer, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { layerAdapters } from "../../src/adapters/index.ts"
 import { VendorLimits } from "../../src/adapters/limits.ts"
+import { VendorWire } from "../../src/adapters/VendorWire.ts"
 import { send, unusable } from "../../src/adapters/vendorHttp.ts"
+import { bearer, get, post } from "../../src/adapters/vendorRequest.ts"
 import { imageCount } from "../../src/domain/ImageRequest.ts"
 import { builtInProtocols } from "../../src/domain/ProtocolTables.ts"
 import type { VideoProtocolRow } from "../../src/domain/VideoProtocol.ts"
@@ -48,20 +49,17 @@ const isDrawn = Schema.is(Schema.Struct({ files: Schema.Array(Schema.NonEmptyStr
 // Calls
 
 const makeVpToy = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const submit: VideoAdapter["submit"] = Effect.fn("vp_toy.submit")(function* (account, order) {
-    const request = HttpClientRequest.post(`${account.baseUrl}/jobs`).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.bodyJsonUnsafe({
-        toy: order.upstreamModel,
-        say: textOf(order.blocks),
-        seconds: order.seconds,
-        lines: order.resolution
-      })
-    )
-    const answer = yield* send(http, request, limits.submit)
+    const request = post(`${account.baseUrl}/jobs`, bearer(account), {
+      toy: order.upstreamModel,
+      say: textOf(order.blocks),
+      seconds: order.seconds,
+      lines: order.resolution
+    })
+    const answer = yield* send(wire, request, limits.submit)
     return answer.status < 300 && isSubmitted(answer.body)
       ? answer.body.job
       : yield* Effect.fail(unusable(account, answer))
@@ -69,10 +67,8 @@ const makeVpToy = Effect.gen(function* () {
 
   const poll: VideoAdapter["poll"] = Effect.fn("vp_toy.poll")(function* (account, task) {
     const job = encodeURIComponent(task.upstreamId)
-    const request = HttpClientRequest.get(`${account.baseUrl}/jobs/${job}`).pipe(
-      HttpClientRequest.bearerToken(account.apiKey)
-    )
-    const answer = yield* send(http, request, limits.poll)
+    const request = get(`${account.baseUrl}/jobs/${job}`, bearer(account))
+    const answer = yield* send(wire, request, limits.poll)
     if (!isJob(answer.body)) return yield* Effect.fail(unusable(account, answer))
     switch (answer.body.state) {
       case "busy":
@@ -92,22 +88,19 @@ const makeVpToy = Effect.gen(function* () {
 })
 
 const makeIpToy = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
   const generate: ImageAdapter["generate"] = Effect.fn("ip_toy.generate")(function* (
     account,
     { body, upstreamModel }
   ) {
-    const request = HttpClientRequest.post(`${account.baseUrl}/drawings`).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.bodyJsonUnsafe({
-        toy: upstreamModel,
-        say: body.prompt,
-        count: imageCount(body)
-      })
-    )
-    const answer = yield* send(http, request, limits.image)
+    const request = post(`${account.baseUrl}/drawings`, bearer(account), {
+      toy: upstreamModel,
+      say: body.prompt,
+      count: imageCount(body)
+    })
+    const answer = yield* send(wire, request, limits.image)
     if (!isDrawn(answer.body)) return yield* Effect.fail(unusable(account, answer))
     return { created: 1, data: answer.body.files.map((url) => ({ url })) }
   })

@@ -140,7 +140,7 @@ describe("stores in memory", () => {
         { organizationId, jobId: request.id, purpose: "submit", upstreamId: null },
         {
           weight: 1,
-          describe: Effect.succeed({
+          describe: () => ({
             ...{ method: "POST", url: "http://vendor.test", status: 200, failure: null },
             ...{ startedAt: new Date(0), durationMillis: 1, request: null, answer: null },
             outcome: "200"

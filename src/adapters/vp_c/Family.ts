@@ -6,7 +6,7 @@ import type { VendorAnswer } from "../vendorHttp.ts"
 export interface Submit {
   /** Below the family's segment, starting with a slash. */
   readonly path: string
-  readonly body: unknown
+  readonly body: object
 }
 
 /** How one family of the relay writes its orders and answers. */

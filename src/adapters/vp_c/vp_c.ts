@@ -1,6 +1,5 @@
 /** vp_c: a relay of other vendors; it speaks like the protocol the catalog lists a model under. */
 import { Effect } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import type { RelayFamily } from "../../domain/VideoProtocol.ts"
 import type { VideoAdapter } from "../../services/ProtocolAdapter.ts"
@@ -8,7 +7,9 @@ import { Protocols } from "../../services/Protocols.ts"
 import { saysError } from "../errorText.ts"
 import { VendorLimits } from "../limits.ts"
 import { relayRoot, videoSegments } from "../relay.ts"
+import { VendorWire } from "../VendorWire.ts"
 import { refusal, send } from "../vendorHttp.ts"
+import { bearer, get, post } from "../vendorRequest.ts"
 import type { Family } from "./Family.ts"
 import { familyA } from "./familyA.ts"
 import { familyD } from "./familyD.ts"
@@ -27,7 +28,7 @@ const families: Readonly<Record<RelayFamily, Family>> = {
 // Calls
 
 export const makeVpC = Effect.gen(function* () {
-  const http = yield* HttpClient.HttpClient
+  const wire = yield* VendorWire
   const limits = yield* VendorLimits
   const protocols = yield* Protocols
 
@@ -47,11 +48,8 @@ export const makeVpC = Effect.gen(function* () {
     const { family, segment } = yield* familyOf(order.listedProtocol)
     const submit = yield* Effect.fromResult(family.toSubmit(order))
     const url = `${relayRoot(account.baseUrl)}/${segment}${submit.path}`
-    const request = HttpClientRequest.post(url).pipe(
-      HttpClientRequest.bearerToken(account.apiKey),
-      HttpClientRequest.bodyJsonUnsafe(submit.body)
-    )
-    const answer = yield* send(http, request, limits.submit)
+    const request = post(url, bearer(account), submit.body)
+    const answer = yield* send(wire, request, limits.submit)
     // The relay tells its own refusals also with HTTP 200, beside whatever else the body holds.
     if (saysError(answer.body)) return yield* Effect.fail(refusal(account, answer))
     return yield* Effect.fromResult(family.readSubmitted(account, answer, submit))
@@ -60,8 +58,8 @@ export const makeVpC = Effect.gen(function* () {
   const poll: VideoAdapter["poll"] = Effect.fn("vp_c.poll")(function* (account, task) {
     const { family, segment } = yield* familyOf(task.listedProtocol)
     const url = `${relayRoot(account.baseUrl)}/${segment}${family.pollPath(task.upstreamId)}`
-    const request = HttpClientRequest.get(url).pipe(HttpClientRequest.bearerToken(account.apiKey))
-    const answer = yield* send(http, request, limits.poll)
+    const request = get(url, bearer(account))
+    const answer = yield* send(wire, request, limits.poll)
     if (answer.status === 404) return { _tag: "Unknown" as const }
     return yield* Effect.fromResult(family.readPolled(account, answer))
   })

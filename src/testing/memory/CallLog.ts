@@ -1,6 +1,6 @@
 /** Calls to vendors in memory, kept in the order in which they were reported. */
 import { Clock, Effect, FiberSet, Layer, Semaphore } from "effect"
-import { Digest, SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import {
   CallLog,
   type CallLogShape,
@@ -21,7 +21,6 @@ export const layerCallLogMemory = Layer.effect(
   Effect.gen(function* () {
     const { calls } = yield* MemoryStore
     const random = yield* SecureRandom.SecureRandom
-    const digest = yield* Digest.Digest
     const { callLogDays } = yield* Settings
     const describing = yield* FiberSet.make<void>()
     const inOrder = yield* Semaphore.make(1)
@@ -44,8 +43,7 @@ export const layerCallLogMemory = Layer.effect(
 
     const record: CallLogShape["record"] = (subject, { describe }) =>
       Effect.gen(function* () {
-        const call = yield* Effect.provideService(describe, Digest.Digest, digest)
-        keep(`uc_${yield* random.uuidV7()}`, subject, call)
+        keep(`uc_${yield* random.uuidV7()}`, subject, describe())
       }).pipe(
         // Without its cause, which may quote what was to be redacted.
         Effect.catchCause(() => Effect.logWarning("a call to a vendor could not be described")),

@@ -1,0 +1,37 @@
+/** Vendors without sockets: what goes out is handed to a function, and its answer comes in. */
+import { Effect } from "effect"
+import { VendorWire, type WireFault } from "../../src/adapters/VendorWire.ts"
+import type { VendorRequest } from "../../src/adapters/vendorRequest.ts"
+
+export interface Reply {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+export const jsonBody = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value))
+
+export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, WireFault>) => {
+  const answered = (request: VendorRequest) =>
+    Effect.map(
+      Effect.suspend(() => answer(request)),
+      ({ status = 200, headers = {}, body }) => ({
+        status,
+        headers,
+        body
+      })
+    )
+  return VendorWire.of({
+    exchange: (request, maxBytes) =>
+      Effect.map(answered(request), ({ body, ...head }) => ({
+        ...head,
+        chunks: [body],
+        whole: body.byteLength <= maxBytes
+      })),
+    open: (request) =>
+      Effect.map(answered(request), ({ body, ...head }) => {
+        const left: Array<Uint8Array> = [body]
+        return { ...head, read: Effect.sync(() => left.shift() ?? null) }
+      })
+  })
+}
