@@ -1,14 +1,17 @@
 #!/usr/bin/env node
 /** Starts the gateway: reads the configuration, picks the database, serves until it is stopped. */
 
+// Before the first schema is used: decoding by compiled functions costs a fraction.
+import "effect/schema/SchemaJITCompiler/enable"
 import { join } from "node:path"
-import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/index.ts"
 import { layerVendorLimits } from "./adapters/limits.ts"
 import { layerVendorWire } from "./adapters/VendorWire.ts"
 import { type GatewayConfig, loadConfig } from "./config.ts"
+import { layerSecureRandom } from "./crypto.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerChanges } from "./postgres/Changes.ts"
@@ -85,7 +88,7 @@ const program = Effect.gen(function* () {
   const secrets = yield* loadSecrets(config)
   return yield* config.demo ? serveDemo(config, secrets) : serve(config, secrets)
 }).pipe(
-  Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]),
+  Effect.provide([NodeServices.layer, layerSecureRandom]),
   reportingFailure("media-gateway cannot start")
 )
 

@@ -5,19 +5,19 @@ import { VendorLimits } from "./limits.ts"
 import { readStandardImages } from "./standardImages.ts"
 import { standardUrl } from "./standardUrl.ts"
 import { VendorWire } from "./VendorWire.ts"
-import { send } from "./vendorHttp.ts"
+import { sendOutlined } from "./vendorHttp.ts"
 import { bearer, post } from "./vendorRequest.ts"
 
 export const makeIpA = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const generate: ImageAdapter["generate"] = Effect.fn("ip_a.generate")(function* (account, order) {
+  const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
     const request = post(standardUrl(account.baseUrl, "images/generations"), bearer(account), {
       ...order.body,
       model: order.upstreamModel
     })
-    return yield* readStandardImages(account, yield* send(wire, request, limits.image))
+    return yield* readStandardImages(account, yield* sendOutlined(wire, request, limits.image))
   })
 
   return { generate } satisfies ImageAdapter

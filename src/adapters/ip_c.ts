@@ -7,7 +7,7 @@ import { generateByMessages } from "./messageImages.ts"
 import { imageRowOf, relayRoot } from "./relay.ts"
 import { readStandardImages } from "./standardImages.ts"
 import { VendorWire } from "./VendorWire.ts"
-import { send } from "./vendorHttp.ts"
+import { sendOutlined } from "./vendorHttp.ts"
 import { bearer, post } from "./vendorRequest.ts"
 
 // To the vendor
@@ -23,7 +23,7 @@ export const makeIpC = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const generate: ImageAdapter["generate"] = Effect.fn("ip_c.generate")(function* (account, order) {
+  const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
     const { segment, form } = imageRowOf(order.upstreamModel)
     const family = `${relayRoot(account.baseUrl)}/${segment}`
     if (form === "messages") {
@@ -34,7 +34,7 @@ export const makeIpC = Effect.gen(function* () {
       model: order.upstreamModel,
       n: imageCount(order.body)
     })
-    return yield* readStandardImages(account, yield* send(wire, request, limits.image))
+    return yield* readStandardImages(account, yield* sendOutlined(wire, request, limits.image))
   })
 
   return { generate } satisfies ImageAdapter

@@ -107,7 +107,7 @@ export const makeOpenAi = Effect.gen(function* () {
   const limits = yield* VendorLimits
   const background = yield* Effect.scope
 
-  const complete: TextAdapter["complete"] = Effect.fn("openai.complete")(function* (
+  const complete: TextAdapter["complete"] = Effect.fnUntraced(function* (
     account,
     { upstreamModel, body }
   ) {
@@ -125,7 +125,7 @@ export const makeOpenAi = Effect.gen(function* () {
     } satisfies TextAnswer
   })
 
-  const stream: TextAdapter["stream"] = Effect.fn("openai.stream")(function* (
+  const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (
     account,
     { upstreamModel, body },
     take
@@ -165,7 +165,7 @@ export const makeOpenAi = Effect.gen(function* () {
     }
   })
 
-  const embed: TextAdapter["embed"] = Effect.fn("openai.embed")(function* (
+  const embed: TextAdapter["embed"] = Effect.fnUntraced(function* (
     account,
     { upstreamModel, body }
   ) {

@@ -1,5 +1,5 @@
 /** Reports a call to a vendor to whoever takes note of it, without holding it up. */
-import { Cause, Clock, Effect, Exit, Predicate } from "effect"
+import { Cause, Clock, Effect, Exit, Predicate, References } from "effect"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../services/CallLog.ts"
 import { plainAddress, redact } from "./redaction.ts"
@@ -89,12 +89,15 @@ export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreac
 ): Effect.Effect<A, E> =>
   Effect.withFiber((fiber) => {
     const current = fiber.getRef(CurrentCallSubjects)
-    if (current === null) return call
+    const traced = fiber.getRef(References.TracerEnabled)
+      ? Effect.withSpan(call, `vendor ${request.method}`, { kind: "client" })
+      : call
+    if (current === null) return traced
     const { subjects, log } = current
     const clock = fiber.getRef(Clock.Clock)
     const startedAt = clock.currentTimeMillisUnsafe()
     const [first, ...others] = subjects
-    return Effect.onExit(call, (ended) => {
+    return Effect.onExit(traced, (ended) => {
       const endedAt = clock.currentTimeMillisUnsafe()
       const weight = weigh(request.body) + (Exit.isSuccess(ended) ? ended.value.bytes : 0)
       const report = (subject: CallSubject) =>

@@ -5,6 +5,7 @@
 import { hash } from "node:crypto"
 import { Predicate, Schema } from "effect"
 import { withoutEchoes } from "../domain/echoes.ts"
+import { markedBytes } from "./longTexts.ts"
 
 /** Fields whose texts are ids or words of a small vocabulary; kept when they also look like one. */
 const tokenFields: ReadonlySet<string> = new Set([
@@ -135,6 +136,8 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
   }
 
   const text = (field: string, said: string) => {
+    const unread = markedBytes(said)
+    if (unread !== null) return { characters: unread }
     const data = dataUrl.exec(said)
     if (data !== null) {
       const [head, type = "", base64] = data

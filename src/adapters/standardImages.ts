@@ -3,7 +3,7 @@ import { Clock, Effect, Schema } from "effect"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageResult } from "../services/ProtocolAdapter.ts"
 import { messageOf, saysError } from "./errorText.ts"
-import { refusal, unusable, type VendorAnswer } from "./vendorHttp.ts"
+import { decodedWhole, refusal, unusable, type VendorAnswer } from "./vendorHttp.ts"
 
 const Answer = Schema.StructWithRest(
   Schema.Struct({
@@ -44,8 +44,12 @@ export const readStandardImages = Effect.fnUntraced(function* (
   answer: VendorAnswer
 ): Effect.fn.Return<ImageResult, VendorFailure> {
   const result = toResult(answer)
+  const isComplete = Number.isSafeInteger(result?.created)
+  if (answer.passed !== undefined) {
+    return isComplete ? answer.passed : yield* readStandardImages(account, decodedWhole(answer))
+  }
   if (result === null) return yield* Effect.fail(failure(account, answer))
-  return Number.isSafeInteger(result.created)
+  return isComplete
     ? result
     : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
 })

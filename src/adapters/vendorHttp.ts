@@ -1,9 +1,11 @@
 /** The one way to a vendor: send, wait, and tell a refusal from a loss. */
 import { Duration, Effect, Schema } from "effect"
+import { PassedAnswer } from "../domain/PassedAnswer.ts"
 import { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
 import { messageOf, saysError } from "./errorText.ts"
+import { outlineOf } from "./longTexts.ts"
 import { recordCall } from "./recordCall.ts"
 import { scrub, scrubText } from "./scrub.ts"
 import type { VendorWire, WireAnswer, WireFault, WireHead } from "./VendorWire.ts"
@@ -15,6 +17,11 @@ export interface VendorAnswer {
   readonly body: unknown
   /** Of the body, as it came. */
   readonly bytes: number
+  /**
+   * Set where the answer is large and its long texts were not decoded: they stand in the body as
+   * marks, and the answer as it came is here.
+   */
+  readonly passed?: PassedAnswer
   readonly retryAfterSeconds: number | null
 }
 
@@ -111,14 +118,34 @@ export const headOf = ({ status, headers }: WireHead) => ({
   retryAfterSeconds: parseRetryAfter(headers["retry-after"])
 })
 
+const bodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
+  const body = parseBody(chunks)
+  return { body, bytes: chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0) }
+}
+
+/** Smaller answers are decoded in less time than it takes to look at them. */
+const LARGE_BYTES = 64 * 1024
+
+/** The body with long texts left as they came, where that pays. */
+const outlinedBodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
+  const passed = new PassedAnswer(chunks)
+  const outline = passed.bytes > LARGE_BYTES ? outlineOf(chunks) : null
+  if (outline === null) return bodyOf(chunks)
+  const { value: body, isShortened } = outline
+  return { body, bytes: passed.bytes, ...(isShortened ? { passed } : {}) }
+}
+
+/** The same answer with everything in it decoded. */
+export const decodedWhole = ({ passed, ...answer }: VendorAnswer): VendorAnswer =>
+  passed === undefined ? answer : { ...answer, body: parseBody(passed.chunks) }
+
 /** The answer with its body decoded, when it came whole. */
-export const wholeAnswer = (answer: WireAnswer): Effect.Effect<VendorAnswer, VendorLost> =>
+export const wholeAnswer = (
+  answer: WireAnswer,
+  body: typeof outlinedBodyOf = bodyOf
+): Effect.Effect<VendorAnswer, VendorLost> =>
   answer.whole
-    ? Effect.succeed({
-        ...headOf(answer),
-        body: parseBody(answer.chunks),
-        bytes: answer.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
-      })
+    ? Effect.succeed({ ...headOf(answer), ...body(answer.chunks) })
     : Effect.fail(tooLarge(headOf(answer)))
 
 /** Tells what never reached the vendor from what was lost. */
@@ -131,9 +158,17 @@ export const lostOnTheWay = ({
       : connectionLost()
   )
 
-const exchange = (wire: VendorWire["Service"], request: VendorRequest, options: SendOptions) =>
+const exchange = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: SendOptions,
+  body: typeof outlinedBodyOf
+) =>
   wire.exchange(request, options.maxBytes).pipe(
-    Effect.matchEffect({ onFailure: lostOnTheWay, onSuccess: wholeAnswer }),
+    Effect.matchEffect({
+      onFailure: lostOnTheWay,
+      onSuccess: (answer) => wholeAnswer(answer, body)
+    }),
     Effect.timeoutOrElse({
       duration: options.timeout,
       orElse: () => Effect.fail(timedOut(options.timeout))
@@ -151,7 +186,15 @@ export const send = (
   request: VendorRequest,
   options: SendOptions
 ): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, exchange(wire, request, options))
+  recordCall(request, exchange(wire, request, options, bodyOf))
+
+/** The same, with the long texts of a large answer left as they came. */
+export const sendOutlined = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: SendOptions
+): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(request, exchange(wire, request, options, outlinedBodyOf))
 
 export interface RefusalText {
   /** Where it stands in no usual place of the body. */

@@ -187,7 +187,7 @@ export const makeVpD = Effect.gen(function* () {
     return answer.body.data
   })
 
-  const submit: VideoAdapter["submit"] = Effect.fn("vp_d.submit")(function* (account, order) {
+  const submit: VideoAdapter["submit"] = Effect.fnUntraced(function* (account, order) {
     const mode = modeOf(order)
     const model = encodeURIComponent(order.upstreamModel)
     const request = post(
@@ -209,27 +209,25 @@ export const makeVpD = Effect.gen(function* () {
     return { answer, rows: rowsOf(yield* open(account, answer)) }
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_d.poll")(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
     const { answer, rows } = yield* askFor(account, task.upstreamId)
     return yield* Effect.fromResult(readRow(account, answer, rows, task.upstreamId))
   })
 
-  const pollTogether: VideoPollTogether["poll"] = Effect.fn("vp_d.pollTogether")(
-    function* (account, tasks) {
-      const ids = tasks.map(({ upstreamId }) => upstreamId)
-      const { answer, rows } = yield* askFor(account, ids.join(","))
-      const asked = new Set(ids)
-      const readable = rows.filter(isRow).filter(({ id }) => asked.has(id))
-      // A row nobody can place may be that of any id without one: those are not unknown.
-      const all = readable.length === rows.length
-      const found = new Set(readable.map(({ id }) => id))
-      return new Map(
-        ids
-          .filter((id) => found.has(id) || !all)
-          .map((id) => [id, readRow(account, answer, rows, id)] as const)
-      )
-    }
-  )
+  const pollTogether: VideoPollTogether["poll"] = Effect.fnUntraced(function* (account, tasks) {
+    const ids = tasks.map(({ upstreamId }) => upstreamId)
+    const { answer, rows } = yield* askFor(account, ids.join(","))
+    const asked = new Set(ids)
+    const readable = rows.filter(isRow).filter(({ id }) => asked.has(id))
+    // A row nobody can place may be that of any id without one: those are not unknown.
+    const all = readable.length === rows.length
+    const found = new Set(readable.map(({ id }) => id))
+    return new Map(
+      ids
+        .filter((id) => found.has(id) || !all)
+        .map((id) => [id, readRow(account, answer, rows, id)] as const)
+    )
+  })
 
   return {
     submit,

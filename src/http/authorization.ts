@@ -4,7 +4,7 @@ import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { InvalidApiKey, RateLimited } from "../domain/Errors.ts"
-import { Access, type Caller, lacksScope } from "../services/Access.ts"
+import { Access, type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { makeRequestRates, type Rate } from "../services/RequestRates.ts"
 import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
@@ -35,6 +35,11 @@ const tooManyAtOnce = (bound: number, kind: string): RateLimited =>
     retryAfterSeconds: 1
   })
 
+const scopesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Scope> => {
+  const asked = Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
+  return typeof asked === "string" ? [asked] : asked
+}
+
 /** A request that does nothing but wait. */
 const isHeldOpen = (endpoint: HttpApiEndpoint.Top, query: Readonly<Record<string, unknown>>) => {
   const held = Context.getOrUndefined(endpoint.annotations, HeldOpen)
@@ -56,42 +61,40 @@ export const layerAuthorization = Layer.effect(
     /** Counts the request against its key, and says so on its answer, whatever that is. */
     const withinRate = Effect.fnUntraced(function* (caller: Caller) {
       const perMinute = caller.requestsPerMinute ?? settings.keyRequestsPerMinute
-      if (perMinute === 0) return
+      if (perMinute === 0) return null
       const rate = yield* rates.take(caller.keyId, perMinute)
       yield* withHeaders(rateHeaders(rate))
-      if (!rate.allowed) return yield* tooManyRequests(rate)
+      return rate.allowed ? null : tooManyRequests(rate)
     })
 
-    const scoped = Effect.fnUntraced(function* (caller: Caller, endpoint: HttpApiEndpoint.Top) {
-      const asked = Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []
-      const oneOf = typeof asked === "string" ? [asked] : asked
-      if (!oneOf.some((scope) => caller.scopes.has(scope))) {
-        return yield* lacksScope(caller, oneOf)
-      }
-    })
+    const scoped = (caller: Caller, endpoint: HttpApiEndpoint.Top) => {
+      const oneOf = scopesOf(endpoint)
+      return oneOf.some((scope) => caller.scopes.has(scope)) ? null : lacksScope(caller, oneOf)
+    }
 
     /** The place among its organisation's requests is kept until the answer has left. */
     const admitted = Effect.fnUntraced(function* (caller: Caller, endpoint: HttpApiEndpoint.Top) {
       const waiting = isHeldOpen(endpoint, yield* HttpServerRequest.ParsedSearchParams)
-      if (yield* (waiting ? waits : requests).take(caller.organizationId)) return
-      return yield* waiting
+      if (yield* (waiting ? waits : requests).take(caller.organizationId)) return null
+      return waiting
         ? tooManyAtOnce(organizationWaits, "requests that wait at this gateway")
         : tooManyAtOnce(organizationInFlight, "requests at this gateway")
     })
 
     return Authorization.of({
-      bearer: Effect.fnUntraced(function* (handler, { credential, endpoint }) {
-        const checked = yield* Effect.gen(function* () {
-          const caller = yield* unsent(access.authenticate(credential))
-          yield* withinRate(caller)
-          yield* scoped(caller, endpoint)
-          yield* admitted(caller, endpoint)
-          return caller
-        }).pipe(Effect.result)
-        return checked._tag === "Failure"
-          ? errorResponse(checked.failure)
-          : yield* Effect.provideService(handler, CurrentCaller, checked.success)
-      })
+      bearer: (handler, { credential, endpoint }) =>
+        Effect.matchEffect(unsent(access.authenticate(credential)), {
+          onFailure: (error) => Effect.succeed(errorResponse(error)),
+          onSuccess: Effect.fnUntraced(function* (caller) {
+            const refused =
+              (yield* withinRate(caller)) ??
+              scoped(caller, endpoint) ??
+              (yield* admitted(caller, endpoint))
+            return refused === null
+              ? yield* Effect.provideService(handler, CurrentCaller, caller)
+              : errorResponse(refused)
+          })
+        })
     })
   })
 )

@@ -3,9 +3,10 @@
  * request is answered; what it says of its length does not, or slow clients would take all the room
  * with nothing but a head.
  */
+import { IncomingMessage } from "node:http"
 import { Effect, type Scope, Stream } from "effect"
 import { HttpBody, HttpClientRequest, HttpServerRequest } from "effect/http"
-import { Overloaded, PayloadTooLarge } from "../domain/Errors.ts"
+import { InvalidRequest, Overloaded, PayloadTooLarge } from "../domain/Errors.ts"
 import { makeShares } from "../services/Shares.ts"
 import { MAX_FIELD_BYTES } from "./api/Reserved.ts"
 
@@ -35,6 +36,9 @@ const noRoom = new Overloaded({
 export const bodyTooLarge = (limit: number): PayloadTooLarge =>
   new PayloadTooLarge({ message: `The body of this request may have at most ${limit} bytes` })
 
+const unreadable = new InvalidRequest({ message: "The body could not be read" })
+
+/** The members by which a handler reads a body. */
 const readers: ReadonlySet<string | symbol> = new Set([
   "arrayBuffer",
   "json",
@@ -44,14 +48,42 @@ const readers: ReadonlySet<string | symbol> = new Set([
 ])
 
 /** The request with the bytes that were read of it; all else, its socket too, is its own. */
-const withBody = (request: Request, bytes: Uint8Array): Request => {
-  const read = HttpServerRequest.fromClientRequest(
-    HttpClientRequest.post(request.url, { body: HttpBody.uint8Array(bytes) })
-  )
+const withBody = (request: Request, bytes: Buffer): Request => {
+  const text = Effect.sync(() => bytes.toString())
+  const otherwise = () =>
+    HttpServerRequest.fromClientRequest(
+      HttpClientRequest.post(request.url, { body: HttpBody.uint8Array(bytes) })
+    )
   return new Proxy(request, {
-    get: (whole, name) => Reflect.get(readers.has(name) ? read : whole, name)
+    get: (whole, name) => {
+      if (name === "text") return text
+      return Reflect.get(readers.has(name) ? otherwise() : whole, name)
+    }
   })
 }
+
+/** Reads a short body off its socket: Effect's streams cost more than all the rest of a request. */
+const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
+  Effect.callback((resume) => {
+    const pieces: Array<Buffer> = []
+    const add = (piece: Buffer) => void pieces.push(piece)
+    const end = () => {
+      leave()
+      const [only] = pieces
+      resume(
+        Effect.succeed(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces))
+      )
+    }
+    const fail = () => {
+      leave()
+      resume(Effect.fail(unreadable))
+    }
+    const leave = () => {
+      source.off("data", add).off("end", end).off("error", fail).off("close", fail)
+    }
+    source.on("data", add).on("end", end).on("error", fail).on("close", fail)
+    return Effect.sync(leave)
+  })
 
 export const makeBodies = (budgetBytes: number) => {
   const room = makeShares({
@@ -107,12 +139,20 @@ export const makeBodies = (budgetBytes: number) => {
       organizationId: string | null,
       request: Request,
       limit: number
-    ): Effect.fn.Return<ReadBody, Overloaded | PayloadTooLarge, Scope.Scope> {
+    ): Effect.fn.Return<ReadBody, InvalidRequest | Overloaded | PayloadTooLarge, Scope.Scope> {
       const owner = organizationId ?? OPERATOR
       const expected = Number(request.headers["content-length"] ?? limit)
       if (organizationId === null || expected <= AT_ONCE_BYTES) {
         yield* take(owner, expected)
-        return { request, bytes: Buffer.from(yield* Effect.orDie(request.arrayBuffer)) }
+        const { source } = request
+        // Who expects to be told to go on is told by Effect's own reader.
+        const bytes =
+          organizationId !== null &&
+          source instanceof IncomingMessage &&
+          request.headers.expect === undefined
+            ? yield* readFromSocket(source)
+            : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
+        return { request: withBody(request, bytes), bytes }
       }
       const bytes = yield* readAsItComes(owner, request, limit)
       return { request: withBody(request, bytes), bytes }

@@ -2,7 +2,7 @@
  * What surrounds every route: a request id on every answer, an answer for every path and method,
  * and nothing of our insides in any of them.
  */
-import { Cause, Effect } from "effect"
+import { Cause, Context, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type GatewayError, InternalError, MethodNotAllowed, NotFound } from "../domain/Errors.ts"
@@ -10,7 +10,7 @@ import { Shutdown } from "../services/Shutdown.ts"
 import { comeAgain, isPassing } from "../services/storeTrouble.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./measure.ts"
-import { RequestId } from "./requestId.ts"
+import { AnswerHeaders, RequestId } from "./requestId.ts"
 import { pathOf, routesAt } from "./routes.ts"
 
 const MAX_QUOTED_PATH = 200
@@ -73,29 +73,35 @@ export const layerEdge = HttpRouter.middleware(
     const random = yield* SecureRandom.SecureRandom
     const shutdown = yield* Shutdown
     return (route) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const requestId = `req_${yield* random.uuidV7()}`
-        const ids = idsOf(request)
-        const response = yield* route.pipe(
-          Effect.catchCause((cause) => {
+      Effect.flatMap(random.uuidV7(), (uuid) =>
+        Effect.withFiber((fiber) => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const requestId = `req_${uuid}`
+          const ids = idsOf(request)
+          const headers: Record<string, string> = {}
+          const answered = Effect.catchCause(route, (cause) => {
             const failure = Cause.squash(cause)
             if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))
             return Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
               : unforeseen(request, cause)
-          }),
-          Effect.annotateLogs({ requestId, ...ids }),
-          Effect.provideService(RequestId, requestId),
-          (answered) => measured(answered, request)
-        )
-        return HttpServerResponse.setHeaders(response, {
-          ...ids,
-          "x-request-id": requestId,
-          // The client's next request then goes to a gateway that stays.
-          ...(shutdown.hasBegun() ? { connection: "close" } : {})
+          }).pipe(
+            Effect.annotateLogs({ requestId, ...ids }),
+            Effect.provideContext(
+              Context.make(RequestId, requestId).pipe(Context.add(AnswerHeaders, headers))
+            )
+          )
+          return Effect.map(measured(answered, request), (response) =>
+            HttpServerResponse.setHeaders(response, {
+              ...headers,
+              ...ids,
+              "x-request-id": requestId,
+              // The client's next request then goes to a gateway that stays.
+              ...(shutdown.hasBegun() ? { connection: "close" } : {})
+            })
+          )
         })
-      })
+      )
   }),
   { global: true }
 )

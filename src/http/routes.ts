@@ -28,7 +28,15 @@ const routes: ReadonlyArray<Route> = (() => {
 })()
 
 /** The path of a request, without its query. */
-export const pathOf = (url: string): string => url.split(/[?#]/, 1)[0] ?? url
+export const pathOf = (url: string): string => {
+  const end = url.search(/[?#]/)
+  return end < 0 ? url : url.slice(0, end)
+}
+
+/** Those without a parameter, which the most frequent requests are for. */
+const plainRoutes = new Map(
+  routes.filter(({ path }) => !path.includes(":")).map((route) => [route.path, [route]] as const)
+)
 
 export const routesAt = (path: string): ReadonlyArray<Route> =>
-  routes.filter(({ pattern }) => pattern.test(path))
+  plainRoutes.get(path) ?? routes.filter(({ pattern }) => pattern.test(path))

@@ -1,5 +1,6 @@
 /** Organisations, members and keys in PostgreSQL. Keys are looked up by their keyed hash. */
-import { Clock, Effect, Layer, type Redacted, Schema } from "effect"
+import { hash } from "node:crypto"
+import { Clock, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
@@ -31,6 +32,7 @@ export const layerAccess = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const hashOf = yield* makeApiKeyHash
+    const recentHashes = new Map<string, string>()
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
@@ -54,11 +56,25 @@ export const layerAccess = Layer.effect(
       return { caller, expiresAt: row.expires_at }
     })
 
+    /** The keyed hash costs many times a plain one, by which it is found again; no key is kept. */
+    const hashHexOf = (key: Redacted.Redacted): Effect.Effect<string> => {
+      const digest = hash("sha256", Redacted.value(key), "base64")
+      const known = recentHashes.get(digest)
+      return known !== undefined
+        ? Effect.succeed(known)
+        : Effect.map(hashOf(key), (bytes) => {
+            if (recentHashes.size >= CACHED_KEYS) recentHashes.clear()
+            const hex = Hex.encode(bytes)
+            recentHashes.set(digest, hex)
+            return hex
+          })
+    }
+
     const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
 
     const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* (key) {
       if (!isWellFormedApiKey(key)) return yield* refusedKey
-      const found = yield* find(Hex.encode(yield* hashOf(key)))
+      const found = yield* find(yield* hashHexOf(key))
       if (found === null) return yield* refusedKey
       if (
         found.expiresAt !== null &&

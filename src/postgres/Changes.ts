@@ -41,8 +41,9 @@ export const layerChanges = Layer.effect(
     /** When the latest beat was sent that has come back. */
     let provenAtMillis = Number.NEGATIVE_INFINITY
     let wasHeard = false
-    const isListening = Effect.map(monotonicMillis, (now) => now - provenAtMillis <= LEASE_MILLIS)
-    const { changed, mark, isFresh } = yield* makeMarks(isListening)
+    const { changed, mark, isFresh, isListening } = yield* makeMarks(
+      (now) => now - provenAtMillis <= LEASE_MILLIS
+    )
 
     /** One connection's life, from its opening to its loss. */
     const listen = Effect.scoped(

@@ -33,8 +33,8 @@ export class Changes extends Context.Service<
       change: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | SqlError.SqlError, R>
     mark(topic: Topic): Effect.Effect<Mark>
-    /** True while what was read after the mark may be used without reading it again. */
-    isFresh(mark: Mark): Effect.Effect<boolean>
+    /** True when what was read after the mark may be used, at that time of the monotonic clock. */
+    isFresh(mark: Mark, atMillis: number): boolean
     /** True while changes made by other gateways are known to arrive. */
     readonly isListening: Effect.Effect<boolean>
   }
@@ -46,11 +46,14 @@ export const monotonicMillis = Effect.map(
   (nanos) => Number(nanos) / 1_000_000
 )
 
+/** True while changes made by other gateways are known to arrive, at a time of the monotonic clock. */
+export type Listening = (atMillis: number) => boolean
+
 /**
  * What every implementation shares. While `isListening` answers true, what was read holds until a
  * change is heard of; otherwise for a moment only (`unheardCacheSeconds`).
  */
-export const makeMarks = Effect.fnUntraced(function* (isListening: Effect.Effect<boolean>) {
+export const makeMarks = Effect.fnUntraced(function* (listensAt: Listening) {
   const settings = yield* Settings
   const generations: Record<Topic, number> = { keys: 0, catalog: 0 }
   let marks = 0
@@ -66,13 +69,13 @@ export const makeMarks = Effect.fnUntraced(function* (isListening: Effect.Effect
       return { topic, order: marks, atMillis, generation: generations[topic] }
     })
 
-  const isFresh: Changes["Service"]["isFresh"] = Effect.fnUntraced(function* (taken) {
+  const isFresh: Changes["Service"]["isFresh"] = (taken, atMillis) => {
     if (taken.generation !== generations[taken.topic]) return false
-    const seconds = (yield* isListening) ? settings.cacheSeconds : settings.unheardCacheSeconds
-    return (yield* monotonicMillis) - taken.atMillis <= seconds * 1000
-  })
+    const seconds = listensAt(atMillis) ? settings.cacheSeconds : settings.unheardCacheSeconds
+    return atMillis - taken.atMillis <= seconds * 1000
+  }
 
-  return { changed, mark, isFresh }
+  return { changed, mark, isFresh, isListening: Effect.map(monotonicMillis, listensAt) }
 })
 
 /** For a gateway that has its database to itself: there is nobody else to tell or to hear. */
@@ -80,8 +83,7 @@ export const layerChangesAlone = Layer.effect(
   Changes,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const isListening = Effect.succeed(true)
-    const { changed, mark, isFresh } = yield* makeMarks(isListening)
+    const { changed, mark, isFresh, isListening } = yield* makeMarks(() => true)
     return Changes.of({
       telling: (topic, change) => Effect.ensuring(sql.withTransaction(change), changed([topic])),
       mark,

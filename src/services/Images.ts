@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import type { ImageUnsupportedProtocol } from "../domain/Errors.ts"
 import { ImageQuote } from "../domain/ImagePricing.ts"
 import type { ImageBody } from "../domain/ImageRequest.ts"
+import { PassedAnswer } from "../domain/PassedAnswer.ts"
 import { unitOf } from "../domain/Quote.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
@@ -70,7 +71,9 @@ export const layerImages = Layer.effect(
           result: ImageResult
         ): Effect.fn.Return<StoredAnswer | null> {
           if (key === null) return null
-          if (!carriesImages(result)) return { _tag: "Images", result }
+          if (!(result instanceof PassedAnswer) && !carriesImages(result)) {
+            return { _tag: "Images", result }
+          }
           yield* repeats.remember(caller.organizationId, key, result)
           return { _tag: "Images", result: null }
         })

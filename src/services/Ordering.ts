@@ -171,23 +171,39 @@ export const layerOrdering = Layer.effect(
       }
     })
 
-    const place: Ordering["Service"]["place"] = Effect.fnUntraced(function* ({
-      organizationId,
-      channelId
-    }) {
-      if (!(yield* running.take(organizationId))) {
+    /** What refuses the order, and whose places it has when nothing does. */
+    const takePlaces = (organizationId: string, channelId: string): RateLimited | null => {
+      const own = `${organizationId} ${channelId}`
+      if (!running.tryTake(organizationId)) {
         const bound = `${organizationInFlight} orders running at this gateway`
-        return yield* busy(`This organisation may have ${bound}`, null)
+        return busy(`This organisation may have ${bound}`, null)
       }
-      if (!(yield* ownCalls.take(`${organizationId} ${channelId}`))) {
+      if (!ownCalls.tryTake(own)) {
+        running.giveBack(organizationId)
         const bound = "as many orders as it may have at the channel of this model"
-        return yield* busy(`This organisation has ${bound}`, "model")
+        return busy(`This organisation has ${bound}`, "model")
       }
-      if (!(yield* calls.take(channelId))) {
+      if (!calls.tryTake(channelId)) {
+        running.giveBack(organizationId)
+        ownCalls.giveBack(own)
         const bound = "busy with as many orders as it may have"
-        return yield* busy(`The channel of this model is ${bound}`, "model")
+        return busy(`The channel of this model is ${bound}`, "model")
       }
-    })
+      return null
+    }
+
+    const place: Ordering["Service"]["place"] = ({ organizationId, channelId }) =>
+      Effect.suspend(() => {
+        const refused = takePlaces(organizationId, channelId)
+        if (refused !== null) return Effect.fail(refused)
+        return Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            running.giveBack(organizationId)
+            ownCalls.giveBack(`${organizationId} ${channelId}`)
+            calls.giveBack(channelId)
+          })
+        )
+      }).pipe(Effect.uninterruptible)
 
     return Ordering.of({ model, account, place })
   })

@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, type Redacted, type Result } from "effect"
 import type { ImageBody } from "../domain/ImageRequest.ts"
+import type { PassedAnswer } from "../domain/PassedAnswer.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import type { TokenCounts } from "../domain/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
@@ -85,7 +86,7 @@ export interface ImageOrder {
 }
 
 /** `{created, data: [{url} | {b64_json}]}` in the standard form; further fields may follow. */
-export type ImageResult = Readonly<Record<string, unknown>>
+export type ImageResult = Readonly<Record<string, unknown>> | PassedAnswer
 
 export interface ImageAdapter {
   /** Makes the images and waits for them. Never repeated on failure. */

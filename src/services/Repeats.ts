@@ -7,6 +7,7 @@ import { Digest } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { canonicalJson } from "../domain/canonicalJson.ts"
 import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
+import type { PassedAnswer } from "../domain/PassedAnswer.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
 
@@ -17,7 +18,7 @@ export interface RequestKey {
 }
 
 /** The JSON object an order was answered with. */
-export type AnswerBody = Readonly<Record<string, unknown>>
+export type AnswerBody = Readonly<Record<string, unknown>> | PassedAnswer
 
 /** The key was taken by another hold in the meantime. */
 export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}
@@ -69,7 +70,7 @@ export class Repeats extends Context.Service<
 
 /** Every store makes keys alike, so that a repeat is known wherever it arrives. */
 export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"]["keyOf"] =>
-  Effect.fn("Repeats.keyOf")(function* (key, path, body) {
+  Effect.fnUntraced(function* (key, path, body) {
     const text = new TextEncoder().encode(`${path}\n${canonicalJson(body)}`)
     const hash = yield* Effect.orDie(digest.digest(Digest.sha256, text))
     return { key, fingerprint: Hex.encode(hash) }

@@ -7,6 +7,9 @@ export interface Shares {
    * would have more than they may. Whoever has nothing may take one thing larger than the bound.
    */
   take(owner: string, amount?: number): Effect.Effect<boolean, never, Scope.Scope>
+  /** The same, until `giveBack` is called with the same. */
+  tryTake(owner: string, amount?: number): boolean
+  giveBack(owner: string, amount?: number): void
   /** A share of nothing at first, for what is not known beforehand; given back with the scope. */
   open(owner: string): Effect.Effect<Share, never, Scope.Scope>
 }
@@ -43,16 +46,24 @@ export const makeShares = (bounds: {
   const mayHave = (owner: string, mine: number, amount: number): boolean =>
     fits((taken.get(owner) ?? 0) - mine, amount, each) && fits(all - mine, amount, together)
 
+  const tryTake = (owner: string, amount = 1): boolean => {
+    const isRoom = mayHave(owner, 0, amount)
+    if (isRoom) change(owner, amount)
+    return isRoom
+  }
+
   return {
     take: (owner, amount = 1) =>
-      Effect.suspend(() => {
-        if (!mayHave(owner, 0, amount)) return Effect.succeed(false)
-        change(owner, amount)
-        return Effect.as(
-          Effect.addFinalizer(() => Effect.sync(() => change(owner, -amount))),
-          true
-        )
-      }).pipe(Effect.uninterruptible),
+      Effect.suspend(() =>
+        tryTake(owner, amount)
+          ? Effect.as(
+              Effect.addFinalizer(() => Effect.sync(() => change(owner, -amount))),
+              true
+            )
+          : Effect.succeed(false)
+      ).pipe(Effect.uninterruptible),
+    tryTake,
+    giveBack: (owner, amount = 1) => change(owner, -amount),
     open: (owner) =>
       Effect.suspend(() => {
         let mine = 0

@@ -87,94 +87,88 @@ export const layerTexts = Layer.effect(
         }).pipe(Effect.scoped)
       )
 
-    const complete: Texts["Service"]["complete"] = Effect.fn("Texts.complete")(
-      function* (caller, body, key) {
-        const order = yield* prepare(caller, key, chatRequest(body), textDeadlineSeconds)
-        const { adapter, account, upstreamModel } = order
-        return yield* whole(order, adapter.complete(account, { upstreamModel, body }))
-      }
-    )
+    const complete: Texts["Service"]["complete"] = Effect.fnUntraced(function* (caller, body, key) {
+      const order = yield* prepare(caller, key, chatRequest(body), textDeadlineSeconds)
+      const { adapter, account, upstreamModel } = order
+      return yield* whole(order, adapter.complete(account, { upstreamModel, body }))
+    })
 
-    const embed: Texts["Service"]["embed"] = Effect.fn("Texts.embed")(
-      function* (caller, body, key) {
-        const order = yield* prepare(caller, key, embeddingRequest(body), textDeadlineSeconds)
-        const { adapter, account, upstreamModel } = order
-        return yield* whole(order, adapter.embed(account, { upstreamModel, body }))
-      }
-    )
+    const embed: Texts["Service"]["embed"] = Effect.fnUntraced(function* (caller, body, key) {
+      const order = yield* prepare(caller, key, embeddingRequest(body), textDeadlineSeconds)
+      const { adapter, account, upstreamModel } = order
+      return yield* whole(order, adapter.embed(account, { upstreamModel, body }))
+    })
 
-    const write: Texts["Service"]["write"] = Effect.fn("Texts.write")(
-      function* (caller, body, key) {
-        const order = yield* prepare(caller, key, chatRequest(body), textStreamDeadlineSeconds)
-        const outlet = yield* makeOutlet<UpstreamError>({
-          roomBytes: ROOM_BYTES,
-          patience: Duration.seconds(patience)
+    const write: Texts["Service"]["write"] = Effect.fnUntraced(function* (caller, body, key) {
+      const order = yield* prepare(caller, key, chatRequest(body), textStreamDeadlineSeconds)
+      const outlet = yield* makeOutlet<UpstreamError>({
+        roomBytes: ROOM_BYTES,
+        patience: Duration.seconds(patience)
+      })
+      const begun = yield* Deferred.make<void, TextRefusal | KeyAlreadyUsed>()
+      const written: { usage: TokenCounts | null; outputBytes: number } = {
+        usage: null,
+        outputBytes: 0
+      }
+      const take = Effect.fnUntraced(function* (piece: TextPiece) {
+        // A count of what came before is none of a text that goes on.
+        written.usage = piece.usage ?? (piece.outputBytes > 0 ? null : written.usage)
+        written.outputBytes += piece.outputBytes
+        if (piece.event === null) return
+        yield* outlet.offer(piece.event)
+        yield* Deferred.succeed(begun, undefined)
+      })
+      /** What the vendor counted in mid-stream may be of what it had read alone. */
+      const brokenOff = { streamed: true, usage: null }
+
+      const { adapter, account, upstreamModel } = order
+      const streamed = adapter.stream(account, { upstreamModel, body }, take).pipe(
+        Effect.as(null),
+        // Also a defect of ours comes after what it broke off had been delivered.
+        Effect.catchCause((cause) =>
+          written.outputBytes > 0 && !Cause.hasInterrupts(cause)
+            ? Effect.succeed(cause)
+            : Effect.failCause(cause)
+        ),
+        Effect.onInterrupt(() =>
+          written.outputBytes > 0
+            ? Effect.ignore(capture(order, { ...written, ...brokenOff }))
+            : Effect.void
+        )
+      )
+      const charged = Effect.gen(function* () {
+        const broken = yield* called(order, streamed)
+        yield* capture(order, {
+          ...written,
+          streamed: true,
+          ...(broken === null ? {} : brokenOff)
         })
-        const begun = yield* Deferred.make<void, TextRefusal | KeyAlreadyUsed>()
-        const written: { usage: TokenCounts | null; outputBytes: number } = {
-          usage: null,
-          outputBytes: 0
+        if (broken === null) return
+        if (Cause.hasDies(broken)) {
+          yield* Effect.logError("a stream was broken off by a defect", broken).pipe(
+            Effect.annotateLogs({ hold_id: order.id })
+          )
         }
-        const take = Effect.fnUntraced(function* (piece: TextPiece) {
-          // A count of what came before is none of a text that goes on.
-          written.usage = piece.usage ?? (piece.outputBytes > 0 ? null : written.usage)
-          written.outputBytes += piece.outputBytes
-          if (piece.event === null) return
-          yield* outlet.offer(piece.event)
-          yield* Deferred.succeed(begun, undefined)
-        })
-        /** What the vendor counted in mid-stream may be of what it had read alone. */
-        const brokenOff = { streamed: true, usage: null }
-
-        const { adapter, account, upstreamModel } = order
-        const streamed = adapter.stream(account, { upstreamModel, body }, take).pipe(
-          Effect.as(null),
-          // Also a defect of ours comes after what it broke off had been delivered.
-          Effect.catchCause((cause) =>
-            written.outputBytes > 0 && !Cause.hasInterrupts(cause)
-              ? Effect.succeed(cause)
-              : Effect.failCause(cause)
-          ),
-          Effect.onInterrupt(() =>
-            written.outputBytes > 0
-              ? Effect.ignore(capture(order, { ...written, ...brokenOff }))
-              : Effect.void
-          )
-        )
-        const charged = Effect.gen(function* () {
-          const broken = yield* called(order, streamed)
-          yield* capture(order, {
-            ...written,
-            streamed: true,
-            ...(broken === null ? {} : brokenOff)
+        return yield* Effect.failCause(Cause.map(broken, upstreamErrorOf))
+      }).pipe(
+        Effect.onExit((exit) =>
+          Effect.flatMap(Deferred.done(begun, exit), (isFirst) => {
+            if (Exit.isSuccess(exit)) return outlet.end
+            // Where nothing had begun, the failure is the answer, and nobody reads on.
+            return isFirst ? outlet.leave : outlet.failCause(exit.cause)
           })
-          if (broken === null) return
-          if (Cause.hasDies(broken)) {
-            yield* Effect.logError("a stream was broken off by a defect", broken).pipe(
-              Effect.annotateLogs({ hold_id: order.id })
-            )
-          }
-          return yield* Effect.failCause(Cause.map(broken, upstreamErrorOf))
-        }).pipe(
-          Effect.onExit((exit) =>
-            Effect.flatMap(Deferred.done(begun, exit), (isFirst) => {
-              if (Exit.isSuccess(exit)) return outlet.end
-              // Where nothing had begun, the failure is the answer, and nobody reads on.
-              return isFirst ? outlet.leave : outlet.failCause(exit.cause)
-            })
-          )
         )
-        const work = hold(order).pipe(
-          Effect.onError((cause) => Deferred.failCause(begun, cause)),
-          Effect.andThen(Effect.exit(charged)),
-          Effect.andThen(outlet.taken),
-          Effect.scoped
-        )
-        yield* Effect.forkChild(detached(work))
-        yield* Effect.onInterrupt(Deferred.await(begun), () => outlet.leave)
-        return { events: outlet.events, leave: outlet.leave, isCut: outlet.isCut }
-      }
-    )
+      )
+      const work = hold(order).pipe(
+        Effect.onError((cause) => Deferred.failCause(begun, cause)),
+        Effect.andThen(Effect.exit(charged)),
+        Effect.andThen(outlet.taken),
+        Effect.scoped
+      )
+      yield* Effect.forkChild(detached(work))
+      yield* Effect.onInterrupt(Deferred.await(begun), () => outlet.leave)
+      return { events: outlet.events, leave: outlet.leave, isCut: outlet.isCut }
+    })
 
     return Texts.of({ complete, write, embed })
   })

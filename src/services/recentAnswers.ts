@@ -2,6 +2,7 @@
  * Answers with images in base64 and texts that models wrote, kept in memory for repeats of their
  * request: the database takes neither. The oldest go first when the room is used up.
  */
+import { PassedAnswer } from "../domain/PassedAnswer.ts"
 import { holdsLongText } from "../domain/text.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
 import type { AnswerBody, RequestKey } from "./Repeats.ts"
@@ -12,12 +13,13 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
 /** True when an answer carries images themselves, not only their addresses. */
-export const carriesImages = (result: ImageResult): boolean =>
+export const carriesImages = (result: Exclude<ImageResult, PassedAnswer>): boolean =>
   (Array.isArray(result.data) &&
     result.data.some((entry: unknown) => isRecord(entry) && typeof entry.b64_json === "string")) ||
   holdsLongText(result)
 
 const bytesOf = (value: unknown): number => {
+  if (value instanceof PassedAnswer) return value.bytes
   if (typeof value === "string") return value.length
   if (typeof value === "number") return BYTES_PER_NUMBER
   return typeof value === "object" && value !== null

@@ -52,7 +52,8 @@ export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {
             [{ method: "POST", path: `/${protocol}${path}`, body: wire, query: {} }]
           )
           const made = Result.getOrThrow(result)
-          assert.strictEqual(Array.isArray(made.data) ? made.data.length : null, images)
+          const data = "data" in made ? made.data : null
+          assert.strictEqual(Array.isArray(data) ? data.length : null, images)
           const { book } = yield* Simulator
           assert.propertyVal((yield* book).at(-1), "event", "succeeded")
         })

@@ -8,8 +8,7 @@ import { defaultSettings } from "../../src/services/Settings.ts"
 /** A cache over one stored word, with every look-up passing `gate` after it has read. */
 const make = Effect.fnUntraced(function* (listening: boolean) {
   const store = { word: "old", reads: 0, gate: Effect.void, isBroken: false }
-  const isListening = Effect.succeed(listening)
-  const { changed, mark, isFresh } = yield* makeMarks(isListening)
+  const { changed, mark, isFresh, isListening } = yield* makeMarks(() => listening)
   const find = yield* makeFreshCache({
     topic: "keys",
     capacity: 10,

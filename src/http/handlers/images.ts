@@ -1,11 +1,10 @@
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Images } from "../../services/Images.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { makeOnce, otherKind } from "./once.ts"
-import { answerErrors } from "./respond.ts"
+import { answerErrors, answerOf } from "./respond.ts"
 
 export const layerImagesHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -14,7 +13,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
     const images = yield* Images
     const once = yield* makeOnce
     return handlers.handleAll({
-      generate: Effect.fn("images.generate")(function* ({ headers, payload }) {
+      generate: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
         const result = yield* once(
           {
@@ -29,7 +28,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
               recalled._tag === "Images" ? Effect.succeed(recalled.result) : otherKind(recalled)
           }
         )
-        return HttpServerResponse.jsonUnsafe(result)
+        return answerOf(result)
       }, answerErrors)
     })
   })

@@ -1,20 +1,32 @@
 /** How handlers end: errors become answers, here and only here. */
-import { Effect } from "effect"
-import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
+import { PassedAnswer } from "../../domain/PassedAnswer.ts"
 import type { Page, PageRequest } from "../../services/Page.ts"
+import type { AnswerBody } from "../../services/Repeats.ts"
 import { errorResponse } from "../errorResponse.ts"
+import { AnswerHeaders } from "../requestId.ts"
 
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
 
+/** One piece at a time, so that none is copied. */
+const passOn = ({ chunks, bytes }: PassedAnswer) =>
+  HttpServerResponse.stream(Stream.rechunk(Stream.fromArray(chunks), 1), {
+    contentType: "application/json",
+    contentLength: bytes
+  })
+
+export const answerOf = (result: AnswerBody) =>
+  result instanceof PassedAnswer ? passOn(result) : HttpServerResponse.jsonUnsafe(result)
+
 /** Adds headers to the answer of the request that is being handled. */
-export const withHeaders = (
-  headers: Readonly<Record<string, string>>
-): Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =>
-  HttpEffect.appendPreResponseHandler((_, response) =>
-    Effect.succeed(HttpServerResponse.setHeaders(response, headers))
-  )
+export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    Object.assign(fiber.getRef(AnswerHeaders) ?? {}, headers)
+    return Effect.void
+  })
 
 /** The page a list's query asks for. */
 export const pageOf = (query: {

@@ -8,7 +8,7 @@ import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { errorBody } from "../errorResponse.ts"
 import { makeOnce, otherKind } from "./once.ts"
-import { answerErrors } from "./respond.ts"
+import { answerErrors, answerOf } from "./respond.ts"
 
 const utf8 = new TextEncoder()
 const event = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
@@ -39,9 +39,7 @@ const eventStream = Effect.fnUntraced(function* (text: WrittenText) {
 })
 
 const replay = (recalled: Recalled) =>
-  recalled._tag === "Text"
-    ? Effect.succeed(HttpServerResponse.jsonUnsafe(recalled.result))
-    : otherKind(recalled)
+  recalled._tag === "Text" ? Effect.succeed(answerOf(recalled.result)) : otherKind(recalled)
 
 export const layerTextsHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -50,7 +48,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
     const texts = yield* Texts
     const once = yield* makeOnce
     return handlers.handleAll({
-      chat: Effect.fn("texts.chat")(function* ({ headers, payload }) {
+      chat: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
         return yield* once(
           {
@@ -63,14 +61,12 @@ export const layerTextsHandlers = HttpApiBuilder.group(
             order: (key) =>
               payload.stream === true
                 ? Effect.flatMap(texts.write(caller, payload, key), eventStream)
-                : Effect.map(texts.complete(caller, payload, key), (result) =>
-                    HttpServerResponse.jsonUnsafe(result)
-                  ),
+                : Effect.map(texts.complete(caller, payload, key), answerOf),
             replay
           }
         )
       }, answerErrors),
-      embed: Effect.fn("texts.embed")(function* ({ headers, payload }) {
+      embed: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
         return yield* once(
           {
@@ -80,10 +76,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
             body: payload
           },
           {
-            order: (key) =>
-              Effect.map(texts.embed(caller, payload, key), (result) =>
-                HttpServerResponse.jsonUnsafe(result)
-              ),
+            order: (key) => Effect.map(texts.embed(caller, payload, key), answerOf),
             replay
           }
         )

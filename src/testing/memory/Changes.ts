@@ -5,8 +5,7 @@ import { Changes, makeMarks } from "../../services/Changes.ts"
 export const layerChangesMemory = Layer.effect(
   Changes,
   Effect.gen(function* () {
-    const isListening = Effect.succeed(true)
-    const { changed, mark, isFresh } = yield* makeMarks(isListening)
+    const { changed, mark, isFresh, isListening } = yield* makeMarks(() => true)
     return Changes.of({
       telling: (topic, change) => Effect.ensuring(change, changed([topic])),
       mark,
