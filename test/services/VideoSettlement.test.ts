@@ -1,13 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import type { VideoTaskRef } from "../../src/services/ProtocolAdapter.ts"
 import type { Settings } from "../../src/services/Settings.ts"
 import {
   type Customer,
   layerGatewayTesting,
+  ProtocolAdapter,
   ScriptedVendors,
   TaskRepo,
   TestingGateway,
+  type VideoAdapter,
   vendor
 } from "../../src/testing/index.ts"
 
@@ -31,6 +34,29 @@ const layerCountedTasks = Layer.effect(
         })
     })
   )
+)
+
+/** What vendors were asked. */
+const questions: Array<VideoTaskRef> = []
+
+const layerCountedQuestions = Layer.effect(
+  ProtocolAdapter,
+  Effect.map(ProtocolAdapter, (adapters) => ({
+    ...adapters,
+    video: new Map(
+      [...adapters.video].map(([protocol, adapter]): [string, VideoAdapter] => [
+        protocol,
+        {
+          ...adapter,
+          poll: (account, task) =>
+            Effect.suspend(() => {
+              questions.push(task)
+              return adapter.poll(account, task)
+            })
+        }
+      ])
+    )
+  }))
 )
 
 const Accepted = Schema.Struct({ id: Schema.String })
@@ -125,6 +151,32 @@ layer(layerGateway(everyTwoSeconds))("a reader that waits", (it) => {
       assert.strictEqual(claims, 0)
       // Time stands still: nothing but the end itself can wake it.
       assert.deepNestedInclude((yield* Fiber.join(waiting)).body, { task_status: "succeeded" })
+    })
+  )
+})
+
+const layerStuckWrites = Layer.effect(
+  TaskRepo,
+  Effect.map(TaskRepo, (tasks) => TaskRepo.of({ ...tasks, putBack: () => Effect.never }))
+)
+
+layer(
+  layerGatewayTesting({
+    settings: { pollsPerChannel: 1 },
+    vendors: { videos: vendor.waits() },
+    replacing: Layer.merge(layerStuckWrites, layerCountedQuestions)
+  })
+)("a vendor that has answered", (it) => {
+  it.effect("is asked the next question before the answer is written down", () =>
+    Effect.gen(function* () {
+      const gateway = yield* TestingGateway
+      const who = yield* gateway.customer()
+      const ids = yield* Effect.forEach([1, 2, 3], () => order(who))
+      yield* TestClock.adjust("10 seconds")
+      assert.sameMembers(
+        questions.map(({ upstreamId }) => upstreamId),
+        ids.map((_, index) => `job-${index + 1}`)
+      )
     })
   )
 })
