@@ -15,7 +15,7 @@ import { promisify } from "node:util"
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-const batch = "src/postgres/migrations/0008_ledger_batch.ts"
+const batch = "src/postgres/migrations/0017_move_money.ts"
 const functions = "src/postgres/migrations/0005_ledger_functions.ts"
 
 /** The place must occur once, so that a mutant is one change. */
@@ -39,55 +39,65 @@ const mutants: ReadonlyArray<Mutant> = [
     "FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;",
     "FROM pools p WHERE p.organization_id = p_organization;"
   ),
-  inBatch("holds not locked", "ORDER BY h.id FOR UPDATE;", "ORDER BY h.id;"),
+  inBatch("holds not locked", "AND h.id = wanted.id FOR UPDATE) h;", "AND h.id = wanted.id) h;"),
   inBatch(
     "holds locked in the order of arrival",
-    "ORDER BY h.id FOR UPDATE;",
-    "ORDER BY array_position(v_close_ids, h.id) FOR UPDATE;"
+    "FROM (SELECT u.id FROM unnest(p_closes) AS u(id) ORDER BY u.id) wanted\n         CROSS",
+    "FROM (SELECT u.id FROM unnest(p_closes) AS u(id)) wanted\n         CROSS"
   ),
-  inBatch("member months not locked", "mm.month FOR UPDATE OF mm;", "mm.month;"),
-  inBatch("closed holds close again", "WHERE h.state = 'open'\n             AND (js", "WHERE (js"),
-  inBatch("task's state not compared", "(t.state = j.e -> 'task' ->> 'from'", "(true"),
-  inBatch("task's claim not compared", "OR t.lease = (", "OR t.lease <> ("),
+  inBatch("member months not locked", "mm.month FOR UPDATE) mm;", "mm.month) mm;"),
+  inBatch(
+    "closed holds close again",
+    "WHEN k IS NULL OR h_states[k] <> 'open';",
+    "WHEN k IS NULL;"
+  ),
+  inBatch(
+    "task's state not compared",
+    "t_states[m] IS DISTINCT FROM p_task_ends[i] ->> 'from'",
+    "false"
+  ),
+  inBatch("task's claim not compared", "OR t_leases[m] <> (", "OR t_leases[m] = ("),
   inBatch(
     "cap compared with <",
-    "+ v_added[k] + v_amounts[i] > v_caps[k]",
-    "+ v_added[k] + v_amounts[i] >= v_caps[k]"
+    "ELSIF m_used[m] + p_amounts[i] > m_caps[m]",
+    "ELSIF m_used[m] + p_amounts[i] >= m_caps[m]"
   ),
-  inBatch("cap blind to its batch", "v_used[k] + v_added[k] + v_amounts", "v_used[k] + v_amounts"),
+  inBatch("cap blind to its batch", "            m_used[m] := m_used[m] + p_amounts[i];\n", ""),
+  inBatch("cap blind to what closes free", "        m_used[m] := m_used[m] - h_amounts[k];\n", ""),
   inBatch(
     "pool compared with <",
-    "v_amounts[i] > v_available THEN",
-    "v_amounts[i] >= v_available THEN"
+    "ELSIF p_amounts[i] > available THEN",
+    "ELSIF p_amounts[i] >= available THEN"
   ),
-  inBatch(
-    "pool blind to its batch",
-    "v_available := v_available - v_amounts[i];",
-    "v_available := v_available;"
-  ),
-  inBatch("known holds held again", "IF v_known[i] THEN", "IF false THEN"),
-  inBatch("used keys order again", "ELSIF v_key_holds[i] IS NOT NULL\n", "ELSIF false\n"),
+  inBatch("pool blind to its batch", "            available := available - p_amounts[i];\n", ""),
+  inBatch("known holds held again", "IF p_holds[i] = ANY (v_known) THEN", "IF false THEN"),
+  inBatch("used keys order again", "ELSIF v_key = ANY (v_keys) THEN", "ELSIF false THEN"),
   inBatch("stop of spending ignored", "ELSIF v_stopped THEN", "ELSIF false THEN"),
   inBatch(
     "charges not taken from the pool",
     "SET balance = p.balance - v_captured, held",
     "SET held"
   ),
-  inBatch("held money not returned", "p.held - v_released + v_total", "p.held + v_total"),
   inBatch(
-    "settled in whatever month",
-    "AND mm.member_id = s.member_id\n             AND mm.month = s.month)",
-    "AND mm.member_id = s.member_id)"
+    "held money not returned",
+    "p.held - v_freed + v_taken_amount",
+    "p.held + v_taken_amount"
   ),
   inBatch(
-    "overage cut off",
-    "h.captured, u ->> 'basis'",
-    "least(h.captured, h.amount), u ->> 'basis'"
+    "settled in the month it is by then",
+    "array_position(m_names, h_members[k] || ' ' || h_months[k])",
+    "array_position(m_names, h_members[k] || ' ' || v_month)"
+  ),
+  inBatch("overage cut off", "h_overage[k] := greatest(p_charges[i] - h_amounts[k], 0);", "NULL;"),
+  inBatch(
+    "charge of another close",
+    "captured = coalesce(p_charges[i], 0), closed_at",
+    "captured = coalesce(p_charges[1], 0), closed_at"
   ),
   inBatch(
     "organisation dropped from a WHERE",
-    "WHERE h.organization_id = p_organization AND h.id = e ->> 'id' AND o = ANY (v_fresh)",
-    "WHERE h.id = e ->> 'id' AND o = ANY (v_fresh)"
+    "WHERE h.organization_id = p_organization AND h.id = wanted.id FOR UPDATE",
+    "WHERE h.id = wanted.id FOR UPDATE"
   ),
   {
     name: "deposit repeated as often as asked",

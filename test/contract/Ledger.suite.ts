@@ -1,7 +1,7 @@
 /** What every ledger must do, whatever it keeps its books in. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import type { Access } from "../../src/services/Access.ts"
+import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { type TaskOutcome, TaskRepo } from "../../src/services/TaskRepo.ts"
 import { organization, usageOf } from "../support/ledger.ts"
@@ -99,6 +99,35 @@ export const ledgerSuite = (
           required: "0.000000001",
           available: "-0.00000001"
         })
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("gives the room under a cap that a close makes to the hold behind it", () =>
+      Effect.gen(function* () {
+        const access = yield* Access
+        const ledger = yield* Ledger
+        const { organizationId, hold, close } = yield* organization(100n)
+        const memberId = yield* access.createMember(organizationId, {
+          name: "capped",
+          monthlyCapNano: 10n
+        })
+        const capped = (amount: bigint) => hold(amount, { memberId })
+        const [first, second] = [capped(10n), capped(8n)]
+        yield* ledger.hold(first)
+        // One of another member goes ahead, so that those behind it may share a call.
+        yield* Effect.all(
+          [
+            ledger.hold(hold(1n)),
+            ledger.release({ ...close(first.id), orphan: null, forgetKey: false }),
+            ledger.hold(second)
+          ],
+          { concurrency: "unbounded" }
+        )
+        yield* ledger.capture({ ...close(second.id), chargeNano: 3n, usage: usageOf(3n) })
+        yield* ledger.hold(capped(7n))
+        const refused = yield* Effect.flip(ledger.hold(capped(1n)))
+        assert.strictEqual(refused._tag, "member_cap_exceeded")
         assert.deepEqual(yield* ledger.verify, [])
       })
     )

@@ -138,23 +138,19 @@ export const taskRepoSuite = (
             onFailure: ({ _tag, message }) => `${_tag} ${message.replace(id, "it")}`
           })
         const unknown = yield* read(mine, "vt_00000000-0000-7000-8000-ffffffffffff")
-        const answers = yield* Effect.forEach(
-          [...mine.ids, ...others.ids, ...mine.ids],
-          (id) => Effect.all([read(mine, id), read(others, id)], { concurrency: "unbounded" }),
+        const all = [...mine.ids, ...others.ids]
+        const [seen, seenByOthers] = yield* Effect.all(
+          [
+            Effect.forEach(all, (id) => read(mine, id), { concurrency: "unbounded" }),
+            Effect.forEach(all, (id) => read(others, id), { concurrency: "unbounded" })
+          ],
           { concurrency: "unbounded" }
         )
-        const seenBy = ({ organizationId }: typeof mine, ids: ReadonlyArray<string>) =>
-          ids.map((id) => `${organizationId} ${id}`)
         const none = mine.ids.map(() => unknown)
-        const [own, theirs] = [seenBy(mine, mine.ids), seenBy(others, others.ids)]
-        assert.deepStrictEqual(
-          answers.map(([one]) => one),
-          [...own, ...none, ...own]
-        )
-        assert.deepStrictEqual(
-          answers.map(([, other]) => other),
-          [...none, ...theirs, ...none]
-        )
+        const own = ({ organizationId, ids }: typeof mine) =>
+          ids.map((id) => `${organizationId} ${id}`)
+        assert.deepStrictEqual(seen, [...own(mine), ...none])
+        assert.deepStrictEqual(seenByOthers, [...none, ...own(others)])
       })
     )
 

@@ -16,6 +16,7 @@ import { createAuditLinks } from "./0012_audit_links.ts"
 import { createTexts } from "./0013_texts.ts"
 import { createKeyRates } from "./0015_key_rates.ts"
 import { createVaultKeys } from "./0016_vault_keys.ts"
+import { createMoveMoney } from "./0017_move_money.ts"
 import { createCallRepeats } from "./0018_call_repeats.ts"
 
 /**
@@ -38,6 +39,7 @@ const migrations = {
   "0013_texts": createTexts,
   "0015_key_rates": createKeyRates,
   "0016_vault_keys": createVaultKeys,
+  "0017_move_money": createMoveMoney,
   "0018_call_repeats": createCallRepeats
 }
 

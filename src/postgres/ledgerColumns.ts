@@ -1,0 +1,129 @@
+/** The movements of a batch as `move_money` takes them: typed columns, one value an item. */
+import { PgTypes } from "@effect/sql-pg"
+import { Result, Schema, Struct } from "effect"
+import { storable } from "../domain/text.ts"
+import type { Capture, HoldRequest, Orphan, Release } from "../services/Ledger.ts"
+import { StoredAnswer } from "../services/Repeats.ts"
+import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
+
+export interface NewHold {
+  readonly _tag: "Hold"
+  readonly request: HoldRequest
+  readonly keySeconds: number
+}
+
+export type Close =
+  | { readonly _tag: "Capture"; readonly request: Capture }
+  | { readonly _tag: "Release"; readonly request: Release }
+
+const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
+
+const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : undefined)
+const usageOf = (close: Close) => captureOf(close)?.usage
+const releaseOf = (close: Close) => (close._tag === "Release" ? close.request : undefined)
+
+const jobItem = (job: HoldRequest["job"]) => ({
+  channel_id: job.channelId,
+  protocol: job.protocol,
+  upstream_model: job.upstreamModel
+})
+
+const taskItem = (task: NewTask) => ({
+  key_id: task.keyId,
+  model: task.model,
+  listed_protocol: task.listedProtocol,
+  summary: task.summary,
+  submit_seconds: task.submitSeconds
+})
+
+const outcomeItem = (task: TaskOutcome) => ({
+  from: task.from,
+  state: task.state,
+  lease: task.state === "succeeded" ? null : (task.lease?.toString() ?? null),
+  video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
+  completion_tokens:
+    task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
+  error_code: task.state === "succeeded" ? null : storable(task.errorCode),
+  error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
+})
+
+const orphanItem = (orphan: Orphan) => ({
+  upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
+  reason: orphan.reason
+})
+
+/** What `of` says of an item that has such a thing. */
+const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null =>
+  value === null || value === undefined ? null : of(value)
+
+type Column<Item> = readonly [elementOid: number, of: (item: Item) => unknown]
+
+const { text, int8, float8, bool, jsonb } = PgTypes.OID
+
+const closeColumns = {
+  p_closes: [text, ({ request }) => request.holdId],
+  p_charges: [int8, (close) => captureOf(close)?.chargeNano],
+  p_closers: [text, ({ request }) => request.by],
+  p_usage_keys: [text, (close) => usageOf(close)?.keyId],
+  p_usage_tasks: [text, (close) => usageOf(close)?.taskId],
+  p_models: [text, (close) => usageOf(close)?.model],
+  p_modalities: [text, (close) => usageOf(close)?.modality],
+  p_inputs: [int8, (close) => usageOf(close)?.input],
+  p_outputs: [int8, (close) => usageOf(close)?.output],
+  p_units: [text, (close) => usageOf(close)?.unit],
+  p_unit_prices: [int8, (close) => usageOf(close)?.unitPriceNano],
+  p_input_unit_prices: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
+  p_bases: [text, (close) => usageOf(close)?.basis],
+  p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
+  p_orphans: [jsonb, (close) => given(releaseOf(close)?.orphan, orphanItem)],
+  p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],
+  p_forgotten: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
+} as const satisfies Record<string, Column<Close>>
+
+const holdColumns = {
+  p_holds: [text, ({ request }) => request.id],
+  p_members: [text, ({ request }) => request.memberId],
+  p_amounts: [int8, ({ request }) => request.amountNano],
+  p_seconds: [float8, ({ request }) => request.ttlSeconds],
+  p_quotes: [jsonb, ({ request }) => request.quote],
+  p_jobs: [jsonb, ({ request }) => jobItem(request.job)],
+  p_tasks: [jsonb, ({ request }) => given(request.task, taskItem)],
+  p_keys: [
+    jsonb,
+    ({ request, keySeconds }) => given(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))
+  ]
+} as const satisfies Record<string, Column<NewHold>>
+
+/** The parameters in the order of `columnsOf`. */
+export const columnNames: ReadonlyArray<string> = [
+  ...Struct.keys(closeColumns),
+  ...Struct.keys(holdColumns),
+  "p_spenders"
+]
+
+/** A column that is null for every item is null as a whole: the function skips what it is for. */
+const parameter = (elementOid: number, values: ReadonlyArray<unknown>): PgTypes.Parameter =>
+  Result.getOrThrow(
+    PgTypes.array(values.every((value) => value === null) ? null : values, elementOid)
+  )
+
+const columns = <Item>(
+  of: Readonly<Record<string, Column<Item>>>,
+  items: ReadonlyArray<Item>
+): ReadonlyArray<PgTypes.Parameter> =>
+  Object.values(of).map(([elementOid, read]) =>
+    parameter(
+      elementOid,
+      items.map((item) => read(item) ?? null)
+    )
+  )
+
+/** The ids of the holds differ. */
+export const columnsOf = (
+  closes: ReadonlyArray<Close>,
+  holds: ReadonlyArray<NewHold>
+): ReadonlyArray<PgTypes.Parameter> => [
+  ...columns<Close>(closeColumns, closes),
+  ...columns<NewHold>(holdColumns, holds),
+  parameter(text, [...new Set(holds.map(({ request }) => request.memberId))])
+]
