@@ -133,6 +133,19 @@ describe("what an answer does to its task", () => {
     })
   )
 
+  it.effect("the end of a task is told once its hold is closed, by whomever", () =>
+    Effect.gen(function* () {
+      const lost = { ...won, won: false }
+      const told = (status: VideoStatus, world: object = {}) =>
+        Effect.map(applied(claimed, status, world), ({ ended }) => ended)
+      const failed: VideoStatus = { _tag: "Failed", code: "bad", message: "no" }
+      assert.deepStrictEqual(yield* told(succeeded), ["vt_1"])
+      assert.deepStrictEqual(yield* told(failed, { closed: lost }), ["vt_1"])
+      assert.deepStrictEqual(yield* told(failed, { closed: { ...lost, state: "open" } }), [])
+      assert.deepStrictEqual(yield* told(processing), [])
+    })
+  )
+
   it.effect("a task still in the works is asked for again, after the vendor's Retry-After", () =>
     Effect.gen(function* () {
       const [put] = (yield* applied(claimed, processing)).putBack
