@@ -3,7 +3,7 @@
  * so that neither a client nor a poll waits for it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Exit, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Effect, Exit, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   CallLog,
@@ -13,6 +13,7 @@ import {
   type VendorCall
 } from "../services/CallLog.ts"
 import { Settings } from "../services/Settings.ts"
+import { type CallItem, makeCallRepeats } from "./callRepeats.ts"
 import { oneTry, persistent, rowOf } from "./rows.ts"
 
 const WRITE_EVERY = "500 millis"
@@ -22,6 +23,10 @@ const MAX_WAITING = 5000
 /** Characters of the bodies that wait to be described; calls that come on top are dropped. */
 const MAX_WEIGHT = 128 * 1024 * 1024
 const PATIENCE = "5 seconds"
+/** How long repeats of the same answer are gathered, of how many jobs, and their characters. */
+const GATHER_MILLIS = 15_000
+const MAX_JOBS = 20_000
+const MAX_GATHERED = 32 * 1024 * 1024
 const PRUNE_BATCH = 1000
 
 /** Calls that are missing from the log, because too many came at a time or could not be written. */
@@ -38,7 +43,7 @@ interface Reported {
   readonly report: CallReport
 }
 
-const itemOf = (id: string, subject: CallSubject, call: VendorCall) => ({
+const itemOf = (id: string, subject: CallSubject, call: VendorCall): CallItem => ({
   organization_id: subject.organizationId,
   job_id: subject.jobId,
   id,
@@ -51,7 +56,9 @@ const itemOf = (id: string, subject: CallSubject, call: VendorCall) => ({
   started_at: call.startedAt.toISOString(),
   duration_ms: Math.round(call.durationMillis),
   request: call.request,
-  answer: call.answer
+  answer: call.answer,
+  repeats: 0,
+  last_at: call.startedAt.toISOString()
 })
 
 export const layerCallLog = Layer.effect(
@@ -61,13 +68,19 @@ export const layerCallLog = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { callLogDays } = yield* Settings
 
-    const described: Array<ReturnType<typeof itemOf>> = []
+    const described: Array<CallItem> = []
+    const repeats = makeCallRepeats(MAX_JOBS, MAX_GATHERED)
     let waiting = 0
     let weight = 0
 
     const dropped = (count: number) => Metric.update(droppedCalls, count)
 
-    const write = (batch: typeof described) =>
+    const push = (items: ReadonlyArray<CallItem>) => {
+      waiting += items.length
+      described.push(...items)
+    }
+
+    const write = (batch: ReadonlyArray<CallItem>) =>
       persistent(sql`SELECT log_calls(${sql.json(batch)})`).pipe(
         Effect.catchCause((cause) =>
           Effect.andThen(
@@ -83,6 +96,10 @@ export const layerCallLog = Layer.effect(
         )
       )
 
+    /** Has what was gathered for so long written as well. */
+    const release = (forMillis: number) =>
+      Effect.map(Clock.currentTimeMillis, (now) => push(repeats.take(now - forMillis)))
+
     const writing = yield* Semaphore.make(1)
     const writeAll = writing.withPermit(
       Effect.whileLoop({
@@ -96,7 +113,8 @@ export const layerCallLog = Layer.effect(
     )
 
     // Stopped in the reverse order: descriptions are awaited first, then written.
-    yield* Effect.addFinalizer(() => Effect.timeoutOption(writeAll, PATIENCE))
+    const writeEverything = Effect.andThen(release(0), Effect.timeoutOption(writeAll, PATIENCE))
+    yield* Effect.addFinalizer(() => writeEverything)
     const describing = yield* FiberSet.make<unknown, unknown>()
     const settle = Effect.timeoutOption(FiberSet.awaitEmpty(describing), PATIENCE)
     yield* Effect.addFinalizer(() => settle)
@@ -104,7 +122,9 @@ export const layerCallLog = Layer.effect(
     const keep = Effect.fnUntraced(
       function* ({ subject, report }: Reported) {
         const id = `uc_${yield* random.uuidV7()}`
-        described.push(itemOf(id, subject, report.describe()))
+        const item = itemOf(id, subject, report.describe())
+        push(repeats.add(item, report.weight, yield* Clock.currentTimeMillis))
+        waiting -= 1
       },
       // Without its cause, which may quote what was to be redacted.
       Effect.catchCause(() => {
@@ -141,11 +161,12 @@ export const layerCallLog = Layer.effect(
         return Effect.asVoid(FiberSet.run(describing, describeAll))
       })
 
-    const flush = Effect.andThen(settle, Effect.timeoutOption(writeAll, PATIENCE)).pipe(
-      Effect.asVoid
-    )
+    const flush = Effect.asVoid(Effect.andThen(settle, writeEverything))
 
-    yield* writeAll.pipe(Effect.repeat(Schedule.spaced(WRITE_EVERY)), Effect.forkScoped)
+    yield* Effect.andThen(release(GATHER_MILLIS), writeAll).pipe(
+      Effect.repeat(Schedule.spaced(WRITE_EVERY)),
+      Effect.forkScoped
+    )
 
     const pruneBatch = rowOf(Schema.Struct({ gone: Schema.BigInt }))(
       oneTry(sql`

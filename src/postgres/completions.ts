@@ -1,22 +1,27 @@
-/** How long the newest tasks took. */
+/** What kinds tasks are of, and how long the newest took. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { VideoKind } from "../domain/VideoKind.ts"
 import type { Completion } from "../services/TaskRepo.ts"
 import { repeatable, rowsOf } from "./rows.ts"
 
-const CompletionRow = Schema.Struct({
+/** What a task's row and its summary tell of its kind. */
+export const SummaryKind = Schema.Struct({
   model: Schema.String,
   seconds: Schema.String,
-  resolution: Schema.String,
-  took_seconds: Schema.Number
+  resolution: Schema.String
 })
 
+export const toKind = ({ model, seconds, resolution }: typeof SummaryKind.Type): VideoKind => ({
+  model,
+  seconds: seconds === "smart" ? "smart" : Number(seconds),
+  resolution
+})
+
+const CompletionRow = Schema.Struct({ ...SummaryKind.fields, took_seconds: Schema.Number })
+
 const toCompletion = (row: typeof CompletionRow.Type): Completion => ({
-  kind: {
-    model: row.model,
-    seconds: row.seconds === "smart" ? "smart" : Number(row.seconds),
-    resolution: row.resolution
-  },
+  kind: toKind(row),
   tookSeconds: row.took_seconds
 })
 

@@ -6,12 +6,13 @@ import { isPassing } from "../services/storeTrouble.ts"
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 
 /** How long a client waits for a database that is away, before it is told to come again. */
-const BRIEF = Duration.millis(2500)
+export const BRIEF = Duration.millis(2500)
 /** Longer than the server lets a statement wait for a lock and run, so that its own error comes first. */
 const ONE_TRY = Duration.seconds(10)
 const MINUTE = Duration.minutes(1)
 
-const unanswered = (limit: Duration.Duration) => {
+/** The trouble of a database that took longer. */
+export const unanswered = (limit: Duration.Duration) => {
   const message = `The database did not answer within ${Duration.format(limit)}`
   return new SqlError.SqlError({
     reason: new SqlError.ConnectionError({ cause: new Error(message), message })
@@ -39,6 +40,9 @@ const within =
 /** Runs a statement or transaction once; no answer within 10 s is trouble that passes. */
 export const oneTry = within(ONE_TRY)
 
+/** The same for what a client waits for: no answer within 2.5 s is trouble that passes. */
+export const briefTry = within(BRIEF)
+
 /** Runs a statement or transaction once, and dies after 10 s. */
 export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(oneTry, Effect.orDie)
@@ -58,6 +62,10 @@ export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
     Effect.orDie
   )
 
+/** Gives up after a minute. */
+export const lasting = <A>(written: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.orDie(within(MINUTE)(written))
+
 /** Like `repeatable`, for what must be written down: gives up after a minute. */
 export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   statement.pipe(
@@ -68,8 +76,7 @@ export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
         Schedule.jittered
       )
     }),
-    within(MINUTE),
-    Effect.orDie
+    lasting
   )
 
 /** Decodes every row of a statement; a row that does not decode dies. */

@@ -36,10 +36,33 @@ export type TaskOutcome =
       readonly lease?: bigint | null
     }
 
+/** A task as its readers see it. */
 export interface Task {
   readonly organizationId: string
   readonly id: string
-  readonly memberId: string
+  readonly model: string
+  readonly channelId: string
+  readonly state: TaskState
+  /** No further transition is possible. */
+  readonly finished: boolean
+  readonly videoUrl: string | null
+  readonly completionTokens: bigint | null
+  readonly errorCode: string | null
+  readonly errorMessage: string | null
+  readonly ageSeconds: number
+  /**
+   * From the latest claim, or the answer to it, or the vendor's acceptance; null before that. No
+   * claim succeeds before the ask interval has passed since.
+   */
+  readonly sinceAskedSeconds: number | null
+  /** Null where what was ordered does not tell it. */
+  readonly kind: VideoKind | null
+}
+
+/** A claimed task, which certainly runs at a vendor: all that is needed to ask and to settle. */
+export interface ClaimedTask {
+  readonly organizationId: string
+  readonly id: string
   readonly keyId: string
   readonly model: string
   readonly channelId: string
@@ -48,16 +71,10 @@ export interface Task {
   /** The protocol the catalog listed the model under when the task was ordered. */
   readonly listedProtocol: string
   readonly upstreamModel: string
-  readonly state: TaskState
-  /** No further transition is possible. */
-  readonly finished: boolean
-  /** Set by the vendor's acceptance. */
-  readonly upstreamId: string | null
-  readonly videoUrl: string | null
-  readonly completionTokens: bigint | null
-  readonly errorCode: string | null
-  readonly errorMessage: string | null
+  readonly upstreamId: string
   readonly ageSeconds: number
+  /** From the answer before this question, or from the vendor's acceptance. */
+  readonly sinceAskedSeconds: number
   /** Counts the claims: a write back names the claim it belongs to. */
   readonly lease: bigint
   /** Since when the vendor does not know the task, in seconds; null while it does. */
@@ -67,11 +84,10 @@ export interface Task {
   readonly quote: VideoQuote
 }
 
-/** A claimed task that certainly runs at a vendor. */
-export interface ClaimedTask extends Task {
-  readonly upstreamId: string
-  /** From the answer before this question, or from the vendor's acceptance. */
-  readonly sinceAskedSeconds: number
+/** A task whose order did not come to an end. */
+export interface AbandonedTask {
+  readonly organizationId: string
+  readonly id: string
 }
 
 export interface ClaimOptions {
@@ -135,7 +151,7 @@ export class TaskRepo extends Context.Service<
     /** Makes every processing task due now, whoever had claimed it. */
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
-    abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<Task>>
+    abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
     /** Those that succeeded among that many newest tasks, the latest end last. */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
   }

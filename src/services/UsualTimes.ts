@@ -31,22 +31,25 @@ const median = (values: ReadonlyArray<number>): number | null =>
 
 /** Knows nothing at first. */
 export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
-  const times = new Map<string, ReadonlyArray<number>>()
+  const times = new Map<
+    string,
+    { readonly latest: ReadonlyArray<number>; readonly usualSeconds: number | null }
+  >()
   return UsualTimes.of({
     note: (kind, tookSeconds) =>
       Effect.sync(() => {
         const key = keyOf(kind)
-        const latest = [...(times.get(key) ?? []), tookSeconds].slice(-LATEST)
+        const latest = [...(times.get(key)?.latest ?? []), tookSeconds].slice(-LATEST)
         // A map keeps the order of insertion, so its first key is the one noted longest ago.
         times.delete(key)
-        times.set(key, latest)
+        times.set(key, { latest, usualSeconds: median(latest) })
         if (times.size <= maxKinds) return
         for (const oldest of times.keys()) {
           times.delete(oldest)
           break
         }
       }),
-    usualSeconds: (kind) => median(times.get(keyOf(kind)) ?? [])
+    usualSeconds: (kind) => times.get(keyOf(kind))?.usualSeconds ?? null
   })
 }
 

@@ -19,8 +19,8 @@ export interface Question {
   readonly channelId: string
   /** At least one. */
   readonly tasks: ReadonlyArray<ClaimedTask>
-  /** Asks and settles; no answer is a failure of this effect. */
-  readonly ask: Effect.Effect<void>
+  /** Asks, and answers with what settles by what the vendor said. Nothing it says is a failure. */
+  readonly ask: Effect.Effect<Effect.Effect<void>>
 }
 
 /** Forgetting them costs a refused question more, so a simple bound does. */
@@ -54,13 +54,14 @@ const chunksOf = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Reado
     items.slice(index * size, (index + 1) * size)
   )
 
-export const makeVideoQuestions = Effect.gen(function* () {
+/** `ended` hears of every task that was found or made to be over. */
+export const makeVideoQuestions = Effect.fnUntraced(function* (ended: (id: string) => void) {
   const adapters = yield* ProtocolAdapter
   const credentials = yield* ChannelCredentials
   const repo = yield* TaskRepo
   const callLog = yield* CallLog
   const failpoints = yield* Failpoints
-  const verdicts = yield* makeVideoVerdicts
+  const verdicts = yield* makeVideoVerdicts(ended)
 
   /** Tasks that were in a question the vendor refused: next time each is asked for alone. */
   const alone = new Set<string>()
@@ -82,43 +83,47 @@ export const makeVideoQuestions = Effect.gen(function* () {
     return seconds > 0 ? repo.pause(channelId, seconds) : Effect.void
   }
 
-  /** Runs one question with the adapter and the account; what it fails with holds for every task. */
+  const together = <A>(
+    tasks: ReadonlyArray<ClaimedTask>,
+    settle: (task: ClaimedTask) => Effect.Effect<A>
+  ) => Effect.forEach(tasks, settle, { concurrency: "unbounded", discard: true })
+
+  /** Asks with the adapter and the account; what it fails with holds for every task. */
   const withVendor = (
     tasks: ReadonlyArray<ClaimedTask>,
     { channelId, protocol }: ClaimedTask,
     run: (
       adapter: VideoAdapter,
       account: ChannelAccount
-    ) => Effect.Effect<void, VendorFailure | Trouble>
-  ): Effect.Effect<void> =>
-    Effect.gen(function* () {
+    ) => Effect.Effect<Effect.Effect<void>, VendorFailure | Trouble>
+  ): Effect.Effect<Effect.Effect<void>> => {
+    const stumbled = (defect: unknown) => together(tasks, (task) => verdicts.stumbled(task, defect))
+    return Effect.gen(function* () {
       const adapter = adapters.video.get(protocol)
       if (adapter === undefined) {
         return yield* Effect.fail({ message: `no adapter speaks ${protocol} any more` })
       }
       yield* failpoints.pass("video.claimed")
-      yield* run(adapter, yield* credentials.account(channelId))
+      return yield* run(adapter, yield* credentials.account(channelId))
     }).pipe(
       Effect.catch((trouble: VendorFailure | Trouble) =>
-        Effect.andThen(
-          heed(channelId, trouble),
-          Effect.forEach(tasks, (task) => verdicts.troubled(task, trouble), {
-            concurrency: "unbounded",
-            discard: true
-          })
+        Effect.succeed(
+          Effect.andThen(
+            heed(channelId, trouble),
+            together(tasks, (task) => verdicts.troubled(task, trouble))
+          )
         )
       ),
-      Effect.catchDefect((defect) =>
-        Effect.forEach(tasks, (task) => verdicts.stumbled(task, defect), { discard: true })
-      )
+      Effect.map(Effect.catchDefect(stumbled)),
+      Effect.catchDefect((defect) => Effect.succeed(stumbled(defect)))
     )
+  }
 
   const askOne = Effect.fn("VideoQuestions.askOne")((task: ClaimedTask) =>
     withVendor([task], task, (adapter, account) =>
-      Effect.gen(function* () {
-        const status = yield* againIfCut(recorded([task])(adapter.poll(account, refOf(task))))
+      Effect.map(againIfCut(recorded([task])(adapter.poll(account, refOf(task)))), (status) => {
         alone.delete(task.id)
-        yield* verdicts.apply(task, status)
+        return verdicts.apply(task, status)
       })
     )
   )
@@ -127,33 +132,27 @@ export const makeVideoQuestions = Effect.gen(function* () {
     (
       first: ClaimedTask,
       tasks: ReadonlyArray<ClaimedTask>,
-      together: NonNullable<VideoAdapter["together"]>
+      shared: NonNullable<VideoAdapter["together"]>
     ) =>
       withVendor(tasks, first, (_adapter, account) =>
-        Effect.gen(function* () {
-          const answers = yield* againIfCut(
-            recorded(tasks)(together.poll(account, tasks.map(refOf)))
-          ).pipe(
-            Effect.tapError((failure) =>
-              Effect.sync(() => {
-                if (!mayBeOneTask(failure)) return
-                if (alone.size > MOST_ALONE) alone.clear()
-                for (const { id } of tasks) alone.add(id)
-              })
-            )
-          )
-          yield* Effect.forEach(
-            tasks,
-            (task) => {
+        againIfCut(recorded(tasks)(shared.poll(account, tasks.map(refOf)))).pipe(
+          Effect.tapError((failure) =>
+            Effect.sync(() => {
+              if (!mayBeOneTask(failure)) return
+              if (alone.size > MOST_ALONE) alone.clear()
+              for (const { id } of tasks) alone.add(id)
+            })
+          ),
+          Effect.map((answers) =>
+            together(tasks, (task) => {
               const answer = answers.get(task.upstreamId)
               if (answer === undefined) return verdicts.apply(task, { _tag: "Unknown" })
               return Result.isSuccess(answer)
                 ? verdicts.apply(task, answer.success)
                 : verdicts.troubled(task, answer.failure)
-            },
-            { concurrency: "unbounded", discard: true }
+            })
           )
-        })
+        )
       )
   )
 
@@ -173,12 +172,12 @@ export const makeVideoQuestions = Effect.gen(function* () {
     )
     return [...groups.values()].flatMap((group) => {
       const [first] = group
-      const together = first && togetherOf(first)
-      if (first === undefined || together === undefined || group.length === 1) return group.map(one)
-      return chunksOf(group, together.most).map((chunk) => ({
+      const shared = first && togetherOf(first)
+      if (first === undefined || shared === undefined || group.length === 1) return group.map(one)
+      return chunksOf(group, shared.most).map((chunk) => ({
         channelId: first.channelId,
         tasks: chunk,
-        ask: askTogether(first, chunk, together)
+        ask: askTogether(first, chunk, shared)
       }))
     })
   }

@@ -6,7 +6,9 @@ import { Context, Effect, FiberSet, Layer, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
 import { makeDetached } from "./Detached.ts"
+import { makeEndings } from "./Endings.ts"
 import { Failpoints } from "./Failpoints.ts"
+import { makeFinishedTasks } from "./FinishedTasks.ts"
 import { Ledger } from "./Ledger.ts"
 import { Settings } from "./Settings.ts"
 import { unhindered } from "./sweeping.ts"
@@ -26,7 +28,7 @@ export class VideoSettlement extends Context.Service<
      * when there may be more of them.
      */
     readonly pollDue: Effect.Effect<boolean>
-    /** Waits until a channel this gateway asked too much of to claim more has room again. */
+    /** Waits until there is room again for what this gateway had too much of to claim more. */
     readonly room: Effect.Effect<void>
     /** Gives back what a crash left behind, once its time is over; answers how many holds. */
     readonly sweep: Effect.Effect<number>
@@ -39,9 +41,13 @@ export class VideoSettlement extends Context.Service<
 >()("gateway/services/VideoSettlement") {}
 
 /** Tasks claimed at a time; a claim that is full is followed by another one at once. */
-const CLAIM_LIMIT = 100
-/** How often a waiting reader looks again, at the slowest. */
-const MAX_WAIT_STEP_SECONDS = 0.5
+const CLAIM_LIMIT = 256
+/** Questions of the poller that were answered and are not written down yet; then it claims no more. */
+const MAX_SETTLING = 1024
+/** They are bounded together, whatever their channel. */
+const ALL_CHANNELS = "all"
+/** How often a waiting reader looks whether another gateway wrote the end, at the slowest. */
+const MAX_LOOK_SECONDS = 1
 
 export const layerVideoSettlement = Layer.effect(
   VideoSettlement,
@@ -50,15 +56,20 @@ export const layerVideoSettlement = Layer.effect(
     const tasks = yield* TaskRepo
     const settings = yield* Settings
     const failpoints = yield* Failpoints
-    const questions = yield* makeVideoQuestions
+    const endings = makeEndings()
+    const questions = yield* makeVideoQuestions(endings.ended)
     const slots = yield* makeChannelSlots(settings.pollsPerChannel)
+    const settling = yield* makeChannelSlots(MAX_SETTLING)
+    const finished = makeFinishedTasks()
     const detached = yield* makeDetached("30 seconds")
 
-    const waitStep =
-      `${Math.min(settings.askIntervalSeconds, MAX_WAIT_STEP_SECONDS)} seconds` as const
+    const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
 
-    /** The question's place at its channel is taken here and now, before its effect runs. */
-    const counted = (question: Question): Effect.Effect<void> => {
+    /**
+     * The question's place at its channel is taken here and now, before its effect runs, and is free
+     * again when the vendor has answered.
+     */
+    const counted = (question: Question): Effect.Effect<Effect.Effect<void>> => {
       slots.take(question.channelId)
       return Effect.ensuring(
         question.ask,
@@ -66,36 +77,65 @@ export const layerVideoSettlement = Layer.effect(
       )
     }
 
+    const find = (organizationId: string, id: string) =>
+      Effect.tap(tasks.find(organizationId, id), (task) => Effect.sync(() => finished.keep(task)))
+
+    /** The store decides, but need not be asked where it would say no. */
+    const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
+      state === "processing" &&
+      (sinceAskedSeconds === null || sinceAskedSeconds >= settings.askIntervalSeconds) &&
+      !slots.isFull(channelId)
+
     const readOnce = Effect.fnUntraced(function* (organizationId: string, id: string) {
-      const task = yield* tasks.find(organizationId, id)
-      if (task.state !== "processing" || slots.isFull(task.channelId)) return task
+      const task = yield* find(organizationId, id)
+      if (!mayBeAsked(task)) return task
       const claimed = yield* tasks.claim(organizationId, id)
       if (Option.isNone(claimed)) return task
-      yield* detached(Effect.suspend(() => counted(questions.one(claimed.value))))
-      return yield* tasks.find(organizationId, id)
+      yield* detached(Effect.suspend(() => Effect.flatten(counted(questions.one(claimed.value)))))
+      return yield* find(organizationId, id)
     })
+
+    const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
+      const ended = yield* endings.watch(id)
+      return yield* readOnce(organizationId, id).pipe(
+        Effect.tap((task) =>
+          task.finished ? Effect.void : Effect.timeoutOption(ended, lookAgain)
+        ),
+        Effect.repeat({ until: (task) => task.finished })
+      )
+    }, Effect.scoped)
 
     const read: VideoSettlement["Service"]["read"] = Effect.fn("VideoSettlement.read")(
       function* (organizationId, id, waitSeconds) {
+        const kept = finished.find(organizationId, id)
+        if (kept !== null) return kept
         const first = yield* readOnce(organizationId, id)
         if (first.state === "rejected") {
           return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
         }
         if (waitSeconds <= 0 || first.finished) return first
-        const ended = readOnce(organizationId, id).pipe(
-          Effect.delay(waitStep),
-          Effect.repeat({ until: (task) => task.finished })
+        const waited = yield* Effect.timeoutOption(
+          untilFinished(organizationId, id),
+          `${waitSeconds} seconds`
         )
-        const waited = yield* Effect.timeoutOption(ended, `${waitSeconds} seconds`)
-        return Option.isSome(waited) ? waited.value : yield* tasks.find(organizationId, id)
+        return Option.isSome(waited) ? waited.value : yield* find(organizationId, id)
       }
     )
 
     const asking = yield* FiberSet.make<void>()
 
+    const settled = (question: Question) =>
+      Effect.flatMap(counted(question), (settle) => {
+        settling.take(ALL_CHANNELS)
+        return Effect.ensuring(
+          settle,
+          Effect.sync(() => settling.give(ALL_CHANNELS))
+        )
+      })
+
     /** A question that cannot be settled must not keep the others waiting. */
     const askInBackground = (question: Question) =>
-      counted(question).pipe(
+      settled(question).pipe(
         Effect.catchCause((cause) =>
           Effect.logError("a question could not be settled", cause).pipe(
             Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
@@ -105,7 +145,8 @@ export const layerVideoSettlement = Layer.effect(
       )
 
     const pollDue = Effect.gen(function* () {
-      yield* slots.expect
+      yield* Effect.andThen(slots.expect, settling.expect)
+      if (settling.isFull(ALL_CHANNELS)) return false
       const perChannel = settings.pollsPerChannel
       const before = new Map(slots.asked)
       const claimed = yield* tasks.claimDue({ limit: CLAIM_LIMIT, perChannel, asked: before })
@@ -149,7 +190,7 @@ export const layerVideoSettlement = Layer.effect(
     return VideoSettlement.of({
       read,
       pollDue,
-      room: slots.room,
+      room: Effect.raceFirst(slots.room, settling.room),
       sweep: giveBack("overdue"),
       recover: Effect.andThen(giveBack("all"), tasks.takeOver)
     })

@@ -55,7 +55,8 @@ const closeOf = (task: ClaimedTask) => ({
   by: "poll"
 })
 
-export const makeVideoVerdicts = Effect.gen(function* () {
+/** `ended` hears of every task whose hold was closed, by this gateway or before. */
+export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string) => void) {
   const ledger = yield* Ledger
   const tasks = yield* TaskRepo
   const settings = yield* Settings
@@ -80,6 +81,7 @@ export const makeVideoVerdicts = Effect.gen(function* () {
       },
       answer: null
     })
+    if (closed.state !== "open") ended(task.id)
     if (closed.won) {
       yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
@@ -98,19 +100,25 @@ export const makeVideoVerdicts = Effect.gen(function* () {
     errorMessage: string,
     withoutVerdict: { readonly orphan: Orphan; readonly lease: bigint } | null
   ) =>
-    ledger.release({
-      ...closeOf(task),
-      task: {
-        from: "processing",
-        state: "failed",
-        errorCode,
-        errorMessage,
-        lease: withoutVerdict?.lease ?? null
-      },
-      orphan: withoutVerdict?.orphan ?? null,
-      answer: null,
-      forgetKey: false
-    })
+    ledger
+      .release({
+        ...closeOf(task),
+        task: {
+          from: "processing",
+          state: "failed",
+          errorCode,
+          errorMessage,
+          lease: withoutVerdict?.lease ?? null
+        },
+        orphan: withoutVerdict?.orphan ?? null,
+        answer: null,
+        forgetKey: false
+      })
+      .pipe(
+        Effect.tap(({ state }) =>
+          Effect.sync(() => (state === "open" ? undefined : ended(task.id)))
+        )
+      )
 
   /**
    * Without the vendor's verdict: it may bill the job, so an operator should look. What was known

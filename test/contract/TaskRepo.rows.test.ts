@@ -1,10 +1,17 @@
 /** What a test can bring about only by changing a task's row. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { layerLedgerOn } from "../support/ledger.ts"
-import { claimAgain, claimDue, claimTheRest, dueTasks, layerEager } from "../support/tasks.ts"
+import {
+  claimAgain,
+  claimDue,
+  claimTheRest,
+  dueTasks,
+  layerEager,
+  submittedTasks
+} from "../support/tasks.ts"
 
 for (const kind of ["embedded", "postgres"] as const) {
   layer(Layer.provide(layerLedgerOn(kind), layerEager), {
@@ -30,3 +37,43 @@ for (const kind of ["embedded", "postgres"] as const) {
     )
   })
 }
+
+/** Statements on the database so far, of every session of it. */
+const statementsBy = (counter: { count: number }) =>
+  Layer.effect(
+    Tracer.Tracer,
+    Effect.map(Tracer.Tracer, (tracer) => ({
+      ...tracer,
+      span: (options: Parameters<Tracer.Tracer["span"]>[0]) => {
+        if (options.kind === "client") counter.count++
+        return tracer.span(options)
+      }
+    }))
+  )
+
+const statements = { count: 0 }
+
+layer(Layer.provide(layerLedgerOn("postgres"), [layerEager, statementsBy(statements)]), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("what comes together", (it) => {
+  it.effect("is read, and accepted, by a few statements", () =>
+    Effect.gen(function* () {
+      const repo = yield* TaskRepo
+      const { organizationId, ids } = yield* submittedTasks("together", 100)
+      const counted = Effect.fnUntraced(function* (
+        each: (id: string) => Effect.Effect<unknown, unknown>
+      ) {
+        const before = statements.count
+        yield* Effect.forEach(ids, each, { concurrency: "unbounded", discard: true })
+        return statements.count - before
+      })
+      const accepts = yield* counted((id) => repo.accept(organizationId, id, `up-${id}`, 0))
+      const finds = yield* counted((id) => repo.find(organizationId, id))
+      for (const count of [accepts, finds]) {
+        assert.isAtLeast(count, 1)
+        assert.isAtMost(count, 10)
+      }
+    })
+  )
+})

@@ -2,10 +2,17 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import type { Access } from "../../src/services/Access.ts"
-import type { Ledger } from "../../src/services/Ledger.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
-import { byChannel, claimAgain, claimDue, claimTheRest, dueTasks } from "../support/tasks.ts"
+import {
+  byChannel,
+  claimAgain,
+  claimDue,
+  claimTheRest,
+  dueTasks,
+  submittedTasks
+} from "../support/tasks.ts"
 
 /** When the task is asked for next, its deadline, and since when its vendor does not know it. */
 const timesOf = Effect.fnUntraced(function* (id: string) {
@@ -120,6 +127,91 @@ export const taskRepoSuite = (
       })
     )
 
+    it.effect("of many readers at once each gets the task it may see, or none", () =>
+      Effect.gen(function* () {
+        const repo = yield* TaskRepo
+        const mine = yield* dueTasks("read", 30)
+        const others = yield* dueTasks("read too", 30)
+        const read = ({ organizationId }: typeof mine, id: string) =>
+          Effect.match(repo.find(organizationId, id), {
+            onSuccess: (task) => `${task.organizationId} ${task.id}`,
+            onFailure: ({ _tag, message }) => `${_tag} ${message.replace(id, "it")}`
+          })
+        const unknown = yield* read(mine, "vt_00000000-0000-7000-8000-ffffffffffff")
+        const all = [...mine.ids, ...others.ids]
+        const [seen, seenByOthers] = yield* Effect.all(
+          [
+            Effect.forEach(all, (id) => read(mine, id), { concurrency: "unbounded" }),
+            Effect.forEach(all, (id) => read(others, id), { concurrency: "unbounded" })
+          ],
+          { concurrency: "unbounded" }
+        )
+        const none = mine.ids.map(() => unknown)
+        const own = ({ organizationId, ids }: typeof mine) =>
+          ids.map((id) => `${organizationId} ${id}`)
+        assert.deepStrictEqual(seen, [...own(mine), ...none])
+        assert.deepStrictEqual(seenByOthers, [...none, ...own(others)])
+      })
+    )
+
+    it.effect("a reader learns how long ago the task was accepted or asked for", () =>
+      Effect.gen(function* () {
+        yield* claimTheRest
+        const repo = yield* TaskRepo
+        const { organizationId, ids } = yield* dueTasks("told", 1)
+        const [id = ""] = ids
+        const since = Effect.map(
+          repo.find(organizationId, id),
+          ({ sinceAskedSeconds }) => sinceAskedSeconds ?? 0
+        )
+        const waited = yield* Effect.repeat(since, { until: (seconds) => seconds > 0.05 })
+        yield* claimAgain(organizationId, id)
+        assert.isBelow(yield* since, waited)
+      })
+    )
+
+    it.effect("of many acceptances at once each is answered for its own task", () =>
+      Effect.gen(function* () {
+        const repo = yield* TaskRepo
+        const ledger = yield* Ledger
+        const { organizationId, ids } = yield* submittedTasks("accepting", 20)
+        const givenUp = ids.slice(0, 3)
+        for (const id of givenUp) {
+          yield* ledger.release({
+            organizationId,
+            holdId: id,
+            by: "sweep",
+            task: { from: "submitting", state: "rejected", errorCode: "x", errorMessage: "x" },
+            orphan: null,
+            answer: null,
+            forgetKey: false
+          })
+        }
+        const accept = (name: string) =>
+          Effect.forEach(
+            // In another order than that of the ids.
+            [...ids, ...ids].toReversed(),
+            (id) => repo.accept(organizationId, id, `${name}-${id}`, 3600),
+            { concurrency: "unbounded" }
+          )
+        const accepted = [...ids, ...ids].toReversed().map((id) => !givenUp.includes(id))
+        assert.deepStrictEqual(yield* accept("up"), accepted)
+        assert.deepStrictEqual(yield* accept("up"), accepted)
+        assert.notInclude(yield* accept("another"), true)
+        for (const id of ids) {
+          const { state } = yield* repo.find(organizationId, id)
+          assert.strictEqual(state, givenUp.includes(id) ? "rejected" : "processing")
+        }
+        const nobody = repo.accept(
+          organizationId,
+          "vt_00000000-0000-7000-8000-ffffffffffff",
+          "u",
+          1
+        )
+        assert.strictEqual((yield* Effect.exit(nobody))._tag, "Failure")
+      })
+    )
+
     it.effect("a paused channel is asked for nothing but tasks past their deadline", () =>
       Effect.gen(function* () {
         yield* claimTheRest
@@ -128,7 +220,7 @@ export const taskRepoSuite = (
         const late = yield* dueTasks("paused", 1, 0.001)
         yield* repo
           .find(late.organizationId, late.ids[0] ?? "")
-          .pipe(Effect.repeat({ until: ({ pastDeadline }) => pastDeadline }))
+          .pipe(Effect.repeat({ until: ({ ageSeconds }) => ageSeconds > 0.001 }))
         yield* dueTasks("awake", 1)
         yield* repo.pause("paused", 100)
         yield* repo.pause("paused", 0.001)

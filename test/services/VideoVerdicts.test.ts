@@ -10,20 +10,13 @@ import { makeVideoVerdicts } from "../../src/services/VideoVerdicts.ts"
 const claimed: ClaimedTask = {
   organizationId: "org_1",
   id: "vt_1",
-  memberId: "mem_1",
   keyId: "key_1",
   model: "clip-1",
   channelId: "ch-verdicts",
   protocol: "vp_d",
   listedProtocol: "vp_d",
   upstreamModel: "k-3",
-  state: "processing",
-  finished: false,
   upstreamId: "901",
-  videoUrl: null,
-  completionTokens: null,
-  errorCode: null,
-  errorMessage: null,
   ageSeconds: 1,
   lease: 7n,
   unknownForSeconds: null,
@@ -42,6 +35,7 @@ const won: Closed = { won: true, state: "released", capturedNano: 0n, overageNan
 
 interface Written {
   readonly released: Array<Release>
+  readonly ended: Array<string>
   readonly putBack: Array<{ readonly nextPollSeconds: number; readonly known: boolean | null }>
 }
 
@@ -52,7 +46,7 @@ const applied = Effect.fnUntraced(function* (
   world: { readonly closed?: Closed; readonly current?: boolean } = {}
 ) {
   const { closed = won, current = true } = world
-  const written: Written = { released: [], putBack: [] }
+  const written: Written = { released: [], ended: [], putBack: [] }
   const ledger = Layer.mock(Ledger, {
     capture: () => Effect.succeed(closed),
     release: (release) =>
@@ -68,10 +62,12 @@ const applied = Effect.fnUntraced(function* (
         return current
       })
   })
-  yield* Effect.flatMap(makeVideoVerdicts, ({ apply, troubled }) =>
-    status === "trouble"
-      ? troubled(task, { message: "no", retryAfterSeconds: 40 })
-      : apply(task, status)
+  yield* Effect.flatMap(
+    makeVideoVerdicts((id) => written.ended.push(id)),
+    ({ apply, troubled }) =>
+      status === "trouble"
+        ? troubled(task, { message: "no", retryAfterSeconds: 40 })
+        : apply(task, status)
   ).pipe(Effect.provide([ledger, tasks, Layer.sync(UsualTimes, () => makeUsualTimes())]))
   return written
 })
@@ -134,6 +130,19 @@ describe("what an answer does to its task", () => {
           forgetKey: false
         }
       ])
+    })
+  )
+
+  it.effect("the end of a task is told once its hold is closed, by whomever", () =>
+    Effect.gen(function* () {
+      const lost = { ...won, won: false }
+      const told = (status: VideoStatus, world: object = {}) =>
+        Effect.map(applied(claimed, status, world), ({ ended }) => ended)
+      const failed: VideoStatus = { _tag: "Failed", code: "bad", message: "no" }
+      assert.deepStrictEqual(yield* told(succeeded), ["vt_1"])
+      assert.deepStrictEqual(yield* told(failed, { closed: lost }), ["vt_1"])
+      assert.deepStrictEqual(yield* told(failed, { closed: { ...lost, state: "open" } }), [])
+      assert.deepStrictEqual(yield* told(processing), [])
     })
   )
 

@@ -18,15 +18,14 @@ const quote = {
 
 let minted = 0
 
-/** Tasks of a fresh organisation that run on the channel and are due at once; their ids. */
-export const dueTasks = Effect.fnUntraced(function* (
+/** Tasks of a fresh organisation whose vendor has not answered yet; their ids. */
+export const submittedTasks = Effect.fnUntraced(function* (
   channelId: string,
   count: number,
   ttlSeconds = 3600
 ) {
   const access = yield* Access
   const ledger = yield* Ledger
-  const repo = yield* TaskRepo
   const organizationId = yield* access.createOrganization("Test")
   yield* ledger.deposit(organizationId, 1_000_000n, "first")
   const member = { name: "m", monthlyCapNano: null }
@@ -45,9 +44,20 @@ export const dueTasks = Effect.fnUntraced(function* (
       task: { keyId: "k", model: "m", listedProtocol: "vp_d", summary: {}, submitSeconds: 60 },
       key: null
     })
-    yield* repo.accept(organizationId, id, `up-${id}`, 0)
     ids.push(id)
   }
+  return { organizationId, ids }
+})
+
+/** Tasks of a fresh organisation that run on the channel and are due at once; their ids. */
+export const dueTasks = Effect.fnUntraced(function* (
+  channelId: string,
+  count: number,
+  ttlSeconds = 3600
+) {
+  const repo = yield* TaskRepo
+  const { organizationId, ids } = yield* submittedTasks(channelId, count, ttlSeconds)
+  for (const id of ids) yield* repo.accept(organizationId, id, `up-${id}`, 0)
   return { organizationId, ids }
 })
 

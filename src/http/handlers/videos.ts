@@ -1,20 +1,27 @@
 import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { comeBackMillis } from "../../domain/PollPace.ts"
 import { kindOf, type VideoKind } from "../../domain/VideoKind.ts"
 import type { VideoQuote } from "../../domain/VideoPricing.ts"
 import { Settings } from "../../services/Settings.ts"
 import { Shutdown } from "../../services/Shutdown.ts"
+import type { Task } from "../../services/TaskRepo.ts"
 import { UsualTimes } from "../../services/UsualTimes.ts"
 import { asVendorTime } from "../../services/VendorTime.ts"
 import { VideoSettlement } from "../../services/VideoSettlement.ts"
 import { type VideoRefusal, VideoTasks } from "../../services/VideoTasks.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
+import type { VideoTaskView } from "../api/Videos.ts"
 import { makeOnce, otherKind } from "./once.ts"
-import { answerErrors, withHeaders } from "./respond.ts"
+import { answerErrors } from "./respond.ts"
 import { makeTaskEvents } from "./taskEvents.ts"
 import { taskView } from "./views.ts"
+
+/** What the contract would encode as it stands. */
+const answer = (view: typeof VideoTaskView.Type, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.jsonUnsafe(view, { headers })
 
 export const layerVideosHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -32,11 +39,23 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     const pace = (kind: VideoKind | null, ageSeconds: number) => {
       const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
       const millis = comeBackMillis(settings, { ageSeconds, usualSeconds })
-      return withHeaders({
+      return {
         "cache-control": "no-store",
         "retry-after": `${Math.ceil(millis / 1000)}`,
         "openai-poll-after-ms": `${millis}`
-      })
+      }
+    }
+
+    // A finished task is the same object for as long as it is kept in memory.
+    const finished = new WeakMap<Task, HttpServerResponse.HttpServerResponse>()
+
+    const answerOf = (task: Task): HttpServerResponse.HttpServerResponse => {
+      if (!task.finished) return answer(taskView(task), pace(task.kind, task.ageSeconds))
+      const known = finished.get(task)
+      if (known !== undefined) return known
+      const made = answer(taskView(task))
+      finished.set(task, made)
+      return made
     }
 
     /** A wait ends early when the gateway is about to stop. */
@@ -70,15 +89,17 @@ export const layerVideosHandlers = HttpApiBuilder.group(
                 : otherKind(recalled)
           }
         )
-        yield* withHeaders({ location: `/v1/videos/${id}` })
-        yield* pace(quote === null ? null : kindOf(payload.model, quote), 0)
-        return { id, task_status: "processing" as const }
+        return answer(
+          { id, task_status: "processing" },
+          {
+            location: `/v1/videos/${id}`,
+            ...pace(quote === null ? null : kindOf(payload.model, quote), 0)
+          }
+        )
       }, answerErrors),
       read: Effect.fn("videos.read")(function* ({ params, query }) {
         const caller = yield* CurrentCaller
-        const task = yield* read(caller.organizationId, params.task_id, query.wait)
-        if (!task.finished) yield* pace(kindOf(task.model, task.quote), task.ageSeconds)
-        return taskView(task)
+        return answerOf(yield* read(caller.organizationId, params.task_id, query.wait))
       }, answerErrors),
       events: Effect.fn("videos.events")(function* ({ params, headers }) {
         const caller = yield* CurrentCaller

@@ -17,6 +17,7 @@ import { createTexts } from "./0013_texts.ts"
 import { createKeyRates } from "./0015_key_rates.ts"
 import { createVaultKeys } from "./0016_vault_keys.ts"
 import { createMoveMoney } from "./0017_move_money.ts"
+import { createCallRepeats } from "./0018_call_repeats.ts"
 
 /**
  * A database runs what is above the highest number it has run, so a new one goes to the end. There is
@@ -38,7 +39,8 @@ const migrations = {
   "0013_texts": createTexts,
   "0015_key_rates": createKeyRates,
   "0016_vault_keys": createVaultKeys,
-  "0017_move_money": createMoveMoney
+  "0017_move_money": createMoveMoney,
+  "0018_call_repeats": createCallRepeats
 }
 
 /** In the order in which they are listed. */

@@ -29,21 +29,31 @@ interface Row {
 const toTask = ({ hold, task }: Row, now: number): Task => ({
   organizationId: hold.request.organizationId,
   id: task.id,
-  memberId: hold.request.memberId,
+  model: task.ordered.model,
+  channelId: hold.request.job.channelId,
+  state: task.state,
+  finished: transitions[task.state].length === 0,
+  videoUrl: task.videoUrl,
+  completionTokens: task.completionTokens,
+  errorCode: task.errorCode,
+  errorMessage: task.errorMessage,
+  ageSeconds: secondsBetween(task.createdAt, now),
+  sinceAskedSeconds: task.askedAt === null ? null : secondsBetween(task.askedAt, now),
+  kind: kindOf(task.ordered.model, decodeQuote(hold.request.quote))
+})
+
+const toClaimed = ({ hold, task }: Row, upstreamId: string, now: number): ClaimedTask => ({
+  organizationId: hold.request.organizationId,
+  id: task.id,
   keyId: task.ordered.keyId,
   model: task.ordered.model,
   channelId: hold.request.job.channelId,
   protocol: hold.request.job.protocol,
   listedProtocol: task.ordered.listedProtocol,
   upstreamModel: hold.request.job.upstreamModel,
-  state: task.state,
-  finished: transitions[task.state].length === 0,
-  upstreamId: task.upstreamId,
-  videoUrl: task.videoUrl,
-  completionTokens: task.completionTokens,
-  errorCode: task.errorCode,
-  errorMessage: task.errorMessage,
+  upstreamId,
   ageSeconds: secondsBetween(task.createdAt, now),
+  sinceAskedSeconds: secondsBetween(task.askedAt ?? task.createdAt, now),
   lease: task.lease,
   unknownForSeconds: task.unknownSince === null ? null : secondsBetween(task.unknownSince, now),
   pastDeadline: task.deadline <= now,
@@ -77,12 +87,12 @@ export const layerTaskRepoMemory = Layer.effect(
 
     const take = (row: Row, now: number): ReadonlyArray<ClaimedTask> => {
       const { task } = row
-      const sinceAskedSeconds = secondsBetween(task.askedAt ?? task.createdAt, now)
+      if (task.upstreamId === null) return []
       task.lease += 1n
+      const claimed = toClaimed(row, task.upstreamId, now)
       task.askedAt = now
       task.nextPollAt = now + leaseSeconds * 1000
-      const { upstreamId, ...claimed } = toTask(row, now)
-      return upstreamId === null ? [] : [{ ...claimed, upstreamId, sinceAskedSeconds }]
+      return [claimed]
     }
 
     const find: TaskRepo["Service"]["find"] = Effect.fn("TaskRepo.find")(
@@ -187,7 +197,7 @@ export const layerTaskRepoMemory = Layer.effect(
       Effect.map(Clock.currentTimeMillis, (now) =>
         rowsIn("submitting")
           .filter(({ task }) => scope === "all" || task.submitDeadline <= now)
-          .map((row) => toTask(row, now))
+          .map(({ hold, task }) => ({ organizationId: hold.request.organizationId, id: task.id }))
       )
     )
 
