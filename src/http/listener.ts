@@ -66,8 +66,6 @@ export const layerListener = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const server = createServer(serverOptions(settings))
     server.maxConnections = settings.maxConnections
-    // Where workers share the port, one that is full would be offered the connection for ever.
-    Object.assign(server, { dropMaxConnection: true })
     const unanswered = new Set<ServerResponse>()
     /** The latest of each connection. */
     const answers = new WeakMap<Duplex, ServerResponse>()

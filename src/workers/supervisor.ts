@@ -1,6 +1,6 @@
 /**
  * The primary process: starts the workers, replaces those that die, and ends them all. Each worker is
- * a whole gateway, and they share the listening port: the primary hands connections to them in turn.
+ * a whole gateway, and they accept from one listening socket.
  */
 import cluster, { type Worker } from "node:cluster"
 import { Console, Deferred, Duration, Effect, Schema } from "effect"
@@ -60,7 +60,9 @@ export const superviseWorkers = Effect.fnUntraced(function* (count: number) {
       case "ready":
         listening.set(worker.id, worker)
         failedStarts = 0
-        if (listening.size === count) {
+        if (Deferred.isDoneUnsafe(allListen)) {
+          Effect.runForkWith(context)(Effect.logInfo("the worker in its place listens"))
+        } else if (listening.size === count) {
           Deferred.doneUnsafe(allListen, Effect.succeed(message.url))
         }
         return
@@ -79,6 +81,10 @@ export const superviseWorkers = Effect.fnUntraced(function* (count: number) {
         return scrapes.collected(worker.id, message.round, message.text)
     }
   }
+
+  // Where the primary hands connections out, the one on its way to a worker that dies stays open for
+  // ever and unanswered. A socket that all accept from loses none, and the idle ones are the quickest.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
 
   const start = Effect.sync((): Running => {
     const worker = cluster.fork()
