@@ -16,6 +16,7 @@ import { createAuditLinks } from "./0012_audit_links.ts"
 import { createTexts } from "./0013_texts.ts"
 import { createKeyRates } from "./0015_key_rates.ts"
 import { createVaultKeys } from "./0016_vault_keys.ts"
+import { createAuditCarried } from "./0019_audit_carried.ts"
 
 /**
  * A database runs what is above the highest number it has run, so a new one goes to the end. There is
@@ -36,7 +37,8 @@ const migrations = {
   "0012_audit_links": createAuditLinks,
   "0013_texts": createTexts,
   "0015_key_rates": createKeyRates,
-  "0016_vault_keys": createVaultKeys
+  "0016_vault_keys": createVaultKeys,
+  "0019_audit_carried": createAuditCarried
 }
 
 /** In the order in which they are listed. */
