@@ -1,3 +1,8 @@
 #!/usr/bin/env node
 /** The command `media-gateway`. */
-if (import.meta.main) await import("./start.ts")
+import { keepCompiled } from "./compileCache.ts"
+
+if (import.meta.main) {
+  keepCompiled()
+  await import("./start.ts")
+}
