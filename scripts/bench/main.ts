@@ -162,7 +162,7 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
   }
 })
 
-/** Of more, the check of the books may take longer than the two minutes it has. */
+/** Of more, the check of all the books takes minutes. */
 const VERIFIED_ROWS = 100_000
 
 NodeRuntime.runMain(

@@ -28,9 +28,9 @@ export const makeAudit = (
   sql: PgClient.PgClient,
   { keySeconds }: AuditOptions
 ): Pick<Ledger["Service"], "verify" | "verifyOf" | "suspects"> => {
-  /** Reads more than a statement of a request may take the time for. */
-  const atLength = <A, E, R>(limit: string, effect: Effect.Effect<A, E, R>) =>
-    sql`SELECT set_config('statement_timeout', ${limit}, true),
+  /** With more time than a statement of a request has. */
+  const atLength = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    sql`SELECT set_config('statement_timeout', '10min', true),
                set_config('lock_timeout', '1min', true)`.pipe(
       Effect.andThen(effect),
       sql.withTransaction,
@@ -134,17 +134,14 @@ export const makeAudit = (
        LIMIT (SELECT ceil(2 * count(*) * ${everySeconds}::float8 / ${PASS_SECONDS}) FROM pools)`)
 
   return {
-    verify: atLength("120s", violations(null)),
+    verify: atLength(violations(null)),
     verifyOf: (organizationIds) =>
       Effect.map(
-        Effect.forEach(organizationIds, (id) =>
-          atLength("10min", Effect.tap(violations(id), carry(id)))
-        ),
+        Effect.forEach(organizationIds, (id) => atLength(Effect.tap(violations(id), carry(id)))),
         (found) => found.flat()
       ),
     suspects: Effect.fn("Ledger.suspects")((everySeconds) =>
       atLength(
-        "10min",
         Effect.gen(function* () {
           const { through } = yield* lockedThrough
           const suspicious = yield* rowsOf(OrganizationRow)(suspectsSince(sql, through, keySeconds))

@@ -64,6 +64,23 @@ const killOne = Effect.fnUntraced(function* (gateway: GatewayNode) {
   )
 })
 
+const allGone = (pids: ReadonlyArray<number>) =>
+  Effect.sync(() => pids.every(isGone)).pipe(
+    Effect.delay("20 millis"),
+    Effect.repeat({ until: (gone) => gone }),
+    Effect.timeout("20 seconds")
+  )
+
+/** Images are made by the vendor at the address, videos by the simulator. */
+const heldCatalog = (vendorUrl: string) =>
+  Effect.map(Simulator, ({ url }) => {
+    const catalog = testCatalog(url)
+    const channels = catalog.channels.map((channel) =>
+      channel.id === "ch-i" ? { ...channel, base_url: vendorUrl } : channel
+    )
+    return { ...catalog, channels }
+  })
+
 const metricsOf = (gateway: GatewayNode) =>
   Effect.map(call(`${gateway.url}/metrics`, { headers: apart }), ({ text }) => parseMetrics(text))
 
@@ -172,11 +189,7 @@ describe("two workers", () => {
         Effect.gen(function* () {
           const vendor = yield* heldVendor
           const { gateway } = yield* startWorkers({ GATEWAY_SHUTDOWN_SECONDS: "600" })
-          const catalog = testCatalog((yield* Simulator).url)
-          const channels = catalog.channels.map((channel) =>
-            channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
-          )
-          const { key } = yield* prepareCustomer(gateway, "100", { ...catalog, channels })
+          const { key } = yield* prepareCustomer(gateway, "100", yield* heldCatalog(vendor.url))
           const image = yield* Effect.forkChild(
             call(`${gateway.url}/v1/images/generations`, { key, json: paint })
           )
@@ -201,17 +214,35 @@ describe("two workers", () => {
   }
 
   it.live(
+    "are cut by a second signal, whatever they still wait for",
+    () =>
+      Effect.gen(function* () {
+        const vendor = yield* heldVendor
+        const { gateway } = yield* startWorkers({ GATEWAY_SHUTDOWN_SECONDS: "600" })
+        const { key } = yield* prepareCustomer(gateway, "100", yield* heldCatalog(vendor.url))
+        yield* Effect.forkChild(
+          Effect.exit(call(`${gateway.url}/v1/images/generations`, { key, json: paint }))
+        )
+        yield* vendor.asked
+        const workers = yield* workersOf(gateway)
+        const again = gateway.process
+          .kill("SIGTERM")
+          .pipe(Effect.delay("100 millis"), Effect.forever)
+        const end = yield* Effect.raceFirst(gateway.process.end, again)
+        assert.deepStrictEqual(end, { code: 143, signal: null })
+        yield* allGone(workers)
+      }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+    60_000
+  )
+
+  it.live(
     "end when their primary is killed",
     () =>
       Effect.gen(function* () {
         const { gateway } = yield* startWorkers()
         const workers = yield* workersOf(gateway)
         yield* kill(gateway.process.pid, "SIGKILL")
-        yield* Effect.sync(() => workers.every(isGone)).pipe(
-          Effect.delay("20 millis"),
-          Effect.repeat({ until: (gone) => gone }),
-          Effect.timeout("20 seconds")
-        )
+        yield* allGone(workers)
       }).pipe(Effect.scoped),
     60_000
   )

@@ -222,7 +222,7 @@ describe.each(["embedded", "postgres"] as const)(
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const ledger = yield* Ledger
-          const { organizationId } = yield* books
+          const { organizationId, close } = yield* books
           yield* ledger.verifyOf(yield* ledger.suspects(60))
           const sums = sql<{ moved: string; captured: string | null; recent: number }>`
               SELECT a.moved::text, (SELECT sum(captured)::text FROM ledger_audited_months) AS captured,
@@ -235,6 +235,18 @@ describe.each(["embedded", "postgres"] as const)(
           yield* sql`UPDATE ledger_audited SET through = now() - interval '1 hour'`
           assert.deepEqual(yield* ledger.suspects(60), [])
           assert.deepEqual(yield* sums, [{ moved: "970", captured: "30", recent: 0 }])
+          assert.deepEqual(yield* ledger.suspects(60), [])
+
+          yield* ledger.deposit(organizationId, 5n, "second")
+          yield* ledger.capture({ ...close, holdId: "open", chargeNano: 15n, usage })
+          yield* sql`UPDATE ledger_audited SET through = now() - interval '5 minutes'`
+          yield* sql`
+            UPDATE transfers SET created_at = now() - interval '3 minutes'
+             WHERE reference = 'second' OR hold_id = 'open'`
+          yield* sql`
+            UPDATE holds SET closed_at = now() - interval '3 minutes' WHERE id = 'open'`
+          assert.deepEqual(yield* ledger.suspects(60), [])
+          assert.deepEqual(yield* sums, [{ moved: "960", captured: "45", recent: 0 }])
           assert.deepEqual(yield* ledger.suspects(60), [])
         }).pipe(apart),
       60_000
