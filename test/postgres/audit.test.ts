@@ -101,6 +101,12 @@ const tamperings = [
   ["I7", "UPDATE tasks SET id = 'released' WHERE id = 'submitting'"],
   ["I4", "UPDATE holds SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
   ["I4", "UPDATE usage_records SET unit_price = 11"],
+  ["I4", "UPDATE usage_records SET unit_price = 11 WHERE hold_id = 'captured'"],
+  [
+    "I7",
+    "UPDATE tasks SET id = 'captured', state = 'rejected', error_code = 'x', finished_at = now()"
+  ],
+  ["I4", "UPDATE usage_records SET charge = 14, unit_price = 14 WHERE hold_id = 'captured'"],
   ["I4", "UPDATE usage_records SET input_unit_price = 4 WHERE hold_id = 'written'"],
   ["I2", "UPDATE holds SET organization_id = 'nobody' WHERE id = 'open'"],
   ["I1", "UPDATE transfers SET organization_id = 'nobody' WHERE kind = 'deposit'"],
@@ -108,7 +114,40 @@ const tamperings = [
   ["I4", "UPDATE usage_records SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
   ["I7", "UPDATE tasks SET id = 'nothing' WHERE id = 'submitting'"],
   ["I9", "UPDATE idempotency_keys SET hold_id = 'nothing'"],
-  ["I7", "UPDATE tasks SET submit_deadline = now() - interval '2 minutes'"]
+  ["I7", "UPDATE tasks SET submit_deadline = now() - interval '2 minutes'"],
+  // With sums that are right.
+  [
+    "I4",
+    `WITH lost AS (DELETE FROM transfers WHERE hold_id = 'captured')
+     UPDATE pools SET balance = balance + 15`
+  ],
+  [
+    "I4",
+    `UPDATE transfers SET amount = CASE hold_id WHEN 'captured' THEN 14 ELSE 16 END
+      WHERE kind = 'capture'`
+  ],
+  [
+    "I4",
+    `WITH stray AS (
+       INSERT INTO transfers (organization_id, kind, debit, credit, amount, hold_id)
+       SELECT organization_id, 'capture', 'pool', 'revenue', 1, 'nothing' FROM pools)
+     UPDATE pools SET balance = balance - 1`
+  ],
+  [
+    "I4",
+    `INSERT INTO usage_records (organization_id, id, member_id, key_id, hold_id, model, modality,
+                                input, output, unit, unit_price, charge, basis)
+     SELECT organization_id, 'us_stray', member_id, key_id, 'nothing', model, modality,
+            input, output, unit, unit_price, charge, basis
+       FROM usage_records WHERE hold_id = 'captured'`
+  ],
+  [
+    "I5",
+    `WITH spent AS (
+       INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
+       SELECT organization_id, 'deposit', 'pool', 'external', 2000, 'back' FROM pools)
+     UPDATE pools SET balance = balance - 2000`
+  ]
 ] as const
 
 for (const kind of ["embedded", "postgres"] as const) {
