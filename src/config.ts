@@ -103,6 +103,18 @@ const port = (name: string, fallback: number) =>
     name
   ).pipe(Config.withDefault(fallback))
 
+/** More processes than any machine has cores for are a slip. */
+const MAX_WORKERS = 64
+const someWorkers = { expected: `a whole number from 1 to ${MAX_WORKERS}` }
+
+const workers = Config.schema(
+  Schema.NumberFromString.check(
+    Schema.isInt(someWorkers),
+    Schema.isBetween({ minimum: 1, maximum: MAX_WORKERS }, someWorkers)
+  ),
+  "GATEWAY_WORKERS"
+).pipe(Config.withDefault(1))
+
 const optional = (name: string) => Config.option(Config.Redacted(name))
 
 const gatewayConfig = Config.all({
@@ -116,6 +128,7 @@ const gatewayConfig = Config.all({
   adminToken: optional("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
+  workers,
   settings
 })
 
@@ -131,6 +144,8 @@ export interface GatewayConfig {
   readonly adminToken: Redacted.Redacted | null
   readonly demo: boolean
   readonly simulatorPort: number
+  /** Processes that share the port; each is a whole gateway. */
+  readonly workers: number
   readonly settings: Settings
 }
 

@@ -51,6 +51,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "client/", may: ["http/api/", "domain/"] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
   { folder: "simulator/", may: ["domain/"] },
+  { folder: "workers/", may: ["services/", "domain/", "config.ts"] },
   {
     folder: "cli/",
     may: [

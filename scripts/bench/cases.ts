@@ -102,6 +102,13 @@ const alone = { connections: 1 } as const
 
 const settled = (subject: Subject): Effect.Effect<void> => subject.books?.settled ?? Effect.void
 
+/** One process on its core, and two of which the second shares the core of the load. */
+export const workersCase: Case = {
+  ...{ name: "workers", title: "image, small answer, by worker processes", ...crowd },
+  ...{ kinds: ["ours"], charged: "with the answer" },
+  loads: one((subject) => imageOrder(subject))
+}
+
 export const cases: ReadonlyArray<Case> = [
   {
     ...{ name: "image", title: "image, small answer", ...crowd, kinds: all },

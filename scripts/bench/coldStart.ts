@@ -2,6 +2,7 @@
  * From the start of a process to its first good answer, and to its first image. Our gateway starts
  * on a database that has its schema and its accounts, beside the one that runs there already.
  */
+import { join } from "node:path"
 import { Clock, Console, Effect } from "effect"
 import { clusterSecrets } from "../../test/support/cluster.ts"
 import { freePort } from "../../test/support/postgresServer.ts"
@@ -32,7 +33,12 @@ const startAgain = Effect.fnUntraced(function* (subject: Subject, world: World) 
   const process = yield* startProcess({
     entry: gatewayEntry,
     command: world.placement.node,
-    env: { ...clusterSecrets, DATABASE_URL: subject.books?.databaseUrl ?? "", PORT: String(port) }
+    env: {
+      ...clusterSecrets,
+      DATABASE_URL: subject.books?.databaseUrl ?? "",
+      DATA_DIR: join(world.scratch, "data"),
+      PORT: String(port)
+    }
   })
   return { ...subject, process, url: `http://127.0.0.1:${port}`, health: "/healthz" }
 })
@@ -46,7 +52,11 @@ const timeOne = (subject: Subject, world: World) =>
     const healthy = (yield* Clock.currentTimeMillis) - start
     const order = imageOrder(started)
     yield* answersWell(started.process, `${started.url}${order.path}`, order)
-    return { healthy, image: (yield* Clock.currentTimeMillis) - start }
+    const image = (yield* Clock.currentTimeMillis) - start
+    // What an orderly end leaves behind is there at the next start.
+    yield* started.process.kill("SIGTERM")
+    yield* Effect.timeoutOption(started.process.end, "30 seconds")
+    return { healthy, image }
   }).pipe(Effect.scoped)
 
 const windowOf = (millis: number): Window => ({

@@ -90,7 +90,27 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
     `INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
      SELECT organization_id, 'deposit', 'external', 'pool', sum(captured)::bigint, 'for the growth'
        FROM holds GROUP BY organization_id`
-  ]
+  ],
+  // In all those years there were audits.
+  [
+    "audited pools",
+    `INSERT INTO ledger_audited_pools (organization_id, moved, overage, verified_at)
+     SELECT organization_id, (SELECT sum(CASE WHEN credit = 'pool' THEN amount ELSE -amount END)
+                                FROM transfers t
+                               WHERE t.organization_id = h.organization_id AND created_at < now()),
+            sum(overage), now()
+       FROM holds h WHERE closed_at < now() GROUP BY organization_id
+     ON CONFLICT (organization_id) DO UPDATE
+       SET moved = excluded.moved, overage = excluded.overage, verified_at = now()`
+  ],
+  [
+    "audited months",
+    `INSERT INTO ledger_audited_months (organization_id, member_id, month, captured)
+     SELECT organization_id, member_id, month, sum(captured) FROM holds
+      WHERE closed_at < now() GROUP BY organization_id, member_id, month
+     ON CONFLICT (organization_id, member_id, month) DO UPDATE SET captured = excluded.captured`
+  ],
+  ["audited", "UPDATE ledger_audited SET through = now()"]
 ]
 
 export interface Growth {

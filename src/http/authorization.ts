@@ -5,7 +5,8 @@ import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { InvalidApiKey, RateLimited } from "../domain/Errors.ts"
 import { Access, type Caller, lacksScope, type Scope } from "../services/Access.ts"
-import { makeRequestRates, type Rate } from "../services/RequestRates.ts"
+import { Machine } from "../services/Machine.ts"
+import type { Rate } from "../services/RequestRates.ts"
 import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
 import { unsent } from "../services/storeTrouble.ts"
@@ -54,7 +55,7 @@ export const layerAuthorization = Layer.effect(
     const access = yield* Access
     const settings = yield* Settings
     const { organizationInFlight, organizationWaits } = settings
-    const rates = makeRequestRates()
+    const rates = (yield* Machine).makeRequestRates()
     const requests = makeShares({ each: organizationInFlight })
     const waits = makeShares({ each: organizationWaits })
 

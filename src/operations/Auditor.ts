@@ -1,5 +1,6 @@
 /**
- * Recomputes the books again and again. Organisations whose books are broken take no new orders
+ * Audits the books again and again: what happened since the last time, and in turn all there is.
+ * Organisations whose books are broken take no new orders
  * until a later audit finds them sound; the others do not notice.
  */
 import { Effect, Layer, Schedule } from "effect"
@@ -54,10 +55,13 @@ export const layerAuditor = Layer.effectDiscard(
      * gives back: those books are late, not broken.
      */
     const brokenTwice = Effect.gen(function* () {
-      const first = new Set((yield* ledger.verify).map(nameOf))
-      if (first.size === 0) return []
+      const first = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
+      if (first.length === 0) return []
+      const names = new Set(first.map(nameOf))
       yield* Effect.sleep(`${Math.min(lookSeconds, MAX_RECHECK_SECONDS)} seconds`)
-      return (yield* ledger.verify).filter((violation) => first.has(nameOf(violation)))
+      const broken = new Set(first.map(({ organizationId }) => organizationId))
+      const second = yield* ledger.verifyOf([...broken])
+      return second.filter((violation) => names.has(nameOf(violation)))
     })
 
     const audit = Effect.gen(function* () {

@@ -16,6 +16,7 @@ import { KeyAlreadyUsed } from "../services/Repeats.ts"
 import { Settings } from "../services/Settings.ts"
 import { isPassing } from "../services/storeTrouble.ts"
 import { unhindered } from "../services/sweeping.ts"
+import { makeAudit } from "./audit.ts"
 import { readJournal } from "./journal.ts"
 import { type Movement, moveTogether } from "./ledgerBatch.ts"
 import { makeMicroBatch } from "./microBatch.ts"
@@ -34,13 +35,6 @@ const MonthRow = Schema.Struct({
   cap: Schema.NullOr(Schema.BigInt),
   captured: Schema.BigInt,
   held: Schema.BigInt
-})
-
-const ViolationRow = Schema.Struct({
-  invariant: Schema.String,
-  organization_id: Schema.String,
-  subject: Schema.String,
-  detail: Schema.String
 })
 
 /** Together in one call. */
@@ -196,26 +190,6 @@ export const layerLedger = Layer.effect(
       (organizationId, page) => readJournal(sql, organizationId, page)
     )
 
-    const verify = Effect.gen(function* () {
-      // It reads everything there is, which may take longer than a statement of a request may.
-      yield* sql`SET LOCAL statement_timeout = '120s'`
-      const rows = yield* rowsOf(ViolationRow)(
-        // The first of every organisation come first, so that one cannot hide the others.
-        sql`
-        SELECT invariant, organization_id, subject, detail
-          FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
-                                             ORDER BY invariant, detail, subject) AS nth
-                  FROM ledger_audit) broken
-         ORDER BY nth, organization_id LIMIT 1000`
-      )
-      return rows.map((row) => ({
-        invariant: row.invariant,
-        organizationId: row.organization_id,
-        subject: row.subject,
-        detail: row.detail
-      }))
-    }).pipe(sql.withTransaction, Effect.orDie)
-
     const sweepImages: Ledger["Service"]["sweepImages"] = Effect.fn("Ledger.sweepImages")(
       function* (scope) {
         const left = yield* rowsOf(
@@ -252,7 +226,7 @@ export const layerLedger = Layer.effect(
       balance,
       memberMonth,
       journal,
-      verify,
+      ...makeAudit(sql, { keySeconds: settings.idempotencySeconds }),
       stopSpending: makeStopSpending(sql),
       sweepImages
     })

@@ -161,6 +161,14 @@ export class Ledger extends Context.Service<
     /** Recomputes every invariant; an empty list is healthy. Of many it gives some of each pool. */
     readonly verify: Effect.Effect<ReadonlyArray<Violation>>
     /**
+     * Organisations to be verified now, when it is asked every so many seconds: those of which
+     * something recent, open or summed up does not fit together, those that may not spend, and in
+     * turn all others, so that old rows are read again as well.
+     */
+    suspects(everySeconds: number): Effect.Effect<ReadonlyArray<string>>
+    /** Recomputes every invariant of these organisations, from all of their rows. */
+    verifyOf(organizationIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Violation>>
+    /**
      * Stops new holds of exactly these organisations, each with the reason an operator reads; all
      * others may spend (again). Holds that are open are closed as ever.
      */

@@ -1,5 +1,5 @@
 /**
- * Token buckets, one for each owner and process. A bucket is one number, the time at which it will be
+ * Token buckets, one for each owner. A bucket is one number, the time at which it will be
  * full again, and a full bucket need not be kept: memory is bounded by the owners of the last minute.
  */
 import { Clock, Effect } from "effect"
@@ -17,11 +17,27 @@ export interface Rate {
   readonly retryMillis: number
 }
 
+/** What a bucket gave of the several requests it was asked for. */
+export interface Grant {
+  readonly granted: number
+  /** What is left in the bucket, in whole requests. */
+  readonly remaining: number
+  /** Until the bucket is full again. */
+  readonly resetMillis: number
+  /** Until it has one more to give; 0 where all were granted. */
+  readonly retryMillis: number
+}
+
 export interface RequestRates {
   /** Counts one request of the owner, whose bucket refills with `perMinute` (above 0) a minute. */
   take(owner: string, perMinute: number): Effect.Effect<Rate>
   /** Buckets that are kept. */
   readonly kept: () => number
+}
+
+export interface RequestBuckets extends RequestRates {
+  /** Counts as many requests as there are left, of those that are wanted. */
+  takeSome(owner: string, perMinute: number, wanted: number): Effect.Effect<Grant>
 }
 
 // Whole nanoseconds add up exactly, also over a process's whole life.
@@ -30,7 +46,7 @@ const MILLI = 1_000_000
 /** Fewer buckets than this are not worth a walk over them. */
 const WORTH_SWEEPING = 1024
 
-export const makeRequestRates = (): RequestRates => {
+export const makeRequestRates = (): RequestBuckets => {
   const fullAt = new Map<string, number>()
   let sweepAt = WORTH_SWEEPING
 
@@ -43,34 +59,35 @@ export const makeRequestRates = (): RequestRates => {
     sweepAt = Math.max(WORTH_SWEEPING, fullAt.size * 2)
   }
 
-  const take = (owner: string, perMinute: number, now: number): Rate => {
+  const take = (owner: string, perMinute: number, wanted: number, now: number): Grant => {
     const interval = Math.floor(MINUTE / perMinute)
     const before = Math.max(now, fullAt.get(owner) ?? now)
-    const after = before + interval
-    const spare = MINUTE - (after - now)
-    if (spare < 0) {
-      return {
-        allowed: false,
-        limit: perMinute,
-        remaining: 0,
-        resetMillis: (before - now) / MILLI,
-        retryMillis: -spare / MILLI
-      }
+    const there = Math.floor((MINUTE - (before - now)) / interval)
+    const granted = Math.min(wanted, there)
+    const after = before + granted * interval
+    if (granted > 0) {
+      dropFull(now)
+      fullAt.set(owner, after)
     }
-    dropFull(now)
-    fullAt.set(owner, after)
     return {
-      allowed: true,
-      limit: perMinute,
-      remaining: Math.floor(spare / interval),
+      granted,
+      remaining: there - granted,
       resetMillis: (after - now) / MILLI,
-      retryMillis: 0
+      retryMillis: granted === wanted ? 0 : (after + interval - now - MINUTE) / MILLI
     }
   }
 
+  const takeSome: RequestBuckets["takeSome"] = (owner, perMinute, wanted) =>
+    Effect.map(Clock.monotonicTimeNanos, (nanos) => take(owner, perMinute, wanted, Number(nanos)))
+
   return {
+    takeSome,
     take: (owner, perMinute) =>
-      Effect.map(Clock.monotonicTimeNanos, (nanos) => take(owner, perMinute, Number(nanos))),
+      Effect.map(takeSome(owner, perMinute, 1), ({ granted, ...rest }) => ({
+        allowed: granted === 1,
+        limit: perMinute,
+        ...rest
+      })),
     kept: () => fullAt.size
   }
 }

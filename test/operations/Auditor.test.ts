@@ -25,7 +25,8 @@ const audited = (
   const layer = layerAuditor.pipe(
     Layer.provide([
       Layer.mock(Ledger, {
-        verify: Effect.suspend(() => findings[looks++] ?? Effect.succeed([])),
+        suspects: () => Effect.succeed(["org_late", "org_broken"]),
+        verifyOf: () => Effect.suspend(() => findings[looks++] ?? Effect.succeed([])),
         stopSpending: (reasons) => Effect.sync(() => void stops.push([...reasons]))
       }),
       Layer.mock(OperationsStore, {

@@ -4,7 +4,7 @@ import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Console, Effect, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"
 import { loadConfig } from "../../src/config.ts"
-import { layerGateway } from "../../src/main.ts"
+import { layerGateway } from "../../src/program.ts"
 import { loadSecrets } from "../../src/secrets.ts"
 import { Failpoints } from "../../src/services/Failpoints.ts"
 

@@ -82,7 +82,7 @@ const fillCompileCache = (directory: string): Promise<unknown> =>
     [
       "--input-type=module",
       "-e",
-      `await import(${JSON.stringify(join(import.meta.dirname, "../../src/main.ts"))})`
+      `await import(${JSON.stringify(join(import.meta.dirname, "../../src/program.ts"))})`
     ],
     { env: { ...process.env, NODE_COMPILE_CACHE: directory } }
   )

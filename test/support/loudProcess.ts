@@ -3,7 +3,7 @@ import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Metric, References, Tracer } from "effect"
 import { HttpServer } from "effect/http"
 import { loadConfig } from "../../src/config.ts"
-import { layerGateway } from "../../src/main.ts"
+import { layerGateway } from "../../src/program.ts"
 import { loadSecrets } from "../../src/secrets.ts"
 
 /** Prints a span with all that an exporter would send of it. */

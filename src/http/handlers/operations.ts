@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { PrometheusMetrics } from "effect/observability"
+import { Machine } from "../../services/Machine.ts"
 import { Readiness } from "../../services/Readiness.ts"
 import { GatewayApi } from "../api/Api.ts"
 
@@ -12,6 +12,7 @@ export const layerOperationsHandlers = HttpApiBuilder.group(
   "operations",
   Effect.fn(function* (handlers) {
     const readiness = yield* Readiness
+    const machine = yield* Machine
     return handlers.handleAll({
       health: () => Effect.succeed({ status: "ok" as const }),
       readiness: () =>
@@ -22,7 +23,7 @@ export const layerOperationsHandlers = HttpApiBuilder.group(
           })
         ),
       metrics: () =>
-        Effect.map(PrometheusMetrics.format(), (text) =>
+        Effect.map(machine.metrics, (text) =>
           HttpServerResponse.text(text, {
             contentType: "text/plain; version=0.0.4; charset=utf-8",
             headers: unstored

@@ -18,6 +18,7 @@ import { createKeyRates } from "./0015_key_rates.ts"
 import { createVaultKeys } from "./0016_vault_keys.ts"
 import { createMoveMoney } from "./0017_move_money.ts"
 import { createCallRepeats } from "./0018_call_repeats.ts"
+import { createAuditCarried } from "./0019_audit_carried.ts"
 
 /**
  * A database runs what is above the highest number it has run, so a new one goes to the end. There is
@@ -41,6 +42,7 @@ const migrations = {
   "0016_vault_keys": createVaultKeys,
   "0017_move_money": createMoveMoney,
   "0018_call_repeats": createCallRepeats
+  "0019_audit_carried": createAuditCarried
 }
 
 /** In the order in which they are listed. */

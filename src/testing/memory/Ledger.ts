@@ -171,6 +171,11 @@ export const layerLedgerMemory = Layer.effect(
       memberMonth,
       journal,
       verify,
+      suspects: () => Effect.sync(() => [...store.organizations.keys()]),
+      verifyOf: (organizationIds) =>
+        Effect.map(verify, (found) =>
+          found.filter(({ organizationId }) => organizationIds.includes(organizationId))
+        ),
       stopSpending,
       sweepImages
     })

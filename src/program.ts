@@ -1,0 +1,104 @@
+/** The gateway of one process: picks the database, serves until it is stopped. */
+
+import cluster from "node:cluster"
+import { join } from "node:path"
+import { Console, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import { layerAdapters } from "./adapters/index.ts"
+import { layerVendorLimits } from "./adapters/limits.ts"
+import { layerVendorWire } from "./adapters/VendorWire.ts"
+import type { GatewayConfig } from "./config.ts"
+import { printDemo, seedDemo } from "./demo.ts"
+import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
+import { layerChanges } from "./postgres/Changes.ts"
+import { layerServer as layerPostgres } from "./postgres/client.ts"
+import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
+import type { Secrets } from "./secrets.ts"
+import { layerChangesAlone } from "./services/Changes.ts"
+import { Machine } from "./services/Machine.ts"
+import { Settings } from "./services/Settings.ts"
+import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
+import { shareOf } from "./workers/shares.ts"
+import { connectToPrimary } from "./workers/worker.ts"
+
+const layerDatabase = (config: GatewayConfig) =>
+  config.databaseUrl === null
+    ? layerChangesAlone.pipe(Layer.provideMerge(layerEmbedded({ dataDir: config.dataDir })))
+    : layerChanges.pipe(
+        Layer.provideMerge(
+          layerPostgres({ url: config.databaseUrl, maxConnections: config.databasePool })
+        )
+      )
+
+const layerVendors = layerAdapters.pipe(Layer.provide([layerVendorWire, layerVendorLimits]))
+
+/**
+ * The gateway of one configuration, from the database up. A composition of its own may bring other
+ * `vendors`, and provides `Protocols` around it when they speak more than the built-in ones.
+ */
+export const layerGateway = (
+  config: GatewayConfig,
+  secrets: Secrets,
+  vendors: typeof layerVendors = layerVendors
+) =>
+  layerServer(secrets, { host: config.host, port: config.port }).pipe(
+    Layer.provideMerge(layerUseCases),
+    Layer.provideMerge(vendors),
+    Layer.provideMerge(layerStores(secrets)),
+    Layer.provideMerge(layerDatabase(config)),
+    Layer.provide(Layer.succeed(Settings, config.settings))
+  )
+
+/** Where the gateway listens, as a client would write it. */
+const listeningAt = Effect.map(HttpServer.HttpServer, ({ address }) =>
+  HttpServer.formatAddress(address)
+)
+
+const serve = (
+  config: GatewayConfig,
+  secrets: Secrets,
+  announce: (url: string) => Effect.Effect<void>
+) =>
+  Effect.gen(function* () {
+    yield* announce(yield* listeningAt)
+    return yield* Effect.never
+  }).pipe(Effect.provide(layerGateway(config, secrets)))
+
+const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
+  Effect.gen(function* () {
+    const simulator = yield* Simulator
+    const key = yield* seedDemo(simulator.url)
+    yield* printDemo({
+      gatewayUrl: yield* listeningAt,
+      simulatorUrl: simulator.url,
+      key,
+      adminToken: secrets.adminToken
+    })
+    return yield* Effect.never
+  }).pipe(
+    Effect.provide(layerGateway(config, secrets)),
+    Effect.provide(
+      layerSimulator({
+        port: config.simulatorPort,
+        bookPath: join(config.dataDir, "simulator-book.jsonl")
+      })
+    )
+  )
+
+/** Ends when the primary asks for it, and the process with it. */
+const serveAsWorker = Effect.fnUntraced(function* (config: GatewayConfig, secrets: Secrets) {
+  const primary = yield* connectToPrimary(config.workers)
+  yield* serve(shareOf(config), secrets, primary.ready).pipe(
+    Effect.provideService(Machine, primary.machine),
+    Effect.raceFirst(primary.stopAsked)
+  )
+  yield* primary.leave
+})
+
+/** Serves until it is interrupted. */
+export const runGateway = (config: GatewayConfig, secrets: Secrets) =>
+  cluster.isWorker
+    ? serveAsWorker(config, secrets)
+    : config.demo
+      ? serveDemo(config, secrets)
+      : serve(config, secrets, (url) => Console.log(`media-gateway listens on ${url}`))
