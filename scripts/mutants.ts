@@ -40,6 +40,7 @@ const mutants: ReadonlyArray<Mutant> = [
     "FROM pools p WHERE p.organization_id = p_organization;"
   ),
   inBatch("holds not locked", "AND h.id = wanted.id FOR UPDATE) h;", "AND h.id = wanted.id) h;"),
+  inBatch("tasks not locked", "AND t.id = wanted.id FOR UPDATE) t;", "AND t.id = wanted.id) t;"),
   inBatch(
     "holds locked in the order of arrival",
     "FROM (SELECT u.id FROM unnest(p_closes) AS u(id) ORDER BY u.id) wanted\n         CROSS",

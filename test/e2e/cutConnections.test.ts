@@ -10,9 +10,13 @@ import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.t
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { type CutAt, startTcpProxy } from "../support/tcpProxy.ts"
 
-/** What the statements that hold and close an order's money carry, and no other statement. */
-const VIDEO = '"id":"vt_'
-const IMAGE = '"id":"im_'
+/**
+ * What the statements that hold and close an order's money carry, and no other statement: an array
+ * from 1 on, whose first element is an id of 39 characters.
+ */
+const idsFrom = (prefix: string) => `\u0000\u0000\u0000\u0001\u0000\u0000\u0000\u0027${prefix}`
+const VIDEO = idsFrom("vt_")
+const IMAGE = idsFrom("im_")
 
 const places: ReadonlyArray<readonly [CutAt, string]> = (
   ["request", "work", "answer"] as const

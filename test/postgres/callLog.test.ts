@@ -81,6 +81,7 @@ describeOnBoth(
         yield* Effect.orDie(runMigrations)
         const log = yield* CallLog
         const job = subjectOf("job-a")
+        yield* record(subjectOf("job-c", "image"), callOf("200"))
         yield* record(subjectOf("job-a", "submit"), callOf("200"))
         yield* record(job, callOf("200", { n: 1 }))
         yield* record(job, callOf("200 running", { n: 2 }))
@@ -106,6 +107,7 @@ describeOnBoth(
           row("200 running", 0, { n: 5 }, 0n)
         ])
         assert.strictEqual((yield* kept("job-b")).length, 1)
+        assert.strictEqual((yield* kept("job-c")).length, 1)
       }).pipe(Effect.provide(layerLog))
     )
 

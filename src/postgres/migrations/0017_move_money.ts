@@ -60,7 +60,7 @@ export const createMoveMoney = Effect.gen(function* () {
       p_forgotten boolean[],
       p_holds text[], p_members text[], p_amounts bigint[], p_seconds double precision[],
       p_quotes jsonb[], p_jobs jsonb[], p_tasks jsonb[], p_keys jsonb[], p_spenders text[],
-      /* Each array is in the order of its items. */
+      /* Each array is in the order of its items; caps and what is used of them tell of refusals. */
       OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
       OUT close_overage bigint[], OUT hold_outcomes text[], OUT hold_caps bigint[],
       OUT hold_used bigint[], OUT available bigint, OUT cap_ends_at timestamptz
@@ -78,6 +78,8 @@ export const createMoveMoney = Effect.gen(function* () {
       /* The holds to close, as they are locked. */
       h_ids text[]; h_rows tid[]; h_members text[]; h_months date[]; h_amounts bigint[];
       h_states text[]; h_captured bigint[]; h_overage bigint[];
+      /* Where the hold of each close stands among them. */
+      h_places int[];
       t_ids text[]; t_rows tid[]; t_states text[]; t_leases bigint[];
       /* The member months concerned, each called by its member and month, and what is added. */
       m_names text[]; m_rows tid[]; m_members text[]; m_used bigint[]; m_caps bigint[];
@@ -129,6 +131,7 @@ export const createMoveMoney = Effect.gen(function* () {
       /* Which closes apply. */
       FOR i IN 1 .. v_closes LOOP
         k := array_position(h_ids, p_closes[i]);
+        h_places[i] := k;
         CONTINUE WHEN k IS NULL OR h_states[k] <> 'open';
         IF p_task_ends[i] IS NOT NULL THEN
           m := array_position(t_ids, p_closes[i]);
@@ -158,7 +161,7 @@ export const createMoveMoney = Effect.gen(function* () {
            SET state = CASE WHEN p_charges[i] IS NULL THEN 'released' ELSE 'captured' END,
                captured = coalesce(p_charges[i], 0), closed_at = now(), closed_by = p_closers[i]
           FROM unnest(v_won) AS i
-         WHERE h.ctid = h_rows[array_position(h_ids, p_closes[i])];
+         WHERE h.ctid = h_rows[h_places[i]];
         IF v_charged IS NOT NULL THEN
           INSERT INTO transfers (organization_id, kind, debit, credit, amount, hold_id)
             SELECT p_organization, 'capture', 'pool', 'revenue', p_charges[i], p_closes[i]
@@ -166,10 +169,10 @@ export const createMoveMoney = Effect.gen(function* () {
           INSERT INTO usage_records (organization_id, id, member_id, key_id, hold_id, task_id, model,
                                      modality, input, output, unit, unit_price, input_unit_price,
                                      charge, basis)
-            SELECT p_organization, 'us_' || p_closes[i],
-                   h_members[array_position(h_ids, p_closes[i])], p_usage_keys[i], p_closes[i],
-                   p_usage_tasks[i], p_models[i], p_modalities[i], p_inputs[i], p_outputs[i],
-                   p_units[i], p_unit_prices[i], p_input_unit_prices[i], p_charges[i], p_bases[i]
+            SELECT p_organization, 'us_' || p_closes[i], h_members[h_places[i]], p_usage_keys[i],
+                   p_closes[i], p_usage_tasks[i], p_models[i], p_modalities[i], p_inputs[i],
+                   p_outputs[i], p_units[i], p_unit_prices[i], p_input_unit_prices[i],
+                   p_charges[i], p_bases[i]
               FROM unnest(v_charged) AS i;
         END IF;
         IF p_task_ends IS NOT NULL THEN
@@ -302,7 +305,7 @@ export const createMoveMoney = Effect.gen(function* () {
       END IF;
 
       FOR i IN 1 .. v_closes LOOP
-        k := array_position(h_ids, p_closes[i]);
+        k := h_places[i];
         close_outcomes[i] := CASE WHEN i = ANY (v_won) THEN 'won'
                                   WHEN k IS NULL THEN 'unknown'
                                   WHEN h_states[k] = 'open' THEN 'stale'
@@ -311,10 +314,12 @@ export const createMoveMoney = Effect.gen(function* () {
         close_captured[i] := h_captured[k];
         close_overage[i] := h_overage[k];
       END LOOP;
-      FOR i IN 1 .. v_holds LOOP
-        hold_caps[i] := m_caps[v_places[i]];
-        hold_used[i] := m_used[v_places[i]];
-      END LOOP;
+      IF 'member_cap_exceeded' = ANY (hold_outcomes) THEN
+        FOR i IN 1 .. v_holds LOOP
+          hold_caps[i] := m_caps[v_places[i]];
+          hold_used[i] := m_used[v_places[i]];
+        END LOOP;
+      END IF;
       cap_ends_at := (v_month_start + interval '1 month') AT TIME ZONE p_time_zone;
     END $$`
   yield* replaceLogCalls

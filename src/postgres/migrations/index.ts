@@ -41,7 +41,7 @@ const migrations = {
   "0015_key_rates": createKeyRates,
   "0016_vault_keys": createVaultKeys,
   "0017_move_money": createMoveMoney,
-  "0018_call_repeats": createCallRepeats
+  "0018_call_repeats": createCallRepeats,
   "0019_audit_carried": createAuditCarried
 }
 
