@@ -79,13 +79,16 @@ export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
     lasting
   )
 
-/** Decodes every row of a statement; a row that does not decode dies. */
+/**
+ * Decodes every row of a statement; a row that does not decode dies. By the schema itself: one made
+ * around it would be compiled anew at every call.
+ */
 export const decodeRows = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S
 ) => {
-  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
+  const decode = Schema.decodeUnknownSync(schema)
   return (statement: Statement): Effect.Effect<ReadonlyArray<S["Type"]>, SqlError.SqlError> =>
-    Effect.flatMap(statement, (rows) => Effect.orDie(decode(rows)))
+    Effect.map(statement, (rows) => rows.map((row) => decode(row)))
 }
 
 /** Decodes every row of a statement; failures of statement or decoding die. */
@@ -97,12 +100,12 @@ export const rowsOf = <S extends Schema.Top & { readonly DecodingServices: never
 
 /** Like `rowsOf`, for statements that answer exactly one row. */
 export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
-  const decode = Schema.decodeUnknownEffect(Schema.Tuple([schema]))
+  const decode = rowsOf(schema)
   return (statement: Statement): Effect.Effect<S["Type"]> =>
-    Effect.orDie(
-      Effect.map(
-        Effect.flatMap(statement, (rows) => decode(rows)),
-        ([row]) => row
-      )
-    )
+    Effect.flatMap(decode(statement), (rows) => {
+      const [row] = rows
+      return rows.length === 1 && row !== undefined
+        ? Effect.succeed(row)
+        : Effect.die(new Error(`one row was expected, and ${rows.length} came`))
+    })
 }
