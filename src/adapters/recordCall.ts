@@ -23,13 +23,21 @@ const harmless: ReadonlySet<string> = new Set([
   "x-dashscope-async"
 ])
 
-/** With the token of `Bearer <token>` and the like on its own. */
-const secretsOf = ({ headers }: VendorRequest): ReadonlyArray<string> =>
-  Object.entries(headers)
-    .filter(([name]) => !harmless.has(name))
-    .flatMap(([, value]) => [value, value.slice(value.indexOf(" ") + 1)])
-    .filter((value) => value !== "")
-    .flatMap((value) => [value, encodeURIComponent(value.toWellFormed())])
+/** Each as it went out, without `Bearer` and the like, and as it stands in an address. */
+const secretsOf = ({ headers }: VendorRequest): ReadonlyArray<string> => {
+  const secrets = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    if (harmless.has(name)) continue
+    const token = value.slice(value.indexOf(" ") + 1)
+    // What holds the token is masked with it.
+    for (const secret of token === "" ? [value] : [token]) {
+      secrets.add(secret)
+      secrets.add(encodeURIComponent(secret.toWellFormed()))
+    }
+  }
+  secrets.delete("")
+  return [...secrets]
+}
 
 /** Characters of text in a body, roughly. */
 const weigh = (value: unknown): number => {

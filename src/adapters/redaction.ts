@@ -119,14 +119,23 @@ export const plainAddress = (url: string): string | null => {
   return parsed === null ? null : `${parsed.origin}${parsed.pathname}`.slice(0, MAX_ADDRESS)
 }
 
+/** Of its JSON; what may need escapes is written to be counted. */
+const charactersOf = (kept: unknown): number =>
+  typeof kept === "string" && token.test(kept) ? kept.length + 2 : JSON.stringify(kept).length
+
 /** Redacts a decoded JSON value, or a text where the body was none. */
 export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): Redacted => {
   const texts: Array<string> = []
   const outcome: Array<string> = []
   let left = MAX_LENGTH
 
-  const hide = (text: string): string =>
-    secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
+  const hide = (text: string): string => {
+    let hidden = text
+    for (const secret of secrets) {
+      if (hidden.includes(secret)) hidden = hidden.replaceAll(secret, MASK)
+    }
+    return hidden
+  }
 
   const media = (type: string | null, content: string, encoding: "utf8" | "base64") => {
     const bytes = Buffer.byteLength(content, encoding)
@@ -160,7 +169,7 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
 
   /** Undefined when nothing more fits. */
   const afford = (kept: unknown, extra = 0): unknown => {
-    left -= JSON.stringify(kept).length + extra + 1
+    left -= charactersOf(kept) + extra + 1
     return left < 0 ? undefined : kept
   }
 

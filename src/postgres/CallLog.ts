@@ -43,23 +43,30 @@ interface Reported {
   readonly report: CallReport
 }
 
-const itemOf = (id: string, subject: CallSubject, call: VendorCall): CallItem => ({
-  organization_id: subject.organizationId,
-  job_id: subject.jobId,
-  id,
-  purpose: subject.purpose,
-  method: call.method,
-  url: call.url,
-  status: call.status,
-  failure: call.failure,
-  outcome: call.outcome,
-  started_at: call.startedAt.toISOString(),
-  duration_ms: Math.round(call.durationMillis),
-  request: call.request,
-  answer: call.answer,
-  repeats: 0,
-  last_at: call.startedAt.toISOString()
-})
+const itemOf = (id: string, subject: CallSubject, call: VendorCall): CallItem => {
+  const startedAt = call.startedAt.toISOString()
+  return {
+    organization_id: subject.organizationId,
+    job_id: subject.jobId,
+    id,
+    purpose: subject.purpose,
+    method: call.method,
+    url: call.url,
+    status: call.status,
+    failure: call.failure,
+    outcome: call.outcome,
+    started_at: startedAt,
+    duration_ms: Math.round(call.durationMillis),
+    request: call.request,
+    answer: call.answer,
+    repeats: 0,
+    last_at: startedAt
+  }
+}
+
+/** Times of one form, which stand in the order of their characters. */
+const byStart = (a: CallItem, b: CallItem): number =>
+  a.started_at < b.started_at ? -1 : a.started_at > b.started_at ? 1 : 0
 
 export const layerCallLog = Layer.effect(
   CallLog,
@@ -106,7 +113,7 @@ export const layerCallLog = Layer.effect(
         while: () => described.length > 0,
         body: () => {
           const batch = described.splice(0, BATCH)
-          return write(batch.toSorted((a, b) => a.started_at.localeCompare(b.started_at)))
+          return write(batch.toSorted(byStart))
         },
         step: () => {}
       })
@@ -119,31 +126,30 @@ export const layerCallLog = Layer.effect(
     const settle = Effect.timeoutOption(FiberSet.awaitEmpty(describing), PATIENCE)
     yield* Effect.addFinalizer(() => settle)
 
-    const keep = Effect.fnUntraced(
-      function* ({ subject, report }: Reported) {
-        const id = `uc_${yield* random.uuidV7()}`
-        const item = itemOf(id, subject, report.describe())
-        push(repeats.add(item, report.weight, yield* Clock.currentTimeMillis))
-        waiting -= 1
-      },
-      // Without its cause, which may quote what was to be redacted.
-      Effect.catchCause(() => {
-        waiting -= 1
-        return Effect.andThen(
-          dropped(1),
-          Effect.logWarning("a call to a vendor could not be described")
-        )
-      })
-    )
+    /** False when it could not be described; without the reason, which may quote what it hides. */
+    const keep = ({ subject, report }: Reported, uuid: string, nowMillis: number): boolean => {
+      waiting -= 1
+      try {
+        const item = itemOf(`uc_${uuid}`, subject, report.describe())
+        push(repeats.add(item, report.weight, nowMillis))
+        return true
+      } catch {
+        return false
+      }
+    }
 
     const reported: Array<Reported> = []
     /** The answers go on their way first, and requests come in between. */
     const describeAll = Effect.gen(function* () {
       while (reported.length > 0) {
         yield* Effect.yieldNow
+        const now = yield* Clock.currentTimeMillis
         for (const one of reported.splice(0, AT_A_TURN)) {
           weight -= one.report.weight
-          yield* keep(one)
+          if (!keep(one, yield* random.uuidV7(), now)) {
+            yield* dropped(1)
+            yield* Effect.logWarning("a call to a vendor could not be described")
+          }
         }
       }
       isDescribing = false
