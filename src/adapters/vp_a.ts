@@ -29,7 +29,7 @@ export const makeVpA = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const submit: VideoAdapter["submit"] = Effect.fnUntraced(function* (account, order) {
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_a.submit")(function* (account, order) {
     const request = post(tasksUrl(account.baseUrl), bearer(account), contentFieldsWithTier(order))
     const answer = yield* send(wire, request, limits.submit)
     return answer.status < 300 && isSubmitted(answer.body)
@@ -37,7 +37,7 @@ export const makeVpA = Effect.gen(function* () {
       : yield* Effect.fail(unusable(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_a.poll")(function* (account, task) {
     const url = `${tasksUrl(account.baseUrl)}/${encodeURIComponent(task.upstreamId)}`
     const request = get(url, bearer(account))
     const answer = yield* send(wire, request, limits.poll)

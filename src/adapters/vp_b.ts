@@ -32,7 +32,7 @@ export const makeVpB = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const submit: VideoAdapter["submit"] = Effect.fnUntraced(function* (account, order) {
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_b.submit")(function* (account, order) {
     const request = post(tasksUrl(account.baseUrl), authorized(account), contentFields(order))
     const answer = yield* send(wire, request, limits.submit)
     return answer.status < 300 && isSubmitted(answer.body)
@@ -40,7 +40,7 @@ export const makeVpB = Effect.gen(function* () {
       : yield* Effect.fail(unusable(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_b.poll")(function* (account, task) {
     const url = `${tasksUrl(account.baseUrl)}/${encodeURIComponent(task.upstreamId)}`
     const answer = yield* send(wire, get(url, authorized(account)), limits.poll)
     if (answer.status === 404) return { _tag: "Unknown" as const }

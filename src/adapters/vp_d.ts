@@ -187,7 +187,7 @@ export const makeVpD = Effect.gen(function* () {
     return answer.body.data
   })
 
-  const submit: VideoAdapter["submit"] = Effect.fnUntraced(function* (account, order) {
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_d.submit")(function* (account, order) {
     const mode = modeOf(order)
     const model = encodeURIComponent(order.upstreamModel)
     const request = post(
@@ -209,7 +209,7 @@ export const makeVpD = Effect.gen(function* () {
     return { answer, rows: rowsOf(yield* open(account, answer)) }
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_d.poll")(function* (account, task) {
     const { answer, rows } = yield* askFor(account, task.upstreamId)
     return yield* Effect.fromResult(readRow(account, answer, rows, task.upstreamId))
   })

@@ -162,14 +162,14 @@ export const makeVpE = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const submit: VideoAdapter["submit"] = Effect.fnUntraced(function* (account, order) {
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_e.submit")(function* (account, order) {
     const { path, body } = yield* Effect.fromResult(toSubmit(order))
     const request = post(`${root(account.baseUrl)}${path}`, authorized(account), body)
     const answer = yield* send(wire, request, limits.submit)
     return yield* Effect.fromResult(readSubmitted(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_e.poll")(function* (account, task) {
     const request = get(`${root(account.baseUrl)}${pollPath(task.upstreamId)}`, authorized(account))
     const answer = yield* send(wire, request, limits.poll)
     return yield* Effect.fromResult(readPolled(account, answer))

@@ -87,7 +87,7 @@ export const makeVpF = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
 
-  const submit: VideoAdapter["submit"] = Effect.fnUntraced(function* (account, order) {
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_f.submit")(function* (account, order) {
     const body = yield* Effect.fromResult(toBody(order))
     const url = `${root(account.baseUrl)}/api/v1/services/aigc/video-generation/video-synthesis`
     const request = post(url, { ...bearer(account), "x-dashscope-async": "enable" }, body)
@@ -95,7 +95,7 @@ export const makeVpF = Effect.gen(function* () {
     return yield* Effect.fromResult(readSubmitted(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_f.poll")(function* (account, task) {
     const url = `${root(account.baseUrl)}/api/v1/tasks/${encodeURIComponent(task.upstreamId)}`
     const request = get(url, bearer(account))
     const answer = yield* send(wire, request, limits.poll)

@@ -44,7 +44,7 @@ export const makeVpC = Effect.gen(function* () {
       : Effect.succeed({ family: families[name], segment: videoSegments[name] })
   }
 
-  const submit: VideoAdapter["submit"] = Effect.fnUntraced(function* (account, order) {
+  const submit: VideoAdapter["submit"] = Effect.fn("vp_c.submit")(function* (account, order) {
     const { family, segment } = yield* familyOf(order.listedProtocol)
     const submit = yield* Effect.fromResult(family.toSubmit(order))
     const url = `${relayRoot(account.baseUrl)}/${segment}${submit.path}`
@@ -55,7 +55,7 @@ export const makeVpC = Effect.gen(function* () {
     return yield* Effect.fromResult(family.readSubmitted(account, answer, submit))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fn("vp_c.poll")(function* (account, task) {
     const { family, segment } = yield* familyOf(task.listedProtocol)
     const url = `${relayRoot(account.baseUrl)}/${segment}${family.pollPath(task.upstreamId)}`
     const request = get(url, bearer(account))
