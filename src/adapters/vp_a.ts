@@ -37,7 +37,7 @@ export const makeVpA = Effect.gen(function* () {
       : yield* Effect.fail(unusable(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_a.poll")(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
     const url = `${tasksUrl(account.baseUrl)}/${encodeURIComponent(task.upstreamId)}`
     const request = get(url, bearer(account))
     const answer = yield* send(wire, request, limits.poll)

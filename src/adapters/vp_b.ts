@@ -40,7 +40,7 @@ export const makeVpB = Effect.gen(function* () {
       : yield* Effect.fail(unusable(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_b.poll")(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
     const url = `${tasksUrl(account.baseUrl)}/${encodeURIComponent(task.upstreamId)}`
     const answer = yield* send(wire, get(url, authorized(account)), limits.poll)
     if (answer.status === 404) return { _tag: "Unknown" as const }

@@ -209,7 +209,7 @@ export const makeVpD = Effect.gen(function* () {
     return { answer, rows: rowsOf(yield* open(account, answer)) }
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_d.poll")(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
     const { answer, rows } = yield* askFor(account, task.upstreamId)
     return yield* Effect.fromResult(readRow(account, answer, rows, task.upstreamId))
   })

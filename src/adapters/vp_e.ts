@@ -169,7 +169,7 @@ export const makeVpE = Effect.gen(function* () {
     return yield* Effect.fromResult(readSubmitted(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_e.poll")(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
     const request = get(`${root(account.baseUrl)}${pollPath(task.upstreamId)}`, authorized(account))
     const answer = yield* send(wire, request, limits.poll)
     return yield* Effect.fromResult(readPolled(account, answer))

@@ -95,7 +95,7 @@ export const makeVpF = Effect.gen(function* () {
     return yield* Effect.fromResult(readSubmitted(account, answer))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_f.poll")(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
     const url = `${root(account.baseUrl)}/api/v1/tasks/${encodeURIComponent(task.upstreamId)}`
     const request = get(url, bearer(account))
     const answer = yield* send(wire, request, limits.poll)

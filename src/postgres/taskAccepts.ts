@@ -59,7 +59,7 @@ export const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClien
     passes: isPassing
   })
 
-  const accept: TaskRepo["Service"]["accept"] = Effect.fn("TaskRepo.accept")(
+  const accept: TaskRepo["Service"]["accept"] = Effect.fnUntraced(
     function* (organizationId, id, upstreamId, firstPollSeconds) {
       const accepted = yield* lasting(
         accepts.submit("tasks", { organizationId, id, upstreamId, firstPollSeconds })

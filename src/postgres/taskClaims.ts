@@ -68,10 +68,9 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
       extract(epoch FROM now() - t.unknown_since)::double precision AS unknown_for_seconds,
       t.deadline <= now() AS past_deadline, h.quote`)
 
-  const claim: TaskRepo["Service"]["claim"] = Effect.fn("TaskRepo.claim")(
-    function* (organizationId, id) {
-      // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
-      const [row] = yield* rowsOf(ClaimedRow)(sql`
+  const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
+    // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
+    const [row] = yield* rowsOf(ClaimedRow)(sql`
           UPDATE tasks t ${lease}
             FROM (SELECT d.organization_id, d.id, d.asked_at FROM tasks d
                    WHERE d.organization_id = ${organizationId} AND d.id = ${id}
@@ -85,9 +84,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
              AND h.organization_id = t.organization_id AND h.id = t.id
           RETURNING ${columns}`)
-      return Option.map(Option.fromUndefinedOr(row), toClaimed)
-    }
-  )
+    return Option.map(Option.fromUndefinedOr(row), toClaimed)
+  })
 
   const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(function* ({
     limit,
@@ -168,9 +166,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
     passes: isPassing
   })
 
-  const putBack: TaskRepo["Service"]["putBack"] = Effect.fn("TaskRepo.putBack")((task, options) =>
+  const putBack: TaskRepo["Service"]["putBack"] = (task, options) =>
     putBacks.submit("tasks", { task, ...options })
-  )
 
   return { claim, claimDue, putBack }
 })

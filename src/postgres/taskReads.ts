@@ -87,7 +87,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
   })
   let turn = 0
 
-  return Effect.fn("TaskRepo.find")(function* (organizationId: string, id: string) {
+  return Effect.fnUntraced(function* (organizationId: string, id: string) {
     turn = (turn + 1) % LANES
     const task = isTaskId(id)
       ? yield* reads

@@ -119,14 +119,13 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (ended: (id: strin
     )
   }
 
-  const askOne = Effect.fn("VideoQuestions.askOne")((task: ClaimedTask) =>
+  const askOne = (task: ClaimedTask) =>
     withVendor([task], task, (adapter, account) =>
       Effect.map(againIfCut(recorded([task])(adapter.poll(account, refOf(task)))), (status) => {
         alone.delete(task.id)
         return verdicts.apply(task, status)
       })
     )
-  )
 
   const askTogether = Effect.fn("VideoQuestions.askTogether")(
     (

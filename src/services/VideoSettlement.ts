@@ -105,7 +105,7 @@ export const layerVideoSettlement = Layer.effect(
       )
     }, Effect.scoped)
 
-    const read: VideoSettlement["Service"]["read"] = Effect.fn("VideoSettlement.read")(
+    const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
         const kept = finished.find(organizationId, id)
         if (kept !== null) return kept

@@ -270,8 +270,6 @@ const Refusal = Schema.Struct({ code: Schema.Literal(1), signal: Schema.Null })
 
 it.live.each([
   [["--workers", "2"], "the embedded database serves one process"],
-  [["--workers", "0"], "a whole number from 1 to 64"],
-  [["--workers", "1.5"], "a whole number from 1 to 64"],
   [["--workers", "two"], "a whole number from 1 to 64"],
   [["--wrokers", "2"], "Unknown option '--wrokers'"]
 ] as const)("%j is refused on a machine's own database: %s", ([args, reason]) =>

@@ -219,7 +219,8 @@ const aged = (sql: SqlClient.SqlClient, time: string) =>
     { discard: true }
   )
 
-describe.each(["embedded", "postgres"] as const)(
+// The statements are the same on the embedded database, which runs them above.
+describe.each(["postgres"] as const)(
   "an audit of what happened since the last one (%s)",
   (kind) => {
     /** On a database of its own. */

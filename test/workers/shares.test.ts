@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { ConfigProvider, Duration, Effect } from "effect"
 import { loadConfig } from "../../src/config.ts"
 import { shareOf } from "../../src/workers/shares.ts"
 import { delayAfter } from "../../src/workers/supervisor.ts"
@@ -17,6 +17,19 @@ it.effect("what a gateway may have is divided over its workers, and no worker ha
     assert.isBelow(share.settings.organizationWaits * 3, config.settings.organizationWaits + 3)
     assert.isBelow(share.settings.pollsPerChannel * 3, config.settings.pollsPerChannel + 3)
     assert.strictEqual(share.settings.maxMediaBodyBytes, config.settings.maxMediaBodyBytes)
+  })
+)
+
+it.effect.each(["0", "1.5", "two", "65", ""])("%j is no number of workers", (text) =>
+  Effect.gen(function* () {
+    const refused = yield* Effect.flip(
+      Effect.provideService(
+        loadConfig,
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromUnknown({ GATEWAY_WORKERS: text })
+      )
+    )
+    assert.include(refused.message, "a whole number from 1 to 64")
   })
 )
 

@@ -55,7 +55,7 @@ export const makeVpC = Effect.gen(function* () {
     return yield* Effect.fromResult(family.readSubmitted(account, answer, submit))
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_c.poll")(function* (account, task) {
+  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
     const { family, segment } = yield* familyOf(task.listedProtocol)
     const url = `${relayRoot(account.baseUrl)}/${segment}${family.pollPath(task.upstreamId)}`
     const request = get(url, bearer(account))
