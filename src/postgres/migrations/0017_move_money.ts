@@ -11,7 +11,6 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { replaceLogCalls } from "./logCalls0017.ts"
 
 export const createMoveMoney = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -322,5 +321,4 @@ export const createMoveMoney = Effect.gen(function* () {
       END IF;
       cap_ends_at := (v_month_start + interval '1 month') AT TIME ZONE p_time_zone;
     END $$`
-  yield* replaceLogCalls
 })
