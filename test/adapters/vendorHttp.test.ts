@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { VendorWire, WireFault } from "../../src/adapters/VendorWire.ts"
 import { send } from "../../src/adapters/vendorHttp.ts"
 import { get, post } from "../../src/adapters/vendorRequest.ts"
@@ -73,4 +73,19 @@ it.effect("a message never holds the vendor's address or what was sent", () =>
       assert.notMatch(`${failure.message} ${JSON.stringify(failure)}`, /secret|127\.0\.0\.1/)
     }
   })
+)
+
+it.live("an order given up before its connection stands is never sent", () =>
+  Effect.gen(function* () {
+    const vendor = yield* brokenVendor({ body: "{}" })
+    const wire = yield* VendorWire
+    const order = (name: string) => wire.exchange(post(`${vendor.url}/${name}`, {}, {}), 1000)
+    for (let turn = 0; turn < 20; turn += 1) {
+      const given = yield* Effect.forkChild(order("given-up"), { startImmediately: true })
+      yield* Fiber.interrupt(given)
+      yield* order("wanted")
+    }
+    const targets = (yield* vendor.requests).map(({ target }) => target)
+    assert.deepStrictEqual(new Set(targets), new Set(["/wanted"]))
+  }).pipe(Effect.provide(layerSockets))
 )
