@@ -5,8 +5,10 @@ import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerCrypto } from "./crypto.ts"
 import { layerAdminAuditing } from "./http/adminAuditing.ts"
+import { layerAdmission } from "./http/admission.ts"
 import { GatewayApi } from "./http/api/Api.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/authorization.ts"
+import { layerBodies } from "./http/bodies.ts"
 import { layerEdge } from "./http/edge.ts"
 import { layerAccountHandlers } from "./http/handlers/account.ts"
 import { layerAdminHandlers } from "./http/handlers/admin.ts"
@@ -22,6 +24,7 @@ import { layerLeanServer } from "./http/leanServer.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
 import { layerReference } from "./http/reference.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
+import { layerShortWay } from "./http/shortWay.ts"
 import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
@@ -104,6 +107,9 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
+/** What every request passes, whichever way it comes. */
+export const layerEntrance = Layer.merge(layerAdmission, layerBodies)
+
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
   Layer.mergeAll(layerApi, layerReference, layerEdge).pipe(
@@ -125,8 +131,9 @@ export const layerServer = (
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerPoller, layerAuditor]))
+      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor]))
     ),
+    Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerLeanServer.pipe(Layer.provideMerge(layerHttpServer(address)))),
     Layer.provide(layerListener),

@@ -4,16 +4,17 @@
  * with nothing but a head.
  */
 import { IncomingMessage } from "node:http"
-import { Effect, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import { HttpBody, HttpClientRequest, HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../domain/Errors.ts"
+import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
 import { MAX_FIELD_BYTES } from "./api/Reserved.ts"
 
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
 const SHARE_OF_BODIES = 0.5
 /** Bodies that are to be no longer count whole from the start, which costs least. */
-const AT_ONCE_BYTES = 16 * 1024
+export const SHORT_BYTES = 16 * 1024
 /** Small pieces are put together: one of a single byte would take hundreds of them. */
 const BLOCK_BYTES = 4 * 1024
 /** Whose bodies count together where no key is asked for: the operator's. */
@@ -63,7 +64,7 @@ const withBody = (request: Request, bytes: Buffer): Request => {
 }
 
 /** Reads a short body off its socket: Effect's streams cost more than all the rest of a request. */
-const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
+export const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
   Effect.callback((resume) => {
     const pieces: Array<Buffer> = []
     const add = (piece: Buffer) => void pieces.push(piece)
@@ -142,7 +143,7 @@ export const makeBodies = (budgetBytes: number) => {
     ): Effect.fn.Return<ReadBody, InvalidRequest | Overloaded | PayloadTooLarge, Scope.Scope> {
       const owner = organizationId ?? OPERATOR
       const expected = Number(request.headers["content-length"] ?? limit)
-      if (organizationId === null || expected <= AT_ONCE_BYTES) {
+      if (organizationId === null || expected <= SHORT_BYTES) {
         yield* take(owner, expected)
         const { source } = request
         // Who expects to be told to go on is told by Effect's own reader.
@@ -158,6 +159,21 @@ export const makeBodies = (budgetBytes: number) => {
       return { request: withBody(request, bytes), bytes }
     }),
     /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
-    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES)
+    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES),
+    /** Takes room for a short body; answers why there is none. */
+    enter: (organizationId: string, bytes: number): Overloaded | null =>
+      room.tryTake(organizationId, bytes) ? null : noRoom,
+    /** Gives the room back. */
+    leave: (organizationId: string, bytes: number): void => room.giveBack(organizationId, bytes)
   }
 }
+
+/** The room for the bodies of one process. */
+export class Bodies extends Context.Service<Bodies, ReturnType<typeof makeBodies>>()(
+  "gateway/http/Bodies"
+) {}
+
+export const layerBodies = Layer.effect(
+  Bodies,
+  Effect.map(Settings, ({ bodyBudgetBytes }) => makeBodies(bodyBudgetBytes))
+)

@@ -33,8 +33,8 @@ const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
 /** A failure nobody foresaw: said in the log with its cause, to the client without. */
-const unforeseen = Effect.fnUntraced(function* (
-  request: HttpServerRequest.HttpServerRequest,
+export const unforeseen = Effect.fnUntraced(function* (
+  request: { readonly url: string; readonly method: string },
   cause: Cause.Cause<unknown>
 ) {
   yield* Effect.logError("a request failed", cause).pipe(
@@ -60,11 +60,15 @@ const clientRequestId = /^[\x21-\x7e]{1,512}$/
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** The client's own ids of the request, as they came; what is malformed is left out. */
-const idsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
+export const idsOf = ({
+  headers
+}: {
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+}) => {
   const { "x-client-request-id": id, traceparent } = headers
   return {
-    ...(id !== undefined && clientRequestId.test(id) ? { "x-client-request-id": id } : {}),
-    ...(traceparent !== undefined && traceParent.test(traceparent) ? { traceparent } : {})
+    ...(typeof id === "string" && clientRequestId.test(id) ? { "x-client-request-id": id } : {}),
+    ...(typeof traceparent === "string" && traceParent.test(traceparent) ? { traceparent } : {})
   }
 }
 
@@ -87,9 +91,8 @@ export const layerEdge = HttpRouter.middleware(
               : unforeseen(request, cause)
           }).pipe(
             Effect.annotateLogs({ requestId, ...ids }),
-            Effect.provideContext(
-              Context.make(RequestId, requestId).pipe(Context.add(AnswerHeaders, headers))
-            )
+            Effect.provideService(RequestId, requestId),
+            Effect.provideService(AnswerHeaders, headers)
           )
           return Effect.map(measured(answered, request), (response) =>
             HttpServerResponse.setHeaders(response, {

@@ -12,7 +12,7 @@ const ADDITIONS = 24
 const isBuiltIn = (key: string): boolean =>
   key.startsWith("gateway/") || key.startsWith("@effect/sql") || key.startsWith("effect/sql")
 
-const leanly = <R>(context: Context.Context<R>): Context.Context<R> =>
+export const leanly = <R>(context: Context.Context<R>): Context.Context<R> =>
   Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !isBuiltIn(key))), {
     maxDepth: ADDITIONS
   })

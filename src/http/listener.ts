@@ -1,5 +1,5 @@
 /** The socket clients connect to, and how it is closed without losing what they asked. */
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { NodeHttpServer } from "@effect/platform-node"
@@ -49,22 +49,47 @@ const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
 const MAX_TURNS = 50
 
+/** Answers a request itself, or leaves it to the server's listeners. */
+type ShortWay = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** Of a request whose client waits for a word before it sends the body, and of any other. */
+const arrivals: ReadonlySet<string> = new Set(["request", "checkContinue"])
+
+/** A server that tells of each request, and offers it to the short way before its listeners. */
+class ForkedServer extends Server {
+  arrived: (request: IncomingMessage, response: ServerResponse) => void = () => undefined
+  shortWay: ShortWay = () => false
+
+  override emit(event: string, ...about: ReadonlyArray<unknown>): boolean {
+    const [request, response] = about
+    if (
+      arrivals.has(event) &&
+      request instanceof IncomingMessage &&
+      response instanceof ServerResponse
+    ) {
+      this.arrived(request, response)
+      if (event === "request" && this.shortWay(request, response)) return true
+    }
+    return super.emit(event, ...about)
+  }
+}
+
 interface Listening {
-  readonly server: Server
+  readonly server: ForkedServer
   /** How many connections were accepted so far. */
   readonly accepted: () => number
   /** Requests whose head has arrived and whose answer is not complete. */
   readonly unanswered: ReadonlySet<ServerResponse>
 }
 
-class Listener extends Context.Service<Listener, Listening>()("gateway/http/Listener") {}
+export class Listener extends Context.Service<Listener, Listening>()("gateway/http/Listener") {}
 
 export const layerListener = Layer.effect(
   Listener,
   Effect.gen(function* () {
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
-    const server = createServer(serverOptions(settings))
+    const server = new ForkedServer(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const unanswered = new Set<ServerResponse>()
     /** The latest of each connection. */
@@ -83,11 +108,11 @@ export const layerListener = Layer.effect(
     server.on("connection", () => {
       accepted++
     })
-    server.on("request", (request, response) => {
+    server.arrived = (request, response) => {
       answers.set(request.socket, response)
       unanswered.add(response)
       response.once("close", () => unanswered.delete(response))
-    })
+    }
     return { server, accepted: () => accepted, unanswered }
   })
 )

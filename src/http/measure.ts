@@ -1,6 +1,6 @@
 /** Counts every request and how long it took, with and without the wait for vendors. */
-import { Clock, Effect, Exit, Metric } from "effect"
-import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Clock, Context, Effect, Exit, Metric } from "effect"
+import type { HttpServerResponse } from "effect/http"
 import { overheadSeconds, requestSeconds, requests, requestsInFlight } from "../services/metrics.ts"
 import { VendorTime } from "../services/VendorTime.ts"
 import { pathOf, routesAt } from "./routes.ts"
@@ -38,31 +38,53 @@ const metricsAt = (path: string) => {
   return made
 }
 
-const statusClass = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>): string =>
-  Exit.isSuccess(exit) ? `${Math.floor(exit.value.status / 100)}xx` : "aborted"
+const statusClass = (status: number | null): string =>
+  status === null ? "aborted" : `${Math.floor(status / 100)}xx`
+
+/** A request that has begun: what it waits for vendors is added up, and its end is counted. */
+export interface Measured {
+  readonly vendorTime: { nanos: bigint }
+  /** With the status of its answer; null where there is none. */
+  readonly end: (status: number | null) => void
+}
+
+export const beginRequest = (
+  { url, method }: { readonly url: string; readonly method: string },
+  context: Context.Context<never>
+): Measured => {
+  const clock = Context.get(context, Clock.Clock)
+  const metrics = metricsAt(pathOf(url))
+  const label = methods.has(method) ? method : "other"
+  const vendorTime = { nanos: 0n }
+  const started = clock.currentTimeNanosUnsafe()
+  requestsInFlight.modifyUnsafe(1, context)
+  return {
+    vendorTime,
+    end: (status) => {
+      const took = clock.currentTimeNanosUnsafe() - started
+      requestsInFlight.modifyUnsafe(-1, context)
+      metrics.counted(label, statusClass(status)).updateUnsafe(1, context)
+      metrics.seconds.updateUnsafe(inSeconds(took), context)
+      // Of the others the duration is all there is to say.
+      if (vendorTime.nanos > 0n) {
+        metrics.overhead.updateUnsafe(inSeconds(took - vendorTime.nanos), context)
+      }
+    }
+  }
+}
 
 /** Hands the response on as it is. */
 export const measured = <E, R>(
   respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  request: HttpServerRequest.HttpServerRequest
+  request: { readonly url: string; readonly method: string }
 ) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((fiber) => {
-    const clock = fiber.getRef(Clock.Clock)
-    const metrics = metricsAt(pathOf(request.url))
-    const method = methods.has(request.method) ? request.method : "other"
-    const waited = { nanos: 0n }
-    const started = clock.currentTimeNanosUnsafe()
-    requestsInFlight.modifyUnsafe(1, fiber.context)
-    return Effect.onExitPrimitive(Effect.provideService(respond, VendorTime, waited), (exit) => {
-      const took = clock.currentTimeNanosUnsafe() - started
-      const { context } = fiber
-      requestsInFlight.modifyUnsafe(-1, context)
-      metrics.counted(method, statusClass(exit)).updateUnsafe(1, context)
-      metrics.seconds.updateUnsafe(inSeconds(took), context)
-      // Of the others the duration is all there is to say.
-      if (waited.nanos > 0n) {
-        metrics.overhead.updateUnsafe(inSeconds(took - waited.nanos), context)
+    const { vendorTime, end } = beginRequest(request, fiber.context)
+    return Effect.onExitPrimitive(
+      Effect.provideService(respond, VendorTime, vendorTime),
+      (exit) => {
+        end(Exit.isSuccess(exit) ? exit.value.status : null)
+        return undefined
       }
-      return undefined
-    })
+    )
   })

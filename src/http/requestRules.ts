@@ -11,12 +11,12 @@ import { InvalidRequest, UnsupportedMediaType } from "../domain/Errors.ts"
 import { Settings } from "../services/Settings.ts"
 import { CurrentCaller } from "./api/Authorization.ts"
 import { BodyLimit, Multipart, RequestRules } from "./api/RequestRules.ts"
-import { bodyTooLarge, makeBodies } from "./bodies.ts"
+import { Bodies, bodyTooLarge } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { isShallowJson } from "./jsonDepth.ts"
 
 /** Bodies are passed on, compared and described, so they must be such as anybody can walk over. */
-const MAX_DEPTH = 64
+export const MAX_DEPTH = 64
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -80,7 +80,7 @@ const isTooLarge = (defect: unknown): boolean =>
 const isUnreadable = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
 
-const tooDeep = errorResponse(
+export const tooDeep = errorResponse(
   new InvalidRequest({ message: `The body may have at most ${MAX_DEPTH} levels` })
 )
 
@@ -88,7 +88,7 @@ export const layerRequestRules = Layer.effect(
   RequestRules,
   Effect.gen(function* () {
     const settings = yield* Settings
-    const bodies = makeBodies(settings.bodyBudgetBytes)
+    const bodies = yield* Bodies
 
     /** Null where no key is asked for. */
     const organization = Effect.map(

@@ -1,5 +1,5 @@
 /** Reading rows: each is decoded, and a database that fails is a defect at this edge. */
-import { Duration, Effect, Fiber, Schedule, Schema } from "effect"
+import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { isPassing } from "../services/storeTrouble.ts"
 
@@ -22,19 +22,28 @@ export const unanswered = (limit: Duration.Duration) => {
 /**
  * Fails after `limit` without waiting for what it leaves behind: taking a statement back from a
  * connection that is lost takes seconds more. Covers the wait for a free connection, which the
- * pool itself does not bound.
+ * pool itself does not bound. A fiber and a timer are all it takes, as every statement pays for it.
  */
 const within =
   (limit: Duration.Duration) =>
   <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
-    Effect.acquireUseRelease(
-      Effect.forkDetach(Effect.interruptible(effect)),
-      (fiber) =>
-        Effect.timeoutOrElse(Fiber.join(fiber), {
-          duration: limit,
-          orElse: () => Effect.fail(unanswered(limit))
-        }),
-      (fiber) => Effect.sync(() => fiber.interruptUnsafe())
+    Effect.withFiber(({ context }) =>
+      Effect.callback<A, E | SqlError.SqlError>((resume) => {
+        const statement = Effect.runForkWith(context)(effect)
+        const end = () => {
+          clearTimeout(timer)
+          statement.interruptUnsafe()
+        }
+        const timer = setTimeout(() => {
+          resume(Effect.fail(unanswered(limit)))
+          end()
+        }, Duration.toMillis(limit))
+        statement.addObserver((exit) => {
+          clearTimeout(timer)
+          resume(exit)
+        })
+        return Effect.sync(end)
+      })
     )
 
 /** Runs a statement or transaction once; no answer within 10 s is trouble that passes. */

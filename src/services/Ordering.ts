@@ -17,6 +17,7 @@ import {
 } from "../domain/Errors.ts"
 import { isReserved, type Modality, modalities } from "../domain/Modality.ts"
 import type { Caller } from "./Access.ts"
+import { atScopeEnd } from "./atScopeEnd.ts"
 import { Catalog } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
@@ -196,13 +197,11 @@ export const layerOrdering = Layer.effect(
       Effect.suspend(() => {
         const refused = takePlaces(organizationId, channelId)
         if (refused !== null) return Effect.fail(refused)
-        return Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            running.giveBack(organizationId)
-            ownCalls.giveBack(`${organizationId} ${channelId}`)
-            calls.giveBack(channelId)
-          })
-        )
+        return atScopeEnd(() => {
+          running.giveBack(organizationId)
+          ownCalls.giveBack(`${organizationId} ${channelId}`)
+          calls.giveBack(channelId)
+        })
       }).pipe(Effect.uninterruptible)
 
     return Ordering.of({ model, account, place })

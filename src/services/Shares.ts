@@ -1,5 +1,6 @@
 /** What owners have taken of something that is bounded, counted in this process. */
 import { Effect, type Scope } from "effect"
+import { atScopeEnd } from "./atScopeEnd.ts"
 
 export interface Shares {
   /**
@@ -57,7 +58,7 @@ export const makeShares = (bounds: {
       Effect.suspend(() =>
         tryTake(owner, amount)
           ? Effect.as(
-              Effect.addFinalizer(() => Effect.sync(() => change(owner, -amount))),
+              atScopeEnd(() => change(owner, -amount)),
               true
             )
           : Effect.succeed(false)
@@ -80,10 +81,7 @@ export const makeShares = (bounds: {
           mine += by
           return true
         }
-        return Effect.as(
-          Effect.addFinalizer(() => Effect.sync(giveBack)),
-          { grow }
-        )
+        return Effect.as(atScopeEnd(giveBack), { grow })
       })
   }
 }

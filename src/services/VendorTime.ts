@@ -9,16 +9,13 @@ export const VendorTime = Context.Reference<{ nanos: bigint } | null>(
 
 /** Counts the whole effect as waiting for a vendor, once, however many such effects are inside. */
 export const asVendorTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.gen(function* () {
-    const total = yield* VendorTime
-    if (total === null) return yield* effect
-    const started = yield* Clock.currentTimeNanos
-    return yield* effect.pipe(
-      Effect.provideService(VendorTime, null),
-      Effect.ensuring(
-        Effect.map(Clock.currentTimeNanos, (now) => {
-          total.nanos += now - started
-        })
-      )
-    )
+  Effect.withFiber((fiber) => {
+    const total = fiber.getRef(VendorTime)
+    if (total === null) return effect
+    const clock = fiber.getRef(Clock.Clock)
+    const started = clock.currentTimeNanosUnsafe()
+    return Effect.onExitPrimitive(Effect.provideService(effect, VendorTime, null), () => {
+      total.nanos += clock.currentTimeNanosUnsafe() - started
+      return undefined
+    })
   })

@@ -7,7 +7,7 @@ import { layerVendorWire } from "../adapters/VendorWire.ts"
 import { demoCatalog } from "../demoCatalog.ts"
 import { CatalogWrite } from "../domain/CatalogDocument.ts"
 import { NANO_PER_UNIT } from "../domain/Money.ts"
-import { layerRoutes, layerUseCases, ROUTER } from "../gateway.ts"
+import { layerEntrance, layerRoutes, layerUseCases, ROUTER } from "../gateway.ts"
 import { layerMonitor } from "../operations/Monitor.ts"
 import { Access, allScopes, type NewKey } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
@@ -160,7 +160,7 @@ const layerGatewayOver = <R>(catalog: Effect.Effect<CatalogJson, never, R>) =>
     Layer.merge(layerPoller),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
-    Layer.provide(HttpServer.layerServices),
+    Layer.provide([layerEntrance, HttpServer.layerServices]),
     Layer.provideMerge(layerUseCases)
   )
 

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { layerAdapters } from "../../src/adapters/index.ts"
 import { layerVendorWire } from "../../src/adapters/VendorWire.ts"
-import { answerOf } from "../../src/http/handlers/respond.ts"
+import { answerOf, responseOf } from "../../src/http/handlers/respond.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { imageOrder } from "./ImageAdapter.suite.ts"
 import { accountAt, imageAdapter } from "./support.ts"
@@ -20,7 +20,7 @@ const ordered = Effect.fnUntraced(function* (body: string, status = 200) {
 })
 
 const textFor = (result: Parameters<typeof answerOf>[0]) => {
-  const response = answerOf(result)
+  const response = responseOf(answerOf(result))
   return Effect.map(
     Effect.promise(() => HttpServerResponse.toWeb(response).text()),
     (text) => ({ text, length: Number(response.headers["content-length"] ?? text.length) })

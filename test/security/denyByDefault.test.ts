@@ -3,6 +3,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { layerAdmission } from "../../src/http/admission.ts"
 import { Authorization } from "../../src/http/api/Authorization.ts"
 import { layerAuthorization } from "../../src/http/authorization.ts"
 import { Access, allScopes, type Scope } from "../../src/services/Access.ts"
@@ -156,6 +157,7 @@ it.live("a route that names no scope lets nobody in", () =>
           )
         ),
         Layer.provide(layerAuthorization),
+        Layer.provide(layerAdmission),
         Layer.provide(HttpServer.layerServices),
         Layer.provide(
           Layer.mock(Access, {

@@ -1,34 +1,46 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { ImageBody } from "../../domain/ImageRequest.ts"
+import type { Caller } from "../../services/Access.ts"
 import { Images } from "../../services/Images.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { makeOnce, otherKind } from "./once.ts"
-import { answerErrors, answerOf } from "./respond.ts"
+import { answerErrors, answerOf, responseOf } from "./respond.ts"
+
+/** How image requests are answered, whichever way they come. */
+export const makeImageAnswers = Effect.gen(function* () {
+  const images = yield* Images
+  const once = yield* makeOnce
+
+  const generate = Effect.fnUntraced(function* (
+    caller: Caller,
+    key: string | undefined,
+    body: ImageBody
+  ) {
+    const result = yield* once(
+      { organizationId: caller.organizationId, key, path: "/v1/images/generations", body },
+      {
+        order: (key) => images.generate(caller, body, key),
+        replay: (recalled) =>
+          recalled._tag === "Images" ? Effect.succeed(recalled.result) : otherKind(recalled)
+      }
+    )
+    return answerOf(result)
+  })
+
+  return { generate }
+})
 
 export const layerImagesHandlers = HttpApiBuilder.group(
   GatewayApi,
   "images",
   Effect.fn(function* (handlers) {
-    const images = yield* Images
-    const once = yield* makeOnce
+    const { generate } = yield* makeImageAnswers
     return handlers.handleAll({
       generate: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
-        const result = yield* once(
-          {
-            organizationId: caller.organizationId,
-            key: headers["idempotency-key"],
-            path: "/v1/images/generations",
-            body: payload
-          },
-          {
-            order: (key) => images.generate(caller, payload, key),
-            replay: (recalled) =>
-              recalled._tag === "Images" ? Effect.succeed(recalled.result) : otherKind(recalled)
-          }
-        )
-        return answerOf(result)
+        return responseOf(yield* generate(caller, headers["idempotency-key"], payload))
       }, answerErrors)
     })
   })

@@ -11,15 +11,20 @@ import { AnswerHeaders } from "../requestId.ts"
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
 
-/** One piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes }: PassedAnswer) =>
-  HttpServerResponse.stream(Stream.rechunk(Stream.fromArray(chunks), 1), {
-    contentType: "application/json",
-    contentLength: bytes
-  })
+/** What a handler answers: made by us, or handed on as a vendor said it. */
+export type Answer = HttpServerResponse.HttpServerResponse | PassedAnswer
 
-export const answerOf = (result: AnswerBody) =>
-  result instanceof PassedAnswer ? passOn(result) : HttpServerResponse.jsonUnsafe(result)
+export const answerOf = (result: AnswerBody): Answer =>
+  result instanceof PassedAnswer ? result : HttpServerResponse.jsonUnsafe(result)
+
+/** One piece at a time, so that none is copied. */
+export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
+  answer instanceof PassedAnswer
+    ? HttpServerResponse.stream(Stream.rechunk(Stream.fromArray(answer.chunks), 1), {
+        contentType: "application/json",
+        contentLength: answer.bytes
+      })
+    : answer
 
 /** Adds headers to the answer of the request that is being handled. */
 export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>

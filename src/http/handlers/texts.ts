@@ -2,13 +2,13 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import type { Recalled } from "../../services/Repeats.ts"
+import type { AnswerBody, Recalled } from "../../services/Repeats.ts"
 import { Texts, type WrittenText } from "../../services/Texts.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { errorBody } from "../errorResponse.ts"
 import { makeOnce, otherKind } from "./once.ts"
-import { answerErrors, answerOf } from "./respond.ts"
+import { answerErrors, answerOf, responseOf } from "./respond.ts"
 
 const utf8 = new TextEncoder()
 const event = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
@@ -38,8 +38,10 @@ const eventStream = Effect.fnUntraced(function* (text: WrittenText) {
   })
 })
 
+const whole = (result: AnswerBody) => responseOf(answerOf(result))
+
 const replay = (recalled: Recalled) =>
-  recalled._tag === "Text" ? Effect.succeed(answerOf(recalled.result)) : otherKind(recalled)
+  recalled._tag === "Text" ? Effect.succeed(whole(recalled.result)) : otherKind(recalled)
 
 export const layerTextsHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -61,7 +63,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
             order: (key) =>
               payload.stream === true
                 ? Effect.flatMap(texts.write(caller, payload, key), eventStream)
-                : Effect.map(texts.complete(caller, payload, key), answerOf),
+                : Effect.map(texts.complete(caller, payload, key), whole),
             replay
           }
         )
@@ -76,7 +78,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
             body: payload
           },
           {
-            order: (key) => Effect.map(texts.embed(caller, payload, key), answerOf),
+            order: (key) => Effect.map(texts.embed(caller, payload, key), whole),
             replay
           }
         )

@@ -1,0 +1,105 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Predicate } from "effect"
+import { Gateway, layerTestGateway } from "../support/gateway.ts"
+import type { CallOptions, HttpAnswer } from "../support/http.ts"
+
+/** What a request's own id, time and place among others put into its answer. */
+const own =
+  /^(?:x-request-id|date|x-ratelimit-remaining-requests|x-ratelimit-reset-requests|ratelimit)$/
+
+/** An answer without what belongs to its request alone. */
+const shapeOf = ({ status, headers, body, text }: HttpAnswer) => ({
+  status,
+  headers: Object.fromEntries(
+    [...headers]
+      .filter(([name]) => !own.test(name) && name !== "content-length")
+      .map(([name, value]) => [name, name === "location" ? "/" : value])
+  ),
+  body: Predicate.isObject(body)
+    ? { ...body, ...("id" in body ? { id: typeof body.id } : {}), created: null, data: null }
+    : text
+})
+
+const image = { model: "paint-1", prompt: "x" }
+const video = { model: "film-1", prompt: "x" }
+const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)])
+
+/** Requests as they come, good and bad. */
+const requests: ReadonlyArray<readonly [what: string, path: string, options: CallOptions]> = [
+  ["an image", "/v1/images/generations", { json: image }],
+  ["a video", "/v1/videos/generations", { json: video }],
+  ["a task nobody has", "/v1/videos/vt_nobody", {}],
+  ["a path like a task's", "/v1/videos/generations", {}],
+  ["a missing field", "/v1/images/generations", { json: { model: "paint-1" } }],
+  ["several bad fields", "/v1/images/generations", { json: { model: 7, prompt: [], n: 0 } }],
+  ["a bad video field", "/v1/videos/generations", { json: { ...video, duration: "long" } }],
+  ["a list for a body", "/v1/images/generations", { json: [] }],
+  ["a null for a body", "/v1/images/generations", { json: null }],
+  ["no JSON", "/v1/images/generations", { body: "{" }],
+  ["too deep a body", "/v1/images/generations", { json: { ...image, extra: deep(70) } }],
+  ["an unknown model", "/v1/images/generations", { json: { ...image, model: "none" } }],
+  ["another modality", "/v1/images/generations", { json: { ...image, model: "film-1" } }],
+  ["a bad duration", "/v1/videos/generations", { json: { ...video, duration: 99 } }],
+  ["a bad key of repeats", "/v1/images/generations", keyed("two words")],
+  [
+    "a vendor's refusal",
+    "/v1/images/generations",
+    { json: { ...image, prompt: "sim:refuse=422" } }
+  ],
+  [
+    "ids of the client",
+    "/v1/images/generations",
+    { json: image, headers: { "x-client-request-id": "7" } }
+  ],
+  ["an unknown API key", "/v1/images/generations", { json: image, key: `mg_${"0".repeat(51)}` }],
+  [
+    "another scheme",
+    "/v1/images/generations",
+    { json: image, headers: { authorization: "Basic eA==" } }
+  ]
+]
+
+function keyed(key: string): CallOptions {
+  return { json: image, headers: { "idempotency-key": key } }
+}
+
+layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 seconds" })(
+  "the short way and the general one",
+  (it) => {
+    it.effect.each(requests)("answer the same: %s", ([, path, options]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const asked = { key: who.key, ...options }
+        const plain = yield* gateway.call(path, asked)
+        // A parameter of the media type, or a query, is nothing a request usually has.
+        const unusual =
+          "json" in options || "body" in options
+            ? yield* gateway.call(path, {
+                ...asked,
+                headers: { "content-type": "application/json; charset=utf-8", ...options.headers }
+              })
+            : yield* gateway.call(`${path}?`, asked)
+        assert.deepStrictEqual(shapeOf(plain), shapeOf(unusual))
+        assert.match(plain.headers.get("x-request-id") ?? "", /^req_[0-9a-f-]{36}$/)
+        yield* gateway.verify
+      })
+    )
+
+    it.effect("count the requests of a key, of its scopes and of its organisation together", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100", { key: { requests_per_minute: 2 } })
+        const task = `/v1/videos/vt_nobody`
+        const first = yield* gateway.call(task, { key: who.key })
+        assert.strictEqual(first.headers.get("x-ratelimit-remaining-requests"), "1")
+        const second = yield* gateway.call(`${task}?`, { key: who.key })
+        assert.strictEqual(second.headers.get("x-ratelimit-remaining-requests"), "0")
+        for (const path of [task, `${task}?`]) {
+          const third = yield* gateway.call(path, { key: who.key })
+          assert.strictEqual(third.status, 429)
+        }
+      })
+    )
+  }
+)
