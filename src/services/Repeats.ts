@@ -132,7 +132,7 @@ export const recallOf = (
     : Effect.succeed({ _tag: "Refused", error: givenUp() })
 }
 
-const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
+export const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
 
 /**
  * Orders, unless the key stands for a request that was made before: then answers what that one was

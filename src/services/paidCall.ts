@@ -1,5 +1,5 @@
 /** A vendor's paid call under a hold: whatever becomes of it, the hold is answered for. */
-import { Effect } from "effect"
+import { Cause, Effect, Result } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { withoutEchoes } from "../domain/echoes.ts"
 import { holdsLongText } from "../domain/text.ts"
@@ -48,14 +48,19 @@ export const paidCall = <A>(
   call: Effect.Effect<A, VendorFailure>,
   giveBack: (how: GiveBack) => Effect.Effect<unknown>
 ): Effect.Effect<A, UpstreamError> =>
-  call.pipe(
-    Effect.catch((failure) => {
-      const error = upstreamErrorOf(failure)
-      const orphan =
-        failure._tag === "VendorLost"
-          ? { upstreamId: failure.upstreamId ?? null, reason: failure.reason }
-          : null
-      return Effect.andThen(giveBack(giveBackOf(error, orphan)), Effect.fail(error))
-    }),
-    Effect.tapDefect(() => giveBack(abandonedCall({ upstreamId: null, reason: "gateway_defect" })))
-  )
+  Effect.catchCause(call, (cause) => {
+    const found = Cause.findError(cause)
+    if (Result.isFailure(found)) {
+      const given = Cause.hasDies(cause)
+        ? giveBack(abandonedCall({ upstreamId: null, reason: "gateway_defect" }))
+        : Effect.void
+      return Effect.andThen(given, Effect.failCause(found.failure))
+    }
+    const failure = found.success
+    const error = upstreamErrorOf(failure)
+    const orphan =
+      failure._tag === "VendorLost"
+        ? { upstreamId: failure.upstreamId ?? null, reason: failure.reason }
+        : null
+    return Effect.andThen(giveBack(giveBackOf(error, orphan)), Effect.fail(error))
+  })

@@ -1,10 +1,12 @@
 /** Requests with an `Idempotency-Key`: ordered once, and a replay says that it is one. */
 import { Effect } from "effect"
-import type { UpstreamError } from "../../domain/Errors.ts"
+import type { Overloaded, UpstreamError } from "../../domain/Errors.ts"
 import {
+  isKeyAlreadyUsed,
   type KeyAlreadyUsed,
   orderOnce,
   type Recalled,
+  type RepeatRefusal,
   Repeats,
   type RequestKey
 } from "../../services/Repeats.ts"
@@ -26,23 +28,21 @@ export const makeOnce = Effect.map(
         readonly order: (key: RequestKey | null) => Effect.Effect<A, E | KeyAlreadyUsed, R>
         readonly replay: (recalled: Recalled) => Effect.Effect<A, UpstreamError>
       }
-    ) =>
-      Effect.gen(function* () {
-        const key =
-          request.key === undefined
-            ? null
-            : yield* repeats.keyOf(request.key, request.path, request.body)
-        const { answer, replayed } = yield* orderOnce({
-          recall:
-            key === null
-              ? Effect.succeed(null)
-              : unsent(repeats.recall(request.organizationId, key)),
-          order: options.order(key),
-          replay: options.replay
-        })
-        if (replayed) yield* withHeaders({ "idempotency-replayed": "true" })
-        return yield* answer
-      })
+    ): Effect.Effect<A, E | RepeatRefusal | Overloaded | UpstreamError, R> =>
+      request.key === undefined
+        ? Effect.catchIf(options.order(null), isKeyAlreadyUsed, () =>
+            Effect.die(new Error("an order without a key found its key used"))
+          )
+        : Effect.gen(function* () {
+            const key = yield* repeats.keyOf(request.key ?? "", request.path, request.body)
+            const { answer, replayed } = yield* orderOnce({
+              recall: unsent(repeats.recall(request.organizationId, key)),
+              order: options.order(key),
+              replay: options.replay
+            })
+            if (replayed) yield* withHeaders({ "idempotency-replayed": "true" })
+            return yield* answer
+          })
 )
 
 /** A key cannot stand for a request to another path: the fingerprint has the path in it. */
