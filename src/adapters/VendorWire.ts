@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Latch, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher } from "undici"
+import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
 /** The request was not sent or its answer not read to the end; the cause tells which. */
@@ -22,6 +23,8 @@ export interface WireAnswer extends WireHead {
   readonly chunks: ReadonlyArray<Uint8Array>
   /** False when it would have been longer than what was asked for; the rest was not read. */
   readonly whole: boolean
+  /** Set on a large one: to be called when its bytes are not needed any more. */
+  readonly letGo?: () => void
 }
 
 export interface OpenAnswer extends WireHead {
@@ -42,6 +45,15 @@ export class VendorWire extends Context.Service<
 /** Bytes of an answer that wait for a reader, before the vendor has to wait. */
 const MAX_UNREAD = 256 * 1024
 
+/** Smaller answers are read as they come: all of those that a process has open fit in its memory. */
+const LARGE_BYTES = 512 * 1024
+/** What a large answer that does not tell its length is taken for: an image of the usual size. */
+const EXPECTED_BYTES = 4 * 1024 * 1024
+/** As many images as keep a core busy, and a fraction of what a process of 512 MB has. */
+const LARGE_TOGETHER_BYTES = 64 * 1024 * 1024
+/** Servers wait a minute for whoever does not read, so this leaves time for the answer itself. */
+const LARGE_PATIENCE_MILLIS = 10_000
+
 const notWanted = new Error("the answer is not wanted any more")
 
 const optionsOf = ({ method, url, headers, body }: VendorRequest): Dispatcher.DispatchOptions => {
@@ -55,16 +67,24 @@ const optionsOf = ({ method, url, headers, body }: VendorRequest): Dispatcher.Di
   }
 }
 
+/** Of the whole answer as far as its head tells; more than `maxBytes` are never read. */
+const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
+  Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
+
 const makeExchange =
-  (agent: Dispatcher): VendorWire["Service"]["exchange"] =>
+  (agent: Dispatcher, largeAnswers: LargeAnswers): VendorWire["Service"]["exchange"] =>
   (request, maxBytes) =>
-    Effect.callback((resume) => {
+    Effect.callback<WireAnswer, WireFault>((resume) => {
       let running: Dispatcher.DispatchController | null = null
       let isWanted = true
       let head: WireHead = { status: 0, headers: {} }
       const chunks: Array<Uint8Array> = []
       let length = 0
-      const fail = (cause: unknown) => resume(Effect.fail(new WireFault({ cause })))
+      let large: LargeAnswer | null = null
+      const fail = (cause: unknown) => {
+        large?.leave()
+        resume(Effect.fail(new WireFault({ cause })))
+      }
       try {
         agent.dispatch(optionsOf(request), {
           onRequestStart: (controller) => {
@@ -77,14 +97,24 @@ const makeExchange =
           },
           onResponseData: (controller, chunk) => {
             length += chunk.byteLength
-            if (length <= maxBytes) {
-              chunks.push(chunk)
+            if (length > maxBytes) {
+              large?.leave()
+              resume(Effect.succeed({ ...head, chunks, whole: false }))
+              controller.abort(notWanted)
               return
             }
-            resume(Effect.succeed({ ...head, chunks, whole: false }))
-            controller.abort(notWanted)
+            chunks.push(chunk)
+            if (large !== null) large.reach(length)
+            else if (length > LARGE_BYTES) {
+              large = largeAnswers.enter(expectedBytes(head, maxBytes), () => controller.resume())
+              if (!large.isReading) controller.pause()
+            }
           },
-          onResponseEnd: () => resume(Effect.succeed({ ...head, chunks, whole: true })),
+          onResponseEnd: () => {
+            large?.end()
+            const letGo = large === null ? {} : { letGo: large.leave }
+            resume(Effect.succeed({ ...head, chunks, whole: true, ...letGo }))
+          },
           onResponseError: (_, error) => fail(error)
         })
       } catch (cause) {
@@ -92,6 +122,7 @@ const makeExchange =
       }
       return Effect.sync(() => {
         isWanted = false
+        large?.leave()
         running?.abort(notWanted)
       })
     })
@@ -161,14 +192,22 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
     return { ...head, read }
   })
 
-/** Connections are kept open between requests; how long anything may take is the caller's to say. */
-export const layerVendorWire = Layer.effect(
-  VendorWire,
-  Effect.gen(function* () {
-    const agent = yield* Effect.acquireRelease(
-      Effect.sync(() => new Agent({ headersTimeout: 0, bodyTimeout: 0 })),
-      (agent) => Effect.promise(() => agent.destroy())
-    )
-    return VendorWire.of({ exchange: makeExchange(agent), open: makeOpen(agent) })
-  })
+/**
+ * Connections are kept open between requests; how long anything may take is the caller's to say, but
+ * for the turns of large answers.
+ */
+export const layerVendorWireWith = (makeTurns: () => LargeAnswers) =>
+  Layer.effect(
+    VendorWire,
+    Effect.gen(function* () {
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent({ headersTimeout: 0, bodyTimeout: 0 })),
+        (agent) => Effect.promise(() => agent.destroy())
+      )
+      return VendorWire.of({ exchange: makeExchange(agent, makeTurns()), open: makeOpen(agent) })
+    })
+  )
+
+export const layerVendorWire = layerVendorWireWith(() =>
+  makeLargeAnswers({ budgetBytes: LARGE_TOGETHER_BYTES, patienceMillis: LARGE_PATIENCE_MILLIS })
 )

@@ -118,8 +118,11 @@ export const headOf = ({ status, headers }: WireHead) => ({
   retryAfterSeconds: parseRetryAfter(headers["retry-after"])
 })
 
-const bodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
+type WireBody = Pick<WireAnswer, "chunks" | "letGo">
+
+const bodyOf = ({ chunks, letGo }: WireBody) => {
   const body = parseBody(chunks)
+  letGo?.()
   return { body, bytes: chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0) }
 }
 
@@ -127,17 +130,19 @@ const bodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
 const LARGE_BYTES = 64 * 1024
 
 /** The body with long texts left as they came, where that pays. */
-const outlinedBodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
-  const passed = new PassedAnswer(chunks)
-  const outline = passed.bytes > LARGE_BYTES ? outlineOf(chunks) : null
-  if (outline === null) return bodyOf(chunks)
+const outlinedBodyOf = (answer: WireBody) => {
+  const passed = new PassedAnswer(answer.chunks, answer.letGo)
+  const outline = passed.bytes > LARGE_BYTES ? outlineOf(answer.chunks) : null
+  if (outline === null) return bodyOf(answer)
   const { value: body, isShortened } = outline
-  return { body, bytes: passed.bytes, ...(isShortened ? { passed } : {}) }
+  if (isShortened) return { body, bytes: passed.bytes, passed }
+  passed.letGo()
+  return { body, bytes: passed.bytes }
 }
 
 /** The same answer with everything in it decoded. */
 export const decodedWhole = ({ passed, ...answer }: VendorAnswer): VendorAnswer =>
-  passed === undefined ? answer : { ...answer, body: parseBody(passed.chunks) }
+  passed === undefined ? answer : { ...answer, ...bodyOf(passed) }
 
 /** The answer with its body decoded, when it came whole. */
 export const wholeAnswer = (
@@ -145,7 +150,7 @@ export const wholeAnswer = (
   body: typeof outlinedBodyOf = bodyOf
 ): Effect.Effect<VendorAnswer, VendorLost> =>
   answer.whole
-    ? Effect.succeed({ ...headOf(answer), ...body(answer.chunks) })
+    ? Effect.succeed({ ...headOf(answer), ...body(answer) })
     : Effect.fail(tooLarge(headOf(answer)))
 
 /** Tells what never reached the vendor from what was lost. */

@@ -12,11 +12,11 @@ export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
 
 /** One piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes }: PassedAnswer) =>
-  HttpServerResponse.stream(Stream.rechunk(Stream.fromArray(chunks), 1), {
-    contentType: "application/json",
-    contentLength: bytes
-  })
+const passOn = ({ chunks, bytes, letGo }: PassedAnswer) =>
+  HttpServerResponse.stream(
+    Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(letGo))),
+    { contentType: "application/json", contentLength: bytes }
+  )
 
 export const answerOf = (result: AnswerBody) =>
   result instanceof PassedAnswer ? passOn(result) : HttpServerResponse.jsonUnsafe(result)
