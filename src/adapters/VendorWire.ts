@@ -2,14 +2,25 @@
  * The connections to vendors. Requests go to `undici` straight from an effect: an answer is a handful
  * of events, and whatever stands between them and the adapter is paid for by every order.
  */
-import { Context, Effect, Latch, Layer, Schema, type Scope } from "effect"
+import { Context, type Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher } from "undici"
+import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
 /** The request was not sent or its answer not read to the end; the cause tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
   cause: Schema.Unknown
 }) {}
+
+/** The answer was not there in the time it had. */
+export class WireLate extends Schema.TaggedError<WireLate>()("WireLate", {}) {}
+
+export interface WireLimits {
+  /** For the whole answer, from now on. */
+  readonly timeout: Duration.Duration
+  /** What is beyond is not read. */
+  readonly maxBytes: number
+}
 
 export interface WireHead {
   readonly status: number
@@ -22,6 +33,8 @@ export interface WireAnswer extends WireHead {
   readonly chunks: ReadonlyArray<Uint8Array>
   /** False when it would have been longer than what was asked for; the rest was not read. */
   readonly whole: boolean
+  /** Set on a large one: to be called when its bytes are not needed any more. */
+  readonly letGo?: () => void
 }
 
 export interface OpenAnswer extends WireHead {
@@ -32,8 +45,11 @@ export interface OpenAnswer extends WireHead {
 export class VendorWire extends Context.Service<
   VendorWire,
   {
-    /** Sends the request and reads at most `maxBytes` of its answer. Redirects are not followed. */
-    exchange(request: VendorRequest, maxBytes: number): Effect.Effect<WireAnswer, WireFault>
+    /** Sends the request and reads its answer within the limits. Redirects are not followed. */
+    exchange(
+      request: VendorRequest,
+      limits: WireLimits
+    ): Effect.Effect<WireAnswer, WireFault | WireLate>
     /** The same, answered when the answer begins; what is not read by the scope's end is cut off. */
     open(request: VendorRequest): Effect.Effect<OpenAnswer, WireFault, Scope.Scope>
   }
@@ -41,6 +57,15 @@ export class VendorWire extends Context.Service<
 
 /** Bytes of an answer that wait for a reader, before the vendor has to wait. */
 const MAX_UNREAD = 256 * 1024
+
+/** Smaller answers are read as they come: all of those that a process has open fit in its memory. */
+const LARGE_BYTES = 512 * 1024
+/** What a large answer that does not tell its length is taken for: an image of the usual size. */
+const EXPECTED_BYTES = 4 * 1024 * 1024
+/** Thirty-two such images keep a core busy, and a process with 512 MB has room for them. */
+const LARGE_TOGETHER_BYTES = 128 * 1024 * 1024
+/** Servers wait a minute for whoever does not read; this leaves time for the answer itself. */
+const LARGE_PATIENCE_MILLIS = 10_000
 
 const notWanted = new Error("the answer is not wanted any more")
 
@@ -55,16 +80,49 @@ const optionsOf = ({ method, url, headers, body }: VendorRequest): Dispatcher.Di
   }
 }
 
+/** Of the whole answer as far as its head tells; more than `maxBytes` are never read. */
+const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
+  Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
+
+/**
+ * A callback that fails when it takes too long: one fiber that sleeps, where a race of two effects
+ * takes two and waits for the one that lost.
+ */
+const callbackWithin = <A, E>(
+  timeout: Duration.Duration,
+  register: (resume: (effect: Effect.Effect<A, E>) => void) => Effect.Effect<void>
+): Effect.Effect<A, E | WireLate> =>
+  Effect.withFiber(({ context }) =>
+    Effect.callback<A, E | WireLate>((resume) => {
+      const alarm = Effect.runForkWith(context)(Effect.sleep(timeout))
+      const stop = register((effect) => {
+        alarm.interruptUnsafe()
+        resume(effect)
+      })
+      alarm.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) resume(Effect.andThen(stop, Effect.fail(new WireLate())))
+      })
+      return Effect.andThen(
+        Effect.sync(() => alarm.interruptUnsafe()),
+        stop
+      )
+    })
+  )
+
 const makeExchange =
-  (agent: Dispatcher): VendorWire["Service"]["exchange"] =>
-  (request, maxBytes) =>
-    Effect.callback((resume) => {
+  (agent: Dispatcher, largeAnswers: LargeAnswers): VendorWire["Service"]["exchange"] =>
+  (request, { timeout, maxBytes }) =>
+    callbackWithin<WireAnswer, WireFault>(timeout, (resume) => {
       let running: Dispatcher.DispatchController | null = null
       let isWanted = true
       let head: WireHead = { status: 0, headers: {} }
       const chunks: Array<Uint8Array> = []
       let length = 0
-      const fail = (cause: unknown) => resume(Effect.fail(new WireFault({ cause })))
+      let large: LargeAnswer | null = null
+      const fail = (cause: unknown) => {
+        large?.leave()
+        resume(Effect.fail(new WireFault({ cause })))
+      }
       try {
         agent.dispatch(optionsOf(request), {
           onRequestStart: (controller) => {
@@ -77,14 +135,24 @@ const makeExchange =
           },
           onResponseData: (controller, chunk) => {
             length += chunk.byteLength
-            if (length <= maxBytes) {
-              chunks.push(chunk)
+            if (length > maxBytes) {
+              large?.leave()
+              resume(Effect.succeed({ ...head, chunks, whole: false }))
+              controller.abort(notWanted)
               return
             }
-            resume(Effect.succeed({ ...head, chunks, whole: false }))
-            controller.abort(notWanted)
+            chunks.push(chunk)
+            if (large !== null) large.reach(length)
+            else if (length > LARGE_BYTES) {
+              large = largeAnswers.enter(expectedBytes(head, maxBytes), () => controller.resume())
+              if (!large.isReading) controller.pause()
+            }
           },
-          onResponseEnd: () => resume(Effect.succeed({ ...head, chunks, whole: true })),
+          onResponseEnd: () => {
+            large?.end()
+            const letGo = large === null ? {} : { letGo: large.leave }
+            resume(Effect.succeed({ ...head, chunks, whole: true, ...letGo }))
+          },
           onResponseError: (_, error) => fail(error)
         })
       } catch (cause) {
@@ -92,6 +160,7 @@ const makeExchange =
       }
       return Effect.sync(() => {
         isWanted = false
+        large?.leave()
         running?.abort(notWanted)
       })
     })
@@ -161,14 +230,22 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
     return { ...head, read }
   })
 
-/** Connections are kept open between requests; how long anything may take is the caller's to say. */
-export const layerVendorWire = Layer.effect(
-  VendorWire,
-  Effect.gen(function* () {
-    const agent = yield* Effect.acquireRelease(
-      Effect.sync(() => new Agent({ headersTimeout: 0, bodyTimeout: 0 })),
-      (agent) => Effect.promise(() => agent.destroy())
-    )
-    return VendorWire.of({ exchange: makeExchange(agent), open: makeOpen(agent) })
-  })
+/**
+ * Connections are kept open between requests; how long anything may take is the caller's to say, but
+ * for the turns of large answers.
+ */
+export const layerVendorWireWith = (makeTurns: () => LargeAnswers) =>
+  Layer.effect(
+    VendorWire,
+    Effect.gen(function* () {
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent({ headersTimeout: 0, bodyTimeout: 0 })),
+        (agent) => Effect.promise(() => agent.destroy())
+      )
+      return VendorWire.of({ exchange: makeExchange(agent, makeTurns()), open: makeOpen(agent) })
+    })
+  )
+
+export const layerVendorWire = layerVendorWireWith(() =>
+  makeLargeAnswers({ budgetBytes: LARGE_TOGETHER_BYTES, patienceMillis: LARGE_PATIENCE_MILLIS })
 )

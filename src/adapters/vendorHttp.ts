@@ -8,7 +8,7 @@ import { messageOf, saysError } from "./errorText.ts"
 import { outlineOf } from "./longTexts.ts"
 import { recordCall } from "./recordCall.ts"
 import { scrub, scrubText } from "./scrub.ts"
-import type { VendorWire, WireAnswer, WireFault, WireHead } from "./VendorWire.ts"
+import type { VendorWire, WireAnswer, WireFault, WireHead, WireLimits } from "./VendorWire.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
 export interface VendorAnswer {
@@ -25,10 +25,7 @@ export interface VendorAnswer {
   readonly retryAfterSeconds: number | null
 }
 
-export interface SendOptions {
-  readonly timeout: Duration.Duration
-  readonly maxBytes: number
-}
+export type SendOptions = WireLimits
 
 // Network codes such as EHOSTUNREACH also end running connections: the system call tells.
 const connecting: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
@@ -118,8 +115,11 @@ export const headOf = ({ status, headers }: WireHead) => ({
   retryAfterSeconds: parseRetryAfter(headers["retry-after"])
 })
 
-const bodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
+type WireBody = Pick<WireAnswer, "chunks" | "letGo">
+
+const bodyOf = ({ chunks, letGo }: WireBody) => {
   const body = parseBody(chunks)
+  letGo?.()
   return { body, bytes: chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0) }
 }
 
@@ -127,17 +127,19 @@ const bodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
 const LARGE_BYTES = 64 * 1024
 
 /** The body with long texts left as they came, where that pays. */
-const outlinedBodyOf = (chunks: ReadonlyArray<Uint8Array>) => {
-  const passed = new PassedAnswer(chunks)
-  const outline = passed.bytes > LARGE_BYTES ? outlineOf(chunks) : null
-  if (outline === null) return bodyOf(chunks)
+const outlinedBodyOf = (answer: WireBody) => {
+  const passed = new PassedAnswer(answer.chunks, answer.letGo)
+  const outline = passed.bytes > LARGE_BYTES ? outlineOf(answer.chunks) : null
+  if (outline === null) return bodyOf(answer)
   const { value: body, isShortened } = outline
-  return { body, bytes: passed.bytes, ...(isShortened ? { passed } : {}) }
+  if (isShortened) return { body, bytes: passed.bytes, passed }
+  passed.letGo()
+  return { body, bytes: passed.bytes }
 }
 
 /** The same answer with everything in it decoded. */
 export const decodedWhole = ({ passed, ...answer }: VendorAnswer): VendorAnswer =>
-  passed === undefined ? answer : { ...answer, body: parseBody(passed.chunks) }
+  passed === undefined ? answer : { ...answer, ...bodyOf(passed) }
 
 /** The answer with its body decoded, when it came whole. */
 export const wholeAnswer = (
@@ -145,7 +147,7 @@ export const wholeAnswer = (
   body: typeof outlinedBodyOf = bodyOf
 ): Effect.Effect<VendorAnswer, VendorLost> =>
   answer.whole
-    ? Effect.succeed({ ...headOf(answer), ...body(answer.chunks) })
+    ? Effect.succeed({ ...headOf(answer), ...body(answer) })
     : Effect.fail(tooLarge(headOf(answer)))
 
 /** Tells what never reached the vendor from what was lost. */
@@ -164,14 +166,13 @@ const exchange = (
   options: SendOptions,
   body: typeof outlinedBodyOf
 ) =>
-  wire.exchange(request, options.maxBytes).pipe(
+  wire.exchange(request, options).pipe(
     Effect.matchEffect({
-      onFailure: lostOnTheWay,
+      onFailure: (failure) =>
+        failure._tag === "WireLate"
+          ? Effect.fail(timedOut(options.timeout))
+          : lostOnTheWay(failure),
       onSuccess: (answer) => wholeAnswer(answer, body)
-    }),
-    Effect.timeoutOrElse({
-      duration: options.timeout,
-      orElse: () => Effect.fail(timedOut(options.timeout))
     }),
     asVendorTime
   )

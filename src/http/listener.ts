@@ -92,7 +92,7 @@ export const layerListener = Layer.effect(
     const server = new ForkedServer(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const unanswered = new Set<ServerResponse>()
-    /** The latest of each connection. */
+    /** The latest of each connection, while it is under way: an idle connection keeps none alive. */
     const answers = new WeakMap<Duplex, ServerResponse>()
     let accepted = 0
     server.on("clientError", (error, socket) => {
@@ -109,9 +109,13 @@ export const layerListener = Layer.effect(
       accepted++
     })
     server.arrived = (request, response) => {
-      answers.set(request.socket, response)
+      const { socket } = request
+      answers.set(socket, response)
       unanswered.add(response)
-      response.once("close", () => unanswered.delete(response))
+      response.once("close", () => {
+        unanswered.delete(response)
+        if (answers.get(socket) === response) answers.delete(socket)
+      })
     }
     return { server, accepted: () => accepted, unanswered }
   })

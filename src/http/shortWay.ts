@@ -47,7 +47,8 @@ const write = (
     else response.end()
     return
   }
-  const { chunks, bytes } = answer
+  const { chunks, bytes, letGo } = answer
+  response.once("close", letGo)
   response.writeHead(200, {
     "content-type": "application/json",
     "content-length": `${bytes}`,
@@ -168,7 +169,11 @@ export const layerShortWay = Layer.effectDiscard(
       const fiber = Effect.runForkWith(context)(told)
       fiber.addObserver((exit) => {
         end(Exit.isSuccess(exit) ? statusOf(exit.value) : null)
-        if (Exit.isFailure(exit) || response.destroyed) return
+        if (Exit.isFailure(exit)) return
+        if (response.destroyed) {
+          if (exit.value instanceof PassedAnswer) exit.value.letGo()
+          return
+        }
         write(response, exit.value, {
           ...headers,
           ...ids,

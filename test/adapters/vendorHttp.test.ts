@@ -79,7 +79,7 @@ it.live("an order given up before its connection stands is never sent", () =>
   Effect.gen(function* () {
     const vendor = yield* brokenVendor({ body: "{}" })
     const wire = yield* VendorWire
-    const order = (name: string) => wire.exchange(post(`${vendor.url}/${name}`, {}, {}), 1000)
+    const order = (name: string) => wire.exchange(post(`${vendor.url}/${name}`, {}, {}), limits)
     for (let turn = 0; turn < 20; turn += 1) {
       const given = yield* Effect.forkChild(order("given-up"), { startImmediately: true })
       yield* Fiber.interrupt(given)

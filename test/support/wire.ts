@@ -1,6 +1,6 @@
 /** Vendors without sockets: what goes out is handed to a function, and its answer comes in. */
 import { Effect } from "effect"
-import { VendorWire, type WireFault } from "../../src/adapters/VendorWire.ts"
+import { VendorWire, type WireFault, WireLate } from "../../src/adapters/VendorWire.ts"
 import type { VendorRequest } from "../../src/adapters/vendorRequest.ts"
 
 export interface Reply {
@@ -22,12 +22,17 @@ export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, 
       })
     )
   return VendorWire.of({
-    exchange: (request, maxBytes) =>
-      Effect.map(answered(request), ({ body, ...head }) => ({
-        ...head,
-        chunks: [body],
-        whole: body.byteLength <= maxBytes
-      })),
+    exchange: (request, { timeout, maxBytes }) =>
+      Effect.timeoutOrElse(answered(request), {
+        duration: timeout,
+        orElse: () => Effect.fail(new WireLate())
+      }).pipe(
+        Effect.map(({ body, ...head }) => ({
+          ...head,
+          chunks: [body],
+          whole: body.byteLength <= maxBytes
+        }))
+      ),
     open: (request) =>
       Effect.map(answered(request), ({ body, ...head }) => {
         const left: Array<Uint8Array> = [body]

@@ -18,13 +18,14 @@ export const answerOf = (result: AnswerBody): Answer =>
   result instanceof PassedAnswer ? result : HttpServerResponse.jsonUnsafe(result)
 
 /** One piece at a time, so that none is copied. */
+const passOn = ({ chunks, bytes, letGo }: PassedAnswer) =>
+  HttpServerResponse.stream(
+    Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(letGo))),
+    { contentType: "application/json", contentLength: bytes }
+  )
+
 export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
-  answer instanceof PassedAnswer
-    ? HttpServerResponse.stream(Stream.rechunk(Stream.fromArray(answer.chunks), 1), {
-        contentType: "application/json",
-        contentLength: answer.bytes
-      })
-    : answer
+  answer instanceof PassedAnswer ? passOn(answer) : answer
 
 /** Adds headers to the answer of the request that is being handled. */
 export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>
