@@ -52,6 +52,8 @@ interface PutBack {
 
 /** Written in one statement, at most. */
 const MAX_PUT_BACKS = 500
+/** A task is put back long before it is due again, and its vendor is asked on meanwhile. */
+const PUT_BACK_REST = { afterItems: 8, millis: 25 }
 
 export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const settings = yield* Settings
@@ -134,6 +136,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const decodePlaces = decodeRows(Schema.Struct({ place: Schema.Int }))
   const putBacks = yield* makeMicroBatch({
     maxItems: MAX_PUT_BACKS,
+    rest: PUT_BACK_REST,
     run: Effect.fnUntraced(function* (_lane: string, items: ReadonlyArray<PutBack>) {
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
       // Each row is looked up by its key, however stale the statistics. A row somebody has locked
