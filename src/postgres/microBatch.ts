@@ -1,6 +1,6 @@
 /**
  * Adaptive batches: at most one call is in flight in a lane, and the next one takes whatever queued
- * meanwhile. There is no timer, so a lone caller waits for nobody, and a crowd pays one call.
+ * meanwhile. A lone caller waits for no timer and for nobody, and a crowd pays one call.
  */
 import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Schedule, Schema } from "effect"
 
@@ -49,6 +49,11 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     items: ReadonlyArray<Item>
   ) => Effect.Effect<ReadonlyArray<Answer>, E>
   readonly passes: (error: E) => boolean
+  /**
+   * How long a lane rests after a call with at least that many items, for items nobody is in a hurry
+   * for: while a crowd goes on, each call then takes more of them.
+   */
+  readonly rest?: { readonly afterItems: number; readonly millis: number }
   /** How long attempts wait, and what becomes of the answers nobody waits for any more. */
   readonly attempts?: {
     readonly patienceMillis: number
@@ -60,6 +65,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     patienceMillis: Number.POSITIVE_INFINITY,
     unwanted: () => Effect.void
   }
+  const { rest } = options
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
   const lanes = new Map<string, Array<Waiting>>()
@@ -116,6 +122,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     while (queue.length > 0) {
       const batch = take(queue)
       if (batch.length > 0) yield* send(lane, batch)
+      if (rest !== undefined && batch.length >= rest.afterItems) yield* Effect.sleep(rest.millis)
     }
     lanes.delete(lane)
   })

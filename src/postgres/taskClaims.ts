@@ -52,6 +52,8 @@ interface PutBack {
 
 /** Written in one statement, at most. */
 const MAX_PUT_BACKS = 500
+/** A task is put back long before it is due again, and its vendor is asked on meanwhile. */
+const PUT_BACK_REST = { afterItems: 8, millis: 25 }
 
 export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const settings = yield* Settings
@@ -67,6 +69,10 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
         AS since_asked_seconds,
       extract(epoch FROM now() - t.unknown_since)::double precision AS unknown_for_seconds,
       t.deadline <= now() AS past_deadline, h.quote`)
+  // Looked up by its key for each row: joined, it is read whole where the statistics are stale.
+  const hold = sql.literal(`CROSS JOIN LATERAL
+               (SELECT q.quote FROM holds q
+                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) h`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
     // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
@@ -80,9 +86,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                      AND (d.deadline <= now() OR NOT EXISTS (
                            SELECT 1 FROM channel_pauses p
                             WHERE p.channel_id = d.channel_id AND p.until > now()))
-                     FOR UPDATE SKIP LOCKED) asked, holds h
+                     FOR UPDATE SKIP LOCKED) asked ${hold}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
-             AND h.organization_id = t.organization_id AND h.id = t.id
           RETURNING ${columns}`)
     return Option.map(Option.fromUndefinedOr(row), toClaimed)
   })
@@ -122,9 +127,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                   ORDER BY d.next_poll_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
           )
           UPDATE tasks t ${lease}
-            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked, holds h
+            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${hold}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
-             AND h.organization_id = t.organization_id AND h.id = t.id
           RETURNING ${columns}`)
     return rows.map(toClaimed)
   })
@@ -132,6 +136,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const decodePlaces = decodeRows(Schema.Struct({ place: Schema.Int }))
   const putBacks = yield* makeMicroBatch({
     maxItems: MAX_PUT_BACKS,
+    rest: PUT_BACK_REST,
     run: Effect.fnUntraced(function* (_lane: string, items: ReadonlyArray<PutBack>) {
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
       // Each row is looked up by its key, however stale the statistics. A row somebody has locked

@@ -10,16 +10,22 @@ export interface ChannelSlots {
   take(channelId: string): void
   give(channelId: string): void
   /**
-   * Waits until a channel that was full is half empty again, so that one wake-up brings many
-   * questions, not one. A channel that emptied since the last `expect` counts.
+   * Waits until a channel that was full has emptied again, so that one wake-up brings many questions,
+   * not one. A channel that emptied since the last `expect` counts.
    */
   readonly room: Effect.Effect<void>
   /** Forgets the room there was until now: whoever calls it is about to look. */
   readonly expect: Effect.Effect<void>
 }
 
-/** At most `bound` open questions by channel; the counts are this process's own. */
-export const makeChannelSlots = (bound: number): Effect.Effect<ChannelSlots> =>
+/**
+ * At most `bound` open questions by channel; the counts are this process's own. A channel has emptied
+ * when it has no more open than `emptyAt` says.
+ */
+export const makeChannelSlots = (
+  bound: number,
+  emptyAt: (channelId: string) => number = () => bound / 2
+): Effect.Effect<ChannelSlots> =>
   Effect.map(Latch.make(false), (emptied) => {
     const asked = new Map<string, number>()
     const full = new Set<string>()
@@ -36,7 +42,7 @@ export const makeChannelSlots = (bound: number): Effect.Effect<ChannelSlots> =>
         const count = countOf(channelId) - 1
         if (count > 0) asked.set(channelId, count)
         else asked.delete(channelId)
-        if (count <= bound / 2 && full.delete(channelId)) emptied.openUnsafe()
+        if (count <= emptyAt(channelId) && full.delete(channelId)) emptied.openUnsafe()
       },
       room: emptied.await,
       expect: Effect.asVoid(emptied.close)

@@ -93,7 +93,7 @@ export interface AbandonedTask {
 export interface ClaimOptions {
   /** Of all channels together. */
   readonly limit: number
-  /** Of one channel, less what it counts in `asked`. */
+  /** Of one channel, less what it counts in `asked`; a count below 0 is for more. */
   readonly perChannel: number
   readonly asked: ReadonlyMap<string, number>
 }

@@ -37,10 +37,11 @@ const refOf = ({ upstreamId, upstreamModel, listedProtocol }: ClaimedTask): Vide
  * vendor closed it just then. Once more at once, or the task would wait for another interval.
  */
 const againIfCut = <A>(question: Effect.Effect<A, VendorFailure>) =>
-  Effect.retry(question, {
-    times: 1,
-    while: (failure) => failure._tag === "VendorLost" && failure.reason === "connection_lost"
-  })
+  Effect.catchIf(
+    question,
+    (failure) => failure._tag === "VendorLost" && failure.reason === "connection_lost",
+    () => question
+  )
 
 /** A refusal that is not about the channel as a whole may be about one task among many. */
 const mayBeOneTask = (failure: VendorFailure): boolean =>

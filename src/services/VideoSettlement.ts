@@ -4,6 +4,7 @@
  */
 import { Context, Effect, FiberSet, Layer, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
+import { makeAskQueue } from "./AskQueue.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
 import { makeDetached } from "./Detached.ts"
 import { makeEndings } from "./Endings.ts"
@@ -13,7 +14,7 @@ import { Ledger } from "./Ledger.ts"
 import { Settings } from "./Settings.ts"
 import { unhindered } from "./sweeping.ts"
 import { type Task, TaskRepo } from "./TaskRepo.ts"
-import { makeVideoQuestions, type Question } from "./VideoQuestions.ts"
+import { makeVideoQuestions } from "./VideoQuestions.ts"
 
 export class VideoSettlement extends Context.Service<
   VideoSettlement,
@@ -44,6 +45,9 @@ export class VideoSettlement extends Context.Service<
 const CLAIM_LIMIT = 256
 /** Questions of the poller that were answered and are not written down yet; then it claims no more. */
 const MAX_SETTLING = 1024
+/** How long a claimed task waits for its question, at most, and the same as a share of the lease. */
+const MAX_WAIT_SECONDS = 1
+const MAX_WAIT_SHARE = 0.1
 /** They are bounded together, whatever their channel. */
 const ALL_CHANNELS = "all"
 /** How often a waiting reader looks whether another gateway wrote the end, at the slowest. */
@@ -58,24 +62,32 @@ export const layerVideoSettlement = Layer.effect(
     const failpoints = yield* Failpoints
     const endings = makeEndings()
     const questions = yield* makeVideoQuestions(endings.ended)
-    const slots = yield* makeChannelSlots(settings.pollsPerChannel)
     const settling = yield* makeChannelSlots(MAX_SETTLING)
     const finished = makeFinishedTasks()
     const detached = yield* makeDetached("30 seconds")
 
     const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
 
-    /**
-     * The question's place at its channel is taken here and now, before its effect runs, and is free
-     * again when the vendor has answered.
-     */
-    const counted = (question: Question): Effect.Effect<Effect.Effect<void>> => {
-      slots.take(question.channelId)
-      return Effect.ensuring(
-        question.ask,
-        Effect.sync(() => slots.give(question.channelId))
+    const settled = (ask: Effect.Effect<Effect.Effect<void>>) =>
+      Effect.flatMap(ask, (settle) => {
+        settling.take(ALL_CHANNELS)
+        return Effect.ensuring(
+          settle,
+          Effect.sync(() => settling.give(ALL_CHANNELS))
+        )
+      })
+
+    /** A question that cannot be settled must not keep the others waiting. */
+    const inBackground = yield* FiberSet.makeRuntime<never, void, never>()
+    const asks = yield* makeAskQueue(settings.pollsPerChannel, (ask, question) =>
+      inBackground(
+        Effect.catchCause(settled(ask), (cause) =>
+          Effect.logError("a question could not be settled", cause).pipe(
+            Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
+          )
+        )
       )
-    }
+    )
 
     const find = (organizationId: string, id: string) =>
       Effect.tap(tasks.find(organizationId, id), (task) => Effect.sync(() => finished.keep(task)))
@@ -84,14 +96,16 @@ export const layerVideoSettlement = Layer.effect(
     const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
       state === "processing" &&
       (sinceAskedSeconds === null || sinceAskedSeconds >= settings.askIntervalSeconds) &&
-      !slots.isFull(channelId)
+      !asks.isFull(channelId)
 
     const readOnce = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const task = yield* find(organizationId, id)
       if (!mayBeAsked(task)) return task
       const claimed = yield* tasks.claim(organizationId, id)
       if (Option.isNone(claimed)) return task
-      yield* detached(Effect.suspend(() => Effect.flatten(counted(questions.one(claimed.value)))))
+      yield* detached(
+        Effect.suspend(() => Effect.flatten(asks.counted(questions.one(claimed.value))))
+      )
       return yield* find(organizationId, id)
     })
 
@@ -122,41 +136,30 @@ export const layerVideoSettlement = Layer.effect(
       }
     )
 
-    const asking = yield* FiberSet.make<void>()
-
-    const settled = (question: Question) =>
-      Effect.flatMap(counted(question), (settle) => {
-        settling.take(ALL_CHANNELS)
-        return Effect.ensuring(
-          settle,
-          Effect.sync(() => settling.give(ALL_CHANNELS))
-        )
-      })
-
-    /** A question that cannot be settled must not keep the others waiting. */
-    const askInBackground = (question: Question) =>
-      settled(question).pipe(
-        Effect.catchCause((cause) =>
-          Effect.logError("a question could not be settled", cause).pipe(
-            Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
-          )
-        ),
-        FiberSet.run(asking)
+    const maxWaitMillis = 1000 * Math.min(MAX_WAIT_SECONDS, settings.leaseSeconds * MAX_WAIT_SHARE)
+    /** Whoever has room for it may ask sooner than a vendor that has become slow is done. */
+    const giveBackLate = Effect.suspend(() =>
+      Effect.forEach(
+        asks.late(maxWaitMillis).flatMap((question) => question.tasks),
+        (task) => tasks.putBack(task, { nextPollSeconds: 0, known: null }),
+        { concurrency: "unbounded", discard: true }
       )
+    )
 
     const pollDue = Effect.gen(function* () {
-      yield* Effect.andThen(slots.expect, settling.expect)
+      yield* Effect.andThen(asks.expect, settling.expect)
+      yield* giveBackLate
       if (settling.isFull(ALL_CHANNELS)) return false
       const perChannel = settings.pollsPerChannel
-      const before = new Map(slots.asked)
+      const before = asks.taken()
       const claimed = yield* tasks.claimDue({ limit: CLAIM_LIMIT, perChannel, asked: before })
-      for (const question of questions.questionsOf(claimed)) yield* askInBackground(question)
+      for (const question of questions.questionsOf(claimed)) asks.offer(question)
       if (claimed.length === CLAIM_LIMIT) return true
       // One question may be about many tasks, and then leaves room for more of its channel.
       const byChannel = Map.groupBy(claimed, ({ channelId }) => channelId)
       return [...byChannel].some(
         ([channelId, { length }]) =>
-          length >= perChannel - (before.get(channelId) ?? 0) && !slots.isFull(channelId)
+          length >= perChannel - (before.get(channelId) ?? 0) && !asks.isFull(channelId)
       )
     })
 
@@ -190,7 +193,7 @@ export const layerVideoSettlement = Layer.effect(
     return VideoSettlement.of({
       read,
       pollDue,
-      room: Effect.raceFirst(slots.room, settling.room),
+      room: Effect.raceFirst(asks.room, settling.room),
       sweep: giveBack("overdue"),
       recover: Effect.andThen(giveBack("all"), tasks.takeOver)
     })
