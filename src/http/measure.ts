@@ -29,8 +29,7 @@ const metricsOf = (route: string) => {
 
 const byRoute = new Map<string, ReturnType<typeof metricsOf>>()
 
-const metricsAt = (path: string) => {
-  const route = routesAt(path)[0]?.path ?? "unmatched"
+const metricsAt = (route: string) => {
   const known = byRoute.get(route)
   if (known !== undefined) return known
   const made = metricsOf(route)
@@ -48,12 +47,13 @@ export interface Measured {
   readonly end: (status: number | null) => void
 }
 
+/** The route is a pattern, as its endpoint declares it. */
 export const beginRequest = (
-  { url, method }: { readonly url: string; readonly method: string },
+  { route, method }: { readonly route: string; readonly method: string },
   context: Context.Context<never>
 ): Measured => {
   const clock = Context.get(context, Clock.Clock)
-  const metrics = metricsAt(pathOf(url))
+  const metrics = metricsAt(route)
   const label = methods.has(method) ? method : "other"
   const vendorTime = { nanos: 0n }
   const started = clock.currentTimeNanosUnsafe()
@@ -79,7 +79,8 @@ export const measured = <E, R>(
   request: { readonly url: string; readonly method: string }
 ) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((fiber) => {
-    const { vendorTime, end } = beginRequest(request, fiber.context)
+    const route = routesAt(pathOf(request.url))[0]?.path ?? "unmatched"
+    const { vendorTime, end } = beginRequest({ route, method: request.method }, fiber.context)
     return Effect.onExitPrimitive(
       Effect.provideService(respond, VendorTime, vendorTime),
       (exit) => {

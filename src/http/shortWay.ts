@@ -154,7 +154,8 @@ export const layerShortWay = Layer.effectDiscard(
       const requestId = `req_${Effect.runSyncWith(base)(random.uuidV7())}`
       const ids = idsOf(request)
       const headers: Record<string, string> = {}
-      const { vendorTime, end } = beginRequest(asked, base)
+      const { method, route } = asked
+      const { vendorTime, end } = beginRequest({ route: route.endpoint.path, method }, base)
       const context = base.pipe(
         Context.add(RequestId, requestId),
         Context.add(AnswerHeaders, headers),
