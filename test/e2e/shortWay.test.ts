@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Predicate } from "effect"
-import { Gateway, layerTestGateway } from "../support/gateway.ts"
+import { Effect, Fiber, Predicate } from "effect"
+import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import type { CallOptions, HttpAnswer } from "../support/http.ts"
+import { rawRequest, requestText } from "../support/rawSocket.ts"
 
 /** What a request's own id, time and place among others put into its answer. */
 const own =
@@ -103,3 +104,37 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
     )
   }
 )
+
+layer(layerTestGateway("embedded", { ...quickSettings, organizationInFlight: 1 }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("a client that leaves in the middle of its body", (it) => {
+  it.effect("leaves its place to the next", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("100")
+      const whole = requestText("/v1/images/generations", {
+        key: who.key,
+        body: JSON.stringify(image)
+      })
+      const half = whole.slice(0, -10)
+      const statusIs = (status: number) =>
+        gateway
+          .call("/v1/videos/vt_nobody", { key: who.key })
+          .pipe(
+            Effect.delay("5 millis"),
+            Effect.repeat({ until: (answer) => answer.status === status }),
+            Effect.timeout("20 seconds")
+          )
+      const leaving = yield* Effect.forkChild(rawRequest(gateway.url, [half]))
+      // Beside the one that asks for it.
+      yield* Effect.repeat(gateway.call("/metrics"), {
+        until: ({ text }) => /^gateway_http_requests_in_flight 2$/m.test(text)
+      }).pipe(Effect.timeout("20 seconds"))
+      yield* statusIs(429)
+      yield* Fiber.interrupt(leaving)
+      yield* statusIs(404)
+      assert.strictEqual((yield* gateway.balance(who)).balance, "100")
+    })
+  )
+})
