@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Predicate } from "effect"
-import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import { Gateway, layerTestGateway, quickSettings, testCatalog } from "../support/gateway.ts"
 import type { CallOptions, HttpAnswer } from "../support/http.ts"
 import { rawRequest, requestText } from "../support/rawSocket.ts"
 
@@ -23,6 +25,8 @@ const shapeOf = ({ status, headers, body, text }: HttpAnswer) => ({
 
 const image = { model: "paint-1", prompt: "x" }
 const video = { model: "film-1", prompt: "x" }
+/** Beyond what sockets keep for a reader. */
+const large = { created: 1, data: [{ b64_json: "abcd".repeat(2 ** 21) }] }
 const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)])
 
 /** Requests as they come, good and bad. */
@@ -85,6 +89,39 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
         assert.match(plain.headers.get("x-request-id") ?? "", /^req_[0-9a-f-]{36}$/)
         yield* gateway.verify
       })
+    )
+
+    it.effect.each(["application/json", "application/json; charset=utf-8"])(
+      "hand on a vendor's large answer as it is, as fast as its client reads: %s",
+      (type) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const vendor = yield* brokenVendor({ body: large })
+          const catalog = testCatalog(gateway.simulator.url)
+          const channels = catalog.channels.map((channel) =>
+            channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
+          )
+          yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+          const answer = yield* Effect.promise(async () => {
+            const answer = await fetch(`${gateway.url}/v1/images/generations`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${who.key}`, "content-type": type },
+              body: JSON.stringify(image)
+            })
+            let text = ""
+            const decoder = new TextDecoder()
+            // Turns of the event loop in between let what nobody takes yet pile up at the gateway.
+            for await (const piece of answer.body ?? []) {
+              text += decoder.decode(piece, { stream: true })
+              for (let turn = 0; turn < 20; turn++) await setImmediate()
+            }
+            return text
+          })
+          assert.isTrue(answer === JSON.stringify(large))
+          assert.strictEqual((yield* gateway.balance(who)).balance, "99.8")
+          yield* gateway.admin("/catalog", { method: "PUT", json: catalog })
+        }).pipe(Effect.scoped)
     )
 
     it.effect("count the requests of a key, of its scopes and of its organisation together", () =>
