@@ -75,16 +75,25 @@ const makeServerTemplate = async (url: string): Promise<void> => {
   )
 }
 
-/** A process that is killed writes nothing into the cache, so one is let end. */
+const programs = [
+  "test/support/gatewayProcess.ts",
+  "src/main.ts",
+  "src/cli/rotateMasterKey.ts",
+  "src/postgres/embedded/worker.ts"
+]
+
+/**
+ * A process that is killed writes nothing into the cache, so each program is let end: one by a port
+ * that is none, and the worker by not being one. How they end is nobody's concern.
+ */
 const fillCompileCache = (directory: string): Promise<unknown> =>
-  promisify(execFile)(
-    process.execPath,
-    [
-      "--input-type=module",
-      "-e",
-      `await import(${JSON.stringify(join(import.meta.dirname, "../../src/program.ts"))})`
-    ],
-    { env: { ...process.env, NODE_COMPILE_CACHE: directory } }
+  Promise.allSettled(
+    programs.map((program) =>
+      promisify(execFile)(process.execPath, [join(import.meta.dirname, "../..", program)], {
+        env: { ...process.env, PORT: "none", NODE_COMPILE_CACHE: directory },
+        timeout: 30_000
+      })
+    )
   )
 
 /** Starts what the suites of one run share; Vitest calls the answered function at the run's end. */
