@@ -77,14 +77,16 @@ const makeServerTemplate = async (url: string): Promise<void> => {
 
 const programs = [
   "test/support/gatewayProcess.ts",
+  "test/support/loudProcess.ts",
+  "test/postgres/insertUntilKilled.ts",
   "src/main.ts",
   "src/cli/rotateMasterKey.ts",
   "src/postgres/embedded/worker.ts"
 ]
 
 /**
- * A process that is killed writes nothing into the cache, so each program is let end: one by a port
- * that is none, and the worker by not being one. How they end is nobody's concern.
+ * A process that is killed writes nothing into the cache, so each program is let end: some by a
+ * port that is none, others by what else they lack. How they end is nobody's concern.
  */
 const fillCompileCache = (directory: string): Promise<unknown> =>
   Promise.allSettled(
