@@ -3,7 +3,24 @@ import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** What takes longest, to be begun first: the run would end with one of them otherwise. */
-const long = ["crash", "chaos", "embedded", "walkDemo", "databaseAway", "demo", "canaries"]
+const long = [
+  "crash",
+  "chaos",
+  "embedded",
+  "workers",
+  "masterKeyRotation",
+  "databaseAway",
+  "canaries",
+  "rollingRestart",
+  "walkDemo",
+  "manyGateways",
+  "shutdown",
+  "twoGateways",
+  "demo",
+  "compileCache",
+  "overspend",
+  "polling"
+]
 
 class LongFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {

@@ -10,7 +10,7 @@
  */
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Duration, Effect, Fiber, Random, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import {

@@ -1,6 +1,6 @@
 /** The cryptography everything here is built on: Node's own. */
 import { getRandomValues } from "node:crypto"
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 

@@ -1,6 +1,6 @@
 /** Running programs as processes: how they end, and what they say of a failure. */
 import { constants } from "node:os"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Option, Runtime } from "effect"
 
 /** A key pressed once at a terminal may arrive twice: from the terminal, and passed on by npm. */

@@ -4,7 +4,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import cluster from "node:cluster"
 import { parseArgs } from "node:util"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect, Schema } from "effect"
 import { type GatewayConfig, loadConfig } from "./config.ts"
 import { layerSecureRandom } from "./crypto.ts"

@@ -7,7 +7,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { parseArgs } from "node:util"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Console, Effect, Layer, Redacted } from "effect"
 import { layerStores } from "../../src/gateway.ts"

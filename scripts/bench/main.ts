@@ -6,7 +6,7 @@
  *   npm run bench -- --rounds 5 --seconds 3 --json figures.json
  */
 import { writeFile } from "node:fs/promises"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Schema } from "effect"
 import { connect } from "../../test/support/cluster.ts"
 import { startPostgres } from "../../test/support/postgresServer.ts"

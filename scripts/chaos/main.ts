@@ -3,7 +3,8 @@
  * a schedule that a seed repeats, and compares the books with what clients and vendors saw. Ends
  * with 1 when an invariant is violated.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Option, Random, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type ChaosOptions, commandOf, defaultOptions } from "./options.ts"

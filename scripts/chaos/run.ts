@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Fiber, Layer, Random, Redacted, Schedule, Schema } from "effect"
 import { type Books, readAudit, readBooks, readOpen } from "./books.ts"

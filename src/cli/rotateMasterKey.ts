@@ -6,7 +6,9 @@
  * With the embedded database and a master key that was generated, neither variable is needed: a new
  * one is generated, and takes the place of the old one in `secrets.json`.
  */
-import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { type GatewayConfig, loadConfig } from "../config.ts"
 import { layerCrypto } from "../crypto.ts"

@@ -2,7 +2,7 @@
 import { IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { errorTable } from "../domain/Errors.ts"

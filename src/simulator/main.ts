@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer, Option, Schema } from "effect"
 import { layerSimulator, Simulator } from "./Simulator.ts"
 

@@ -1,4 +1,4 @@
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, type Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AcceptedEntry } from "./Book.ts"

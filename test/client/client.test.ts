@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { Errors, layer as layerClient, MediaGateway, waitForVideo } from "media-gateway/client"

@@ -67,7 +67,7 @@ const chargedFor = Effect.fnUntraced(function* (json: Readonly<Record<string, un
 /** Questions about the paused tasks soon come far apart, and leave the vendor to the others. */
 const settings = { ...quickSettings, maxAskIntervalSeconds: 60 }
 
-layer(layerTestGateway("embedded", settings, { catalogFor: catalogWithGaps }), {
+layer(layerTestGateway("postgres", settings, { catalogFor: catalogWithGaps }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("billing by protocol", (it) => {

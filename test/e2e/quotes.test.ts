@@ -178,7 +178,7 @@ for (const kind of ["embedded", "postgres"] as const) {
   )
 }
 
-layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
   "what cannot be ordered",
   (it) => {
     it.effect("cannot be quoted either, and the error is the order's", () =>
@@ -201,7 +201,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
   }
 )
 
-layer(layerTestGateway("embedded", undefined, { catalogFor: protocolCatalog }), {
+layer(layerTestGateway("postgres", undefined, { catalogFor: protocolCatalog }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("the expected charge", (it) => {
@@ -226,7 +226,7 @@ layer(layerTestGateway("embedded", undefined, { catalogFor: protocolCatalog }), 
   )
 })
 
-layer(layerTestGateway("embedded", undefined, { catalogFor: textCatalog() }), {
+layer(layerTestGateway("postgres", undefined, { catalogFor: textCatalog() }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("quotes for text", (it) => {

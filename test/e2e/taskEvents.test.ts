@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema, Stream } from "effect"
 import { layer as layerClient, MediaGateway } from "media-gateway/client"

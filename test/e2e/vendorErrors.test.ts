@@ -93,7 +93,7 @@ const checkRefusal = Effect.fnUntraced(function* (
   assert.strictEqual((yield* gateway.simulator.book).length, booked, label)
 })
 
-layer(layerTestGateway("embedded", quickSettings, { catalogFor: protocolCatalog }), {
+layer(layerTestGateway("postgres", quickSettings, { catalogFor: protocolCatalog }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("vendor errors", (it) => {

@@ -1,4 +1,4 @@
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Metric, Schema } from "effect"
 import { Digest } from "effect/crypto"

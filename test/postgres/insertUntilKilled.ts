@@ -1,7 +1,7 @@
 /** Inserts rows into the embedded database in DATA_DIR and prints the id of each answered commit. */
 
 import { writeSync } from "node:fs"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"

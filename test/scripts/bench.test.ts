@@ -33,7 +33,7 @@ describe("the benchmark", () => {
       const bench = yield* startProcess({
         entry,
         args: [
-          ...["--rounds", "1", "--seconds", "0.3", "--cases", "image", "--subjects", "ours,bare"],
+          ...["--rounds", "1", "--seconds", "1", "--cases", "image", "--subjects", "ours,bare"],
           ...["--database", inject("postgresUrl"), "--unpinned", "--json", json]
         ]
       })

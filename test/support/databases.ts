@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
-import { constants } from "node:fs"
-import { cp, mkdtemp, rm } from "node:fs/promises"
+import { constants, cpSync, statfsSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
@@ -20,25 +20,44 @@ export type DatabaseKind = "embedded" | "postgres"
 /** What a database offers to a test. */
 export type Database = PgClient.PgClient | SqlClient.SqlClient | Changes
 
-const initialise = (dataDir: string): Promise<void> =>
-  cp(join(inject("embeddedTemplate"), "postgres"), join(dataDir, "postgres"), {
+/** The asynchronous copy takes ten times the work over a thousand small files. */
+const initialise = (dataDir: string): void =>
+  cpSync(join(inject("embeddedTemplate"), "postgres"), join(dataDir, "postgres"), {
     recursive: true,
     mode: constants.COPYFILE_FICLONE
   })
 
+const MEMORY = "/dev/shm"
+const ROOM_FOR_ALL = 2 * 1024 ** 3
+
+/** In memory, where there is room: each commit of an embedded database waits for its disk. */
+const quickDirectory = (): string => {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    return bavail * bsize >= ROOM_FOR_ALL ? MEMORY : tmpdir()
+  } catch {
+    return tmpdir()
+  }
+}
+
 /**
  * A data directory, removed when the scope closes. With `initialised` it holds an empty embedded
- * database, which spares its first start some seconds.
+ * database, which spares its first start some seconds, and lies in memory if it can; an empty
+ * directory lies on the disk.
  */
 export const temporaryDataDir = (options?: {
   readonly initialised?: boolean
 }): Effect.Effect<string, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "media-gateway-data-"))),
+    Effect.promise(() =>
+      mkdtemp(
+        join(options?.initialised === true ? quickDirectory() : tmpdir(), "media-gateway-data-")
+      )
+    ),
     (dataDir) => Effect.promise(() => rm(dataDir, { recursive: true, force: true }))
   ).pipe(
     Effect.tap((dataDir) =>
-      options?.initialised === true ? Effect.promise(() => initialise(dataDir)) : Effect.void
+      options?.initialised === true ? Effect.sync(() => initialise(dataDir)) : Effect.void
     )
   )
 

@@ -1,6 +1,8 @@
 /** The gateway as a process that kills or stops itself at a named place on the money's way. */
 import { writeSync } from "node:fs"
-import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Config, Console, Effect, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"
 import { loadConfig } from "../../src/config.ts"

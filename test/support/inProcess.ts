@@ -1,5 +1,5 @@
 /** The real use cases and adapters before the simulated vendors, without a socket or a database. */
-import { NodeCrypto } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpEffect, HttpRouter } from "effect/http"
 import { layerAdapters } from "../../src/adapters/index.ts"

@@ -1,5 +1,7 @@
 /** The gateway as a process that prints all it can tell: every log, every trace, every metric. */
-import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Layer, Metric, References, Tracer } from "effect"
 import { HttpServer } from "effect/http"
 import { loadConfig } from "../../src/config.ts"
