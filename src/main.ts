@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** The command `media-gateway`. */
+import { withoutAsyncContext } from "./asyncContext.ts"
 import { keepCompiled } from "./compileCache.ts"
 
 if (import.meta.main) {
   keepCompiled()
-  await import("./start.ts")
+  await withoutAsyncContext(() => import("./start.ts"))
 }

@@ -8,7 +8,7 @@ const options: ChaosOptions = {
   ...defaultOptions,
   seed: String(Math.floor(Math.random() * 1e9)),
   minutes: 0.4,
-  clients: 12,
+  clients: 6,
   rates: { kills: 18, stops: 3, pauses: 5, postgresKills: 5, terminations: 8, cuts: 12 },
   pace: { lease: 1, submitDeadline: 3, imageDeadline: 3, taskDeadline: 12, unknownGrace: 3 },
   // How fast a machine that does other things as well recovers is nothing to fail for.
