@@ -37,6 +37,8 @@ export interface RoundPlan {
 }
 
 const WARM_UP_SHARE = 1 / 3
+/** Until most of what a window needs is compiled, in windows. */
+const COMPILING_WINDOWS = 3
 
 /** Lets the subject run for the while, and stops it again, so that it takes nothing from others. */
 export const awake = <A, E, R>(
@@ -147,8 +149,9 @@ export const runRounds = Effect.fnUntraced(function* (
   // The first window of a process is compiled while it runs, so it is not one of the rounds.
   const first = plan.rounds > 1 ? 0 : 1
   for (let round = first; round <= plan.rounds; round++) {
+    const seconds = round === 0 ? plan.seconds * COMPILING_WINDOWS : plan.seconds
     for (const contender of contenders) {
-      const window = yield* awake(contender.subject, runWindow(measured, contender, plan.seconds))
+      const window = yield* awake(contender.subject, runWindow(measured, contender, seconds))
       if (round > 0) windows.get(contender)?.push(window)
     }
   }
