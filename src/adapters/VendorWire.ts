@@ -2,7 +2,7 @@
  * The connections to vendors. Requests go to `undici` straight from an effect: an answer is a handful
  * of events, and whatever stands between them and the adapter is paid for by every order.
  */
-import { Context, type Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
+import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher } from "undici"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
@@ -66,6 +66,8 @@ const EXPECTED_BYTES = 4 * 1024 * 1024
 const LARGE_TOGETHER_BYTES = 128 * 1024 * 1024
 /** Servers wait a minute for whoever does not read; this leaves time for the answer itself. */
 const LARGE_PATIENCE_MILLIS = 10_000
+/** Of the time an answer has left, the part it may wait for its turn. */
+const WAIT_SHARE = 0.1
 
 const notWanted = new Error("the answer is not wanted any more")
 
@@ -119,6 +121,7 @@ const makeExchange =
       const chunks: Array<Uint8Array> = []
       let length = 0
       let large: LargeAnswer | null = null
+      const sentAt = performance.now()
       const fail = (cause: unknown) => {
         large?.leave()
         resume(Effect.fail(new WireFault({ cause })))
@@ -144,7 +147,10 @@ const makeExchange =
             chunks.push(chunk)
             if (large !== null) large.reach(length)
             else if (length > LARGE_BYTES) {
-              large = largeAnswers.enter(expectedBytes(head, maxBytes), () => controller.resume())
+              // What it has waited for its vendor is not to be lost because it waits for others.
+              const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
+              const expected = expectedBytes(head, maxBytes)
+              large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
               if (!large.isReading) controller.pause()
             }
           },

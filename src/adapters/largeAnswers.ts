@@ -21,7 +21,12 @@ export interface LargeAnswers {
    * Gets in line with an answer of that many bytes. It may be read at once, or when `goOn` is called:
    * never before this returns, nor from within another answer's calls.
    */
-  readonly enter: (bytes: number, goOn: () => void) => LargeAnswer
+  readonly enter: (
+    bytes: number,
+    goOn: () => void,
+    /** How long it may wait for its turn; no longer than the others anyway. */
+    mayWaitMillis?: number
+  ) => LargeAnswer
 }
 
 export const makeLargeAnswers = ({
@@ -50,7 +55,7 @@ export const makeLargeAnswers = ({
   }
 
   return {
-    enter: (expected, goOn) => {
+    enter: (expected, goOn, mayWaitMillis = patienceMillis) => {
       let bytes = expected
       let state: "waiting" | "reading" | "left" = "waiting"
       let patience: NodeJS.Timeout | null = null
@@ -81,16 +86,16 @@ export const makeLargeAnswers = ({
         wake = null
         admit()
       }
-      const afterPatience = (then: () => void): void => {
-        patience = setTimeout(then, patienceMillis)
+      const after = (millis: number, then: () => void): void => {
+        patience = setTimeout(then, Math.min(millis, patienceMillis))
         patience.unref()
       }
-      if (waiting.size === 0 && isRoomFor(bytes)) {
+      if ((waiting.size === 0 && isRoomFor(bytes)) || mayWaitMillis <= 0) {
         begin()
         wake = null
       } else {
         waiting.add(entry)
-        afterPatience(entry.begin)
+        after(mayWaitMillis, entry.begin)
       }
       return {
         get isReading() {
@@ -104,7 +109,7 @@ export const makeLargeAnswers = ({
         end: () => {
           if (state === "left") return
           if (state === "waiting") begin()
-          afterPatience(leave)
+          after(patienceMillis, leave)
         },
         leave
       }

@@ -92,11 +92,11 @@ export const layerListener = Layer.effect(
     const server = new ForkedServer(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const unanswered = new Set<ServerResponse>()
-    /** The latest of each connection, while it is under way: an idle connection keeps none alive. */
-    const answers = new WeakMap<Duplex, ServerResponse>()
+    /** Those under way of each connection, the latest last: a client may ask before it is answered. */
+    const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
     let accepted = 0
     server.on("clientError", (error, socket) => {
-      const answer = answers.get(socket)
+      const answer = [...(underWay.get(socket) ?? [])].at(-1)
       const begun = answer?.headersSent === true && !answer.writableFinished
       if (!socket.writable || begun) {
         socket.destroy()
@@ -105,16 +105,26 @@ export const layerListener = Layer.effect(
       const requestId = `req_${Effect.runSync(random.uuidV7())}`
       socket.end(answerTo(error, requestId), () => socket.destroy())
     })
-    server.on("connection", () => {
+    server.on("connection", (socket) => {
       accepted++
+      const responses = new Set<ServerResponse>()
+      underWay.set(socket, responses)
+      // Older versions of Node tell only the one whose turn it is, and those behind it wait for ever.
+      const tellTheOthers = () => {
+        for (const response of responses) {
+          response.destroy()
+          response.emit("close")
+        }
+      }
+      socket.once("close", () => queueMicrotask(tellTheOthers))
     })
-    server.arrived = (request, response) => {
-      const { socket } = request
-      answers.set(socket, response)
+    server.arrived = ({ socket }, response) => {
+      const responses = underWay.get(socket)
+      responses?.add(response)
       unanswered.add(response)
       response.once("close", () => {
+        responses?.delete(response)
         unanswered.delete(response)
-        if (answers.get(socket) === response) answers.delete(socket)
       })
     }
     return { server, accepted: () => accepted, unanswered }

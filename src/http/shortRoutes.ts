@@ -1,4 +1,4 @@
-/** The requests that come most: orders with a short body, and questions about one task. */
+/** The requests that come most: orders of images and videos, and questions about one task. */
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { GatewayError } from "../domain/Errors.ts"

@@ -14,8 +14,7 @@ import { VendorTime } from "../services/VendorTime.ts"
 import { Admission } from "./admission.ts"
 import { Bodies, readFromSocket, SHORT_BYTES } from "./bodies.ts"
 import { idsOf, unforeseen } from "./edge.ts"
-import { errorResponse } from "./errorResponse.ts"
-import type { Answer } from "./handlers/respond.ts"
+import { type Answer, answerErrors } from "./handlers/respond.ts"
 import { isShallowJson } from "./jsonDepth.ts"
 import { leanly } from "./leanServer.ts"
 import { Listener } from "./listener.ts"
@@ -81,9 +80,18 @@ export const layerShortWay = Layer.effectDiscard(
     const readPaths = [...reads]
     const longest = Math.min(SHORT_BYTES, maxMediaBodyBytes)
 
-    /** Null for whatever is not of the plainest form. */
-    const plainly = ({ method, url, headers }: IncomingMessage): Asked | null => {
-      if (url === undefined) return null
+    /** Null for whatever is not of the plainest form, or comes when the connection is to close. */
+    const plainly = (request: IncomingMessage): Asked | null => {
+      const { method, url, headers } = request
+      if (
+        url === undefined ||
+        request.httpVersion !== "1.1" ||
+        (headers.connection ?? "keep-alive").toLowerCase() !== "keep-alive" ||
+        headers["transfer-encoding"] !== undefined ||
+        shutdown.hasBegun()
+      ) {
+        return null
+      }
       const [, credential] = bearer.exec(headers.authorization ?? "") ?? []
       if (credential === undefined) return null
       if (method === "POST") {
@@ -92,7 +100,6 @@ export const layerShortWay = Layer.effectDiscard(
         return route === undefined ||
           headers["content-type"] !== "application/json" ||
           headers["content-encoding"] !== undefined ||
-          headers["transfer-encoding"] !== undefined ||
           headers.expect !== undefined ||
           !plainLength.test(length) ||
           Number(length) > longest
@@ -162,26 +169,33 @@ export const layerShortWay = Layer.effectDiscard(
         Context.add(VendorTime, vendorTime),
         Context.add(References.CurrentLogAnnotations, { ...annotations, requestId, ...ids })
       )
-      const told = Effect.catchCause(answered(asked, request, makeRoom(response)), (cause) => {
-        const failure = Cause.findErrorOption(cause)
-        if (failure._tag === "Some") return Effect.succeed(errorResponse(failure.value))
-        return Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : unforeseen(asked, cause)
-      })
+      const told = answered(asked, request, makeRoom(response)).pipe(
+        answerErrors,
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : unforeseen(asked, cause)
+        )
+      )
       const fiber = Effect.runForkWith(context)(told)
       fiber.addObserver((exit) => {
         end(Exit.isSuccess(exit) ? statusOf(exit.value) : null)
-        if (Exit.isFailure(exit)) return
-        if (response.destroyed) {
-          if (exit.value instanceof PassedAnswer) exit.value.letGo()
+        if (Exit.isFailure(exit) || response.destroyed) {
+          if (Exit.isSuccess(exit) && exit.value instanceof PassedAnswer) exit.value.letGo()
+          // Whoever is still there learns by this that no answer comes.
+          response.destroy()
           return
         }
-        write(response, exit.value, {
-          ...headers,
-          ...ids,
-          "x-request-id": requestId,
-          // The client's next request then goes to a gateway that stays.
-          ...(shutdown.hasBegun() ? { connection: "close" } : {})
-        })
+        try {
+          write(response, exit.value, {
+            ...headers,
+            ...ids,
+            "x-request-id": requestId,
+            // The client's next request then goes to a gateway that stays.
+            ...(shutdown.hasBegun() && request.complete ? { connection: "close" } : {})
+          })
+        } catch (defect) {
+          response.destroy()
+          Effect.runForkWith(context)(Effect.logError("an answer could not be written", defect))
+        }
       })
       if (fiber.pollUnsafe() === undefined) {
         response.once("close", () => {

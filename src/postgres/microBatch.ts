@@ -1,6 +1,6 @@
 /**
  * Adaptive batches: at most one call is in flight in a lane, and the next one takes whatever queued
- * meanwhile. A lone caller waits for no timer and for nobody, and a crowd pays one call.
+ * meanwhile. A lone caller waits for nobody, and a crowd pays one call.
  */
 import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Schedule, Schema } from "effect"
 

@@ -48,6 +48,7 @@ interface PutBack {
   readonly task: ClaimedTask
   readonly nextPollSeconds: number
   readonly known: boolean | null
+  readonly askedSecondsAgo?: number
 }
 
 /** Written in one statement, at most. */
@@ -144,19 +145,22 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
       const written = yield* decodePlaces(
         sql`
           UPDATE tasks t
-             SET asked_at = now(),
+             SET asked_at = now() - make_interval(secs => mine.ago),
                  next_poll_at = least(now() + make_interval(secs => mine.seconds), t.deadline),
                  unknown_since =
                    CASE mine.known WHEN 'true' THEN NULL
                                    WHEN 'false' THEN coalesce(t.unknown_since, now())
                                    ELSE t.unknown_since END
-            FROM (SELECT d.organization_id, d.id, i.seconds::float8 AS seconds, i.known, i.place
+            FROM (SELECT d.organization_id, d.id, i.seconds::float8 AS seconds, i.known,
+                         i.ago::float8 AS ago, i.place
                     FROM unnest(${texts(({ task }) => task.organizationId)},
                                 ${texts(({ task }) => task.id)},
                                 ${texts(({ task }) => String(task.lease))},
                                 ${texts(({ nextPollSeconds }) => String(nextPollSeconds))},
-                                ${texts(({ known }) => String(known))})
-                           WITH ORDINALITY AS i(organization_id, id, lease, seconds, known, place)
+                                ${texts(({ known }) => String(known))},
+                                ${texts(({ askedSecondsAgo = 0 }) => String(askedSecondsAgo))})
+                           WITH ORDINALITY
+                           AS i(organization_id, id, lease, seconds, known, ago, place)
                    CROSS JOIN LATERAL
                      (SELECT c.organization_id, c.id FROM tasks c
                        WHERE c.organization_id = i.organization_id AND c.id = i.id

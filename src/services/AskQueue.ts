@@ -19,6 +19,11 @@ interface Waiting {
   readonly sinceMillis: number
 }
 
+export interface LateQuestion {
+  readonly question: Question
+  readonly waitedSeconds: number
+}
+
 export interface AskQueue {
   isFull(channelId: string): boolean
   /** Asks at once, whoever waits. The place is taken here and now, before the effect runs. */
@@ -31,15 +36,18 @@ export interface AskQueue {
    */
   taken(): ReadonlyMap<string, number>
   /** Takes those back that have waited for longer: their vendor has become slow. */
-  late(millis: number): ReadonlyArray<Question>
+  late(millis: number): ReadonlyArray<LateQuestion>
   /** As of `ChannelSlots`, but not while questions wait. */
   readonly room: Effect.Effect<void>
   readonly expect: Effect.Effect<void>
 }
 
-/** At most `bound` open questions by channel. `start` runs what `counted` makes of a question. */
+/**
+ * At most `bound` open questions by channel. `start` runs what `counted` makes of a question. One that
+ * has waited for `staleMillis` is dropped: its claim may be over before its vendor has answered.
+ */
 export const makeAskQueue = Effect.fnUntraced(function* (
-  bound: number,
+  { bound, staleMillis }: { readonly bound: number; readonly staleMillis: number },
   start: (ask: ReturnType<AskQueue["counted"]>, question: Question) => void
 ) {
   const clock = yield* Clock.Clock
@@ -53,10 +61,14 @@ export const makeAskQueue = Effect.fnUntraced(function* (
   )
 
   const startNext = (channelId: string) => {
-    const queue = waiting.get(channelId)
-    const next = queue?.shift()
-    if (queue?.length === 0) waiting.delete(channelId)
-    if (next !== undefined) start(counted(next.question), next.question)
+    // Readers ask whoever waits, and may have brought more than the bound.
+    if ((slots.asked.get(channelId) ?? 0) > bound) return
+    const queue = waiting.get(channelId) ?? []
+    const since = clock.currentTimeMillisUnsafe() - staleMillis
+    const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis > since)
+    const next = queue.splice(0, fresh < 0 ? queue.length : fresh + 1).at(-1)
+    if (queue.length === 0) waiting.delete(channelId)
+    if (next !== undefined && fresh >= 0) start(counted(next.question), next.question)
   }
 
   const counted: AskQueue["counted"] = (question) => {
@@ -112,12 +124,16 @@ export const makeAskQueue = Effect.fnUntraced(function* (
       )
     },
     late: (millis) => {
-      const before = clock.currentTimeMillisUnsafe() - millis
+      const now = clock.currentTimeMillisUnsafe()
+      const before = now - millis
       return [...waiting].flatMap(([channelId, queue]) => {
         const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis >= before)
         const late = queue.splice(0, fresh < 0 ? queue.length : fresh)
         if (queue.length === 0) waiting.delete(channelId)
-        return late.map(({ question }) => question)
+        return late.map(({ question, sinceMillis }) => ({
+          question,
+          waitedSeconds: (now - sinceMillis) / 1000
+        }))
       })
     },
     room: slots.room,

@@ -144,6 +144,8 @@ export class TaskRepo extends Context.Service<
         readonly nextPollSeconds: number
         /** Whether the vendor knew the task; null when it gave no answer to tell. */
         readonly known: boolean | null
+        /** Since the last question; 0 when left out, for one that was asked under this claim. */
+        readonly askedSecondsAgo?: number
       }
     ): Effect.Effect<boolean>
     /** Nobody asks the channel's vendor for this long; a longer pause stays. */

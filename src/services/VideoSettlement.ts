@@ -48,6 +48,8 @@ const MAX_SETTLING = 1024
 /** How long a claimed task waits for its question, at most, and the same as a share of the lease. */
 const MAX_WAIT_SECONDS = 1
 const MAX_WAIT_SHARE = 0.1
+/** Of the lease, for a wait nobody has ended; what is left of it is for the vendor and for us. */
+const STALE_SHARE = 0.3
 /** They are bounded together, whatever their channel. */
 const ALL_CHANNELS = "all"
 /** How often a waiting reader looks whether another gateway wrote the end, at the slowest. */
@@ -79,7 +81,11 @@ export const layerVideoSettlement = Layer.effect(
 
     /** A question that cannot be settled must not keep the others waiting. */
     const inBackground = yield* FiberSet.makeRuntime<never, void, never>()
-    const asks = yield* makeAskQueue(settings.pollsPerChannel, (ask, question) =>
+    const queueing = {
+      bound: settings.pollsPerChannel,
+      staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
+    }
+    const asks = yield* makeAskQueue(queueing, (ask, question) =>
       inBackground(
         Effect.catchCause(settled(ask), (cause) =>
           Effect.logError("a question could not be settled", cause).pipe(
@@ -140,8 +146,14 @@ export const layerVideoSettlement = Layer.effect(
     /** Whoever has room for it may ask sooner than a vendor that has become slow is done. */
     const giveBackLate = Effect.suspend(() =>
       Effect.forEach(
-        asks.late(maxWaitMillis).flatMap((question) => question.tasks),
-        (task) => tasks.putBack(task, { nextPollSeconds: 0, known: null }),
+        asks.late(maxWaitMillis).flatMap(({ question, waitedSeconds }) =>
+          question.tasks.map((task) => ({
+            task,
+            askedSecondsAgo: task.sinceAskedSeconds + waitedSeconds
+          }))
+        ),
+        ({ task, askedSecondsAgo }) =>
+          tasks.putBack(task, { nextPollSeconds: 0, known: null, askedSecondsAgo }),
         { concurrency: "unbounded", discard: true }
       )
     )

@@ -49,11 +49,10 @@ export const paidCall = <A>(
   giveBack: (how: GiveBack) => Effect.Effect<unknown>
 ): Effect.Effect<A, UpstreamError> =>
   Effect.catchCause(call, (cause) => {
+    const abandon = () => giveBack(abandonedCall({ upstreamId: null, reason: "gateway_defect" }))
     const found = Cause.findError(cause)
     if (Result.isFailure(found)) {
-      const given = Cause.hasDies(cause)
-        ? giveBack(abandonedCall({ upstreamId: null, reason: "gateway_defect" }))
-        : Effect.void
+      const given = Cause.hasDies(cause) ? abandon() : Effect.void
       return Effect.andThen(given, Effect.failCause(found.failure))
     }
     const failure = found.success
@@ -62,5 +61,8 @@ export const paidCall = <A>(
       failure._tag === "VendorLost"
         ? { upstreamId: failure.upstreamId ?? null, reason: failure.reason }
         : null
-    return Effect.andThen(giveBack(giveBackOf(error, orphan)), Effect.fail(error))
+    return Effect.andThen(
+      Effect.tapDefect(giveBack(giveBackOf(error, orphan)), abandon),
+      Effect.fail(error)
+    )
   })

@@ -111,6 +111,24 @@ export const taskRepoSuite = (
       })
     )
 
+    it.effect("a task nobody asked for is put back as it was last asked", () =>
+      Effect.gen(function* () {
+        const repo = yield* TaskRepo
+        const { organizationId, ids } = yield* dueTasks("unasked", 1)
+        const [id = ""] = ids
+        for (const [askedSecondsAgo, atLeast, below] of [
+          [1000, 1000, 2000],
+          [0, 0, 1000]
+        ] as const) {
+          const claimed = yield* claimAgain(organizationId, id)
+          yield* repo.putBack(claimed, { nextPollSeconds: 0, known: null, askedSecondsAgo })
+          const { sinceAskedSeconds } = yield* repo.find(organizationId, id)
+          assert.isAtLeast(sinceAskedSeconds ?? -1, atLeast)
+          assert.isBelow(sinceAskedSeconds ?? -1, below)
+        }
+      })
+    )
+
     it.effect("an answer that knows the task ends its time of grace, and none leaves it", () =>
       Effect.gen(function* () {
         yield* claimTheRest

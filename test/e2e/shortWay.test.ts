@@ -1,8 +1,14 @@
 import { setImmediate } from "node:timers/promises"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Predicate } from "effect"
+import { Effect, Fiber, Predicate, Schema } from "effect"
 import { brokenVendor } from "../support/brokenVendor.ts"
-import { Gateway, layerTestGateway, quickSettings, testCatalog } from "../support/gateway.ts"
+import {
+  bodyAs,
+  Gateway,
+  layerTestGateway,
+  quickSettings,
+  testCatalog
+} from "../support/gateway.ts"
 import type { CallOptions, HttpAnswer } from "../support/http.ts"
 import { rawRequest, requestText } from "../support/rawSocket.ts"
 
@@ -142,36 +148,64 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
   }
 )
 
-layer(layerTestGateway("embedded", { ...quickSettings, organizationInFlight: 1 }), {
+layer(layerTestGateway("embedded", { ...quickSettings, organizationInFlight: 3 }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("a client that leaves in the middle of its body", (it) => {
-  it.effect("leaves its place to the next", () =>
+})("a client that leaves before it is answered", (it) => {
+  /** Leaves once one of its requests is under way. */
+  const askAndLeave = Effect.fnUntraced(function* (text: string) {
+    const gateway = yield* Gateway
+    const leaving = yield* Effect.forkChild(rawRequest(gateway.url, [text]))
+    yield* Effect.repeat(gateway.call("/metrics"), {
+      // Beside the one that asks for it.
+      until: ({ text }) => text.includes("\ngateway_http_requests_in_flight 2\n")
+    }).pipe(Effect.timeout("20 seconds"))
+    yield* Fiber.interrupt(leaving)
+  })
+
+  /** Fails when requests of those who left have all the places for ever. */
+  const thereIsRoom = Effect.fnUntraced(function* (key: string) {
+    const gateway = yield* Gateway
+    yield* gateway
+      .call("/v1/videos/vt_nobody", { key })
+      .pipe(
+        Effect.delay("5 millis"),
+        Effect.repeat({ until: (answer) => answer.status === 404 }),
+        Effect.timeout("20 seconds")
+      )
+  })
+
+  it.effect("in the middle of its body leaves its place to others", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const who = yield* gateway.customer("100")
       const whole = requestText("/v1/images/generations", {
         key: who.key,
-        body: JSON.stringify(image)
+        body: JSON.stringify(image),
+        connection: "keep-alive"
       })
-      const half = whole.slice(0, -10)
-      const statusIs = (status: number) =>
-        gateway
-          .call("/v1/videos/vt_nobody", { key: who.key })
-          .pipe(
-            Effect.delay("5 millis"),
-            Effect.repeat({ until: (answer) => answer.status === status }),
-            Effect.timeout("20 seconds")
-          )
-      const leaving = yield* Effect.forkChild(rawRequest(gateway.url, [half]))
-      // Beside the one that asks for it.
-      yield* Effect.repeat(gateway.call("/metrics"), {
-        until: ({ text }) => /^gateway_http_requests_in_flight 2$/m.test(text)
-      }).pipe(Effect.timeout("20 seconds"))
-      yield* statusIs(429)
-      yield* Fiber.interrupt(leaving)
-      yield* statusIs(404)
+      for (let turn = 0; turn < 3; turn++) yield* askAndLeave(whole.slice(0, -10))
+      yield* thereIsRoom(who.key)
       assert.strictEqual((yield* gateway.balance(who)).balance, "100")
+    })
+  )
+
+  it.effect("leaves the places of requests that waited behind another of its own", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("100")
+      const created = yield* gateway.call("/v1/videos/generations", {
+        key: who.key,
+        json: { model: "film-1", prompt: "x sim:slow=100000" }
+      })
+      const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), created)
+      const ask = (target: string) =>
+        requestText(target, { key: who.key, connection: "keep-alive" })
+      const quick = ask("/v1/videos/vt_nobody")
+      for (let turn = 0; turn < 2; turn++) {
+        yield* askAndLeave(`${ask(`/v1/videos/${id}?wait=30`)}${quick}${quick}`)
+      }
+      yield* thereIsRoom(who.key)
     })
   )
 })

@@ -33,7 +33,7 @@ const task: ClaimedTask = {
 const makeWorld = Effect.fnUntraced(function* (bound: number) {
   const run = yield* FiberSet.makeRuntime<never, void, never>()
   const open: Array<{ readonly id: string; readonly answer: Deferred.Deferred<void> }> = []
-  const queue = yield* makeAskQueue(bound, (ask) => run(Effect.flatten(ask)))
+  const queue = yield* makeAskQueue({ bound, staleMillis: 5000 }, (ask) => run(Effect.flatten(ask)))
   let minted = 0
   const offer = (count: number, channelId = "ch-1") => {
     for (let index = 0; index < count; index++) {
@@ -129,6 +129,35 @@ describe("the questions of a channel", () => {
     })
   )
 
+  it.effect("that waited so long that their claim may be over are not asked any more", () =>
+    Effect.gen(function* () {
+      const { offer, open, answer } = yield* makeWorld(1)
+      yield* offer(3)
+      yield* TestClock.adjust("4 seconds")
+      yield* offer(1)
+      yield* TestClock.adjust("2 seconds")
+      yield* answer(1)
+      assert.deepStrictEqual(open(), ["3"])
+    })
+  )
+
+  it.effect("begin again only when those beyond the bound have ended", () =>
+    Effect.gen(function* () {
+      const { queue, offer, open, answer } = yield* makeWorld(1)
+      yield* offer(2)
+      const reader = {
+        channelId: "ch-1",
+        tasks: [task],
+        ask: Effect.as(Effect.sleep(100), Effect.void)
+      }
+      yield* Effect.forkChild(queue.counted(reader))
+      yield* answer(1)
+      assert.deepStrictEqual(open(), [])
+      yield* TestClock.adjust(100)
+      assert.deepStrictEqual(open(), ["1"])
+    })
+  )
+
   it.effect("that waited too long are taken back, the others keep their turn", () =>
     Effect.gen(function* () {
       const { offer, open, answer, queue } = yield* makeWorld(1)
@@ -136,7 +165,7 @@ describe("the questions of a channel", () => {
       yield* TestClock.adjust("800 millis")
       yield* offer(1)
       yield* TestClock.adjust("300 millis")
-      const late = queue.late(1000).flatMap(({ tasks }) => tasks.map(({ id }) => id))
+      const late = queue.late(1000).flatMap(({ question }) => question.tasks.map(({ id }) => id))
       assert.deepStrictEqual(late, ["1"])
       assert.deepStrictEqual(queue.late(1000), [])
       yield* answer(1)

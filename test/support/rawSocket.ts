@@ -76,12 +76,14 @@ export const requestText = (
     readonly key?: string
     readonly headers?: ReadonlyArray<string>
     readonly body?: string
+    /** The connection is closed behind the answer when left out. */
+    readonly connection?: "close" | "keep-alive"
   } = {}
 ): string =>
   [
     `${options.body === undefined ? "GET" : "POST"} ${target} HTTP/1.1`,
     "host: gateway",
-    "connection: close",
+    `connection: ${options.connection ?? "close"}`,
     ...(options.key === undefined ? [] : [`authorization: Bearer ${options.key}`]),
     ...(options.headers ?? []),
     ...(options.body === undefined

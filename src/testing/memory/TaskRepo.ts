@@ -170,12 +170,12 @@ export const layerTaskRepoMemory = Layer.effect(
 
     const putBack: TaskRepo["Service"]["putBack"] = Effect.fn("TaskRepo.putBack")(function* (
       { organizationId, id, lease },
-      { nextPollSeconds, known }
+      { nextPollSeconds, known, askedSecondsAgo = 0 }
     ) {
       const now = yield* Clock.currentTimeMillis
       const task = findRow(organizationId, id)?.task
       if (task?.state !== "processing" || task.lease !== lease) return false
-      task.askedAt = now
+      task.askedAt = now - askedSecondsAgo * 1000
       task.nextPollAt = Math.min(now + nextPollSeconds * 1000, task.deadline)
       if (known === true) task.unknownSince = null
       if (known === false) task.unknownSince ??= now
