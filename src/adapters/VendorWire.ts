@@ -62,10 +62,10 @@ const MAX_UNREAD = 256 * 1024
 const LARGE_BYTES = 512 * 1024
 /** What a large answer that does not tell its length is taken for: an image of the usual size. */
 const EXPECTED_BYTES = 4 * 1024 * 1024
-/** Thirty-two such images keep a core busy, and a process with 512 MB has room for them. */
-const LARGE_TOGETHER_BYTES = 128 * 1024 * 1024
-/** Servers wait a minute for whoever does not read; this leaves time for the answer itself. */
-const LARGE_PATIENCE_MILLIS = 10_000
+/** Sixteen such images keep a core busy where clients take them as fast as they come. */
+const LARGE_TOGETHER_BYTES = 64 * 1024 * 1024
+/** Where clients are slow, an image's way to them is longer than this, and memory is there for them. */
+const LARGE_PATIENCE_MILLIS = 1000
 /** Of the time an answer has left, the part it may wait for its turn. */
 const WAIT_SHARE = 0.1
 
