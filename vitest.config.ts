@@ -45,6 +45,8 @@ export default defineConfig({
     // Files share their worker's modules: loading them anew took as long as most files run.
     isolate: false,
     sequence: { sequencer: LongFirst },
+    // For the test of what stays in memory.
+    execArgv: ["--expose-gc"],
     // A good part of the time goes into waiting for processes and databases.
     maxWorkers: Math.max(3, availableParallelism())
   }

@@ -1,16 +1,13 @@
 import { Agent, get, IncomingMessage } from "node:http"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { layerHttpServer, layerListener } from "../../src/http/listener.ts"
 
-setFlagsFromString("--expose-gc")
-const collect: unknown = runInNewContext("gc")
 const collectGarbage = Effect.sync(() => {
-  if (typeof collect === "function") collect()
+  assert.isDefined(globalThis.gc)
+  globalThis.gc?.()
 })
 
 /** Reads an answer to its end. */
