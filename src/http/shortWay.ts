@@ -40,10 +40,10 @@ const write = (
   headers: Readonly<Record<string, string>>
 ): void => {
   if (!(answer instanceof PassedAnswer)) {
-    response.writeHead(answer.status, { ...answer.headers, ...headers })
     const { body } = answer
-    if (body._tag === "Uint8Array") response.end(body.text ?? body.body)
-    else response.end()
+    if (body._tag !== "Uint8Array") throw new Error(`no short answer has a body of ${body._tag}`)
+    response.writeHead(answer.status, { ...answer.headers, ...headers })
+    response.end(body.text ?? body.body)
     return
   }
   const { chunks, bytes, letGo } = answer

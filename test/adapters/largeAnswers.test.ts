@@ -191,3 +191,14 @@ it.effect("what turns out larger than it was said to be counts as what it is", (
     assert.isFalse(enter("fourth", 4).isReading, "what left twice was counted twice")
   })
 )
+
+it("one that has no time left does not wait for others", () => {
+  const turns = makeLargeAnswers({ budgetBytes: 1, patienceMillis: MINUTE })
+  const enter = (mayWaitMillis?: number) => turns.enter(1, () => undefined, mayWaitMillis)
+  const [first, patient, pressed] = [enter(), enter(), enter(0)]
+  assert.deepStrictEqual(
+    [first, patient, pressed].map(({ isReading }) => isReading),
+    [true, false, true]
+  )
+  for (const one of [first, patient, pressed]) one.leave()
+})
