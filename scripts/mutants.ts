@@ -15,7 +15,7 @@ import { promisify } from "node:util"
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-const batch = "src/postgres/migrations/0017_move_money.ts"
+const batch = "src/postgres/migrations/0020_move_funds.ts"
 const functions = "src/postgres/migrations/0005_ledger_functions.ts"
 
 /** The place must occur once, so that a mutant is one change. */
@@ -36,15 +36,19 @@ const inBatch = (name: string, place: string, becomes: string): Mutant => ({
 const mutants: ReadonlyArray<Mutant> = [
   inBatch(
     "pool not locked",
-    "FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;",
-    "FROM pools p WHERE p.organization_id = p_organization;"
+    "WHERE p.organization_id = p_organizations[wanted.o] FOR UPDATE) p;",
+    "WHERE p.organization_id = p_organizations[wanted.o]) p;"
   ),
   inBatch("holds not locked", "AND h.id = wanted.id FOR UPDATE) h;", "AND h.id = wanted.id) h;"),
-  inBatch("tasks not locked", "AND t.id = wanted.id FOR UPDATE) t;", "AND t.id = wanted.id) t;"),
+  inBatch(
+    "tasks not locked",
+    "AND t.id = wanted.id\n                FOR UPDATE) t;",
+    "AND t.id = wanted.id) t;"
+  ),
   inBatch(
     "holds locked in the order of arrival",
-    "FROM (SELECT u.id FROM unnest(p_closes) AS u(id) ORDER BY u.id) wanted\n         CROSS",
-    "FROM (SELECT u.id FROM unnest(p_closes) AS u(id)) wanted\n         CROSS"
+    'ORDER BY p_organizations[u.place] COLLATE "C", u.id COLLATE "C") wanted\n         CROSS',
+    ") wanted\n         CROSS"
   ),
   inBatch("member months not locked", "mm.month FOR UPDATE) mm;", "mm.month) mm;"),
   inBatch(
@@ -60,34 +64,45 @@ const mutants: ReadonlyArray<Mutant> = [
   inBatch("task's claim not compared", "OR t_leases[m] <> (", "OR t_leases[m] = ("),
   inBatch(
     "cap compared with <",
-    "ELSIF m_used[m] + p_amounts[i] > m_caps[m]",
-    "ELSIF m_used[m] + p_amounts[i] >= m_caps[m]"
+    "ELSIF m_used[m] + p_amounts[i] > s_caps[s]",
+    "ELSIF m_used[m] + p_amounts[i] >= s_caps[s]"
   ),
   inBatch("cap blind to its batch", "            m_used[m] := m_used[m] + p_amounts[i];\n", ""),
   inBatch("cap blind to what closes free", "        m_used[m] := m_used[m] - h_amounts[k];\n", ""),
   inBatch(
     "pool compared with <",
-    "ELSIF p_amounts[i] > available THEN",
-    "ELSIF p_amounts[i] >= available THEN"
+    "ELSIF p_amounts[i] > available[o] THEN",
+    "ELSIF p_amounts[i] >= available[o] THEN"
   ),
-  inBatch("pool blind to its batch", "            available := available - p_amounts[i];\n", ""),
-  inBatch("known holds held again", "IF p_holds[i] = ANY (v_known) THEN", "IF false THEN"),
+  inBatch(
+    "pool blind to its batch",
+    "            available[o] := available[o] - p_amounts[i];\n",
+    ""
+  ),
+  inBatch("pool of another organisation", "o := l_places[i];", "o := i;"),
+  inBatch(
+    "holds taken from the first pool",
+    "          o := p_hold_places[i];",
+    "          o := 1;"
+  ),
+  inBatch(
+    "pools that only closes change are locked late",
+    "IF v_organizations > 1 THEN o_locked[o] := true; END IF;",
+    "NULL;"
+  ),
+  inBatch("known holds held again", "IF i = ANY (v_known) THEN", "IF false THEN"),
   inBatch("used keys order again", "ELSIF v_key = ANY (v_keys) THEN", "ELSIF false THEN"),
-  inBatch("stop of spending ignored", "ELSIF v_stopped THEN", "ELSIF false THEN"),
+  inBatch("stop of spending ignored", "ELSIF o_stopped[o] THEN", "ELSIF false THEN"),
   inBatch(
     "charges not taken from the pool",
-    "SET balance = p.balance - v_captured, held",
+    "SET balance = p.balance - o_captured[o], held",
     "SET held"
   ),
-  inBatch(
-    "held money not returned",
-    "p.held - v_freed + v_taken_amount",
-    "p.held + v_taken_amount"
-  ),
+  inBatch("held money not returned", "p.held - o_freed[o] + o_taken[o]", "p.held + o_taken[o]"),
   inBatch(
     "settled in the month it is by then",
-    "array_position(m_names, h_members[k] || ' ' || h_months[k])",
-    "array_position(m_names, h_members[k] || ' ' || v_month)"
+    "h_members[k] || ' ' || h_months[k]);",
+    "h_members[k] || ' ' || v_month);"
   ),
   inBatch("overage cut off", "h_overage[k] := greatest(p_charges[i] - h_amounts[k], 0);", "NULL;"),
   inBatch(
@@ -97,7 +112,7 @@ const mutants: ReadonlyArray<Mutant> = [
   ),
   inBatch(
     "organisation dropped from a WHERE",
-    "WHERE h.organization_id = p_organization AND h.id = wanted.id FOR UPDATE",
+    "WHERE h.organization_id = wanted.organization_id AND h.id = wanted.id FOR UPDATE",
     "WHERE h.id = wanted.id FOR UPDATE"
   ),
   {

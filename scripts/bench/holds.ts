@@ -73,7 +73,7 @@ const bench = Effect.gen(function* () {
   })
   const batched = Effect.suspend(() => ledger.hold(request()))
   const single = Effect.suspend(() =>
-    moveTogether(sql, "UTC", organizationId, [{ _tag: "Hold", request: request(), keySeconds: 60 }])
+    moveTogether(sql, "UTC", [{ _tag: "Hold", request: request(), keySeconds: 60 }])
   ).pipe(Effect.asVoid)
 
   const figures = { batched: [] as number[], single: [] as number[] }

@@ -1,4 +1,4 @@
-/** The ledger in PostgreSQL: each movement of money is one call of one SQL function. */
+/** The ledger in PostgreSQL: movements of money are calls of one SQL function. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Metric, Schema } from "effect"
 import { Overloaded } from "../domain/Errors.ts"
@@ -37,8 +37,10 @@ const MonthRow = Schema.Struct({
   held: Schema.BigInt
 })
 
-/** Together in one call. */
+/** Together in one call, of whichever organisations. */
 const MAX_BATCH = 256
+/** Calls in flight; an organisation is in one of them at a time, beside those it retries. */
+const CALLS = 4
 /** Movements that may queue for the database, of all organisations together, before holds are refused. */
 const MAX_QUEUED = 5000
 
@@ -48,8 +50,8 @@ const overloaded = new Overloaded({
 })
 
 /** Nobody waits for the hold any more and no vendor was called, so nothing of it may stay. */
-const unwantedHold = (organizationId: string, request: HoldRequest): Release => ({
-  organizationId,
+const unwantedHold = (request: HoldRequest): Release => ({
+  organizationId: request.organizationId,
   holdId: request.id,
   by: "withdrawn",
   task:
@@ -74,17 +76,18 @@ export const layerLedger = Layer.effect(
 
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
-      run: (organizationId, movements: ReadonlyArray<Movement>) =>
+      calls: CALLS,
+      run: (movements: ReadonlyArray<Movement>) =>
         Effect.andThen(
           Metric.update(ledgerBatchSize, movements.length),
-          oneTry(moveTogether(sql, settings.timeZone, organizationId, movements))
+          oneTry(moveTogether(sql, settings.timeZone, movements))
         ),
       passes: isPassing,
       attempts: {
         patienceMillis: settings.holdPatienceSeconds * 1000,
-        unwanted: (organizationId, movement, { outcome }) =>
+        unwanted: (movement, { outcome }) =>
           movement._tag === "Hold" && (outcome === "held" || outcome === "known")
-            ? Effect.asVoid(release(unwantedHold(organizationId, movement.request)))
+            ? Effect.asVoid(release(unwantedHold(movement.request)))
             : Effect.void
       }
     })

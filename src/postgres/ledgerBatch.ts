@@ -1,7 +1,7 @@
 /** What becomes of the movements of a batch, and the one call that makes it so. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import { type Close, columnNames, columnsOf, type NewHold } from "./ledgerColumns.ts"
+import { type Close, columnNames, columnsOf, type NewHold, type Placed } from "./ledgerColumns.ts"
 import { decodeRows } from "./rows.ts"
 
 export type Movement = Close | NewHold
@@ -27,7 +27,7 @@ const Outcomes = Schema.Struct({
   ),
   hold_caps: amounts,
   hold_used: amounts,
-  available: Schema.NullOr(Schema.BigInt),
+  available: amounts,
   cap_ends_at: Schema.Date
 })
 
@@ -59,58 +59,77 @@ export type Moved =
 const decodeOutcomes = decodeRows(Outcomes)
 
 /** Its text never changes, so that a connection prepares it once. */
-const moveMoney = `SELECT * FROM move_money(p_organization => $1, p_time_zone => $2, ${columnNames
-  .map((name, index) => `${name} => $${index + 3}`)
+const moveFunds = `SELECT * FROM move_funds(p_time_zone => $1, ${columnNames
+  .map((name, index) => `${name} => $${index + 2}`)
   .join(", ")})`
 
-/** One call, one commit, for movements of one organisation; answers in their order. */
+/** The value's position, from 1; a new value comes last. */
+const positionIn = (positions: Map<string, number>, value: string): number => {
+  const known = positions.get(value) ?? positions.size + 1
+  positions.set(value, known)
+  return known
+}
+
+/** The movements as the function takes them, and where each went among those of its kind. */
+const sorted = (movements: ReadonlyArray<Movement>) => {
+  const organizations = new Map<string, number>()
+  const members = new Map<string, number>()
+  const held = new Map<string, number>()
+  const closes: Array<Placed<Close>> = []
+  const holds: Array<Placed<NewHold> & { readonly spender: number }> = []
+  const spenders: Array<Placed<string>> = []
+  const places = movements.map((movement) => {
+    const place = positionIn(organizations, movement.request.organizationId)
+    if (movement._tag !== "Hold") return closes.push({ place, item: movement }) - 1
+    const { id, memberId } = movement.request
+    // A hold that comes twice goes once.
+    const index = positionIn(held, `${place} ${id}`) - 1
+    if (index < holds.length) return index
+    const spender = positionIn(members, `${place} ${memberId}`)
+    if (spender > spenders.length) spenders.push({ place, item: memberId })
+    holds.push({ place, item: movement, spender })
+    return index
+  })
+  return { places, moved: { organizations: [...organizations.keys()], closes, holds, spenders } }
+}
+
+/** One call, one commit, for movements of any organisations; answers in their order. */
 export const moveTogether = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   timeZone: string,
-  organizationId: string,
   movements: ReadonlyArray<Movement>
 ) {
-  const closes: Array<Close> = []
-  const holds: Array<NewHold> = []
-  const held = new Map<string, number>()
-  const places = movements.map((movement) => {
-    if (movement._tag !== "Hold") return closes.push(movement) - 1
-    const known = held.get(movement.request.id)
-    if (known !== undefined) return known
-    const place = holds.push(movement) - 1
-    held.set(movement.request.id, place)
-    return place
-  })
-  const [row] = yield* decodeOutcomes(
-    sql.unsafe(moveMoney, [organizationId, timeZone, ...columnsOf(closes, holds)])
-  )
-  return movements.flatMap((movement, index): ReadonlyArray<Moved> => {
+  const { places, moved } = sorted(movements)
+  const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, [timeZone, ...columnsOf(moved)]))
+  if (row === undefined) return []
+  return movements.flatMap(({ _tag }, index): ReadonlyArray<Moved> => {
     const place = places[index] ?? -1
-    if (movement._tag === "Hold") {
-      const outcome = row?.hold_outcomes?.[place]
-      return row === undefined || outcome === undefined
+    if (_tag === "Hold") {
+      const outcome = row.hold_outcomes?.[place]
+      const organization = moved.holds[place]?.place ?? 0
+      return outcome === undefined
         ? []
         : [
             {
-              _tag: "Hold",
+              _tag,
               outcome,
-              available: row.available ?? 0n,
+              available: row.available?.[organization - 1] ?? 0n,
               cap: row.hold_caps?.[place] ?? 0n,
               used: row.hold_used?.[place] ?? 0n,
               capEndsAt: row.cap_ends_at
             }
           ]
     }
-    const outcome = row?.close_outcomes?.[place]
+    const outcome = row.close_outcomes?.[place]
     return outcome === undefined
       ? []
       : [
           {
             _tag: "Close",
             outcome,
-            state: row?.close_states?.[place] ?? null,
-            captured: row?.close_captured?.[place] ?? 0n,
-            overage: row?.close_overage?.[place] ?? 0n
+            state: row.close_states?.[place] ?? null,
+            captured: row.close_captured?.[place] ?? 0n,
+            overage: row.close_overage?.[place] ?? 0n
           }
         ]
   })

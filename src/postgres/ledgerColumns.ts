@@ -1,4 +1,4 @@
-/** The movements of a batch as `move_money` takes them: typed columns, one value an item. */
+/** The movements of a batch as `move_funds` takes them: typed columns, one value an item. */
 import { PgTypes } from "@effect/sql-pg"
 import { Result, Schema, Struct } from "effect"
 import { storable } from "../domain/text.ts"
@@ -58,7 +58,7 @@ const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null
 
 type Column<Item> = readonly [elementOid: number, of: (item: Item) => unknown]
 
-const { text, int8, float8, bool, jsonb } = PgTypes.OID
+const { text, int4, int8, float8, bool, jsonb } = PgTypes.OID
 
 const closeColumns = {
   p_closes: [text, ({ request }) => request.holdId],
@@ -82,7 +82,6 @@ const closeColumns = {
 
 const holdColumns = {
   p_holds: [text, ({ request }) => request.id],
-  p_members: [text, ({ request }) => request.memberId],
   p_amounts: [int8, ({ request }) => request.amountNano],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
   p_quotes: [jsonb, ({ request }) => request.quote],
@@ -96,8 +95,13 @@ const holdColumns = {
 
 /** The parameters in the order of `columnsOf`. */
 export const columnNames: ReadonlyArray<string> = [
+  "p_organizations",
+  "p_close_places",
   ...Struct.keys(closeColumns),
+  "p_hold_places",
+  "p_hold_spenders",
   ...Struct.keys(holdColumns),
+  "p_spender_places",
   "p_spenders"
 ]
 
@@ -118,12 +122,43 @@ const columns = <Item>(
     )
   )
 
-/** The ids of the holds differ. */
-export const columnsOf = (
-  closes: ReadonlyArray<Close>,
-  holds: ReadonlyArray<NewHold>
-): ReadonlyArray<PgTypes.Parameter> => [
-  ...columns<Close>(closeColumns, closes),
-  ...columns<NewHold>(holdColumns, holds),
-  parameter(text, [...new Set(holds.map(({ request }) => request.memberId))])
+/** Whose a movement is: a position among the organisations, counted from 1. */
+export interface Placed<Item> {
+  readonly place: number
+  readonly item: Item
+}
+
+export interface Movements {
+  readonly organizations: ReadonlyArray<string>
+  readonly closes: ReadonlyArray<Placed<Close>>
+  /** Their ids differ within an organisation; each names its spender by position, from 1. */
+  readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
+  /** The members of the holds, each once. */
+  readonly spenders: ReadonlyArray<Placed<string>>
+}
+
+const itemsOf = <Item>(placed: ReadonlyArray<Placed<Item>>) => placed.map(({ item }) => item)
+const placesOf = (placed: ReadonlyArray<Placed<unknown>>) =>
+  parameter(
+    int4,
+    placed.map(({ place }) => place)
+  )
+
+export const columnsOf = ({
+  organizations,
+  closes,
+  holds,
+  spenders
+}: Movements): ReadonlyArray<PgTypes.Parameter> => [
+  parameter(text, organizations),
+  placesOf(closes),
+  ...columns<Close>(closeColumns, itemsOf(closes)),
+  placesOf(holds),
+  parameter(
+    int4,
+    holds.map(({ spender }) => spender)
+  ),
+  ...columns<NewHold>(holdColumns, itemsOf(holds)),
+  placesOf(spenders),
+  parameter(text, itemsOf(spenders))
 ]

@@ -3,6 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { isPassing } from "../services/storeTrouble.ts"
 import type { TaskRepo } from "../services/TaskRepo.ts"
+import { inOrder } from "./lockOrder.ts"
 import { makeMicroBatch } from "./microBatch.ts"
 import { decodeRows, lasting, oneTry } from "./rows.ts"
 
@@ -23,8 +24,8 @@ export const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClien
 
   /** In the order of the items; null where there is no such task. */
   const acceptAll = Effect.fnUntraced(function* (items: ReadonlyArray<Acceptance>) {
-    // Locked in one order by everybody who locks several.
-    const sorted = items.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    // A batch of the ledger may be about to lock the same tasks.
+    const sorted = items.toSorted(inOrder)
     const texts = (of: (item: Acceptance) => string) => sql`${sorted.map(of)}::text[]`
     // The lock reads what is committed by now, which tells a repeat whose first answer was lost
     // from an acceptance that came too late.
@@ -55,7 +56,7 @@ export const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClien
 
   const accepts = yield* makeMicroBatch({
     maxItems: MAX_ACCEPTS,
-    run: (_lane, items: ReadonlyArray<Acceptance>) => oneTry(acceptAll(items)),
+    run: (items: ReadonlyArray<Acceptance>) => oneTry(acceptAll(items)),
     passes: isPassing
   })
 

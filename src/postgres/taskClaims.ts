@@ -138,7 +138,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const putBacks = yield* makeMicroBatch({
     maxItems: MAX_PUT_BACKS,
     rest: PUT_BACK_REST,
-    run: Effect.fnUntraced(function* (_lane: string, items: ReadonlyArray<PutBack>) {
+    run: Effect.fnUntraced(function* (items: ReadonlyArray<PutBack>) {
       const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
       // Each row is looked up by its key, however stale the statistics. A row somebody has locked
       // is being ended or claimed, so the claim named here is over.

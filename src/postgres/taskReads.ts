@@ -81,7 +81,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
 
   const reads = yield* makeMicroBatch({
     maxItems: MAX_READS,
-    run: (_lane, wanted: ReadonlyArray<Wanted>) => briefTry(findAll(wanted)),
+    run: (wanted: ReadonlyArray<Wanted>) => briefTry(findAll(wanted)),
     passes: isPassing,
     attempts: { patienceMillis: Duration.toMillis(BRIEF), unwanted: () => Effect.void }
   })

@@ -30,7 +30,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
           const repeats = yield* Repeats
           const { organizationId, hold } = yield* organization(100n)
           const key = { key: "k", fingerprint: "f" }
-          const cut = yield* Effect.forkChild(wire.cutOnce("work", "move_money"))
+          const cut = yield* Effect.forkChild(wire.cutOnce("work", "move_funds"))
           yield* Effect.yieldNow
           const held = yield* Effect.forkChild(Effect.result(ledger.hold(hold(10n, { key }))))
           yield* Fiber.join(cut)

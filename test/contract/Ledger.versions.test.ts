@@ -1,4 +1,4 @@
-/** A gateway of an earlier version moves money by `ledger_batch` while it is replaced. */
+/** Gateways of earlier versions move money by other functions while they are replaced. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
@@ -8,7 +8,7 @@ import { layerStoresOn, organization, usageOf } from "../support/ledger.ts"
 
 const ROUNDS = 6
 const HOLDS = 120
-/** Of the earlier version at a time; they ask for some of the same holds. */
+/** Of the earlier versions at a time; they ask for some of the same holds. */
 const CALLS = 5
 const everywhere = { concurrency: "unbounded" } as const
 
@@ -56,6 +56,32 @@ const earlierCapture = (id: string) => ({
   }
 })
 
+const nothing = [
+  ...["p_usage_tasks", "p_input_unit_prices", "p_task_ends", "p_orphans", "p_answers"],
+  ...["p_forgotten", "p_holds", "p_members", "p_amounts", "p_seconds", "p_quotes", "p_jobs"],
+  ...["p_tasks", "p_keys", "p_spenders"]
+].map((name) => `${name} => NULL`)
+
+const laterBatch = Effect.fnUntraced(function* (
+  organizationId: string,
+  ids: ReadonlyArray<string>
+) {
+  const sql = yield* PgClient.PgClient
+  const each = <A>(value: A): ReadonlyArray<A> => ids.map(() => value)
+  const [row] = yield* Effect.flatMap(
+    sql`SELECT close_outcomes, hold_outcomes FROM move_money(
+          p_organization => ${organizationId}, p_time_zone => 'UTC', p_closes => ${ids}::text[],
+          p_charges => ${each("7")}::text[]::bigint[], p_closers => ${each("later")}::text[],
+          p_usage_keys => ${each("key_1")}::text[], p_models => ${each("paint-1")}::text[],
+          p_modalities => ${each("image")}::text[], p_inputs => ${each("0")}::text[]::bigint[],
+          p_outputs => ${each("7")}::text[]::bigint[], p_units => ${each("image")}::text[],
+          p_unit_prices => ${each("1")}::text[]::bigint[],
+          p_bases => ${each("requested_images")}::text[], ${sql.literal(nothing.join(", "))})`,
+    Schema.decodeUnknownEffect(Outcomes)
+  )
+  return row
+})
+
 const earlierHold = (id: string, memberId: string) => ({
   id,
   member_id: memberId,
@@ -68,7 +94,7 @@ const earlierHold = (id: string, memberId: string) => ({
 })
 
 layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
-  "a ledger shared with a gateway of an earlier version",
+  "a ledger shared with gateways of earlier versions",
   (it) => {
     it.effect("closes each hold once, whoever took it and whoever closes it", () =>
       Effect.gen(function* () {
@@ -101,7 +127,10 @@ layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
               ),
               Effect.forEach(
                 calls,
-                (some) => earlierBatch(organizationId, some.map(earlierCapture), []),
+                (some, call) =>
+                  call % 2 === 0
+                    ? earlierBatch(organizationId, some.map(earlierCapture), [])
+                    : laterBatch(organizationId, some),
                 everywhere
               )
             ],

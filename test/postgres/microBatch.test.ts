@@ -8,7 +8,7 @@ const resting = Effect.gen(function* () {
   const calls: Array<ReadonlyArray<number>> = []
   const batch = yield* makeMicroBatch<number, number, never>({
     maxItems: 100,
-    run: (_lane, items) =>
+    run: (items) =>
       Effect.suspend(() => {
         calls.push(items)
         return Effect.as(Effect.sleep(10), items)

@@ -19,6 +19,7 @@ import { createVaultKeys } from "./0016_vault_keys.ts"
 import { createMoveMoney } from "./0017_move_money.ts"
 import { createCallRepeats } from "./0018_call_repeats.ts"
 import { createAuditCarried } from "./0019_audit_carried.ts"
+import { createMoveFunds } from "./0020_move_funds.ts"
 
 /**
  * A database runs what is above the highest number it has run, so a new one goes to the end. There is
@@ -42,7 +43,8 @@ const migrations = {
   "0016_vault_keys": createVaultKeys,
   "0017_move_money": createMoveMoney,
   "0018_call_repeats": createCallRepeats,
-  "0019_audit_carried": createAuditCarried
+  "0019_audit_carried": createAuditCarried,
+  "0020_move_funds": createMoveFunds
 }
 
 /** In the order in which they are listed. */

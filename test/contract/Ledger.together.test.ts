@@ -1,0 +1,154 @@
+/** Movements of several organisations that share a call. */
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { type Moved, type Movement, moveTogether } from "../../src/postgres/ledgerBatch.ts"
+import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
+import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
+import { layerStoresOn, organization, usageOf } from "../support/ledger.ts"
+
+const layerShared = Layer.unwrap(
+  Effect.map(temporaryServerDatabase, (url) => layerStoresOn(layerDatabaseAt(url)))
+)
+
+const everywhere = { concurrency: "unbounded" } as const
+
+const holding = (request: HoldRequest): Movement => ({ _tag: "Hold", request, keySeconds: 600 })
+
+const told = (moved: Moved) =>
+  moved._tag === "Hold"
+    ? [moved.outcome, moved.available, moved.cap, moved.used]
+    : [moved.outcome, moved.state, moved.captured, moved.overage]
+
+layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
+  "a ledger with several organisations in a call",
+  (it) => {
+    it.effect("answers each by its own money, members, holds and keys", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const ledger = yield* Ledger
+        const move = (...movements: ReadonlyArray<Movement>) =>
+          Effect.map(moveTogether(sql, "UTC", movements), (moved) => moved.map(told))
+        const [rich, poor, capped, stopped] = [
+          yield* organization(1000n),
+          yield* organization(15n),
+          yield* organization(1000n),
+          yield* organization(1000n)
+        ]
+        yield* sql`UPDATE members SET monthly_cap = 25 WHERE id = ${capped.memberIds[0]}`
+        yield* ledger.stopSpending(new Map([[stopped.organizationId, "for the test"]]))
+        const same = { id: "im_same", key: { key: "k", fingerprint: "f" } }
+
+        assert.deepStrictEqual(
+          yield* move(
+            holding(capped.hold(20n, same)),
+            holding(rich.hold(10n, same)),
+            holding(stopped.hold(1n)),
+            holding(poor.hold(10n, same)),
+            holding(poor.hold(6n)),
+            holding(capped.hold(6n)),
+            holding(rich.hold(40n, { memberId: poor.memberIds[0] ?? "" })),
+            holding(poor.hold(1n, { key: same.key })),
+            holding(rich.hold(30n)),
+            holding(rich.hold(10n, same))
+          ),
+          [
+            ["held", 980n, 25n, 20n],
+            ["held", 960n, 0n, 40n],
+            ["stopped", 1000n, 0n, 0n],
+            ["held", 5n, 0n, 10n],
+            ["insufficient_balance", 5n, 0n, 10n],
+            ["member_cap_exceeded", 980n, 25n, 20n],
+            ["unknown_member", 960n, 0n, 0n],
+            ["key_used", 5n, 0n, 10n],
+            ["held", 960n, 0n, 40n],
+            ["held", 960n, 0n, 40n]
+          ]
+        )
+
+        const captured = { chargeNano: 12n, usage: usageOf(12n) }
+        const released = { orphan: null, forgetKey: true }
+        assert.deepStrictEqual(
+          yield* move(
+            { _tag: "Capture", request: { ...rich.close("im_same"), ...captured } },
+            { _tag: "Release", request: { ...poor.close("im_same"), ...released } },
+            holding(poor.hold(15n, { key: same.key })),
+            { _tag: "Release", request: { ...stopped.close("im_same"), ...released } },
+            { _tag: "Release", request: { ...rich.close("im_same"), ...released } },
+            { _tag: "Capture", request: { ...capped.close("im_same"), ...captured } }
+          ),
+          [
+            ["won", "captured", 12n, 2n],
+            ["won", "released", 0n, 0n],
+            ["held", 0n, 0n, 0n],
+            ["unknown", null, 0n, 0n],
+            ["closed", "captured", 12n, 2n],
+            ["won", "captured", 12n, 0n]
+          ]
+        )
+        const balances = yield* Effect.forEach([rich, poor, capped, stopped], (one) =>
+          ledger.balance(one.organizationId)
+        )
+        assert.deepStrictEqual(balances, [
+          { balanceNano: 988n, heldNano: 30n },
+          { balanceNano: 15n, heldNano: 15n },
+          { balanceNano: 988n, heldNano: 0n },
+          { balanceNano: 1000n, heldNano: 0n }
+        ])
+        yield* ledger.stopSpending(new Map())
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("lets none wait for the rows of another", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const ledger = yield* Ledger
+        const stuck = yield* organization(100n)
+        const others = yield* Effect.forEach(Array.from({ length: 40 }), () => organization(100n))
+        const waiting = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT 1 FROM pools
+                        WHERE organization_id = ${stuck.organizationId} FOR UPDATE`
+            const held = yield* Effect.forkDetach(ledger.hold(stuck.hold(10n)).pipe(Effect.exit))
+            // Several calls one after the other: whoever is stuck is in none of the later ones.
+            for (let round = 0; round < 3; round++) {
+              yield* Effect.forEach(others, (one) => ledger.hold(one.hold(10n)), everywhere)
+            }
+            assert.isUndefined(held.pollUnsafe())
+            return held
+          })
+        )
+        assert.strictEqual((yield* Fiber.join(waiting))._tag, "Success")
+        const balances = yield* Effect.forEach([stuck, ...others], (one) =>
+          ledger.balance(one.organizationId)
+        )
+        assert.deepStrictEqual(
+          balances.map(({ heldNano }) => heldNano),
+          [10n, ...others.map(() => 30n)]
+        )
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
+    it.effect("fails a poisoned movement alone, whosever it is", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const all = yield* Effect.forEach(Array.from({ length: 30 }), () => organization(100n))
+        const exits = yield* Effect.forEach(
+          all.flatMap(({ hold }, index) => [
+            hold(1n),
+            hold(2n, index === 20 ? { quote: { text: "\u0000" } } : {})
+          ]),
+          (request) => Effect.exit(ledger.hold(request)),
+          everywhere
+        )
+        assert.deepStrictEqual(
+          exits.flatMap(({ _tag }, index) => (_tag === "Failure" ? [index] : [])),
+          [41]
+        )
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+  }
+)
