@@ -1,16 +1,22 @@
-/** The requests that come most: orders of images and videos, and questions about one task. */
+/** The requests that come most: orders of every kind, and questions about one task. */
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { GatewayError } from "../domain/Errors.ts"
 import { ImageBody } from "../domain/ImageRequest.ts"
+import { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import { VideoBody } from "../domain/VideoRequest.ts"
 import type { Caller } from "../services/Access.ts"
 import { GatewayApi } from "./api/Api.ts"
 import { idempotencyHeader } from "./api/shared.ts"
+import type { EventAnswer } from "./handlers/eventAnswer.ts"
 import { makeImageAnswers } from "./handlers/images.ts"
 import type { Answer } from "./handlers/respond.ts"
+import { makeTextAnswers } from "./handlers/texts.ts"
 import { makeVideoAnswers } from "./handlers/videos.ts"
 import { invalidRequestOf } from "./requestRules.ts"
+
+/** What an order is answered with: at once, or event by event. */
+export type OrderAnswer = Answer | EventAnswer
 
 /** An order, whose body is still to be read. */
 export interface ShortOrder {
@@ -19,7 +25,7 @@ export interface ShortOrder {
     caller: Caller,
     key: string | undefined,
     text: string
-  ) => Effect.Effect<Answer, GatewayError>
+  ) => Effect.Effect<OrderAnswer, GatewayError>
 }
 
 /** A question about what the end of its path names. */
@@ -45,7 +51,7 @@ const orderOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
     caller: Caller,
     key: string | undefined,
     body: S["Type"]
-  ) => Effect.Effect<Answer, GatewayError>
+  ) => Effect.Effect<OrderAnswer, GatewayError>
 ): readonly [path: string, ShortOrder] => {
   // What the contract's own decoder is made of, so that both say the same of a bad body.
   const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(payload)]))
@@ -73,11 +79,14 @@ const orderOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
 export const makeShortRoutes = Effect.gen(function* () {
   const images = yield* makeImageAnswers
   const videos = yield* makeVideoAnswers
+  const texts = yield* makeTextAnswers
   const { groups } = GatewayApi
   const { create, read } = groups.videos.endpoints
   const orders: ReadonlyMap<string, ShortOrder> = new Map([
     orderOf(groups.images.endpoints.generate, ImageBody, images.generate),
-    orderOf(create, VideoBody, videos.create)
+    orderOf(create, VideoBody, videos.create),
+    orderOf(groups.texts.endpoints.chat, ChatBody, texts.chat),
+    orderOf(groups.texts.endpoints.embed, EmbeddingBody, texts.embed)
   ])
   const reads: ReadonlyMap<string, ShortRead> = new Map([
     [read.path.replace(":task_id", ""), { endpoint: read, answer: videos.read }]

@@ -4,7 +4,7 @@
  * the same checks are made in the same order and the same handlers answer.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Cause, Context, Effect, Exit, Layer, Redacted, References } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Redacted, References, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { PassedAnswer } from "../domain/PassedAnswer.ts"
 import type { Caller } from "../services/Access.ts"
@@ -14,6 +14,7 @@ import { VendorTime } from "../services/VendorTime.ts"
 import { Admission } from "./admission.ts"
 import { Bodies, readFromSocket, SHORT_BYTES } from "./bodies.ts"
 import { idsOf, unforeseen } from "./edge.ts"
+import { EventAnswer, eventHeaders, eventsUnlessCut } from "./handlers/eventAnswer.ts"
 import { type Answer, answerErrors } from "./handlers/respond.ts"
 import { isShallowJson } from "./jsonDepth.ts"
 import { leanly } from "./leanServer.ts"
@@ -21,7 +22,12 @@ import { Listener } from "./listener.ts"
 import { beginRequest } from "./measure.ts"
 import { AnswerHeaders, RequestId } from "./requestId.ts"
 import { MAX_DEPTH, tooDeep } from "./requestRules.ts"
-import { makeShortRoutes, type ShortOrder, type ShortRead } from "./shortRoutes.ts"
+import {
+  makeShortRoutes,
+  type OrderAnswer,
+  type ShortOrder,
+  type ShortRead
+} from "./shortRoutes.ts"
 
 /** What the short way knows of a request before anything of it is checked. */
 type Asked = { readonly method: string; readonly url: string; readonly credential: string } & (
@@ -63,7 +69,50 @@ const write = (
   more()
 }
 
-const statusOf = (answer: Answer): number => (answer instanceof PassedAnswer ? 200 : answer.status)
+/** Waits while the client takes nothing. */
+const writeEvents = (response: ServerResponse, events: ReadonlyArray<Uint8Array>) => {
+  response.cork()
+  const isTaken = events.reduce((_, event) => response.write(event), true)
+  response.uncork()
+  return isTaken
+    ? Effect.void
+    : Effect.callback<void>((resume) => {
+        const go = () => resume(Effect.void)
+        response.once("drain", go)
+        return Effect.sync(() => response.off("drain", go))
+      })
+}
+
+/** Event by event, until all are sent or the client is gone. */
+const pour = (
+  response: ServerResponse,
+  { text }: EventAnswer,
+  headers: Readonly<Record<string, string>>
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    response.writeHead(200, { ...eventHeaders, ...headers })
+    return Stream.runForEachArray(
+      eventsUnlessCut(text, () => response.destroy()),
+      (events) => writeEvents(response, events)
+    )
+  }).pipe(
+    Effect.andThen(Effect.sync(() => void response.end())),
+    Effect.onExit((exit) =>
+      Effect.andThen(
+        text.leave,
+        Effect.sync(() => void (Exit.isFailure(exit) && response.destroy()))
+      )
+    )
+  )
+
+const statusOf = (answer: OrderAnswer): number =>
+  answer instanceof PassedAnswer || answer instanceof EventAnswer ? 200 : answer.status
+
+/** Nobody is there any more to take the answer. */
+const letGo = (answer: OrderAnswer): void => {
+  if (answer instanceof PassedAnswer) answer.letGo()
+  if (answer instanceof EventAnswer) Effect.runFork(answer.text.leave)
+}
 
 export const layerShortWay = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -179,19 +228,24 @@ export const layerShortWay = Layer.effectDiscard(
       fiber.addObserver((exit) => {
         end(Exit.isSuccess(exit) ? statusOf(exit.value) : null)
         if (Exit.isFailure(exit) || response.destroyed) {
-          if (Exit.isSuccess(exit) && exit.value instanceof PassedAnswer) exit.value.letGo()
+          if (Exit.isSuccess(exit)) letGo(exit.value)
           // Whoever is still there learns by this that no answer comes.
           response.destroy()
           return
         }
+        const answer = exit.value
+        const allHeaders = {
+          ...headers,
+          ...ids,
+          "x-request-id": requestId,
+          // The client's next request then goes to a gateway that stays.
+          ...(shutdown.hasBegun() && request.complete ? { connection: "close" } : {})
+        }
         try {
-          write(response, exit.value, {
-            ...headers,
-            ...ids,
-            "x-request-id": requestId,
-            // The client's next request then goes to a gateway that stays.
-            ...(shutdown.hasBegun() && request.complete ? { connection: "close" } : {})
-          })
+          if (answer instanceof EventAnswer) {
+            const pouring = Effect.runForkWith(context)(pour(response, answer, allHeaders))
+            response.once("close", () => pouring.interruptUnsafe())
+          } else write(response, answer, allHeaders)
         } catch (defect) {
           response.destroy()
           Effect.runForkWith(context)(Effect.logError("an answer could not be written", defect))

@@ -108,12 +108,6 @@ export const withHeaders = (asked: Asked, headers: Readonly<Record<string, strin
   headers: { ...asked.headers, ...headers }
 })
 
-/** Runs a request beside the one the row is about, until the scope closes. */
-export const meanwhile = ({ path, who: _, ...options }: Asked) =>
-  Effect.flatMap(Surface, ({ call }) =>
-    Effect.forkScoped(call(path, options), { startImmediately: true })
-  )
-
 /** An answer that is no error, on the way to one. */
 export const succeeding = (asked: Asked): Effect.Effect<HttpAnswer, never, Surface> =>
   Effect.flatMap(Surface, ({ call }) => {

@@ -1,6 +1,7 @@
 /** Errors that say when to come again, and orders that are kept open meanwhile. */
-import { Deferred, Effect, Queue } from "effect"
-import { type Asked, type Facts, type Json, meanwhile, type Said } from "./Row.ts"
+import { Deferred, Effect, Fiber, Queue } from "effect"
+import type { HttpAnswer } from "../../support/http.ts"
+import type { Asked, Facts, Json, Said } from "./Row.ts"
 import { Surface } from "./Surface.ts"
 
 /** The headers of a wait; `millis` where it is known more exactly. */
@@ -52,17 +53,26 @@ export const overCap =
     }
   }
 
-/** Returns when the vendor has them all, which it keeps until the scope closes. */
+/**
+ * Returns when the vendor has them all, which it keeps until the scope closes. That ends when they
+ * are answered, as they have their places until then.
+ */
 export const keepOpen = Effect.fnUntraced(function* (orders: ReadonlyArray<Asked>) {
-  const { vendor } = yield* Surface
+  const { vendor, call } = yield* Surface
   const arrivals = yield* Queue.unbounded<void>()
   const letGo = yield* Deferred.make<void>()
+  const kept: Array<Fiber.Fiber<HttpAnswer>> = []
+  const answered = Effect.suspend(() => Fiber.awaitAll(kept))
   yield* Effect.acquireRelease(
     vendor({ does: "hold", asked: () => Queue.offerUnsafe(arrivals, undefined), letGo }),
-    () => Effect.andThen(Deferred.succeed(letGo, undefined), vendor({ does: "deliver" }))
+    () =>
+      Deferred.succeed(letGo, undefined).pipe(
+        Effect.andThen(answered),
+        Effect.andThen(vendor({ does: "deliver" }))
+      )
   )
-  for (const order of orders) {
-    yield* meanwhile(order)
+  for (const { path, who: _, ...options } of orders) {
+    kept.push(yield* Effect.forkDetach(call(path, options), { startImmediately: true }))
     yield* Queue.take(arrivals)
   }
 })
