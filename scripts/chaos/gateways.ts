@@ -3,9 +3,9 @@ import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Clock, Effect, Option, Schedule, type Scope, Semaphore } from "effect"
-import { startProcess, type TestProcess } from "../../test/support/processes.ts"
+import { startable, startProcess, type TestProcess } from "../../test/support/processes.ts"
 
-const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const entry = startable(fileURLToPath(new URL("../../src/main.ts", import.meta.url)))
 
 /** What happens to it happens one at a time, and after it has served for a moment. */
 export interface Gateway {

@@ -18,11 +18,11 @@ import {
 import { databaseColumns } from "../support/databaseText.ts"
 import { bodyAs } from "../support/gateway.ts"
 import { type CallOptions, call } from "../support/http.ts"
-import { startProcess } from "../support/processes.ts"
+import { startable, startProcess } from "../support/processes.ts"
 import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 
-const entry = fileURLToPath(new URL("../support/loudProcess.ts", import.meta.url))
+const entry = startable(fileURLToPath(new URL("../support/loudProcess.ts", import.meta.url)))
 
 const adminToken = "canary-admin-token-5vXq8Lr2"
 const masterKey = Buffer.from("canary-master-key-of-32-bytes-xx").toString("base64")

@@ -1,16 +1,19 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startGateway } from "../support/cluster.ts"
 import { temporaryDataDir } from "../support/databases.ts"
-import { processEnvironment, shippedEntry } from "../support/gatewayProcesses.ts"
+import { processEnvironment } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+
+const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 /** A gateway that was started and asked to stop; it must have been well. */
 const oneLife = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
   const database = yield* processEnvironment("postgres")
-  const gateway = yield* startGateway({ NODE_COMPILE_CACHE: "", ...database, ...env }, shippedEntry)
+  const gateway = yield* startGateway({ NODE_COMPILE_CACHE: "", ...database, ...env }, entry)
   assert.strictEqual((yield* call(`${gateway.url}/healthz`)).status, 200)
   yield* gateway.process.kill("SIGTERM")
   assert.deepStrictEqual(yield* gateway.process.end, { code: 0, signal: null })

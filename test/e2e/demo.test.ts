@@ -1,16 +1,14 @@
-import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { temporaryDataDir } from "../support/databases.ts"
 import { bodyAs } from "../support/gateway.ts"
+import { shippedEntry } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import { startProcess } from "../support/processes.ts"
 
-const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
-
 const start = Effect.fnUntraced(function* (dataDir: string) {
   const process = yield* startProcess({
-    entry,
+    entry: shippedEntry,
     env: { GATEWAY_DEMO: "1", DATA_DIR: dataDir, PORT: "0", GATEWAY_SIMULATOR_PORT: "0" }
   })
   yield* process.waitForLine(/^curl .*images\/generations/)
@@ -80,7 +78,7 @@ it.live("a start that cannot work says why in one line and exits with 1", () =>
       [{ DATABASE_URL: url, GATEWAY_MASTER_KEY: "short" }, /must be 32 bytes in base64/]
     ] as const
     for (const [env, message] of rows) {
-      const process = yield* startProcess({ entry, env: { ...env } })
+      const process = yield* startProcess({ entry: shippedEntry, env: { ...env } })
       assert.strictEqual((yield* process.end).code, 1)
       assert.match(process.stderr(), message)
     }

@@ -6,11 +6,11 @@ import { SqlClient } from "effect/sql"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { maintain } from "../../src/postgres/embedded/maintenance.ts"
 import { temporaryDataDir } from "../support/databases.ts"
-import { startProcess } from "../support/processes.ts"
+import { startable, startProcess } from "../support/processes.ts"
 
 const startInserting = (dataDir: string, env?: { readonly TMPDIR: string }) =>
   startProcess({
-    entry: join(import.meta.dirname, "insertUntilKilled.ts"),
+    entry: startable(join(import.meta.dirname, "insertUntilKilled.ts")),
     env: { DATA_DIR: dataDir, ...env }
   })
 

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { temporaryDataDir } from "../support/databases.ts"
+import { shippedEntry } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import { startProcess } from "../support/processes.ts"
 
@@ -63,7 +64,7 @@ it.live(
   () =>
     Effect.gen(function* () {
       const demo = yield* startProcess({
-        entry: pathOf("src/main.ts"),
+        entry: shippedEntry,
         env: {
           GATEWAY_DEMO: "1",
           DATA_DIR: yield* temporaryDataDir({ initialised: true }),

@@ -11,9 +11,11 @@ import { layerDatabaseAt, temporaryDataDir, temporaryServerDatabase } from "../s
 import { databaseColumns } from "../support/databaseText.ts"
 import { prepareCustomer, shippedEntry } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
-import { startProcess } from "../support/processes.ts"
+import { startable, startProcess } from "../support/processes.ts"
 
-const command = fileURLToPath(new URL("../../src/cli/rotateMasterKey.ts", import.meta.url))
+const command = startable(
+  fileURLToPath(new URL("../../src/cli/rotateMasterKey.ts", import.meta.url))
+)
 
 const masterKey = (letter: string) => Buffer.from(letter.repeat(32)).toString("base64")
 const [first, second, stranger] = [masterKey("o"), masterKey("n"), masterKey("s")]

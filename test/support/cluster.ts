@@ -5,11 +5,11 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
 import { type CallOptions, call, type HttpAnswer } from "./http.ts"
-import { startProcess, type TestProcess } from "./processes.ts"
+import { startable, startProcess, type TestProcess } from "./processes.ts"
 
 export const ADMIN_TOKEN = "admin-token-of-the-tests"
 
-const gatewayProcess = fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url))
+const gatewayProcess = startable(fileURLToPath(new URL("./gatewayProcess.ts", import.meta.url)))
 
 /** What gateways on one database must agree on. */
 export const clusterSecrets = {

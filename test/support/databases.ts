@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { constants, copyFileSync, mkdirSync, readdirSync, statfsSync } from "node:fs"
+import { constants, copyFileSync, mkdirSync, readdirSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,6 +13,8 @@ import { layerServer } from "../../src/postgres/client.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import type { EmbeddedDatabaseError } from "../../src/postgres/embedded/errors.ts"
 import { type Changes, layerChangesAlone } from "../../src/services/Changes.ts"
+import "./embeddedProgram.ts"
+import { quickDirectory } from "./quickDirectory.ts"
 
 /** The two databases the gateway runs on. */
 export type DatabaseKind = "embedded" | "postgres"
@@ -35,19 +37,6 @@ const copyDirectory = (from: string, to: string): void => {
 
 const initialise = (dataDir: string): void =>
   copyDirectory(join(inject("embeddedTemplate"), "postgres"), join(dataDir, "postgres"))
-
-const MEMORY = "/dev/shm"
-const ROOM_FOR_ALL = 2 * 1024 ** 3
-
-/** In memory, where there is room: each commit of an embedded database waits for its disk. */
-const quickDirectory = (): string => {
-  try {
-    const { bavail, bsize } = statfsSync(MEMORY)
-    return bavail * bsize >= ROOM_FOR_ALL ? MEMORY : tmpdir()
-  } catch {
-    return tmpdir()
-  }
-}
 
 /**
  * A data directory, removed when the scope closes. With `initialised` it holds an empty embedded

@@ -7,11 +7,12 @@ import { Simulator } from "../../src/simulator/Simulator.ts"
 import type { GatewayNode } from "./cluster.ts"
 import { type DatabaseKind, temporaryDataDir, temporaryServerDatabase } from "./databases.ts"
 import { bodyAs, testCatalog } from "./gateway.ts"
+import { startable } from "./processes.ts"
 
 export type Environment = Readonly<Record<string, string>>
 
-/** The program as it is shipped. */
-export const shippedEntry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+/** The program that is shipped. */
+export const shippedEntry = startable(fileURLToPath(new URL("../../src/main.ts", import.meta.url)))
 
 /** An empty database of the kind, secrets, and a pace for vendors that answer at once. */
 export const processEnvironment = Effect.fnUntraced(function* (

@@ -11,6 +11,7 @@ import { layerServer } from "../../src/postgres/client.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerMigrations } from "../../src/postgres/migrations/index.ts"
 import { startGuard } from "./guard.ts"
+import { joinPrograms } from "./joinPrograms.ts"
 import { startPostgres } from "./postgresServer.ts"
 
 declare module "vitest" {
@@ -21,30 +22,32 @@ declare module "vitest" {
     readonly postgresTemplate: string
     /** A data directory with such an embedded database, cleanly closed, to be copied. */
     readonly embeddedTemplate: string
+    /** By the path of a program's source, the file that is started in its place. */
+    readonly programs: Readonly<Record<string, string>>
     /** Where processes of ours find their sources compiled. */
     readonly compileCache: string
   }
 }
 
-interface Prepared {
+interface Prepared<A> {
   readonly directory: string
+  readonly filled: A
   readonly remove: () => Promise<void>
 }
 
 /** A directory for all suites, filled once and gone with the run. */
-const prepare = async (
+const prepare = async <A>(
   name: string,
-  fill: (directory: string) => Promise<unknown>
-): Promise<Prepared> => {
+  fill: (directory: string) => Promise<A>
+): Promise<Prepared<A>> => {
   const directory = await mkdtemp(join(tmpdir(), `media-gateway-${name}-`))
-  const guard = startGuard({ signal: "KILL", directory })
+  const guard = startGuard({ signal: "KILL", directories: [directory] })
   const remove = async (): Promise<void> => {
     await rm(directory, { recursive: true, force: true })
     guard.dismiss()
   }
   try {
-    await fill(directory)
-    return { directory, remove }
+    return { directory, filled: await fill(directory), remove }
   } catch (cause) {
     await remove()
     throw cause
@@ -75,23 +78,17 @@ const makeServerTemplate = async (url: string): Promise<void> => {
   )
 }
 
-const programs = [
-  "test/support/gatewayProcess.ts",
-  "test/support/loudProcess.ts",
-  "test/postgres/insertUntilKilled.ts",
-  "src/main.ts",
-  "src/cli/rotateMasterKey.ts",
-  "src/postgres/embedded/worker.ts"
-]
-
 /**
  * A process that is killed writes nothing into the cache, so each program is let end: some by a
  * port that is none, others by what else they lack. How they end is nobody's concern.
  */
-const fillCompileCache = (directory: string): Promise<unknown> =>
+const fillCompileCache = (
+  programs: Readonly<Record<string, string>>,
+  directory: string
+): Promise<unknown> =>
   Promise.allSettled(
-    programs.map((program) =>
-      promisify(execFile)(process.execPath, [join(import.meta.dirname, "../..", program)], {
+    Object.values(programs).map((program) =>
+      promisify(execFile)(process.execPath, [program], {
         env: { ...process.env, PORT: "none", NODE_COMPILE_CACHE: directory },
         timeout: 30_000
       })
@@ -102,13 +99,17 @@ const fillCompileCache = (directory: string): Promise<unknown> =>
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const server = startPostgres()
   const embedded = prepare("template", fillEmbedded)
-  const cache = prepare("compiled", fillCompileCache)
+  const joined = prepare("programs", joinPrograms)
+  const cache = joined.then(({ filled }) =>
+    prepare("compiled", (directory) => fillCompileCache(filled, directory))
+  )
   const release = async (): Promise<void> => {
     // What did not start has cleaned up after itself.
     const ignore = (): void => undefined
     await server.then(({ stop }) => stop(), ignore)
     await embedded.then(({ remove }) => remove(), ignore)
     await cache.then(({ remove }) => remove(), ignore)
+    await joined.then(({ remove }) => remove(), ignore)
   }
   try {
     const { url } = await server
@@ -116,6 +117,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     project.provide("postgresUrl", url)
     project.provide("postgresTemplate", TEMPLATE)
     project.provide("embeddedTemplate", (await embedded).directory)
+    project.provide("programs", (await joined).filled)
     project.provide("compileCache", (await cache).directory)
     return release
   } catch (cause) {

@@ -9,6 +9,7 @@ import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { Predicate } from "effect"
 import { startGuard } from "./guard.ts"
+import { quickDirectory } from "./quickDirectory.ts"
 
 const execute = promisify(execFile)
 
@@ -115,9 +116,12 @@ export const startPostgres = async (options?: {
     unix_socket_directories: "",
     port: String(port)
   }
+  // Of two: what lies in memory may not be run.
   const directory = await mkdtemp(join(tmpdir(), "media-gateway-postgres-"))
-  const data = join(directory, "data")
-  const guard = startGuard({ signal: "INT", directory })
+  const data = await mkdtemp(
+    join(settings.fsync === "off" ? quickDirectory() : tmpdir(), "media-gateway-cluster-")
+  )
+  const guard = startGuard({ signal: "INT", directories: [directory, data] })
   const password = randomBytes(16).toString("hex")
   // Detached: a terminal's interrupt goes to the tests alone, which then stop the server themselves.
   const spawnServer = (): ChildProcess =>
@@ -145,7 +149,7 @@ export const startPostgres = async (options?: {
   }
   const stop = async (): Promise<void> => {
     await kill("SIGINT")
-    await rm(directory, { recursive: true, force: true })
+    for (const path of [directory, data]) await rm(path, { recursive: true, force: true })
     guard.dismiss()
   }
 
@@ -155,6 +159,7 @@ export const startPostgres = async (options?: {
     if (identity.uid !== undefined && identity.gid !== undefined) {
       binaries = await copyBinaries(found, directory)
       await chown(directory, identity.uid, identity.gid)
+      await chown(data, identity.uid, identity.gid)
       await chown(passwordFile, identity.uid, identity.gid)
     }
     await execute(

@@ -60,7 +60,7 @@ export const startProcess = Effect.fnUntraced(function* (options: {
 
   const start = Effect.sync(() => {
     const directory = mkdtempSync(join(tmpdir(), "media-gateway-process-"))
-    const guard = startGuard({ signal: "KILL", directory })
+    const guard = startGuard({ signal: "KILL", directories: [directory] })
     const [program, ...before] = options.command ?? [process.execPath]
     const child = spawn(program, [...before, options.entry, ...(options.args ?? [])], {
       env: {
@@ -138,6 +138,13 @@ export const startProcess = Effect.fnUntraced(function* (options: {
     end: Deferred.await(end)
   }
 })
+
+/**
+ * The file to start for the program at the path: in a test one that holds its modules joined, which
+ * takes half the time, and in a script the source itself.
+ */
+export const startable = (source: string): string =>
+  process.env.VITEST === undefined ? source : (inject("programs")[source] ?? source)
 
 /** What a test run compiled for all its processes; a script that starts some has nothing of the kind. */
 const compiledBefore = (): Record<string, string> =>
