@@ -158,7 +158,7 @@ export const layerLedger = Layer.effect(
       function* (organizationId, amountNano, reference) {
         yield* balance(organizationId)
         const { outcome } = yield* rowOf(Deposited)(
-          sql`SELECT deposit(${organizationId}, ${amountNano}, ${reference}) AS outcome`
+          oneTry(sql`SELECT deposit(${organizationId}, ${amountNano}, ${reference}) AS outcome`)
         )
         switch (outcome) {
           case "applied":
@@ -197,11 +197,13 @@ export const layerLedger = Layer.effect(
       function* (scope) {
         const left = yield* rowsOf(
           Schema.Struct({ organization_id: Schema.String, id: Schema.String })
-        )(sql`
+        )(
+          oneTry(sql`
           SELECT h.organization_id, h.id FROM holds h
            WHERE h.state = 'open' AND ${scope === "all" ? sql`true` : sql`h.expires_at <= now()`}
              AND NOT EXISTS (SELECT 1 FROM tasks t
                               WHERE t.organization_id = h.organization_id AND t.id = h.id)`)
+        )
         const orphan = { upstreamId: null, reason: "gateway_stopped" }
         yield* Effect.forEach(
           left,

@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { OperationsStore } from "../services/OperationsStore.ts"
 import { latestMigration } from "./migrations/index.ts"
-import { rowOf, rowsOf } from "./rows.ts"
+import { bounded, oneTry, rowOf, rowsOf } from "./rows.ts"
 
 const MigrationRow = Schema.Struct({ latest: Schema.NullOr(Schema.Int) })
 
@@ -30,11 +30,13 @@ export const layerOperationsStore = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const audit = rowOf(AuditRow)(sql`
+    const audit = rowOf(AuditRow)(
+      oneTry(sql`
       SELECT audited_at, violations,
              extract(epoch FROM now() - audited_at)::double precision AS age_seconds,
              (SELECT count(*)::int FROM pools WHERE stopped_at IS NOT NULL) AS stopped
-        FROM ledger_audit_state`).pipe(
+        FROM ledger_audit_state`)
+    ).pipe(
       Effect.map((row) => ({
         auditedAt: row.audited_at,
         ageSeconds: row.age_seconds,
@@ -45,7 +47,7 @@ export const layerOperationsStore = Layer.effect(
 
     const report = Effect.gen(function* () {
       const { latest } = yield* rowOf(MigrationRow)(
-        sql`SELECT max(migration_id) AS latest FROM effect_sql_migrations`
+        oneTry(sql`SELECT max(migration_id) AS latest FROM effect_sql_migrations`)
       )
       // A newer gateway may have added some; this one needs only its own.
       const migrated = latest !== null && latest >= latestMigration
@@ -53,12 +55,14 @@ export const layerOperationsStore = Layer.effect(
     })
 
     // Each count reads a partial index of what is open, and pools has one row an organisation.
-    const totals = rowOf(TotalsRow)(sql`
+    const totals = rowOf(TotalsRow)(
+      oneTry(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS submitting,
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS processing,
              (SELECT count(*)::int FROM holds WHERE state = 'open') AS open_holds,
              coalesce(sum(balance), 0)::text AS pool, coalesce(sum(held), 0)::text AS held
-        FROM pools`).pipe(
+        FROM pools`)
+    ).pipe(
       Effect.map((row) => ({
         submittingTasks: row.submitting,
         processingTasks: row.processing,
@@ -71,18 +75,20 @@ export const layerOperationsStore = Layer.effect(
     const takeAudit: OperationsStore["Service"]["takeAudit"] = Effect.fn(
       "OperationsStore.takeAudit"
     )(function* (everySeconds) {
-      const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(sql`
+      const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
+        oneTry(sql`
         UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
          WHERE begun_at IS NULL
             OR (begun_at <= now() - make_interval(secs => ${everySeconds})
                 AND (ended_at IS NOT NULL OR begun_at <= now() - ${LONGEST_AUDIT}::interval))
         RETURNING only_row`)
+      )
       return taken.length > 0
     })
 
     const endAudit: OperationsStore["Service"]["endAudit"] = Effect.fn("OperationsStore.endAudit")(
       function* (violations) {
-        yield* Effect.orDie(
+        yield* bounded(
           violations === null
             ? sql`UPDATE ledger_audit_state SET ended_at = now()`
             : sql`UPDATE ledger_audit_state

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Schema } from "effect"
 import { TaskRepo } from "../services/TaskRepo.ts"
 import { makeRecentCompletions } from "./completions.ts"
-import { persistent, repeatable, rowsOf } from "./rows.ts"
+import { bounded, oneTry, persistent, repeatable, rowsOf } from "./rows.ts"
 import { makeAcceptTask } from "./taskAccepts.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask } from "./taskReads.ts"
@@ -38,17 +38,18 @@ export const layerTaskRepo = Layer.effect(
 
     const abandoned: TaskRepo["Service"]["abandoned"] = Effect.fn("TaskRepo.abandoned")(
       function* (scope) {
-        const rows = yield* rowsOf(AbandonedRow)(sql`
+        const rows = yield* rowsOf(AbandonedRow)(
+          oneTry(sql`
           SELECT t.organization_id, t.id FROM tasks t
            WHERE t.state = 'submitting'
              AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
+        )
         return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }))
       }
     )
 
-    const takeOver = sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`.pipe(
-      Effect.orDie,
-      Effect.asVoid
+    const takeOver = Effect.asVoid(
+      bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
     )
 
     return TaskRepo.of({

@@ -3,7 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { Ledger } from "../services/Ledger.ts"
 import { suspectsSince, type Through } from "./auditSieve.ts"
-import { rowOf, rowsOf } from "./rows.ts"
+import { longTry, rowOf, rowsOf } from "./rows.ts"
 
 const ViolationRow = Schema.Struct({
   invariant: Schema.String,
@@ -29,11 +29,12 @@ export const makeAudit = (
   { keySeconds }: AuditOptions
 ): Pick<Ledger["Service"], "verify" | "verifyOf" | "suspects"> => {
   /** With more time than a statement of a request has. */
-  const atLength = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  const atLength = <A, E>(effect: Effect.Effect<A, E>) =>
     sql`SELECT set_config('statement_timeout', '10min', true),
                set_config('lock_timeout', '1min', true)`.pipe(
       Effect.andThen(effect),
       sql.withTransaction,
+      longTry,
       Effect.orDie
     )
 

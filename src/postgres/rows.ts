@@ -10,6 +10,8 @@ export const BRIEF = Duration.millis(2500)
 /** Longer than the server lets a statement wait for a lock and run, so that its own error comes first. */
 const ONE_TRY = Duration.seconds(10)
 const MINUTE = Duration.minutes(1)
+/** A minute more than the server lets an audit's statements run and wait. */
+const AUDIT = Duration.minutes(12)
 
 /** The trouble of a database that took longer. */
 export const unanswered = (limit: Duration.Duration) => {
@@ -48,6 +50,9 @@ const within =
 
 /** Runs a statement or transaction once; no answer within 10 s is trouble that passes. */
 export const oneTry = within(ONE_TRY)
+
+/** The same for an audit: no answer within twelve minutes is trouble that passes. */
+export const longTry = within(AUDIT)
 
 /** The same for what a client waits for: no answer within 2.5 s is trouble that passes. */
 export const briefTry = within(BRIEF)

@@ -77,7 +77,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
     // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
-    const [row] = yield* rowsOf(ClaimedRow)(sql`
+    const [row] = yield* rowsOf(ClaimedRow)(
+      oneTry(sql`
           UPDATE tasks t ${lease}
             FROM (SELECT d.organization_id, d.id, d.asked_at FROM tasks d
                    WHERE d.organization_id = ${organizationId} AND d.id = ${id}
@@ -90,6 +91,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                      FOR UPDATE SKIP LOCKED) asked ${hold}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
           RETURNING ${columns}`)
+    )
     return Option.map(Option.fromUndefinedOr(row), toClaimed)
   })
 
@@ -100,7 +102,8 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   }) {
     // Steps from channel to channel through the index, and takes the front of each: a channel
     // with thousands of due tasks costs the others nothing, and none is read beyond its room.
-    const rows = yield* rowsOf(ClaimedRow)(sql`
+    const rows = yield* rowsOf(ClaimedRow)(
+      oneTry(sql`
           WITH RECURSIVE channels AS (
             (SELECT d.channel_id FROM tasks d
               WHERE d.state = 'processing' ORDER BY d.channel_id LIMIT 1)
@@ -131,6 +134,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
             FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${hold}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
           RETURNING ${columns}`)
+    )
     return rows.map(toClaimed)
   })
 

@@ -231,7 +231,7 @@ it.live("a database whose wire is silently dead: come again, until the wire is b
     const url = new URL(yield* temporaryServerDatabase)
     const wire = yield* startTcpProxy(Number(url.port))
     url.port = String(wire.port)
-    const { order, read, accepted } = yield* gatewayOn(url.href, 2)
+    const { gateway, who, order, read, accepted } = yield* gatewayOn(url.href, 2)
     const before = (yield* accepted).length
     wire.swallow()
     assertComeAgain(
@@ -241,5 +241,8 @@ it.live("a database whose wire is silently dead: come again, until the wire is b
     wire.pass()
     yield* until(Effect.map(read, ({ status }) => status === 200))
     yield* until(Effect.map(order("images"), ({ status }) => status === 200))
+    // The poller, which had asked in vain as well, is the only one that settles it.
+    assert.strictEqual((yield* order("videos")).status, 200)
+    yield* until(Effect.map(gateway.balance(who), ({ held }) => held === "0"))
   }).pipe(Effect.scoped)
 )
