@@ -102,6 +102,12 @@ const alone = { connections: 1 } as const
 
 const settled = (subject: Subject): Effect.Effect<void> => subject.books?.settled ?? Effect.void
 
+/** An image for each organisation. */
+const imageOrdersOfAll = (subject: Subject): ReadonlyArray<LoadRequest> =>
+  (subject.books?.accounts ?? []).map((account) =>
+    imageOrder(subject, "paint-1", headersOf(account))
+  )
+
 /** One process on its core, and two of which the second shares the core of the load. */
 export const workersCase: Case = {
   ...{ name: "workers", title: "image, small answer, by worker processes", ...crowd },
@@ -184,13 +190,13 @@ export const cases: ReadonlyArray<Case> = [
       },
       {
         suffix: " 64 organisations",
-        requests: (subject) =>
-          Effect.succeed(
-            (subject.books?.accounts ?? []).map((account) =>
-              imageOrder(subject, "paint-1", headersOf(account))
-            )
-          )
+        requests: (subject) => Effect.succeed(imageOrdersOfAll(subject))
       }
     ]
+  },
+  {
+    ...{ name: "spread", title: "image, 64 organisations of one caller each", ...crowd },
+    ...{ kinds: ["ours"], charged: "with the answer" },
+    loads: [{ suffix: "", requests: (subject) => Effect.succeed(imageOrdersOfAll(subject)) }]
   }
 ]
