@@ -85,20 +85,15 @@ const mutants: ReadonlyArray<Mutant> = [
     "          o := p_hold_places[i];",
     "          o := 1;"
   ),
-  inBatch(
-    "pools that only closes change are locked late",
-    "IF v_organizations > 1 THEN o_locked[o] := true; END IF;",
-    "NULL;"
-  ),
   inBatch("known holds held again", "IF i = ANY (v_known) THEN", "IF false THEN"),
   inBatch("used keys order again", "ELSIF v_key = ANY (v_keys) THEN", "ELSIF false THEN"),
   inBatch("stop of spending ignored", "ELSIF o_stopped[o] THEN", "ELSIF false THEN"),
   inBatch(
     "charges not taken from the pool",
-    "SET balance = p.balance - o_captured[o], held",
-    "SET held"
+    "SET balance = p.balance - o_captured[l_places[i]],",
+    "SET balance = p.balance,"
   ),
-  inBatch("held money not returned", "p.held - o_freed[o] + o_taken[o]", "p.held + o_taken[o]"),
+  inBatch("held money not returned", "p.held - o_freed[l_places[i]] + o_taken", "p.held + o_taken"),
   inBatch(
     "settled in the month it is by then",
     "h_members[k] || ' ' || h_months[k]);",

@@ -66,6 +66,12 @@ layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
           ]
         )
 
+        // The first one's pool is not even looked at.
+        assert.deepStrictEqual(yield* move(holding(capped.hold(6n)), holding(poor.hold(6n))), [
+          ["member_cap_exceeded", 0n, 25n, 20n],
+          ["insufficient_balance", 5n, 0n, 10n]
+        ])
+
         const captured = { chargeNano: 12n, usage: usageOf(12n) }
         const released = { orphan: null, forgetKey: true }
         assert.deepStrictEqual(

@@ -82,8 +82,8 @@ export const createMoveFunds = Effect.gen(function* () {
       o_freed bigint[] := array_fill(0::bigint, ARRAY[v_organizations]);
       o_captured bigint[] := o_freed; o_taken bigint[] := o_freed;
       o_locked boolean[] := array_fill(false, ARRAY[v_organizations]);
-      o_stopped boolean[]; o_moved int := 0;
-      l_places int[]; l_free bigint[]; l_stopped boolean[];
+      o_stopped boolean[];
+      l_places int[]; l_rows tid[]; l_free bigint[]; l_stopped boolean[];
       v_won int[]; v_charged int[]; v_taken int[]; v_known int[]; v_keys text[];
       v_key text; v_outcome text;
       i int; k int; m int; o int; s int;
@@ -129,8 +129,8 @@ export const createMoveFunds = Effect.gen(function* () {
         IF s_made < v_spenders THEN
           INSERT INTO member_months (organization_id, member_id, month)
             SELECT m.organization_id, m.id, v_month
-              FROM unnest(p_spender_places, p_spenders) AS u(place, id)
-              JOIN members m ON m.organization_id = p_organizations[u.place] AND m.id = u.id
+              FROM members m
+             WHERE m.organization_id = ANY (p_organizations) AND m.id = ANY (p_spenders)
              ORDER BY m.organization_id, m.id
             ON CONFLICT DO NOTHING;
         END IF;
@@ -172,8 +172,7 @@ export const createMoveFunds = Effect.gen(function* () {
           h_captured[k] := p_charges[i];
           h_overage[k] := greatest(p_charges[i] - h_amounts[k], 0);
         END IF;
-        /* Pools of several organisations are locked together, in their order. */
-        IF v_organizations > 1 THEN o_locked[o] := true; END IF;
+        o_locked[o] := true;
       END LOOP;
 
       IF v_won IS NOT NULL THEN
@@ -210,12 +209,11 @@ export const createMoveFunds = Effect.gen(function* () {
         END IF;
         IF p_orphans IS NOT NULL THEN
           INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
-            SELECT h.organization_id, h.id, h.job, p_orphans[i] ->> 'upstream_id',
-                   p_orphans[i] ->> 'reason'
-              FROM unnest(v_won) AS i CROSS JOIN LATERAL (
-                SELECT h.* FROM holds h
-                 WHERE h.organization_id = h_organizations[h_places[i]] AND h.id = p_closes[i]) h
-             WHERE p_orphans[i] IS NOT NULL;
+            SELECT h_organizations[h_places[i]], p_closes[i],
+                   (SELECT h.job FROM holds h
+                     WHERE h.organization_id = h_organizations[h_places[i]] AND h.id = p_closes[i]),
+                   p_orphans[i] ->> 'upstream_id', p_orphans[i] ->> 'reason'
+              FROM unnest(v_won) AS i WHERE p_orphans[i] IS NOT NULL;
         END IF;
         IF p_answers IS NOT NULL OR p_forgotten IS NOT NULL THEN
           FOREACH i IN ARRAY v_won LOOP
@@ -233,8 +231,8 @@ export const createMoveFunds = Effect.gen(function* () {
         END IF;
       END IF;
 
-      /* Which pools the holds need. The cap is checked before the pool: a refusal by the cap alone
-         must not touch the row that everybody waits for. */
+      /* Pools are locked together, in their order. The cap is checked before the pool: a refusal by
+         the cap alone must not touch the row that everybody waits for. */
       FOR s IN 1 .. v_spenders LOOP
         s_months[s] := array_position(m_names,
           p_organizations[p_spender_places[s]] || ' ' || p_spenders[s] || ' ' || v_month);
@@ -246,19 +244,26 @@ export const createMoveFunds = Effect.gen(function* () {
           o_locked[p_hold_places[i]] := true;
         END IF;
       END LOOP;
+      available := array_fill(NULL::bigint, ARRAY[v_organizations]);
       IF true = ANY (o_locked) THEN
-        SELECT array_agg(wanted.o), array_agg(p.free), array_agg(p.stopped)
-          INTO l_places, l_free, l_stopped
+        SELECT array_agg(wanted.o), array_agg(p.ctid), array_agg(p.free), array_agg(p.stopped)
+          INTO l_places, l_rows, l_free, l_stopped
           FROM (SELECT u.o::int AS o FROM unnest(o_locked, p_organizations) WITH ORDINALITY
                   AS u(is_locked, organization_id, o)
                  WHERE u.is_locked ORDER BY u.organization_id COLLATE "C") wanted
          CROSS JOIN LATERAL (
-           SELECT p.balance - p.held AS free, p.stopped_at IS NOT NULL AS stopped FROM pools p
+           SELECT p.ctid, p.balance - p.held AS free, p.stopped_at IS NOT NULL AS stopped
+             FROM pools p
             WHERE p.organization_id = p_organizations[wanted.o] FOR UPDATE) p;
         FOR i IN 1 .. coalesce(cardinality(l_places), 0) LOOP
           o := l_places[i];
           available[o] := l_free[i] + o_freed[o] - o_captured[o];
           o_stopped[o] := l_stopped[i];
+        END LOOP;
+        FOR o IN 1 .. v_organizations LOOP
+          IF o_locked[o] AND available[o] IS NULL THEN
+            RAISE EXCEPTION 'no pool of %', p_organizations[o];
+          END IF;
         END LOOP;
       END IF;
 
@@ -290,8 +295,6 @@ export const createMoveFunds = Effect.gen(function* () {
             v_outcome := 'stopped';
           ELSIF m_used[m] + p_amounts[i] > s_caps[s] THEN
             v_outcome := 'member_cap_exceeded';
-          ELSIF available[o] IS NULL THEN
-            RAISE EXCEPTION 'no pool of %', p_organizations[o];
           ELSIF p_amounts[i] > available[o] THEN
             v_outcome := 'insufficient_balance';
           ELSE
@@ -342,14 +345,10 @@ export const createMoveFunds = Effect.gen(function* () {
           FROM generate_subscripts(m_rows, 1) AS m
          WHERE mm.ctid = m_rows[m] AND (m_held[m] <> 0 OR m_captured[m] <> 0);
         UPDATE pools p
-           SET balance = p.balance - o_captured[o], held = p.held - o_freed[o] + o_taken[o]
-          FROM generate_subscripts(p_organizations, 1) AS o
-         WHERE p.organization_id = p_organizations[o] AND (o_freed[o] <> 0 OR o_taken[o] <> 0);
-        GET DIAGNOSTICS k = ROW_COUNT;
-        FOR o IN 1 .. v_organizations LOOP
-          IF o_freed[o] <> 0 OR o_taken[o] <> 0 THEN o_moved := o_moved + 1; END IF;
-        END LOOP;
-        IF k <> o_moved THEN RAISE EXCEPTION 'no pool of one of %', p_organizations; END IF;
+           SET balance = p.balance - o_captured[l_places[i]],
+               held = p.held - o_freed[l_places[i]] + o_taken[l_places[i]]
+          FROM generate_subscripts(l_rows, 1) AS i
+         WHERE p.ctid = l_rows[i] AND (o_freed[l_places[i]] <> 0 OR o_taken[l_places[i]] <> 0);
       END IF;
 
       FOR i IN 1 .. v_closes LOOP
