@@ -108,6 +108,12 @@ const pour = (
 const statusOf = (answer: OrderAnswer): number =>
   answer instanceof PassedAnswer || answer instanceof EventAnswer ? 200 : answer.status
 
+/** Says why an answer was not written, where its client has not just left. */
+const unlessGone = (cause: Cause.Cause<never>): Effect.Effect<void> =>
+  Cause.hasInterruptsOnly(cause)
+    ? Effect.void
+    : Effect.logError("an answer could not be written", cause)
+
 /** Nobody is there any more to take the answer. */
 const letGo = (answer: OrderAnswer): void => {
   if (answer instanceof PassedAnswer) answer.letGo()
@@ -243,12 +249,14 @@ export const layerShortWay = Layer.effectDiscard(
         }
         try {
           if (answer instanceof EventAnswer) {
-            const pouring = Effect.runForkWith(context)(pour(response, answer, allHeaders))
+            const pouring = Effect.runForkWith(context)(
+              Effect.catchCause(pour(response, answer, allHeaders), unlessGone)
+            )
             response.once("close", () => pouring.interruptUnsafe())
           } else write(response, answer, allHeaders)
         } catch (defect) {
           response.destroy()
-          Effect.runForkWith(context)(Effect.logError("an answer could not be written", defect))
+          Effect.runForkWith(context)(unlessGone(Cause.die(defect)))
         }
       })
       if (fiber.pollUnsafe() === undefined) {
