@@ -71,7 +71,7 @@ const positionIn = (positions: Map<string, number>, value: string): number => {
 }
 
 /** The movements as the function takes them, and where each went among those of its kind. */
-const sorted = (movements: ReadonlyArray<Movement>) => {
+const arranged = (movements: ReadonlyArray<Movement>) => {
   const organizations = new Map<string, number>()
   const members = new Map<string, number>()
   const held = new Map<string, number>()
@@ -99,7 +99,7 @@ export const moveTogether = Effect.fnUntraced(function* (
   timeZone: string,
   movements: ReadonlyArray<Movement>
 ) {
-  const { places, moved } = sorted(movements)
+  const { places, moved } = arranged(movements)
   const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, [timeZone, ...columnsOf(moved)]))
   if (row === undefined) return []
   return movements.flatMap(({ _tag }, index): ReadonlyArray<Moved> => {
