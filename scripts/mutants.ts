@@ -107,8 +107,8 @@ const mutants: ReadonlyArray<Mutant> = [
   ),
   inBatch(
     "organisation dropped from a WHERE",
-    "WHERE h.organization_id = wanted.organization_id AND h.id = wanted.id FOR UPDATE",
-    "WHERE h.id = wanted.id FOR UPDATE"
+    "WHERE h.organization_id = p_organizations[u.place] AND h.id = u.id);",
+    "WHERE h.id = u.id LIMIT 1);"
   ),
   {
     name: "deposit repeated as often as asked",

@@ -102,6 +102,14 @@ layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
           { balanceNano: 1000n, heldNano: 0n }
         ])
         yield* ledger.stopSpending(new Map())
+        // Others had holds of this name before.
+        assert.deepStrictEqual(
+          yield* move(holding(stopped.hold(1n, same)), holding(rich.hold(1n))),
+          [
+            ["held", 999n, 0n, 0n],
+            ["held", 957n, 0n, 0n]
+          ]
+        )
         assert.deepEqual(yield* ledger.verify, [])
       })
     )
