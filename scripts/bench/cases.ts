@@ -95,6 +95,8 @@ const one = (request: (subject: Subject) => LoadRequest): Case["loads"] => [
 ]
 
 const all: ReadonlyArray<SubjectKind> = ["ours", "portkey", "fastify", "bare"]
+/** Of an image with a small answer. */
+const imageKinds: ReadonlyArray<SubjectKind> = [...all, "durable"]
 /** Who forwards the task interface; the others know nothing of it. */
 const forwarders: ReadonlyArray<SubjectKind> = ["ours", "fastify", "bare"]
 const crowd = { connections: CONNECTIONS, until: "last byte" } as const
@@ -117,13 +119,13 @@ export const workersCase: Case = {
 
 export const cases: ReadonlyArray<Case> = [
   {
-    ...{ name: "image", title: "image, small answer", ...crowd, kinds: all },
+    ...{ name: "image", title: "image, small answer", ...crowd, kinds: imageKinds },
     charged: "with the answer",
     loads: one((subject) => imageOrder(subject))
   },
   {
     ...{ name: "image-alone", title: "image, one after the other", ...alone },
-    ...{ kinds: [...all, "direct"], until: "last byte", charged: "with the answer" },
+    ...{ kinds: [...imageKinds, "direct"], until: "last byte", charged: "with the answer" },
     loads: one((subject) => imageOrder(subject))
   },
   {

@@ -85,15 +85,22 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
   const vendor = yield* startVendor
   const { scratch, profile } = options
   const shared = { placement, vendorUrl: vendor.url }
-  const peers = (["portkey", "fastify", "bare"] as const).filter((kind) =>
+  const peers = (["portkey", "fastify", "bare", "durable"] as const).filter((kind) =>
     options.subjects.has(kind)
   )
-  if (peers.includes("portkey") || peers.includes("fastify")) yield* installPeers(scratch)
+  if (peers.some((kind) => kind !== "bare")) yield* installPeers(scratch)
 
   const databaseUrl = yield* temporaryDatabase(serverUrl)
   const ours = yield* startOurs({ ...shared, name: "ours", databaseUrl, profile })
-  const started = yield* Effect.forEach(peers, (kind) =>
-    startPeer(kind, { ...shared, scratch, patient: true })
+  const started = yield* Effect.forEach(
+    peers,
+    Effect.fnUntraced(function* (kind) {
+      const peer = { ...shared, scratch, patient: true }
+      return yield* startPeer(
+        kind,
+        kind === "durable" ? { ...peer, databaseUrl: yield* temporaryDatabase(serverUrl) } : peer
+      )
+    })
   )
   const direct: Subject = {
     name: "direct",

@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly rounds: number
   /** Of one measured window. */
   readonly seconds: number
+  /** Load on each process before the first round of a case: V8 compiles what comes often. */
+  readonly warmUpSeconds: number
   /** Names of cases; null is all of them. */
   readonly cases: ReadonlySet<string> | null
   readonly subjects: ReadonlySet<SubjectKind>
@@ -27,6 +29,7 @@ export interface BenchOptions {
 const usage = `npm run bench -- [options]
   --rounds N          interleaved rounds (5)
   --seconds S         measured window of a case (3)
+  --warm-up S         load on a process before the first round of a case (20)
   --cases a,b,c       only these cases
   --subjects a,b      of ${subjectKinds.join(", ")} (all)
   --only-ours         the same as --subjects ours
@@ -64,6 +67,7 @@ export const readOptions = (args: ReadonlyArray<string>): BenchOptions => {
     options: {
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "3" },
+      "warm-up": { type: "string", default: "20" },
       cases: { type: "string" },
       subjects: { type: "string", default: subjectKinds.join(",") },
       "only-ours": { type: "boolean", default: false },
@@ -81,6 +85,7 @@ export const readOptions = (args: ReadonlyArray<string>): BenchOptions => {
   return {
     rounds: numberFrom("rounds", values.rounds),
     seconds: numberFrom("seconds", values.seconds),
+    warmUpSeconds: numberFrom("warm-up", values["warm-up"]),
     cases: values.cases === undefined ? null : new Set(values.cases.split(",")),
     subjects: values["only-ours"] ? new Set(["ours"]) : kindsFrom(values.subjects),
     growth: values.growth

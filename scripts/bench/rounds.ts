@@ -34,11 +34,11 @@ export interface Row {
 export interface RoundPlan {
   readonly rounds: number
   readonly seconds: number
+  /** Of load on each contender before the first round. */
+  readonly warmUpSeconds: number
 }
 
 const WARM_UP_SHARE = 1 / 3
-/** Until most of what a window needs is compiled, in windows. */
-const COMPILING_WINDOWS = 3
 
 /** Lets the subject run for the while, and stops it again, so that it takes nothing from others. */
 export const awake = <A, E, R>(
@@ -146,10 +146,10 @@ export const runRounds = Effect.fnUntraced(function* (
     }
   }
   const windows = new Map<Contender, Array<Window>>(contenders.map((one) => [one, []]))
-  // The first window of a process is compiled while it runs, so it is not one of the rounds.
+  // Of a process that serves for weeks the first seconds tell nothing, so they are not one of the rounds.
   const first = plan.rounds > 1 ? 0 : 1
   for (let round = first; round <= plan.rounds; round++) {
-    const seconds = round === 0 ? plan.seconds * COMPILING_WINDOWS : plan.seconds
+    const seconds = round === 0 ? plan.warmUpSeconds / (1 + WARM_UP_SHARE) : plan.seconds
     for (const contender of contenders) {
       const window = yield* awake(contender.subject, runWindow(measured, contender, seconds))
       if (round > 0) windows.get(contender)?.push(window)

@@ -2,8 +2,8 @@
 import type { TestProcess } from "../../test/support/processes.ts"
 import type { Books } from "./ours.ts"
 
-/** `direct` is the vendor with nobody in between. */
-export const subjectKinds = ["ours", "portkey", "fastify", "bare", "direct"] as const
+/** `direct` is the vendor with nobody in between, `durable` the bare proxy with the least of books. */
+export const subjectKinds = ["ours", "portkey", "fastify", "bare", "durable", "direct"] as const
 export type SubjectKind = (typeof subjectKinds)[number]
 
 export interface Subject {

@@ -10,7 +10,7 @@ import { answersWell } from "../answers.ts"
 import type { Placement } from "../machine.ts"
 import type { Subject, SubjectKind } from "../subject.ts"
 
-const packages = { "@portkey-ai/gateway": "1.15.2", fastify: "5.12.8" } as const
+const packages = { "@portkey-ai/gateway": "1.15.2", fastify: "5.12.8", pg: "8.16.3" } as const
 /** From 1.14 on, which npm would choose, portkey answers 500 to every stream. */
 const overrides = { "@hono/node-server": "1.13.8" } as const
 
@@ -72,6 +72,7 @@ const recipeOf = (kind: PeerKind, scratch: string, vendorUrl: string): Recipe =>
       }
     case "fastify":
     case "bare":
+    case "durable":
       return {
         entry: join(import.meta.dirname, `${kind}.ts`),
         args: () => [],
@@ -89,10 +90,12 @@ export const startPeer = Effect.fnUntraced(function* (
     readonly placement: Placement
     readonly scratch: string
     readonly vendorUrl: string
+    /** For the books of the one that has any. */
+    readonly databaseUrl?: string
     readonly patient: boolean
   }
 ) {
-  const { placement, scratch, vendorUrl, patient } = options
+  const { placement, scratch, vendorUrl, databaseUrl, patient } = options
   const recipe = recipeOf(kind, scratch, vendorUrl)
   const port = yield* Effect.promise(freePort)
   const url = `http://127.0.0.1:${port}`
@@ -104,7 +107,8 @@ export const startPeer = Effect.fnUntraced(function* (
       NODE_ENV: "production",
       PORT: String(port),
       VENDOR_URL: vendorUrl,
-      BENCH_SCRATCH: scratch
+      BENCH_SCRATCH: scratch,
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl })
     }
   })
   const subject: Subject & { readonly health: string } = {

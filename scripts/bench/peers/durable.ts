@@ -1,0 +1,131 @@
+/**
+ * The least that durable books cost on Node: the bare proxy with one row held before the vendor is
+ * called and captured before the answer leaves, both in PostgreSQL and committed. Its books are no
+ * more than the tables below: no limits, no records for finance, no log. Whatever waits goes in one
+ * call, as ours does. The package `pg` is in the scratch folder.
+ */
+import { createHash, randomUUID } from "node:crypto"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { Pool } from "undici"
+import { port, renamed, vendorHeaders, vendorUrl } from "./forwarding.ts"
+
+/** As much of the package as is used here; it is not installed where the types are checked. */
+interface Connection {
+  connect(): Promise<void>
+  query(text: string): Promise<unknown>
+  query(
+    prepared: { readonly name: string; readonly text: string; readonly values: Array<unknown> },
+    done: (failure: Error | null) => void
+  ): void
+}
+
+const load = createRequire(join(process.env.BENCH_SCRATCH ?? "", "package.json"))
+const { Client }: { readonly Client: new (url: string) => Connection } = load("pg")
+
+const books = new Client(process.env.DATABASE_URL ?? "")
+await books.connect()
+// Rows are found one by one by their key, as in ours: otherwise the plan turns bad as tables grow.
+await books.query(`
+  CREATE TABLE pool (id int PRIMARY KEY, balance bigint, held bigint) WITH (fillfactor = 20);
+  INSERT INTO pool VALUES (1, 1000000000000000000, 0);
+  CREATE TABLE hold (id text PRIMARY KEY, amount bigint, state text DEFAULT 'open',
+                     created_at timestamptz DEFAULT now()) WITH (fillfactor = 70);
+  CREATE TABLE transfer (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hold_id text,
+                         amount bigint, created_at timestamptz DEFAULT now());
+  CREATE FUNCTION move(p_closes text[], p_charges bigint[], p_holds text[], p_amounts bigint[])
+  RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+  AS $$
+  DECLARE v_rows tid[]; v_charged bigint := 0; v_held bigint := 0;
+  BEGIN
+    IF cardinality(p_closes) > 0 THEN
+      SELECT array_agg((SELECT h.ctid FROM hold h WHERE h.id = u.id)), sum(u.charge)
+        INTO v_rows, v_charged FROM unnest(p_closes, p_charges) AS u(id, charge);
+      UPDATE hold h SET state = 'captured' FROM unnest(v_rows) AS u(place) WHERE h.ctid = u.place;
+      INSERT INTO transfer (hold_id, amount) SELECT * FROM unnest(p_closes, p_charges);
+    END IF;
+    IF cardinality(p_holds) > 0 THEN
+      INSERT INTO hold (id, amount) SELECT * FROM unnest(p_holds, p_amounts);
+      SELECT sum(amount) INTO v_held FROM unnest(p_amounts) AS amount;
+    END IF;
+    UPDATE pool SET held = held + v_held - v_charged, balance = balance - v_charged WHERE id = 1;
+  END $$`)
+
+interface Movement {
+  readonly kind: "hold" | "capture"
+  readonly id: string
+  readonly done: () => void
+}
+
+const AMOUNT = "200000000"
+const waiting: Array<Movement> = []
+let isCalling = false
+
+const callNext = (): void => {
+  if (isCalling || waiting.length === 0) return
+  isCalling = true
+  const taken = waiting.splice(0)
+  const idsOf = (kind: Movement["kind"]) =>
+    taken.filter((one) => one.kind === kind).map((one) => one.id)
+  const [captures, holds] = [idsOf("capture"), idsOf("hold")]
+  const amountsOf = (ids: ReadonlyArray<string>) => ids.map(() => AMOUNT)
+  const values = [captures, amountsOf(captures), holds, amountsOf(holds)]
+  books.query({ name: "move", text: "SELECT move($1, $2, $3, $4)", values }, (failure) => {
+    if (failure !== null) throw failure
+    isCalling = false
+    callNext()
+    for (const { done } of taken) done()
+  })
+}
+
+const move = (kind: Movement["kind"], id: string, done: () => void): void => {
+  waiting.push({ kind, id, done })
+  queueMicrotask(callNext)
+}
+
+const pool = new Pool(vendorUrl, { connections: 1024, pipelining: 1 })
+const known = new Set<string>()
+
+const order = (request: IncomingMessage, response: ServerResponse, body: string): void => {
+  known.add(
+    createHash("sha256")
+      .update(request.headers.authorization ?? "")
+      .digest("base64")
+  )
+  const id = randomUUID()
+  const path = request.url ?? "/"
+  const chunks: Array<Buffer> = []
+  let status = 0
+  const captured = (): void => {
+    const answer = Buffer.concat(chunks)
+    response.writeHead(status, {
+      "content-type": "application/json",
+      "content-length": answer.length
+    })
+    response.end(answer)
+  }
+  const held = (): void =>
+    void pool.dispatch(
+      { method: "POST", path, headers: vendorHeaders, body },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (_, statusCode) => {
+          status = statusCode
+        },
+        onResponseData: (_, chunk) => void chunks.push(chunk),
+        onResponseEnd: () => move("capture", id, captured),
+        onResponseError: () => void response.writeHead(502).end()
+      }
+    )
+  move("hold", id, held)
+}
+
+createServer((request, response) => {
+  if (request.url === "/healthz") return void response.end("ok")
+  const chunks: Array<Buffer> = []
+  request.on("data", (chunk: Buffer) => chunks.push(chunk))
+  request.on("end", () =>
+    order(request, response, renamed(JSON.parse(Buffer.concat(chunks).toString())))
+  )
+}).listen(port, "127.0.0.1")
