@@ -37,6 +37,9 @@ const prefixOf = {
 /** The id of an entry: of holds and releases by the hold, of all others by the transfer. */
 export const entryId = (kind: JournalEntry["kind"], key: string): string => prefixOf[kind] + key
 
+/** As the database writes the number of a transfer. */
+const transferNumber = /^[1-9]\d{0,17}$/
+
 interface Cursor {
   /** As text, because a Date would lose the microseconds. */
   readonly at: string
@@ -92,15 +95,19 @@ export const readJournal = Effect.fnUntraced(function* (
     }
   ] as const
 
+  /** In the type of its column, so that the index is of use. */
+  const typed = (rank: number, key: string) => (rank === 1 ? sql`${key}::bigint` : sql`${key}`)
+
   const findCursor = Effect.fnUntraced(function* (after: string) {
     const rank = prefixes.findIndex((prefix) => after.startsWith(prefix))
     const source = sources[rank]
     if (source === undefined) return null
     const key = after.slice(prefixes[rank]?.length)
+    if (rank === 1 && !transferNumber.test(key)) return null
     const [row] = yield* rowsOf(CursorRow)(
       repeatable(sql`
       SELECT ${source.at}::text AS at FROM ${source.table}
-       WHERE organization_id = ${organizationId} AND ${source.key}::text = ${key}
+       WHERE organization_id = ${organizationId} AND ${source.key} = ${typed(rank, key)}
          AND ${source.where}`)
     )
     return row === undefined ? null : { at: row.at, rank, key }
@@ -116,7 +123,7 @@ export const readJournal = Effect.fnUntraced(function* (
       cursor === null
         ? sql.literal("true")
         : rank === cursor.rank
-          ? sql`(${at}, ${key}) < (${cursor.at}::timestamptz, ${rank === 1 ? sql`${cursor.key}::bigint` : cursor.key})`
+          ? sql`(${at}, ${key}) < (${cursor.at}::timestamptz, ${typed(rank, cursor.key)})`
           : rank < cursor.rank
             ? sql`${at} <= ${cursor.at}::timestamptz`
             : sql`${at} < ${cursor.at}::timestamptz`

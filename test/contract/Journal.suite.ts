@@ -69,7 +69,9 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const ledger = yield* Ledger
       const mine = yield* threeHolds()
       const theirs = yield* threeHolds()
-      for (const after of [`hold_${theirs.open.id}`, `release_${mine.open.id}`, "tr_0", "x"]) {
+      const numbers = ["0", "1e3", "1.0", "-1", "9".repeat(30)].map((number) => `tr_${number}`)
+      const foreign = [`hold_${theirs.open.id}`, `release_${mine.open.id}`]
+      for (const after of [...foreign, ...numbers, "x"]) {
         const error = yield* Effect.flip(ledger.journal(mine.organizationId, { after, limit: 2 }))
         assert.deepInclude(error, { _tag: "invalid_request", param: "after" })
       }
