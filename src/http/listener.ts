@@ -6,6 +6,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { errorTable } from "../domain/Errors.ts"
+import { makeRoster } from "../services/Roster.ts"
 import { Settings } from "../services/Settings.ts"
 import { Shutdown } from "../services/Shutdown.ts"
 
@@ -79,7 +80,7 @@ interface Listening {
   /** How many connections were accepted so far. */
   readonly accepted: () => number
   /** Requests whose head has arrived and whose answer is not complete. */
-  readonly unanswered: ReadonlySet<ServerResponse>
+  readonly unanswered: () => number
 }
 
 export class Listener extends Context.Service<Listener, Listening>()("gateway/http/Listener") {}
@@ -91,12 +92,12 @@ export const layerListener = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const server = new ForkedServer(serverOptions(settings))
     server.maxConnections = settings.maxConnections
-    const unanswered = new Set<ServerResponse>()
+    const unanswered = makeRoster<ServerResponse>()
     /** Those under way of each connection, the latest last: a client may ask before it is answered. */
-    const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
+    const underWay = new WeakMap<Duplex, Array<ServerResponse>>()
     let accepted = 0
     server.on("clientError", (error, socket) => {
-      const answer = [...(underWay.get(socket) ?? [])].at(-1)
+      const answer = underWay.get(socket)?.at(-1)
       const begun = answer?.headersSent === true && !answer.writableFinished
       if (!socket.writable || begun) {
         socket.destroy()
@@ -107,11 +108,11 @@ export const layerListener = Layer.effect(
     })
     server.on("connection", (socket) => {
       accepted++
-      const responses = new Set<ServerResponse>()
+      const responses: Array<ServerResponse> = []
       underWay.set(socket, responses)
       // Older versions of Node tell only the one whose turn it is, and those behind it wait for ever.
       const tellTheOthers = () => {
-        for (const response of responses) {
+        for (const response of [...responses]) {
           response.destroy()
           response.emit("close")
         }
@@ -120,14 +121,14 @@ export const layerListener = Layer.effect(
     })
     server.arrived = ({ socket }, response) => {
       const responses = underWay.get(socket)
-      responses?.add(response)
-      unanswered.add(response)
+      responses?.push(response)
+      const leave = unanswered.enter(response)
       response.once("close", () => {
-        responses?.delete(response)
-        unanswered.delete(response)
+        responses?.splice(responses.indexOf(response), 1)
+        leave()
       })
     }
-    return { server, accepted: () => accepted, unanswered }
+    return { server, accepted: () => accepted, unanswered: unanswered.size }
   })
 )
 
@@ -165,7 +166,7 @@ export const layerOrderlyEnd = Layer.effectDiscard(
       turn(-1, 0)
     })
     // Then what is left are connections on which nobody asks anything, or not the whole of it.
-    const answered = Effect.sync(() => unanswered.size === 0).pipe(
+    const answered = Effect.sync(() => unanswered() === 0).pipe(
       Effect.delay("20 millis"),
       Effect.repeat({ until: (none) => none }),
       Effect.delay(`${GRACE_SECONDS} seconds`)

@@ -3,7 +3,7 @@
  * so that neither a client nor a poll waits for it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Exit, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Effect, Exit, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   CallLog,
@@ -12,6 +12,7 @@ import {
   type CallSubject,
   type VendorCall
 } from "../services/CallLog.ts"
+import { makeFibers } from "../services/Fibers.ts"
 import { Settings } from "../services/Settings.ts"
 import { type CallItem, makeCallRepeats } from "./callRepeats.ts"
 import { oneTry, persistent, rowOf } from "./rows.ts"
@@ -122,8 +123,8 @@ export const layerCallLog = Layer.effect(
     // Stopped in the reverse order: descriptions are awaited first, then written.
     const writeEverything = Effect.andThen(release(0), Effect.timeoutOption(writeAll, PATIENCE))
     yield* Effect.addFinalizer(() => writeEverything)
-    const describing = yield* FiberSet.make<unknown, unknown>()
-    const settle = Effect.timeoutOption(FiberSet.awaitEmpty(describing), PATIENCE)
+    const describing = yield* makeFibers
+    const settle = Effect.timeoutOption(describing.awaitEmpty, PATIENCE)
     yield* Effect.addFinalizer(() => settle)
 
     /** False when it could not be described; without the reason, which may quote what it hides. */
@@ -164,7 +165,8 @@ export const layerCallLog = Layer.effect(
         reported.push({ subject, report })
         if (isDescribing) return Effect.void
         isDescribing = true
-        return Effect.asVoid(FiberSet.run(describing, describeAll))
+        describing.fork(describeAll)
+        return Effect.void
       })
 
     const flush = Effect.asVoid(Effect.andThen(settle, writeEverything))

@@ -2,7 +2,9 @@
  * Adaptive batches: at most one call is in flight for a lane, and the next one takes whatever queued
  * meanwhile. A lone caller waits for nobody, and a crowd pays one call.
  */
-import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Schedule, Schema } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Schedule, Schema } from "effect"
+import { makeFibers } from "../services/Fibers.ts"
+import { makeRoster } from "../services/Roster.ts"
 
 /** The item was withdrawn, because no answer came within the batch's patience. */
 export class TooLate extends Schema.TaggedError<TooLate>()("TooLate", {}) {}
@@ -25,6 +27,8 @@ interface Entry<Item, Answer> {
   /** Null: it waits as long as it takes. */
   readonly lateAt: number | null
   withdrawn: boolean
+  /** Nobody looks any more whether it is late. */
+  notLate: () => void
 }
 
 const backOff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
@@ -72,17 +76,17 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   }
   const { rest, calls } = options
   const clock = yield* Clock.Clock
-  const fork = yield* FiberSet.makeRuntime<never, void, never>()
+  const { fork } = yield* makeFibers
   /** What waits in each lane that has something waiting or in flight. */
   const lanes = new Map<string, Array<Waiting>>()
   /** Those with nothing in flight, the one that waits longest first. */
   const ready = new Set<string>()
-  const mayBeLate = new Set<Waiting>()
+  const mayBeLate = makeRoster<Waiting>()
   let waiting = 0
   let inFlight = 0
 
   const answer = (entry: Waiting, exit: Exit.Exit<Answer>) => {
-    mayBeLate.delete(entry)
+    entry.notLate()
     Deferred.doneUnsafe(entry.answered, exit)
     if (entry.withdrawn && Exit.isSuccess(exit)) fork(unwanted(entry.item, exit.value))
   }
@@ -195,16 +199,15 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
 
   const withdraw = (entry: Waiting) => {
     entry.withdrawn = true
-    mayBeLate.delete(entry)
+    entry.notLate()
   }
 
   yield* Effect.forkScoped(
     Effect.forever(
       Effect.sync(() => {
         const now = clock.currentTimeMillisUnsafe()
-        for (const entry of mayBeLate) {
-          // Oldest first: who comes after the first that still has time came later.
-          if (entry.lateAt !== null && entry.lateAt > now) break
+        for (const entry of mayBeLate.present()) {
+          if (entry.lateAt !== null && entry.lateAt > now) continue
           withdraw(entry)
           Deferred.doneUnsafe(entry.answered, Exit.fail(new TooLate()))
         }
@@ -213,9 +216,15 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   )
 
   const enqueue = (lane: string, item: Item, lateAt: number | null) => {
-    const entry: Waiting = { item, answered: Deferred.makeUnsafe(), lateAt, withdrawn: false }
+    const entry: Waiting = {
+      item,
+      answered: Deferred.makeUnsafe(),
+      lateAt,
+      withdrawn: false,
+      notLate: () => undefined
+    }
     waiting++
-    if (lateAt !== null) mayBeLate.add(entry)
+    if (lateAt !== null) entry.notLate = mayBeLate.enter(entry)
     const queue = lanes.get(lane)
     if (queue === undefined) {
       lanes.set(lane, [entry])

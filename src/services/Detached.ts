@@ -1,5 +1,6 @@
 /** Work that a client's disconnect must not stop, and that a shutdown waits for. */
-import { Duration, Effect, Fiber, FiberSet } from "effect"
+import { Duration, Effect, Fiber } from "effect"
+import { makeFibers } from "./Fibers.ts"
 import { Shutdown } from "./Shutdown.ts"
 
 /**
@@ -8,16 +9,16 @@ import { Shutdown } from "./Shutdown.ts"
  * longer than a shutdown that has begun has time left.
  */
 export const makeDetached = Effect.fnUntraced(function* (patience: Duration.Input) {
-  const fibers = yield* FiberSet.make<unknown, unknown>()
+  const fibers = yield* makeFibers
   const shutdown = yield* Shutdown
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(shutdown.timeLeft, (left) =>
-      FiberSet.awaitEmpty(fibers).pipe(
+      fibers.awaitEmpty.pipe(
         Effect.timeout(Duration.min(left, Duration.fromInputUnsafe(patience))),
         Effect.ignore
       )
     )
   )
   return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(FiberSet.run(fibers, effect), Fiber.join)
+    Effect.flatMap(fibers.run(effect), Fiber.join)
 })

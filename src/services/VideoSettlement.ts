@@ -2,13 +2,14 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Context, Effect, FiberSet, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeAskQueue } from "./AskQueue.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
 import { makeDetached } from "./Detached.ts"
 import { makeEndings } from "./Endings.ts"
 import { Failpoints } from "./Failpoints.ts"
+import { makeFibers } from "./Fibers.ts"
 import { makeFinishedTasks } from "./FinishedTasks.ts"
 import { Ledger } from "./Ledger.ts"
 import { Settings } from "./Settings.ts"
@@ -80,13 +81,13 @@ export const layerVideoSettlement = Layer.effect(
       })
 
     /** A question that cannot be settled must not keep the others waiting. */
-    const inBackground = yield* FiberSet.makeRuntime<never, void, never>()
+    const inBackground = yield* makeFibers
     const queueing = {
       bound: settings.pollsPerChannel,
       staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
     }
     const asks = yield* makeAskQueue(queueing, (ask, question) =>
-      inBackground(
+      inBackground.fork(
         Effect.catchCause(settled(ask), (cause) =>
           Effect.logError("a question could not be settled", cause).pipe(
             Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
