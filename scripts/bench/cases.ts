@@ -48,7 +48,7 @@ export const imageOrder = (subject: Subject, model = "paint-1", headers = subjec
     headers
   )
 
-const chatOrder = (subject: Subject, stream: boolean) =>
+export const chatOrder = (subject: Subject, stream: boolean) =>
   post(subject, "/v1/chat/completions", {
     model: subject.model("talk-1"),
     messages: [

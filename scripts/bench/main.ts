@@ -60,6 +60,7 @@ const runAll = Effect.fnUntraced(function* (world: World, subjects: ReadonlyArra
   for (const one of cases.filter(({ name }) => isWanted(options, name))) {
     rows.push(...(yield* runRounds(one, subjects, vendor, options)))
     yield* vendor.forget
+    yield* Effect.forEach(subjects, ({ books }) => books?.tidy ?? Effect.void)
   }
   if (isWanted(options, "lag")) {
     for (const subject of subjects.filter(({ books }) => books !== null)) {

@@ -28,6 +28,10 @@ export interface Books {
   readonly sql: SqlClient.SqlClient
   /** Usage records so far: each has its hold and its capture, or the books are broken. */
   readonly charges: Effect.Effect<number>
+  /** Of all accounts, in nano-units. */
+  readonly held: Effect.Effect<bigint>
+  /** Has PostgreSQL do now what it would do beside the next case because of this one. */
+  readonly tidy: Effect.Effect<void>
   /** Waits until no task is open. */
   readonly settled: Effect.Effect<void>
   /** Null when every invariant of the books holds, else what the gateway says of it. */
@@ -64,6 +68,7 @@ const catalogOn = (vendorUrl: string): typeof CatalogWrite.Encoded => {
   }
 }
 
+const Held = Schema.Tuple([Schema.Struct({ held: Schema.BigInt })])
 const Counted = Schema.Tuple([Schema.Struct({ count: Schema.Int })])
 
 const counting = (sql: SqlClient.SqlClient, what: string): Effect.Effect<number> =>
@@ -146,6 +151,14 @@ export const startOurs = Effect.fnUntraced(function* (options: {
     accounts,
     sql,
     charges: counting(sql, "usage_records"),
+    held: sql`SELECT sum(held)::bigint AS held FROM pools`.pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Held)),
+      Effect.map(([{ held }]) => held),
+      Effect.orDie
+    ),
+    tidy: Effect.orDie(
+      Effect.andThen(sql.unsafe("VACUUM ANALYZE"), Effect.asVoid(sql.unsafe("CHECKPOINT")))
+    ),
     settled: open.pipe(
       Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: (count) => count === 0 }),
       Effect.timeout("5 minutes"),
