@@ -1,0 +1,183 @@
+/**
+ * Steady work for a long time: starts PostgreSQL, a cheap vendor and one gateway, orders so many video
+ * tasks a minute whatever comes back, and looks at what the gateway keeps of them. Each client waits
+ * for its video; with the tasks go images and chats. Ends with 1 when memory grew by a tenth, money
+ * stayed held, an answer was bad or the books do not balance.
+ *
+ *   npm run soak -- --minutes 30 --per-minute 2000
+ */
+import { readFile } from "node:fs/promises"
+import { parseArgs } from "node:util"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Clock, Console, Duration, Effect, Fiber, FiberSet, Schedule, Schema } from "effect"
+import { call } from "../test/support/http.ts"
+import { startPostgres } from "../test/support/postgresServer.ts"
+import { chatOrder, createVideo, imageOrder } from "./bench/cases.ts"
+import type { LoadRequest } from "./bench/load.ts"
+import { startOurs, temporaryDatabase } from "./bench/ours.ts"
+import { median } from "./bench/stats.ts"
+import type { Subject } from "./bench/subject.ts"
+import { startVendor } from "./bench/vendorControl.ts"
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "30" },
+    "per-minute": { type: "string", default: "2000" },
+    "task-seconds": { type: "string", default: "20" }
+  }
+})
+const plan = {
+  minutes: Number(values.minutes),
+  perMinute: Number(values["per-minute"]),
+  taskSeconds: Number(values["task-seconds"])
+}
+
+const MAX_GROWTH = 0.1
+const SAMPLE_EVERY = "5 seconds"
+/** Until this share of the time caches fill and code is compiled; memory is compared from then on. */
+const SETTLED_SHARE = 1 / 3
+/** Compared are this share of the time after that, and the same at the end. */
+const COMPARED_SHARE = 1 / 5
+const WAIT_SECONDS = 60
+
+const Video = Schema.Struct({ task_status: Schema.String })
+
+interface Sample {
+  /** Since the start. */
+  readonly seconds: number
+  readonly megabytes: number
+}
+
+const residentMegabytes = (pid: number) =>
+  Effect.promise(async () => {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(
+      await readFile(`/proc/${pid}/status`, "utf8")
+    ) ?? [null, "NaN"]
+    return Number(kilobytes) / 1024
+  })
+
+const ordered = (subject: Subject, { path, headers, body }: LoadRequest) =>
+  Effect.flatMap(
+    call(`${subject.url}${path}`, { headers, ...(body === null ? {} : { body }) }),
+    ({ status, text }) =>
+      status === 200 ? Effect.void : Effect.die(new Error(`${status} ${text}`))
+  )
+
+/** Orders a video and waits for it, as the reference tells clients to. */
+const filmed = Effect.fnUntraced(function* (subject: Subject) {
+  const id = yield* createVideo(subject)
+  const look = call(`${subject.url}/v1/videos/${id}?wait=${WAIT_SECONDS}`, {
+    headers: subject.headers
+  }).pipe(
+    Effect.flatMap(({ body }) => Schema.decodeUnknownEffect(Video)(body)),
+    Effect.orDie
+  )
+  const { task_status } = yield* Effect.repeat(look, {
+    until: ({ task_status }) => task_status !== "processing"
+  })
+  if (task_status !== "succeeded") yield* Effect.die(new Error(`${id} ${task_status}`))
+})
+
+const between = (samples: ReadonlyArray<Sample>, from: number, to: number): number =>
+  median(
+    samples
+      .filter(({ seconds }) => seconds >= from && seconds < to)
+      .map(({ megabytes }) => megabytes)
+  )
+
+const program = Effect.gen(function* () {
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(() => startPostgres({ settings: { fsync: "on" } })),
+    ({ stop }) => Effect.promise(stop)
+  )
+  const vendor = yield* startVendor
+  yield* vendor.takes(plan.taskSeconds * 1000)
+  const placement = {
+    pinned: false,
+    node: [process.execPath],
+    nodeOnBoth: [process.execPath]
+  } as const
+  const subject = yield* startOurs({
+    name: "ours",
+    databaseUrl: yield* temporaryDatabase(server.url),
+    vendorUrl: vendor.url,
+    placement,
+    profile: null
+  })
+  const { books } = subject
+  const pid = subject.process?.pid ?? 0
+  const clients = yield* FiberSet.make<void, never>()
+  const counts = { orders: 0, bad: 0 }
+  const start = yield* Clock.currentTimeMillis
+  const total = plan.minutes * 60
+
+  const send = (order: Effect.Effect<void>) =>
+    FiberSet.run(
+      clients,
+      Effect.catchCause(order, (cause) =>
+        Effect.suspend(() => {
+          counts.bad++
+          return counts.bad > 3 ? Effect.void : Console.error("a bad answer", cause)
+        })
+      )
+    )
+  const one = Effect.suspend(() => {
+    const number = counts.orders++
+    return Effect.andThen(
+      send(filmed(subject)),
+      number % 4 === 0
+        ? send(ordered(subject, number % 8 === 0 ? imageOrder(subject) : chatOrder(subject, false)))
+        : Effect.void
+    )
+  })
+
+  const samples: Array<Sample> = []
+  const sampling = yield* Effect.gen(function* () {
+    const seconds = ((yield* Clock.currentTimeMillis) - start) / 1000
+    samples.push({ seconds, megabytes: yield* residentMegabytes(pid) })
+  }).pipe(Effect.repeat(Schedule.fixed(SAMPLE_EVERY)), Effect.forkScoped)
+  const telling = yield* Effect.gen(function* () {
+    const open = yield* FiberSet.size(clients)
+    const seconds = ((yield* Clock.currentTimeMillis) - start) / 1000
+    const memory = between(samples, seconds - 60, seconds)
+    yield* Console.log(
+      `${(seconds / 60).toFixed(0).padStart(4)} min  ${counts.orders} tasks, ${open} clients wait, ` +
+        `${memory.toFixed(0)} MB`
+    )
+  }).pipe(Effect.delay("1 minute"), Effect.forever, Effect.forkScoped)
+
+  yield* Effect.repeat(one, {
+    schedule: Schedule.fixed(Duration.millis(60_000 / plan.perMinute)),
+    while: () => counts.orders < plan.perMinute * plan.minutes
+  })
+  yield* Fiber.interrupt(sampling)
+  yield* FiberSet.awaitEmpty(clients)
+  yield* books.settled
+  yield* Fiber.interrupt(telling)
+
+  const first = between(samples, total * SETTLED_SHARE, total * (SETTLED_SHARE + COMPARED_SHARE))
+  const last = between(samples, total * (1 - COMPARED_SHARE), Number.POSITIVE_INFINITY)
+  const growth = last / first - 1
+  const expected = counts.orders + Math.ceil(counts.orders / 4)
+  const charges = yield* books.charges
+  const violations = yield* books.violations
+  const held = yield* books.held
+  yield* Console.log(
+    [
+      `${counts.orders} tasks and ${expected - counts.orders} images and chats, ${charges} charges`,
+      `bad answers: ${counts.bad}`,
+      `held at the end: ${held}`,
+      `books: ${violations ?? "clean"}`,
+      `memory: ${first.toFixed(0)} MB, at the end ${last.toFixed(0)} MB: ${(growth * 100).toFixed(1)} % more`
+    ].join("\n")
+  )
+  const kept =
+    counts.bad === 0 &&
+    charges === expected &&
+    held === 0n &&
+    violations === null &&
+    growth < MAX_GROWTH
+  if (!kept) return yield* Effect.fail(new Error("a promise was broken"))
+})
+
+NodeRuntime.runMain(Effect.scoped(program))
