@@ -15,6 +15,7 @@ import {
 import { makeFibers } from "../services/Fibers.ts"
 import { Settings } from "../services/Settings.ts"
 import { type CallItem, makeCallRepeats } from "./callRepeats.ts"
+import { makeWriteCalls } from "./callRows.ts"
 import { oneTry, persistent, rowOf } from "./rows.ts"
 
 const WRITE_EVERY = "500 millis"
@@ -76,6 +77,7 @@ export const layerCallLog = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { callLogDays } = yield* Settings
 
+    const writeCalls = makeWriteCalls(sql)
     const described: Array<CallItem> = []
     const repeats = makeCallRepeats(MAX_JOBS, MAX_GATHERED)
     let waiting = 0
@@ -89,7 +91,7 @@ export const layerCallLog = Layer.effect(
     }
 
     const write = (batch: ReadonlyArray<CallItem>) =>
-      persistent(sql`SELECT log_calls(${sql.json(batch)})`).pipe(
+      persistent(writeCalls(batch)).pipe(
         Effect.catchCause((cause) =>
           Effect.andThen(
             dropped(batch.length),

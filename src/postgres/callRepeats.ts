@@ -40,7 +40,9 @@ export interface CallRepeats {
   take(untilMillis: number): ReadonlyArray<CallItem>
 }
 
-const nameOf = ({ organization_id, job_id }: CallItem): string => `${organization_id} ${job_id}`
+/** Of the job it is about. */
+export const nameOf = ({ organization_id, job_id }: CallItem): string =>
+  `${organization_id} ${job_id}`
 
 /** Remembers the ends of at most `maxJobs` jobs, and holds repeats of at most `maxWeight`. */
 export const makeCallRepeats = (maxJobs: number, maxWeight: number): CallRepeats => {

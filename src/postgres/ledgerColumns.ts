@@ -1,10 +1,11 @@
 /** The movements of a batch as `move_funds` takes them: typed columns, one value an item. */
 import { PgTypes } from "@effect/sql-pg"
-import { Result, Schema, Struct } from "effect"
+import { Schema, Struct } from "effect"
 import { storable } from "../domain/text.ts"
 import type { Capture, HoldRequest, Orphan, Release } from "../services/Ledger.ts"
 import { StoredAnswer } from "../services/Repeats.ts"
 import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
+import { type Column, columns, parameter } from "./typedColumns.ts"
 
 export interface NewHold {
   readonly _tag: "Hold"
@@ -56,8 +57,6 @@ const orphanItem = (orphan: Orphan) => ({
 const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null =>
   value === null || value === undefined ? null : of(value)
 
-type Column<Item> = readonly [elementOid: number, of: (item: Item) => unknown]
-
 const { text, int4, int8, float8, bool, jsonb } = PgTypes.OID
 
 const closeColumns = {
@@ -93,7 +92,7 @@ const holdColumns = {
   ]
 } as const satisfies Record<string, Column<NewHold>>
 
-/** The parameters in the order of `columnsOf`. */
+/** The parameters in the order of `columnsOf`; the function skips what is null as a whole. */
 export const columnNames: ReadonlyArray<string> = [
   "p_organizations",
   "p_close_places",
@@ -104,23 +103,6 @@ export const columnNames: ReadonlyArray<string> = [
   "p_spender_places",
   "p_spenders"
 ]
-
-/** A column that is null for every item is null as a whole: the function skips what it is for. */
-const parameter = (elementOid: number, values: ReadonlyArray<unknown>): PgTypes.Parameter =>
-  Result.getOrThrow(
-    PgTypes.array(values.every((value) => value === null) ? null : values, elementOid)
-  )
-
-const columns = <Item>(
-  of: Readonly<Record<string, Column<Item>>>,
-  items: ReadonlyArray<Item>
-): ReadonlyArray<PgTypes.Parameter> =>
-  Object.values(of).map(([elementOid, read]) =>
-    parameter(
-      elementOid,
-      items.map((item) => read(item) ?? null)
-    )
-  )
 
 /** Whose a movement is: a position among the organisations, counted from 1. */
 export interface Placed<Item> {

@@ -76,6 +76,27 @@ const countAll = (jobPrefix: string) =>
 describeOnBoth(
   "the log of calls to vendors",
   (it) => {
+    it.effect("bodies of any shape are kept as they are, of polls and of others", () =>
+      Effect.gen(function* () {
+        yield* Effect.orDie(runMigrations)
+        const log = yield* CallLog
+        const bodies = [["x", [1, null]], "text", { a: { b: [] } }, 7, false, null, []]
+        for (const purpose of ["image", "poll"] as const) {
+          for (const [index, body] of bodies.entries()) {
+            yield* record(subjectOf(`shape-${purpose}`, purpose), callOf(`200 ${index}`, body))
+          }
+        }
+        yield* log.flush
+        for (const purpose of ["image", "poll"]) {
+          const rows = yield* kept(`shape-${purpose}`)
+          assert.deepStrictEqual(
+            rows.map(({ purpose, outcome, answer, took }) => [purpose, outcome, answer, took]),
+            bodies.map((body, index) => [purpose, `200 ${index}`, body, 0n])
+          )
+        }
+      }).pipe(Effect.provide(layerLog))
+    )
+
     it.effect("polls with the same end are one row until something else happens", () =>
       Effect.gen(function* () {
         yield* Effect.orDie(runMigrations)
