@@ -37,7 +37,10 @@ export const makeFibers = Effect.gen(function* () {
       Effect.suspend(() =>
         isClosed
           ? Effect.interrupt
-          : Effect.map(Effect.forkDetach(effect, { startImmediately: true }), entered)
+          : // Nobody may come between its start and its entry, or the end would not wait for it.
+            Effect.uninterruptible(
+              Effect.map(Effect.forkDetach(effect, { startImmediately: true }), entered)
+            )
       ),
     fork: (effect) => {
       if (!isClosed) entered(runFork(effect))
