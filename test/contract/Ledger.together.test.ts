@@ -1,15 +1,10 @@
 /** Movements of several organisations that share a call. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber } from "effect"
 import { type Moved, type Movement, moveTogether } from "../../src/postgres/ledgerBatch.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
-import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
-import { layerStoresOn, organization, usageOf } from "../support/ledger.ts"
-
-const layerShared = Layer.unwrap(
-  Effect.map(temporaryServerDatabase, (url) => layerStoresOn(layerDatabaseAt(url)))
-)
+import { layerStoresOnServer, organization, usageOf } from "../support/ledger.ts"
 
 const everywhere = { concurrency: "unbounded" } as const
 
@@ -20,7 +15,7 @@ const told = (moved: Moved) =>
     ? [moved.outcome, moved.available, moved.cap, moved.used]
     : [moved.outcome, moved.state, moved.captured, moved.overage]
 
-layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "a ledger with several organisations in a call",
   (it) => {
     it.effect("answers each by its own money, members, holds and keys", () =>

@@ -1,23 +1,18 @@
 /** What PostgreSQL reads for a page of the journal, seen from its own statistics. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
-import { layerStoresOn, organization } from "../support/ledger.ts"
+import { layerStoresOnServer, organization } from "../support/ledger.ts"
 
 const ONE_CONNECTION = 1
 const JOBS = 3000
 const PAGES = 5
 const LIMIT = 10
 
-const layerFresh = Layer.unwrap(
-  Effect.map(temporaryServerDatabase, (url) => layerStoresOn(layerDatabaseAt(url, ONE_CONNECTION)))
-)
-
 const Reads = Schema.Tuple([Schema.Struct({ rows: Schema.BigInt })])
 
-layer(layerFresh, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout: "60 seconds" })(
   "the plans of the journal",
   (it) => {
     it.effect("read as much for a page as stands on it, however long the books are", () =>

@@ -1,21 +1,15 @@
 /** What PostgreSQL reads for a movement of money, seen from its own statistics. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
-import { layerStoresOn, organization, usageOf } from "../support/ledger.ts"
+import { layerStoresOnServer, organization, usageOf } from "../support/ledger.ts"
 
 const ONE_CONNECTION = 1
 
-/** A database nobody has analysed: its plans are made of guesses, and kept. */
-const layerFresh = Layer.unwrap(
-  Effect.map(temporaryServerDatabase, (url) => layerStoresOn(layerDatabaseAt(url, ONE_CONNECTION)))
-)
-
 const Indexes = Schema.Array(Schema.Struct({ name: Schema.String, read: Schema.BigInt }))
 
-layer(layerFresh, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout: "60 seconds" })(
   "the plans of the ledger",
   (it) => {
     it.effect("look rows up by their key, not through all of an organisation or table", () =>

@@ -3,17 +3,12 @@
  * other. Seen from what is locked while the second row cannot be had.
  */
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Schedule, Schema } from "effect"
+import { Deferred, Effect, Fiber, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
-import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
-import { layerStoresOn, organization } from "../support/ledger.ts"
+import { layerStoresOnServer, organization } from "../support/ledger.ts"
 import { submittedTasks } from "../support/tasks.ts"
-
-const layerShared = Layer.unwrap(
-  Effect.map(temporaryServerDatabase, (url) => layerStoresOn(layerDatabaseAt(url)))
-)
 
 type Table = "pools" | "tasks"
 
@@ -63,7 +58,7 @@ const byOrganization = (
   other: { readonly organizationId: string }
 ): number => (one.organizationId < other.organizationId ? -1 : 1)
 
-layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "rows of several organisations are locked in order",
   (it) => {
     it.effect("by acceptances", () =>

@@ -5,7 +5,13 @@ import { Access } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
 import type { MemoryStore } from "../../src/testing/memory/MemoryStore.ts"
 import { layerStoresMemory, type StoresMemory } from "../../src/testing/memory/stores.ts"
-import { type Database, type DatabaseKind, layerDatabase } from "./databases.ts"
+import {
+  type Database,
+  type DatabaseKind,
+  layerDatabase,
+  layerDatabaseAt,
+  temporaryServerDatabase
+} from "./databases.ts"
 
 const secrets = { masterKey: Redacted.make(new Uint8Array(32).fill(7)), adminToken: null }
 
@@ -64,6 +70,14 @@ export const organization = Effect.fnUntraced(function* (amountNano: bigint, mem
 /** Every store on a database. */
 export const layerStoresOn = <E>(database: Layer.Layer<Database, E>) =>
   layerStores(secrets).pipe(Layer.provideMerge(database))
+
+/** Every store on a fresh database of the run's server, which nobody has analysed. */
+export const layerStoresOnServer = (maxConnections?: number) =>
+  Layer.unwrap(
+    Effect.map(temporaryServerDatabase, (url) =>
+      layerStoresOn(layerDatabaseAt(url, maxConnections))
+    )
+  )
 
 /** Every store on an empty database of its own. */
 export const layerLedgerOn = (kind: DatabaseKind) => layerStoresOn(layerDatabase(kind))
