@@ -33,7 +33,9 @@ const plan = {
 }
 
 const MAX_GROWTH = 0.1
-const SAMPLE_EVERY = "5 seconds"
+/** Samples of a run, at least. */
+const SAMPLES = 60
+const MAX_SAMPLE_SECONDS = 5
 /** Until this share of the time caches fill and code is compiled; memory is compared from then on. */
 const SETTLED_SHARE = 1 / 3
 /** Compared are this share of the time after that, and the same at the end. */
@@ -135,7 +137,10 @@ const program = Effect.gen(function* () {
   const sampling = yield* Effect.gen(function* () {
     const seconds = ((yield* Clock.currentTimeMillis) - start) / 1000
     samples.push({ seconds, megabytes: yield* residentMegabytes(pid) })
-  }).pipe(Effect.repeat(Schedule.fixed(SAMPLE_EVERY)), Effect.forkScoped)
+  }).pipe(
+    Effect.repeat(Schedule.fixed(Duration.seconds(Math.min(MAX_SAMPLE_SECONDS, total / SAMPLES)))),
+    Effect.forkScoped
+  )
   const telling = yield* Effect.gen(function* () {
     const open = yield* FiberSet.size(clients)
     const seconds = ((yield* Clock.currentTimeMillis) - start) / 1000
