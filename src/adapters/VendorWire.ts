@@ -3,7 +3,7 @@
  * of events, and whatever stands between them and the adapter is paid for by every order.
  */
 import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
-import { Agent, type Dispatcher } from "undici"
+import { Agent, type Dispatcher, interceptors } from "undici"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
@@ -248,7 +248,9 @@ export const layerVendorWireWith = (makeTurns: () => LargeAnswers) =>
         Effect.sync(() => new Agent({ headersTimeout: 0, bodyTimeout: 0 })),
         (agent) => Effect.promise(() => agent.destroy())
       )
-      return VendorWire.of({ exchange: makeExchange(agent, makeTurns()), open: makeOpen(agent) })
+      // Vendors compress although they are not asked to; what an answer becomes is bounded as it is read.
+      const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
+      return VendorWire.of({ exchange: makeExchange(reader, makeTurns()), open: makeOpen(reader) })
     })
   )
 

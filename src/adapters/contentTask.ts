@@ -1,5 +1,6 @@
 /** What the task interfaces with content blocks have in common: vp_a, vp_b and the relay's. */
 import { Schema } from "effect"
+import { WebAddress } from "../domain/text.ts"
 import type { VideoBlock } from "../domain/VideoRequest.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { errorText } from "./errorText.ts"
@@ -15,7 +16,7 @@ const ContentTask = Schema.Struct({
   duration: Schema.optional(Schema.Unknown),
   error: Schema.optional(Schema.Unknown)
 })
-const Content = Schema.Struct({ video_url: Schema.NonEmptyString })
+const Content = Schema.Struct({ video_url: WebAddress })
 
 export const isContentTask = Schema.is(ContentTask)
 const isContent = Schema.is(Content)

@@ -44,14 +44,24 @@ export const flatFailure = (account: ChannelAccount, answer: VendorAnswer): Vend
   return refusal(account, answer, { effectiveStatus: effectiveStatus(answer, code) })
 }
 
-/** The refusal of a job that failed at once or later, told by `{code, message}` inside the answer. */
+/** The vendor's verdict on a job that failed, told by `{code, message}` inside the answer. */
 export const failedJob = (
   account: ChannelAccount,
   answer: VendorAnswer,
   job: unknown
 ): VendorFailure => {
   const { code, message } = wordsOf(job)
+  return refusal(account, answer, {
+    message: message ?? "The vendor failed to do the job",
+    effectiveStatus: statusOfWord(code),
+    isVerdict: true
+  })
+}
+
+/** An answer of success without a product: refused where it says why, lost where it does not. */
+export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
+  const { code, message } = wordsOf(answer.body)
   return code === null && message === null
-    ? brokenAnswer(account, answer)
-    : refusal(account, answer, { message, effectiveStatus: statusOfWord(code) })
+    ? brokenAnswer(answer)
+    : refusal(account, answer, { effectiveStatus: statusOfWord(code) })
 }

@@ -1,5 +1,6 @@
 /** ip_a: the common standard form; everything but `model` passes through unchanged. */
 import { Effect } from "effect"
+import { imageCount } from "../domain/ImageRequest.ts"
 import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
 import { VendorLimits } from "./limits.ts"
 import { readStandardImages } from "./standardImages.ts"
@@ -17,7 +18,8 @@ export const makeIpA = Effect.gen(function* () {
       ...order.body,
       model: order.upstreamModel
     })
-    return yield* readStandardImages(account, yield* sendOutlined(wire, request, limits.image))
+    const answer = yield* sendOutlined(wire, request, limits.image)
+    return yield* readStandardImages(account, answer, limits.image, imageCount(order.body))
   })
 
   return { generate } satisfies ImageAdapter

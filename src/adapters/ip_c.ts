@@ -34,7 +34,8 @@ export const makeIpC = Effect.gen(function* () {
       model: order.upstreamModel,
       n: imageCount(order.body)
     })
-    return yield* readStandardImages(account, yield* sendOutlined(wire, request, limits.image))
+    const answer = yield* sendOutlined(wire, request, limits.image)
+    return yield* readStandardImages(account, answer, limits.image, imageCount(order.body))
   })
 
   return { generate } satisfies ImageAdapter

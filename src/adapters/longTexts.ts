@@ -3,6 +3,7 @@
  * told apart from its ends alone, and a short mark stands in its place.
  */
 import { isAscii } from "node:buffer"
+import { isWithin, type JsonBounds } from "../domain/jsonBounds.ts"
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -74,7 +75,10 @@ export interface Outline {
  * The JSON in the pieces, with a mark for each long text; null when it is no JSON, or must be decoded
  * whole to be known.
  */
-export const outlineOf = (chunks: ReadonlyArray<Uint8Array>): Outline | null => {
+export const outlineOf = (
+  chunks: ReadonlyArray<Uint8Array>,
+  bounds: JsonBounds
+): Outline | null => {
   const kept: Array<Buffer> = []
   let keptBytes = 0
   let isShortened = false
@@ -128,8 +132,10 @@ export const outlineOf = (chunks: ReadonlyArray<Uint8Array>): Outline | null => 
       if (keptBytes > MAX_REST) return null
     }
   }
+  const rest = Buffer.concat(kept)
+  if (!isWithin(rest, bounds)) return null
   try {
-    const value: unknown = JSON.parse(Buffer.concat(kept).toString())
+    const value: unknown = JSON.parse(rest.toString())
     return { value, isShortened }
   } catch {
     return null

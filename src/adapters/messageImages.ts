@@ -1,14 +1,16 @@
 /** Images asked for by a message in the cloud vendor's envelope: ip_b, and a family of the relay. */
 import { Clock, Duration, Effect, Result, Schema } from "effect"
 import { imageCount, referenceImages } from "../domain/ImageRequest.ts"
-import { type VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
+import { JobId, WebAddress } from "../domain/text.ts"
+import { type VendorFailure, VendorLost, VendorRefused } from "../domain/VendorOutcome.ts"
 import { CurrentCallSubjects } from "../services/CallLog.ts"
 import type { ChannelAccount, ImageOrder, ImageResult } from "../services/ProtocolAdapter.ts"
 import { saysError } from "./errorText.ts"
-import { failedJob, flatFailure } from "./flatErrors.ts"
+import { emptyAnswer, failedJob, flatFailure } from "./flatErrors.ts"
 import type { VendorLimits } from "./limits.ts"
+import { noteSurplus } from "./standardImages.ts"
 import type { VendorWire } from "./VendorWire.ts"
-import { refusal, send, timedOut, type VendorAnswer } from "./vendorHttp.ts"
+import { brokenAnswer, refusal, send, timedOut, type VendorAnswer } from "./vendorHttp.ts"
 import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas
@@ -24,14 +26,15 @@ const Output = Schema.Struct({
 const Choice = Schema.Struct({
   message: Schema.Struct({ content: Schema.Array(Schema.Unknown) })
 })
-const Image = Schema.Struct({ image: Schema.NonEmptyString })
-const OldResult = Schema.Struct({ url: Schema.NonEmptyString })
+const Image = Schema.Struct({ image: WebAddress })
+const OldResult = Schema.Struct({ url: WebAddress })
 
 const isOutput = Schema.is(Output)
 const isChoice = Schema.is(Choice)
 const isImage = Schema.is(Image)
 const isOldResult = Schema.is(OldResult)
 const isText = Schema.is(Schema.NonEmptyString)
+const isJobId = Schema.is(JobId)
 const isFlag = Schema.is(Schema.Boolean)
 const isWhole = Schema.is(Schema.Int)
 
@@ -94,14 +97,13 @@ const readAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
 ): Images | { readonly taskId: string } => {
-  if (answer.status < 300 && saysError(answer.body)) return Result.fail(refusal(account, answer))
-  if (answer.status >= 300 || !isOutput(answer.body)) {
-    return Result.fail(flatFailure(account, answer))
-  }
-  const urls = imagesIn(answer.body)
+  if (answer.status >= 300) return Result.fail(flatFailure(account, answer))
+  const urls = isOutput(answer.body) ? imagesIn(answer.body) : []
   if (urls.length > 0) return Result.succeed(urls)
+  if (saysError(answer.body)) return Result.fail(refusal(account, answer))
+  if (!isOutput(answer.body)) return Result.fail(flatFailure(account, answer))
   const { task_id: taskId } = answer.body.output
-  return isText(taskId) ? { taskId } : Result.fail(failedJob(account, answer, answer.body))
+  return isJobId(taskId) ? { taskId } : Result.fail(emptyAnswer(account, answer))
 }
 
 const failedWords: ReadonlySet<unknown> = new Set(["FAILED", "CANCELED", "CANCELLED"])
@@ -113,21 +115,22 @@ const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null 
   if (failedWords.has(output.task_status)) return Result.fail(failedJob(account, answer, output))
   if (output.task_status !== "SUCCEEDED") return null
   const urls = imagesIn(answer.body)
-  return urls.length > 0 ? Result.succeed(urls) : Result.fail(failedJob(account, answer, output))
+  return urls.length > 0 ? Result.succeed(urls) : Result.fail(brokenAnswer(answer))
 }
 
 // Calls
 
-/** The same loss, with the job that can be looked for. */
-const ofJob = (upstreamId: string, lost: VendorLost): VendorLost =>
-  new VendorLost({
-    reason: lost.reason,
-    message: lost.message,
-    status: lost.status,
-    body: lost.body,
-    retryAfterSeconds: lost.retryAfterSeconds,
-    upstreamId
-  })
+/** The same failure, with the job that can be looked for. */
+const ofJob = (upstreamId: string, failure: VendorFailure): VendorFailure => {
+  switch (failure._tag) {
+    case "VendorLost":
+      return new VendorLost({ ...failure, message: failure.message, upstreamId })
+    case "VendorRefused":
+      return new VendorRefused({ ...failure, message: failure.message, upstreamId })
+    case "VendorUnreachable":
+      return failure
+  }
+}
 
 const ASK_INTERVAL = "2 seconds"
 
@@ -160,12 +163,14 @@ export const generateByMessages = Effect.fnUntraced(function* (
             orElse: () => Effect.fail(timedOut(timeout))
           }),
           Effect.flatMap(Effect.fromResult),
-          Effect.catchTag("VendorLost", (lost) => Effect.fail(ofJob(said.taskId, lost)))
+          Effect.mapError((failure) => ofJob(said.taskId, failure))
         )
       : yield* Effect.fromResult(said)
+  const ordered = imageCount(order.body)
+  yield* noteSurplus(account, images.length - ordered)
   return {
     created: Math.floor((yield* Clock.currentTimeMillis) / 1000),
-    data: images.map((url) => ({ url }))
+    data: images.slice(0, ordered).map((url) => ({ url }))
   }
 })
 

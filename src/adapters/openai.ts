@@ -13,12 +13,21 @@ import type {
   TextPiece
 } from "../services/ProtocolAdapter.ts"
 import { saysError } from "./errorText.ts"
-import { dataOf, withData } from "./eventBlocks.ts"
+import { dataOf, eventOf, heartbeat, withData } from "./eventBlocks.ts"
 import { VendorLimits } from "./limits.ts"
 import { standardUrl } from "./standardUrl.ts"
 import { chatUsage, embeddingUsage } from "./usage.ts"
 import { VendorWire } from "./VendorWire.ts"
-import { brokenAnswer, refusal, send, unusable, type VendorAnswer } from "./vendorHttp.ts"
+import {
+  boundsOf,
+  brokenAnswer,
+  parseBody,
+  refusal,
+  type SendOptions,
+  send,
+  unusable,
+  type VendorAnswer
+} from "./vendorHttp.ts"
 import { bearer, post } from "./vendorRequest.ts"
 import { sendForEvents } from "./vendorStream.ts"
 
@@ -31,10 +40,9 @@ const requestOf = (account: ChannelAccount, path: string, body: Fields) =>
 
 // From the vendor
 
-/** The answer where the list of that name has something in it. */
+/** The answer where the list of that name has something in it, whatever stands beside it. */
 const usable = (answer: VendorAnswer, list: "choices" | "data"): Fields | null => {
-  if (answer.status >= 300 || !Predicate.isObject(answer.body) || saysError(answer.body))
-    return null
+  if (answer.status >= 300 || !Predicate.isObject(answer.body)) return null
   const body: Fields = { ...answer.body }
   const entries = body[list]
   return Array.isArray(entries) && entries.length > 0 ? body : null
@@ -43,13 +51,9 @@ const usable = (answer: VendorAnswer, list: "choices" | "data"): Fields | null =
 const choicesOf = (body: Fields): ReadonlyArray<Fields> =>
   Array.isArray(body.choices) ? body.choices.filter(Predicate.isObject) : []
 
-const parsed = (data: string): Fields | null => {
-  try {
-    const value: unknown = JSON.parse(data)
-    return Predicate.isObject(value) ? { ...value } : null
-  } catch {
-    return null
-  }
+const parsed = (data: string, options: SendOptions): Fields | null => {
+  const value = parseBody(Buffer.from(data), boundsOf(options))
+  return Predicate.isObject(value) ? { ...value } : null
 }
 
 /** The event as the client gets it: without the usage that only the gateway asked for. */
@@ -61,13 +65,89 @@ const forClient = (event: Uint8Array, chunk: Fields, wanted: boolean): Uint8Arra
   return alone ? null : withData(event, JSON.stringify(rest))
 }
 
-const writtenIn = (chunk: Fields): number =>
-  choicesOf(chunk).reduce(
-    (sum, { delta, text }) => sum + writtenBytes(delta) + writtenBytes(text),
-    0
-  )
+/** Fields of an answer and of its choices that are about the text and none of it. */
+const aboutText: ReadonlySet<string> = new Set([
+  "choices",
+  "content_filter_results",
+  "created",
+  "finish_reason",
+  "logprobs",
+  "model",
+  "native_finish_reason",
+  "object",
+  "obfuscation",
+  "prompt_filter_results",
+  "provider",
+  "service_tier",
+  "stop_reason",
+  "system_fingerprint",
+  "usage"
+])
 
-const plainPiece = (event: Uint8Array): TextPiece => ({ event, usage: null, outputBytes: 0 })
+const writtenBeside = (fields: Fields): number =>
+  writtenBytes(Object.fromEntries(Object.entries(fields).filter(([name]) => !aboutText.has(name))))
+
+/** Bytes of text in an answer or a part of one, wherever they stand in it. */
+const writtenIn = (body: Fields): number =>
+  [body.choices]
+    .flat()
+    .reduce<number>(
+      (sum, choice) =>
+        sum + (Predicate.isObject(choice) ? writtenBeside({ ...choice }) : writtenBytes(choice)),
+      writtenBeside(body)
+    )
+
+/** What is no part of an answer as we know it is text of its own size, unless it says nothing. */
+const strangePiece = (event: Uint8Array, said: Fields | null): TextPiece => ({
+  event,
+  usage: null,
+  outputBytes: said === null || writtenIn(said) > 0 ? event.byteLength : 0
+})
+
+const isToolCalls = (value: unknown): value is ReadonlyArray<object> =>
+  Array.isArray(value) && value.every(Predicate.isObject)
+
+/** A message as a piece of one: what it calls is numbered there. */
+const deltaOf = (message: unknown): unknown => {
+  if (!Predicate.isObject(message)) return {}
+  const delta: Fields = { ...message }
+  return isToolCalls(delta.tool_calls)
+    ? { ...delta, tool_calls: delta.tool_calls.map((call, index) => ({ index, ...call })) }
+    : delta
+}
+
+/** A whole answer as the events of one, for a client that asked for events. */
+const piecesOf = (whole: Fields, wantsUsage: boolean): ReadonlyArray<TextPiece> => {
+  const { usage, choices: _, ...head } = whole
+  const object = "chat.completion.chunk"
+  const choices = choicesOf(whole).map(({ message, ...choice }) => ({
+    ...choice,
+    delta: deltaOf(message)
+  }))
+  const said: TextPiece = {
+    event: eventOf(JSON.stringify({ ...head, object, choices })),
+    usage: chatUsage(usage),
+    outputBytes: writtenIn(whole)
+  }
+  const counted = { ...head, object, choices: [], usage }
+  return wantsUsage && usage !== undefined
+    ? [
+        { ...said, usage: null },
+        { ...said, event: eventOf(JSON.stringify(counted)), outputBytes: 0 }
+      ]
+    : [said]
+}
+
+/** An error that came as an event, as the answer it would have been by itself. */
+const answerIn = (chunk: Fields, event: Uint8Array): VendorAnswer => ({
+  status: 200,
+  sent: null,
+  body: chunk,
+  bytes: event.byteLength,
+  digest: () => null,
+  requestId: null,
+  retryAfterSeconds: null
+})
 
 /**
  * Knows when all that was ordered has been said, whether or not the vendor ends in good form, and
@@ -118,10 +198,7 @@ export const makeOpenAi = Effect.gen(function* () {
     return {
       result,
       usage: chatUsage(result.usage),
-      outputBytes: choicesOf(result).reduce(
-        (sum, { message, text }) => sum + writtenBytes(message) + writtenBytes(text),
-        0
-      )
+      outputBytes: writtenIn(result)
     } satisfies TextAnswer
   })
 
@@ -140,15 +217,22 @@ export const makeOpenAi = Effect.gen(function* () {
     const end: { failure: VendorFailure | null } = { failure: null }
     const takeEvent = (event: Uint8Array): Effect.Effect<"next" | "last"> => {
       const data = dataOf(event)
-      if (data?.trim() === "[DONE]") {
+      if (data === null) {
+        return Effect.as(take({ event: heartbeat, usage: null, outputBytes: 0 }), "next")
+      }
+      if (data.trim() === "[DONE]") {
         progress.end()
         return Effect.succeed("last")
       }
-      const chunk = data === null ? null : parsed(data)
-      if (chunk === null) return Effect.as(take(plainPiece(event)), "next")
-      if (saysError(chunk)) {
-        end.failure = refusal(account, { status: 200, body: chunk, retryAfterSeconds: null })
-        return Effect.succeed("last")
+      const chunk = parsed(data, limits.stream)
+      if (chunk !== null && saysError(chunk)) {
+        end.failure = refusal(account, answerIn(chunk, event))
+        return choicesOf(chunk).length === 0
+          ? Effect.succeed("last")
+          : Effect.as(take(strangePiece(event, chunk)), "last")
+      }
+      if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
+        return Effect.as(take(strangePiece(event, chunk)), "next")
       }
       const seen = progress.see(chunk)
       return Effect.as(take({ event: forClient(event, chunk, wantsUsage), ...seen }), "next")
@@ -158,11 +242,13 @@ export const makeOpenAi = Effect.gen(function* () {
         progress.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )
     )
-    if (answer !== null && !answer.streamed) return yield* Effect.fail(unusable(account, answer))
-    if (end.failure !== null) return yield* Effect.fail(end.failure)
-    if (answer !== null && !progress.isComplete()) {
-      return yield* Effect.fail(brokenAnswer(account, { ...answer, body: null }))
+    if (answer !== null && !answer.streamed) {
+      const whole = usable(answer, "choices")
+      if (whole === null) return yield* Effect.fail(unusable(account, answer))
+      return yield* Effect.forEach(piecesOf(whole, wantsUsage), take, { discard: true })
     }
+    if (end.failure !== null) return yield* Effect.fail(end.failure)
+    if (answer !== null && !progress.isComplete()) return yield* brokenAnswer(answer)
   })
 
   const embed: TextAdapter["embed"] = Effect.fnUntraced(function* (

@@ -3,6 +3,7 @@ import { Cause, Clock, Effect, Exit, Predicate, References } from "effect"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../services/CallLog.ts"
 import { plainAddress, redact } from "./redaction.ts"
+import { spellings } from "./scrub.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
 /** A whole answer: its status, its JSON decoded, and how many bytes that was. */
@@ -23,19 +24,15 @@ const harmless: ReadonlySet<string> = new Set([
   "x-dashscope-async"
 ])
 
-/** Each as it went out, without `Bearer` and the like, and as it stands in an address. */
+/** Each as it went out, without `Bearer` and the like, in every spelling. */
 const secretsOf = ({ headers }: VendorRequest): ReadonlyArray<string> => {
   const secrets = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
     if (harmless.has(name)) continue
     const token = value.slice(value.indexOf(" ") + 1)
     // What holds the token is masked with it.
-    for (const secret of token === "" ? [value] : [token]) {
-      secrets.add(secret)
-      secrets.add(encodeURIComponent(secret.toWellFormed()))
-    }
+    for (const spelling of spellings(token === "" ? value : token)) secrets.add(spelling)
   }
-  secrets.delete("")
   return [...secrets]
 }
 

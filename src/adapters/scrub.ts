@@ -4,11 +4,33 @@ import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 
 const MASK = "[redacted]"
 
-/** A secret as it stands in plain text, in JSON that is quoted in a text, and in an address. */
-const spellings = (secret: string): ReadonlyArray<string> =>
+/** Shorter secrets would be found in any encoded text. */
+const ENCODED_LENGTH = 8
+
+/**
+ * What stands in base64 for a secret within a longer text, such as a header: which characters these
+ * are depends on how many bytes come before it, and those at its ends hold bytes of others as well.
+ */
+const encodings = (secret: string): ReadonlyArray<string> =>
+  [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
+    const from = Math.ceil((before * 8) / 6)
+    const to = Math.floor((bytes.length * 8) / 6)
+    return [bytes.toString("base64").slice(from, to), bytes.toString("base64url").slice(from, to)]
+  })
+
+/** A secret as it stands in plain text, in JSON that is quoted in a text, in an address, and encoded. */
+export const spellings = (secret: string): ReadonlyArray<string> =>
   secret === ""
     ? []
-    : [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())]
+    : [
+        ...new Set([
+          secret,
+          JSON.stringify(secret).slice(1, -1),
+          encodeURIComponent(secret.toWellFormed()),
+          ...(secret.length < ENCODED_LENGTH ? [] : encodings(secret))
+        ])
+      ]
 
 const secretsOf = ({ apiKey, appId }: ChannelAccount): ReadonlyArray<string> => [
   ...new Set([...spellings(Redacted.value(apiKey)), ...spellings(appId ?? "")])

@@ -1,34 +1,85 @@
 /** The answer of the common standard form, which ip_a and a family of the relay share. */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Metric, Predicate, Schema } from "effect"
+import { anyFields } from "../domain/passedOn.ts"
+import { mediaIn, WebAddress } from "../domain/text.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { surplusImages } from "../services/metrics.ts"
 import type { ChannelAccount, ImageResult } from "../services/ProtocolAdapter.ts"
 import { messageOf, saysError } from "./errorText.ts"
-import { decodedWhole, refusal, unusable, type VendorAnswer } from "./vendorHttp.ts"
+import { markedBytes } from "./longTexts.ts"
+import {
+  decodedWhole,
+  refusal,
+  type SendOptions,
+  unusable,
+  type VendorAnswer
+} from "./vendorHttp.ts"
 
-const Answer = Schema.StructWithRest(
-  Schema.Struct({
-    created: Schema.optional(Schema.Unknown),
-    data: Schema.Array(Schema.Unknown)
-  }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
+type Fields = Readonly<Record<string, unknown>>
+
+const isAnswer = Schema.is(
+  Schema.StructWithRest(Schema.Struct({ data: Schema.Array(Schema.Unknown) }), anyFields)
 )
-
-const isAnswer = Schema.is(Answer)
+/** Some vendors put the image itself into the address. */
+const Address = Schema.Union([
+  WebAddress,
+  Schema.String.check(Schema.isPattern(/^data:image\//i, { expected: "an image as a data URL" }))
+])
 const isImage = Schema.is(
   Schema.Union([
-    Schema.Struct({ url: Schema.NonEmptyString }),
-    Schema.Struct({ b64_json: Schema.NonEmptyString })
+    Schema.StructWithRest(Schema.Struct({ b64_json: Schema.NonEmptyString }), anyFields),
+    Schema.StructWithRest(Schema.Struct({ url: Address }), anyFields)
   ])
 )
 
-/** The answer when it holds an image; items refused beside it stay as they are. */
-const toResult = (answer: VendorAnswer): typeof Answer.Type | null =>
-  answer.status < 300 &&
-  !saysError(answer.body) &&
-  isAnswer(answer.body) &&
-  answer.body.data.some((item) => isImage(item))
-    ? answer.body
-    : null
+/** Fields of the answer and of its images that can hold an image. */
+const imageFields: ReadonlySet<string> = new Set(["data", "url", "b64_json"])
+
+const address = /https?:\/\//i
+
+/** True for a value in which no image can be: no address, no encoded data. */
+const isHarmless = (value: unknown): boolean => {
+  if (typeof value === "string") {
+    return !address.test(value) && mediaIn(value).length === 0 && markedBytes(value) === null
+  }
+  if (Array.isArray(value)) return value.every(isHarmless)
+  return !Predicate.isObject(value) || Object.values(value).every(isHarmless)
+}
+
+/** Without other fields in which images could be, beside those that are paid for; itself if none is. */
+const plain = (fields: Fields): Fields => {
+  const kept = Object.entries(fields).filter(
+    ([name, value]) => imageFields.has(name) || isHarmless(value)
+  )
+  return kept.length === Object.keys(fields).length ? fields : Object.fromEntries(kept)
+}
+
+interface Images {
+  readonly result: Fields
+  /** Images that came beyond those ordered, and are left out. */
+  readonly surplus: number
+  /** Whether the answer is the result as it came. */
+  readonly isUnchanged: boolean
+}
+
+/** The images of an answer, as many as were ordered, with what else it tells about them. */
+const imagesIn = ({ status, body }: VendorAnswer, ordered: number): Images | null => {
+  if (status >= 300 || !isAnswer(body) || !body.data.some(isImage)) return null
+  let left = ordered
+  const data = body.data.flatMap((item) => {
+    if (!isImage(item)) return isHarmless(item) ? [item] : []
+    left -= 1
+    return left < 0 ? [] : [plain(item)]
+  })
+  const fields = plain(body)
+  const isSame =
+    data.length === body.data.length && data.every((item, at) => item === body.data[at])
+  return {
+    result: { ...fields, data },
+    surplus: Math.max(0, -left),
+    isUnchanged: isSame && fields === body
+  }
+}
 
 /** Where every image was refused on its own, the first one speaks for the order. */
 const failure = (account: ChannelAccount, answer: VendorAnswer) => {
@@ -38,18 +89,35 @@ const failure = (account: ChannelAccount, answer: VendorAnswer) => {
     : refusal(account, answer, { message: messageOf(refused) })
 }
 
+/** Tells the operator of images that a vendor made and nobody ordered. */
+export const noteSurplus = (account: ChannelAccount, images: number): Effect.Effect<void> =>
+  images <= 0
+    ? Effect.void
+    : Metric.update(
+        Metric.withAttributes(surplusImages, { channel: account.channelId }),
+        images
+      ).pipe(
+        Effect.andThen(Effect.logWarning("a vendor made more images than were ordered")),
+        Effect.annotateLogs({ channel: account.channelId, images })
+      )
+
 /** Passes the answer on when it holds an image; a missing time is filled in with ours. */
 export const readStandardImages = Effect.fnUntraced(function* (
   account: ChannelAccount,
-  answer: VendorAnswer
+  answer: VendorAnswer,
+  options: SendOptions,
+  ordered: number
 ): Effect.fn.Return<ImageResult, VendorFailure> {
-  const result = toResult(answer)
-  const isComplete = Number.isSafeInteger(result?.created)
+  const images = imagesIn(answer, ordered)
+  const isComplete = Number.isSafeInteger(images?.result.created)
   if (answer.passed !== undefined) {
-    return isComplete ? answer.passed : yield* readStandardImages(account, decodedWhole(answer))
+    return isComplete && images?.isUnchanged === true
+      ? answer.passed
+      : yield* readStandardImages(account, decodedWhole(answer, options), options, ordered)
   }
-  if (result === null) return yield* Effect.fail(failure(account, answer))
+  if (images === null) return yield* Effect.fail(failure(account, answer))
+  yield* noteSurplus(account, images.surplus)
   return isComplete
-    ? result
-    : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
+    ? images.result
+    : { ...images.result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
 })

@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect, Exit, Scope } from "effect"
 import type { VendorLost, VendorUnreachable } from "../domain/VendorOutcome.ts"
 import { asVendorTime } from "../services/VendorTime.ts"
-import { makeEventReader } from "./eventBlocks.ts"
+import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
 import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"
 import {
@@ -16,7 +16,7 @@ import {
 } from "./vendorHttp.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-/** Of a stream the body is only how much came: nothing of what it said. */
+/** Of a stream the body is only how much came: nothing of what it said, and no digest. */
 export interface StreamedAnswer extends VendorAnswer {
   readonly streamed: boolean
 }
@@ -61,18 +61,41 @@ const lostAs = <A, R>(reading: Effect.Effect<A, WireFault, R>) =>
   Effect.catch(reading, lostOnTheWay)
 
 /** Reads an answer to its end, as it were no stream. */
-const readWhole = Effect.fnUntraced(function* (answer: OpenAnswer, maxBytes: number) {
-  const chunks: Array<Uint8Array> = []
-  let length = 0
+const readWhole = Effect.fnUntraced(function* (
+  answer: OpenAnswer,
+  begun: ReadonlyArray<Uint8Array>,
+  { body }: VendorRequest,
+  options: StreamOptions
+) {
+  const chunks = [...begun]
+  let length = begun.reduce((sum, chunk) => sum + chunk.byteLength, 0)
   for (;;) {
     const chunk = yield* lostAs(answer.read)
-    if (chunk === null || length > maxBytes) {
-      return yield* wholeAnswer({ ...answer, chunks, whole: chunk === null })
+    if (chunk === null || length > options.maxBytes) {
+      return yield* wholeAnswer({ ...answer, chunks, whole: chunk === null }, body, options)
     }
     chunks.push(chunk)
     length += chunk.byteLength
   }
 })
+
+/** The longest name of a field of events with its colon. */
+const FIELD_NAME_BYTES = 6
+/** A vendor that begins with more blanks than this begins with nothing. */
+const MAX_BLANKS = 4096
+
+/**
+ * True when an answer is read event by event. What it begins with tells, as vendors leave out or
+ * mix up the content type: a text in JSON is no stream, and fields of events are one. Null while too
+ * little has come to tell.
+ */
+const isStream = (contentType: unknown, begun: ReadonlyArray<Uint8Array>): boolean | null => {
+  const bytes = Buffer.concat(begun)
+  const text = bytes.toString().trimStart()
+  const enough = isEventStream(contentType) ? 1 : FIELD_NAME_BYTES
+  if (text.length < enough && bytes.length < MAX_BLANKS) return null
+  return isEventStream(contentType) ? !/^[{[]/.test(text) : startsEvents(text)
+}
 
 interface Exchanged {
   readonly answer: StreamedAnswer
@@ -89,12 +112,20 @@ const exchange = Effect.fnUntraced(function* (
   const throughout = makePatience(options.timeout)
   const atFirst = makePatience(options.begin)
   const response = yield* throughout(atFirst(lostAs(wire.open(request))))
-  if (response.status >= 300 || !isEventStream(response.headers["content-type"])) {
-    const answer = yield* throughout(atFirst(readWhole(response, options.maxBytes)))
+  const more = lostAs(response.read)
+  const begun: Array<Uint8Array> = []
+  const { "content-type": contentType } = response.headers
+  let streamed = response.status < 300 ? isStream(contentType, begun) : false
+  while (streamed === null) {
+    const chunk = yield* throughout(atFirst(more))
+    if (chunk !== null) begun.push(chunk)
+    streamed = isStream(contentType, begun) ?? (chunk === null ? isEventStream(contentType) : null)
+  }
+  if (!streamed) {
+    const answer = yield* throughout(atFirst(readWhole(response, begun, request, options)))
     return { answer: { ...answer, streamed: false }, ending: null }
   }
 
-  const more = lostAs(response.read)
   const moreSoon = Effect.suspend(() => makePatience(options.idle)(more))
   const reader = makeEventReader()
   const head = headOf(response)
@@ -106,22 +137,32 @@ const exchange = Effect.fnUntraced(function* (
     }
     return "next"
   })
+  const ended = (ending: Exchanged["ending"]): Exchanged => ({
+    answer: {
+      ...head,
+      sent: request.body,
+      body: seen,
+      bytes: seen.bytes,
+      digest: () => null,
+      streamed: true
+    },
+    ending
+  })
   for (;;) {
-    const chunk = yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon)
+    const chunk = begun.shift() ?? (yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon))
     if (chunk === null) break
     seen.bytes += chunk.byteLength
     const events = reader.push(chunk)
     if (events === null || seen.bytes > options.maxBytes) {
-      return yield* Effect.fail(tooLarge(head))
+      return yield* Effect.fail(tooLarge(head, seen.bytes))
     }
     if ((yield* takeAll(events)) === "last") {
-      const ending = Effect.repeat(response.read, { until: (chunk) => chunk === null })
-      return { answer: { ...head, body: seen, bytes: seen.bytes, streamed: true }, ending }
+      return ended(Effect.repeat(response.read, { until: (chunk) => chunk === null }))
     }
   }
   const rest = reader.rest()
   if (rest.length > 0) yield* takeAll([Buffer.concat([rest, utf8("\n\n")])])
-  return { answer: { ...head, body: seen, bytes: seen.bytes, streamed: true }, ending: null }
+  return ended(null)
 })
 
 /**

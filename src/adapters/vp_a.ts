@@ -46,7 +46,7 @@ export const makeVpA = Effect.gen(function* () {
       return yield* Effect.fail(unusable(account, answer))
     }
     const status = toTaskStatus(account, answer.body)
-    return status ?? (yield* brokenAnswer(account, answer))
+    return status ?? (yield* brokenAnswer(answer))
   })
 
   return { submit, poll } satisfies VideoAdapter

@@ -48,7 +48,7 @@ export const makeVpB = Effect.gen(function* () {
       return yield* Effect.fail(unusable(account, answer))
     }
     const status = toTaskStatus(account, answer.body)
-    return status ?? (yield* brokenAnswer(account, answer))
+    return status ?? (yield* brokenAnswer(answer))
   })
 
   return { submit, poll } satisfies VideoAdapter

@@ -1,6 +1,6 @@
 /** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
 import { Effect, Result, Schema } from "effect"
-import { JobId } from "../domain/text.ts"
+import { JobId, WebAddress } from "../domain/text.ts"
 import type { VendorLost } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
 import type {
@@ -33,7 +33,7 @@ const Row = Schema.Struct({
   message: Schema.optional(Schema.Unknown),
   outputs: Schema.optional(Schema.Unknown)
 })
-const Video = Schema.Struct({ type: Schema.Literal("video"), url: Schema.NonEmptyString })
+const Video = Schema.Struct({ type: Schema.Literal("video"), url: WebAddress })
 
 export const isEnvelope = Schema.is(Envelope)
 const isSubmitted = Schema.is(Submitted)
@@ -165,7 +165,7 @@ const readRow = (
   if (rows.length === 0) return Result.succeed({ _tag: "Unknown" })
   const row = rows.filter(isRow).find((candidate) => candidate.id === id)
   const status = row === undefined ? null : toStatus(account, row)
-  return status === null ? Result.fail(brokenAnswer(account, answer)) : Result.succeed(status)
+  return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
 }
 
 // Calls
@@ -182,7 +182,7 @@ export const makeVpD = Effect.gen(function* () {
   /** HTTP 200 is not success here: only `code` 0 is. */
   const open = Effect.fnUntraced(function* (account: ChannelAccount, answer: VendorAnswer) {
     if (answer.status >= 300) return yield* Effect.fail(refused(account, answer))
-    if (!isEnvelope(answer.body)) return yield* brokenAnswer(account, answer)
+    if (!isEnvelope(answer.body)) return yield* brokenAnswer(answer)
     if (answer.body.code !== 0) return yield* Effect.fail(refused(account, answer))
     return answer.body.data
   })
@@ -197,7 +197,7 @@ export const makeVpD = Effect.gen(function* () {
     )
     const answer = yield* send(wire, request, limits.submit)
     const data = yield* open(account, answer)
-    if (!isSubmitted(data)) return yield* brokenAnswer(account, answer)
+    if (!isSubmitted(data)) return yield* brokenAnswer(answer)
     return data.id
   })
 

@@ -1,6 +1,6 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
 import { Effect, Redacted, Result, Schema } from "effect"
-import { JobId } from "../domain/text.ts"
+import { JobId, WebAddress } from "../domain/text.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
 import type {
@@ -25,7 +25,7 @@ const Polled = Schema.Struct({
   state: Schema.String,
   creations: Schema.optional(Schema.Unknown)
 })
-const Creation = Schema.Struct({ url: Schema.NonEmptyString })
+const Creation = Schema.Struct({ url: WebAddress })
 const Refused = Schema.Struct({ reason: Schema.String })
 const FailedSubmit = Schema.Struct({ state: Schema.Literal("failed") })
 const Coded = Schema.Struct({ err_code: Schema.NonEmptyString })
@@ -116,7 +116,8 @@ export const readSubmitted = (
 ): Result.Result<string, VendorFailure> => {
   if (answer.status >= 300) return Result.fail(failure(account, answer))
   if (isFailedSubmit(answer.body)) {
-    return Result.fail(refusal(account, answer, { message: failedMessage(answer.body) }))
+    const message = failedMessage(answer.body)
+    return Result.fail(refusal(account, answer, { message, isVerdict: true }))
   }
   return isSubmitted(answer.body)
     ? Result.succeed(answer.body.task_id)
@@ -142,7 +143,7 @@ export const readPolled = (
   if (body.state !== "success") return Result.succeed(inTheWorks(openWords, body.state))
   const creation = Array.isArray(body.creations) ? body.creations.find(isCreation) : undefined
   return creation === undefined
-    ? Result.fail(brokenAnswer(account, answer))
+    ? Result.fail(brokenAnswer(answer))
     : Result.succeed({
         _tag: "Succeeded",
         videoUrl: creation.url,

@@ -1,6 +1,6 @@
 /** vp_f: cloud tasks whose wire form depends on the model's kind; billed by ordered seconds. */
 import { Effect, Result, Schema } from "effect"
-import { JobId } from "../domain/text.ts"
+import { JobId, WebAddress } from "../domain/text.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, VideoAdapter, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { flatFailure } from "./flatErrors.ts"
@@ -27,6 +27,7 @@ const Polled = Schema.Struct({
 const isSubmitted = Schema.is(Submitted)
 const isPolled = Schema.is(Polled)
 const isText = Schema.is(Schema.NonEmptyString)
+const isAddress = Schema.is(WebAddress)
 
 // To the vendor
 
@@ -61,13 +62,13 @@ export const readPolled = (
   const { task_status: word, video_url: videoUrl, code, message } = answer.body.output
   if (word === "UNKNOWN") return Result.succeed({ _tag: "Unknown" })
   if (word === "SUCCEEDED") {
-    return isText(videoUrl)
+    return isAddress(videoUrl)
       ? Result.succeed({
           _tag: "Succeeded",
           videoUrl,
           usage: { completionTokens: null, outputSeconds: null }
         })
-      : Result.fail(brokenAnswer(account, answer))
+      : Result.fail(brokenAnswer(answer))
   }
   const fallback = Object.hasOwn(failedWords, word) ? failedWords[word] : undefined
   return Result.succeed(

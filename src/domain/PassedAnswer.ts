@@ -1,4 +1,4 @@
-/** A vendor's JSON for the client as it came: text of megabytes is neither decoded nor written anew. */
+/** JSON for a client in bytes: a vendor's as it came, whose megabytes are not decoded, or written before. */
 export class PassedAnswer {
   /** Bytes of the whole. */
   readonly bytes: number
@@ -13,3 +13,7 @@ export class PassedAnswer {
     this.letGo = letGo
   }
 }
+
+/** Writes an answer before it is paid for: nothing may fail between the charge and the client. */
+export const writtenAnswer = (body: Readonly<Record<string, unknown>>): PassedAnswer =>
+  new PassedAnswer([Buffer.from(JSON.stringify(body))])

@@ -235,7 +235,7 @@ export const estimateEmbedding = (body: EmbeddingBody): TokenCounts => ({
 })
 
 /** What a model wrote is found under any name here but these, which name or number the text. */
-const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "data", "index"])
+const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
 
 /** Bytes of text in a message, or in a piece of one, that a model wrote. */
 export const writtenBytes = (message: unknown): number => {

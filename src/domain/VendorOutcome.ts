@@ -8,14 +8,39 @@ import { UpstreamError } from "./Errors.ts"
 
 const retryAfterSeconds = Schema.NullOr(Schema.Int)
 
-/** The vendor answered with an error: no job exists. `body` is unchanged. */
+/**
+ * What is known of an answer that nobody got, so that an operator can claim by it at the vendor. Its
+ * digest is of the body's bytes; null where the body was not read to its end.
+ */
+export const AnswerTrace = Schema.Struct({
+  status: Schema.Int,
+  bytes: Schema.Int,
+  sha256: Schema.NullOr(Schema.String),
+  /** The vendor's own name of the request, where it told one. */
+  requestId: Schema.NullOr(Schema.String)
+})
+export type AnswerTrace = typeof AnswerTrace.Type
+
+const trace = {
+  /** The job's id at the vendor, where it was told. */
+  upstreamId: Schema.optionalKey(Schema.String),
+  answer: Schema.optionalKey(AnswerTrace)
+}
+
+/**
+ * The vendor answered with an error. `body` is unchanged, and null where the error stood in an answer
+ * of success: what else such an answer holds may be what was ordered.
+ */
 export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRefused", {
   /** HTTP status that describes the refusal: the vendor's own, or its code's where it says 200. */
   effectiveStatus: Schema.Int,
   status: Schema.Int,
   body: Schema.Unknown,
   message: Schema.String,
-  retryAfterSeconds
+  retryAfterSeconds,
+  /** Set where the vendor says of the job itself that it failed, and so that it is not billed. */
+  isVerdict: Schema.optionalKey(Schema.Boolean),
+  ...trace
 }) {}
 
 /** The request never reached the vendor: refused connection, unknown host, failed handshake. */
@@ -28,14 +53,24 @@ export class VendorUnreachable extends Schema.TaggedError<VendorUnreachable>()(
 export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   reason: Schema.Literals(["timeout", "connection_lost", "broken_answer"]),
   message: Schema.String,
+  /** Null when no answer began. */
   status: Schema.NullOr(Schema.Int),
-  body: Schema.Unknown,
   retryAfterSeconds,
-  /** The job's id at the vendor, where it had been told before the job was lost. */
-  upstreamId: Schema.optionalKey(Schema.String)
+  ...trace
 }) {}
 
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
+
+/** Why the vendor may have made a job that is not paid for, and what is known of it. */
+export interface Doubt {
+  readonly reason: string
+  readonly upstreamId: string | null
+  /** The answer that could not be used, where one came. */
+  readonly answer?: AnswerTrace
+}
+
+/** The vendor, or a proxy before it, stopped waiting; 524 is a content network's word for it. */
+export const timeouts: ReadonlySet<number> = new Set([408, 504, 524])
 
 const mirrored: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
 
@@ -46,38 +81,65 @@ const mirrored: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
 export const statusOfVendor = (vendorStatus: number): number => {
   if (mirrored.has(vendorStatus)) return vendorStatus
   if (vendorStatus === 429) return 503
-  return vendorStatus === 408 || vendorStatus === 504 ? 504 : 502
+  return timeouts.has(vendorStatus) ? 504 : 502
 }
 
-/** A vendor that failed inside or gave up waiting may have started the job: nobody should resend on its own. */
+/** Refusals of our own account at the vendor: wrong key, no money, not allowed. */
+const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
+
+/** Statuses below 500 of a vendor that stopped waiting, or that points to what it made. */
+const unsure: ReadonlySet<number> = new Set([303, 408, 499])
+
+/** A vendor that failed inside or gave up waiting may have started the job. */
 const inDoubt = (vendorStatus: number): boolean =>
-  vendorStatus === 408 || (vendorStatus >= 500 && vendorStatus !== 503)
+  unsure.has(vendorStatus) || (vendorStatus >= 500 && vendorStatus !== 503)
+
+/** Null when the vendor certainly made nothing. Only then may a client order again by itself. */
+export const doubtOf = (failure: VendorFailure): Doubt | null => {
+  if (failure._tag === "VendorUnreachable") return null
+  const { upstreamId = null, answer } = failure
+  const known = { upstreamId, ...(answer === undefined ? {} : { answer }) }
+  if (failure._tag === "VendorLost") return { reason: failure.reason, ...known }
+  return failure.isVerdict !== true && inDoubt(failure.effectiveStatus)
+    ? { reason: timeouts.has(failure.effectiveStatus) ? "timeout" : "vendor_error", ...known }
+    : null
+}
 
 /** What the client is told; `retryable` is false wherever a resend could be a second paid job. */
 export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
+  const retryable = doubtOf(failure) === null
   switch (failure._tag) {
     case "VendorRefused":
-      return new UpstreamError({
-        message: failure.message,
-        status: statusOfVendor(failure.effectiveStatus),
-        upstream: { status: failure.status, body: failure.body },
-        retryable: !inDoubt(failure.effectiveStatus),
-        retryAfterSeconds: failure.retryAfterSeconds
-      })
+      return aboutAccount.has(failure.effectiveStatus)
+        ? new UpstreamError({
+            message:
+              "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it",
+            status: 502,
+            upstream: { status: failure.status, body: null },
+            retryable: false,
+            retryAfterSeconds: null
+          })
+        : new UpstreamError({
+            message: failure.message,
+            status: statusOfVendor(failure.effectiveStatus),
+            upstream: { status: failure.status, body: failure.body },
+            retryable,
+            retryAfterSeconds: failure.retryAfterSeconds
+          })
     case "VendorUnreachable":
       return new UpstreamError({
         message: failure.message,
         status: 502,
         upstream: { status: null, body: null },
-        retryable: true,
+        retryable,
         retryAfterSeconds: null
       })
     case "VendorLost":
       return new UpstreamError({
         message: failure.message,
         status: failure.reason === "timeout" ? 504 : 502,
-        upstream: { status: failure.status, body: failure.body },
-        retryable: false,
+        upstream: { status: failure.status, body: null },
+        retryable,
         retryAfterSeconds: failure.retryAfterSeconds
       })
   }

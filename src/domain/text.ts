@@ -22,13 +22,27 @@ export const Prompt = Schema.String.check(
 /** The same text with what cannot be stored left out: for words that come from a vendor. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll("\u0000", "")
 
-/** A vendor's id of a job: something that can be kept and asked for again. */
-export const JobId = plainText(512)
+/** A vendor's id of a job: something that can be kept, and asked for again as a part of a path. */
+export const JobId = plainText(512).check(
+  Schema.isPattern(/^(?!\.{1,2}$)/, { expected: "an id that is no step of a path" })
+)
+
+/** An address that a client can load a film or a picture from. */
+export const WebAddress = Schema.String.check(
+  Schema.makeFilter((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
+    expected: "an http or https URL"
+  })
+)
 
 /** Longer texts in an answer are taken for media. */
 const MAX_STORED_TEXT = 16 * 1024
 
 const media = /data:[\w.+/-]*[^,\s]{0,100},|[A-Za-z0-9+/]{1024}/i
+const wholeMedia = /(?:data:[\w.+/-]*[^,\s]{0,100},[A-Za-z0-9+/=_-]*|[A-Za-z0-9+/=]{1024,})/gi
+
+/** The media in a text, as data URLs or in base64. */
+export const mediaIn = (text: string): ReadonlyArray<string> =>
+  media.test(text) ? (text.match(wholeMedia) ?? []) : []
 
 /** True for JSON with text in it that the database should not keep: media, or as long as such. */
 export const holdsLongText = (value: unknown): boolean => {

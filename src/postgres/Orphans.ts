@@ -3,6 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../domain/Errors.ts"
 import { isJobId } from "../domain/jobId.ts"
+import { AnswerTrace } from "../domain/VendorOutcome.ts"
 import { type OrphanRecord, Orphans } from "../services/Orphans.ts"
 import { cutPage, unknownCursor } from "../services/Page.ts"
 import { repeatable, rowsOf } from "./rows.ts"
@@ -26,6 +27,7 @@ export const OrphanRow = Schema.Struct({
   job: JobColumn,
   upstream_id: Schema.NullOr(Schema.String),
   reason: Schema.String,
+  answer: Schema.NullOr(AnswerTrace),
   amount: Schema.BigInt,
   created_at: Schema.Date,
   resolved_at: Schema.NullOr(Schema.Date),
@@ -34,7 +36,7 @@ export const OrphanRow = Schema.Struct({
 
 /** Columns of `OrphanRow`, of `orphans o JOIN holds h`. */
 export const orphanColumns =
-  "o.organization_id, o.hold_id, o.job, o.upstream_id, o.reason, h.amount, o.created_at, o.resolved_at, o.note"
+  "o.organization_id, o.hold_id, o.job, o.upstream_id, o.reason, o.answer, h.amount, o.created_at, o.resolved_at, o.note"
 
 export const toOrphan = (row: typeof OrphanRow.Type): OrphanRecord => ({
   id: row.hold_id,
@@ -42,6 +44,7 @@ export const toOrphan = (row: typeof OrphanRow.Type): OrphanRecord => ({
   job: toJob(row.job),
   upstreamId: row.upstream_id,
   reason: row.reason,
+  answer: row.answer,
   heldNano: row.amount,
   createdAt: row.created_at,
   resolvedAt: row.resolved_at,

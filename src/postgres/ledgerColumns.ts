@@ -2,7 +2,8 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Schema, Struct } from "effect"
 import { storable } from "../domain/text.ts"
-import type { Capture, HoldRequest, Orphan, Release } from "../services/Ledger.ts"
+import type { Doubt } from "../domain/VendorOutcome.ts"
+import type { Capture, HoldRequest, Release } from "../services/Ledger.ts"
 import { StoredAnswer } from "../services/Repeats.ts"
 import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
 import { type Column, columns, parameter } from "./typedColumns.ts"
@@ -48,9 +49,10 @@ const outcomeItem = (task: TaskOutcome) => ({
   error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
 })
 
-const orphanItem = (orphan: Orphan) => ({
+const orphanItem = (orphan: Doubt) => ({
   upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
-  reason: orphan.reason
+  reason: orphan.reason,
+  answer: orphan.answer
 })
 
 /** What `of` says of an item that has such a thing. */

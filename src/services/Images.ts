@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import type { ImageUnsupportedProtocol } from "../domain/Errors.ts"
 import { ImageQuote } from "../domain/ImagePricing.ts"
 import type { ImageBody } from "../domain/ImageRequest.ts"
-import { PassedAnswer } from "../domain/PassedAnswer.ts"
+import { PassedAnswer, writtenAnswer } from "../domain/PassedAnswer.ts"
 import { unitOf } from "../domain/Quote.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { Caller } from "./Access.ts"
@@ -34,7 +34,7 @@ export class Images extends Context.Service<
       caller: Caller,
       body: ImageBody,
       key: RequestKey | null
-    ): Effect.Effect<ImageResult, ImageRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<PassedAnswer, ImageRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/Images") {}
 
@@ -94,13 +94,17 @@ export const layerImages = Layer.effect(
               key
             })
             yield* failpoints.pass("image.held")
-            const result = yield* paidCall(
+            const { result, answer } = yield* paidCall(
               adapter
                 .generate(mounted.account, { upstreamModel: mounted.upstreamModel, body })
                 .pipe(
                   recordingCalls(callLog, [
                     { organizationId, jobId: id, purpose: "image", upstreamId: null }
-                  ])
+                  ]),
+                  Effect.map((result) => ({
+                    result,
+                    answer: result instanceof PassedAnswer ? result : writtenAnswer(result)
+                  }))
                 ),
               ({ error: _, ...how }) =>
                 failpoints
@@ -128,7 +132,7 @@ export const layerImages = Layer.effect(
             })
             if (closed.state !== "captured") return yield* givenUp()
             yield* failpoints.pass("image.captured")
-            return result
+            return answer
           }).pipe(Effect.scoped)
         )
       }

@@ -11,6 +11,7 @@ import type {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
+import type { Doubt } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "./Page.ts"
 import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./Repeats.ts"
 import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
@@ -54,12 +55,6 @@ export interface UsageEntry {
   readonly basis: string
 }
 
-/** Why the vendor may have made a job nobody paid for, and the vendor's id where it is known. */
-export interface Orphan {
-  readonly upstreamId: string | null
-  readonly reason: string
-}
-
 interface Close {
   readonly organizationId: string
   readonly holdId: string
@@ -81,7 +76,7 @@ export interface Capture extends Close {
 
 export interface Release extends Close {
   /** Recorded for the operator when the vendor may have made the job all the same. */
-  readonly orphan: Orphan | null
+  readonly orphan: Doubt | null
   /** The client's key may order anew: nothing came of this request. */
   readonly forgetKey: boolean
 }

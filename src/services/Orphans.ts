@@ -1,6 +1,7 @@
 /** Jobs a vendor may have made that nobody paid for: an operator asks the vendor about them. */
 import { Context, type Effect } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
+import type { AnswerTrace } from "../domain/VendorOutcome.ts"
 import type { VendorJob } from "./Ledger.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
@@ -11,6 +12,8 @@ export interface OrphanRecord {
   readonly job: VendorJob
   readonly upstreamId: string | null
   readonly reason: string
+  /** What is known of the vendor's answer that could not be used; null where none came. */
+  readonly answer: AnswerTrace | null
   readonly heldNano: bigint
   readonly createdAt: Date
   /** Since when an operator has seen to it. */

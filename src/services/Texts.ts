@@ -1,6 +1,7 @@
 /** Chat and embeddings: hold, ask, capture, answer. */
 import { Cause, Context, Deferred, Duration, Effect, Exit, Layer, type Stream } from "effect"
 import type { InvalidRequest, UpstreamError } from "../domain/Errors.ts"
+import { type PassedAnswer, writtenAnswer } from "../domain/PassedAnswer.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
 import type { TokenCounts } from "../domain/TokenPricing.ts"
 import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -10,7 +11,7 @@ import type { OrderRefusal } from "./Ordering.ts"
 import { makeOutlet } from "./Outlet.ts"
 import { chatRequest, embeddingRequest } from "./Pricing.ts"
 import type { TextAnswer, TextPiece } from "./ProtocolAdapter.ts"
-import { type AnswerBody, type KeyAlreadyUsed, Repeats, type RequestKey } from "./Repeats.ts"
+import { type KeyAlreadyUsed, Repeats, type RequestKey } from "./Repeats.ts"
 import { Settings } from "./Settings.ts"
 import { makeTextOrders, type TextJob } from "./textOrders.ts"
 
@@ -41,7 +42,7 @@ export class Texts extends Context.Service<
       caller: Caller,
       body: ChatBody,
       key: RequestKey | null
-    ): Effect.Effect<AnswerBody, TextRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<PassedAnswer, TextRefusal | KeyAlreadyUsed>
     /**
      * The same, answered with the vendor's first event. The vendor is read to its end whatever the
      * client does. A stream that breaks off is charged by the formula for what had been written, and
@@ -56,7 +57,7 @@ export class Texts extends Context.Service<
       caller: Caller,
       body: EmbeddingBody,
       key: RequestKey | null
-    ): Effect.Effect<AnswerBody, TextRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<PassedAnswer, TextRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/Texts") {}
 
@@ -78,12 +79,15 @@ export const layerTexts = Layer.effect(
       detached(
         Effect.gen(function* () {
           yield* hold(order)
-          const answer = yield* called(order, call)
+          const { made, answer } = yield* called(
+            order,
+            Effect.map(call, (made) => ({ made, answer: writtenAnswer(made.result) }))
+          )
           if (order.key !== null) {
-            yield* repeats.remember(order.caller.organizationId, order.key, answer.result)
+            yield* repeats.remember(order.caller.organizationId, order.key, answer)
           }
-          yield* capture(order, { ...answer, streamed: false })
-          return answer.result
+          yield* capture(order, { ...made, streamed: false })
+          return answer
         }).pipe(Effect.scoped)
       )
 

@@ -6,10 +6,11 @@
 import { Effect, Metric, Random } from "effect"
 import { nextPollSeconds, pauseSeconds } from "../domain/PollPace.ts"
 import { unitOf } from "../domain/Quote.ts"
+import type { Doubt } from "../domain/VendorOutcome.ts"
 import { kindOf } from "../domain/VideoKind.ts"
 import { chargeVideo, type VideoUsage } from "../domain/VideoPricing.ts"
 import { Failpoints } from "./Failpoints.ts"
-import { Ledger, type Orphan, type UsageEntry } from "./Ledger.ts"
+import { Ledger, type UsageEntry } from "./Ledger.ts"
 import { lateSuccesses, staleClaims, strangeStatusWords } from "./metrics.ts"
 import { noteCompletion } from "./noteCompletion.ts"
 import type { VideoStatus } from "./ProtocolAdapter.ts"
@@ -98,7 +99,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     task: ClaimedTask,
     errorCode: string,
     errorMessage: string,
-    withoutVerdict: { readonly orphan: Orphan; readonly lease: bigint } | null
+    withoutVerdict: { readonly orphan: Doubt; readonly lease: bigint } | null
   ) =>
     ledger
       .release({

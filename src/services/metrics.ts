@@ -61,6 +61,12 @@ export const completionLagSeconds = Metric.histogram("gateway_task_completion_la
   boundaries: [0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 900, 3600]
 })
 
+/** Label: `channel`. */
+export const surplusImages = Metric.counter("gateway_surplus_images_total", {
+  description: "Images that vendors made beyond those ordered, and that were not delivered",
+  incremental: true
+})
+
 /** Labels: `protocol`, `channel`. */
 export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_total", {
   description: "Vendor answers with a status word that is not documented; taken as processing",

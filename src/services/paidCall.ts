@@ -3,15 +3,20 @@ import { Cause, Effect, Result } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { withoutEchoes } from "../domain/echoes.ts"
 import { holdsLongText } from "../domain/text.ts"
-import { givenUp, upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
-import type { Orphan } from "./Ledger.ts"
+import {
+  type Doubt,
+  doubtOf,
+  givenUp,
+  upstreamErrorOf,
+  type VendorFailure
+} from "../domain/VendorOutcome.ts"
 import type { StoredAnswer } from "./Repeats.ts"
 
 /** How a hold is returned: what the client is told, and what an operator should know. */
 export interface GiveBack {
   readonly error: UpstreamError
   /** Set when the vendor may have made the job all the same. */
-  readonly orphan: Orphan | null
+  readonly orphan: Doubt | null
   /** Kept for repeats of the request. */
   readonly answer: StoredAnswer | null
   /** No job exists and the client may try again, so its key must not stand for this failure. */
@@ -30,8 +35,8 @@ const withoutMedia = (error: UpstreamError): UpstreamError =>
       })
     : error
 
-const giveBackOf = (error: UpstreamError, orphan: Orphan | null): GiveBack => {
-  const forgetKey = error.retryable && error.status >= 500
+const giveBackOf = (error: UpstreamError, orphan: Doubt | null): GiveBack => {
+  const forgetKey = orphan === null && error.status >= 500
   return {
     error,
     orphan,
@@ -41,7 +46,7 @@ const giveBackOf = (error: UpstreamError, orphan: Orphan | null): GiveBack => {
 }
 
 /** Given back because of trouble on our side, after the vendor may have started the job. */
-export const abandonedCall = (orphan: Orphan): GiveBack => giveBackOf(givenUp(), orphan)
+export const abandonedCall = (orphan: Doubt): GiveBack => giveBackOf(givenUp(), orphan)
 
 /** Makes the call once. On a failure `giveBack` returns the hold before the error is answered. */
 export const paidCall = <A>(
@@ -57,10 +62,7 @@ export const paidCall = <A>(
     }
     const failure = found.success
     const error = upstreamErrorOf(failure)
-    const orphan =
-      failure._tag === "VendorLost"
-        ? { upstreamId: failure.upstreamId ?? null, reason: failure.reason }
-        : null
+    const orphan = doubtOf(failure)
     return Effect.andThen(
       Effect.tapDefect(giveBack(giveBackOf(error, orphan)), abandon),
       Effect.fail(error)

@@ -171,7 +171,6 @@ export const vendor = {
         reason,
         message: "The connection to the vendor was lost before its answer was complete",
         status: null,
-        body: null,
         retryAfterSeconds: null
       })
     ),

@@ -50,7 +50,7 @@ export const imageOrder = (upstreamModel: string, body: ImageWords) => ({
 
 export const imageAdapterSuite = (subject: ImageSubject): void => {
   const { protocol, upstreamModel } = subject
-  const order = imageOrder(upstreamModel, { prompt: "x" })
+  const order = imageOrder(upstreamModel, { prompt: "x", n: 2 })
 
   const generateBroken = Effect.fnUntraced(function* (reply: Reply) {
     const vendor = yield* brokenVendor(reply)

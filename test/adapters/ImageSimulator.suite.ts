@@ -18,14 +18,14 @@ const refusedWords = [
   ["sim:refuse=402", 402, null],
   ["sim:rate", 429, 1],
   ["sim:http500", 500, null],
+  ["sim:refuse=504", 504, null],
   ["sim:redirect", 302, null]
 ] as const
 
 const lostWords = [
   ["sim:lost", "connection_lost"],
   ["sim:html", "broken_answer"],
-  ["sim:truncated", "broken_answer"],
-  ["sim:refuse=504", "timeout"]
+  ["sim:truncated", "broken_answer"]
 ] as const
 
 export const imageSimulatorSuite = (subject: SimulatedImageSubject): void => {

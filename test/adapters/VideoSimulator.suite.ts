@@ -37,8 +37,7 @@ const refusedWords = [
 const lostWords = [
   ["sim:lost", "connection_lost"],
   ["sim:html", "broken_answer"],
-  ["sim:truncated", "broken_answer"],
-  ["sim:refuse=504", "timeout"]
+  ["sim:truncated", "broken_answer"]
 ] as const
 
 export const videoSimulatorSuite = (subject: SimulatedVideoSubject): void => {

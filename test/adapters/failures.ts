@@ -16,7 +16,6 @@ export type Failure =
       readonly _tag: "VendorLost"
       readonly reason: "timeout" | "connection_lost" | "broken_answer"
       readonly status: number | null
-      readonly body: unknown
       readonly retryAfterSeconds: number | null
     }
 
@@ -29,12 +28,13 @@ export const failureOf = (failure: VendorFailure): Failure => {
     case "VendorUnreachable":
       return { _tag: failure._tag }
     case "VendorLost": {
-      const { _tag, reason, status, body, retryAfterSeconds } = failure
-      return { _tag, reason, status, body, retryAfterSeconds }
+      const { _tag, reason, status, retryAfterSeconds } = failure
+      return { _tag, reason, status, retryAfterSeconds }
     }
   }
 }
 
+/** Of an error in an answer of success only its words are told. */
 export const refused = (
   status: number,
   body: unknown,
@@ -47,13 +47,12 @@ export const refused = (
   _tag: "VendorRefused",
   effectiveStatus: more.effectiveStatus ?? status,
   status,
-  body,
+  body: status < 300 ? null : body,
   message: more.message ?? `The vendor answered HTTP ${status}`,
   retryAfterSeconds: more.retryAfterSeconds ?? null
 })
 
 export const lost = (
   reason: "timeout" | "connection_lost" | "broken_answer",
-  status: number | null = null,
-  body: unknown = null
-): Failure => ({ _tag: "VendorLost", reason, status, body, retryAfterSeconds: null })
+  status: number | null = null
+): Failure => ({ _tag: "VendorLost", reason, status, retryAfterSeconds: null })

@@ -79,7 +79,7 @@ export const formsOfFamilyA = {
   submits: ["", null, 17].map((id) => ({
     says: `the id ${JSON.stringify(id)} is none, so the job may be lost`,
     reply: { body: { id, error: null } },
-    failure: lost("broken_answer", 200, { id, error: null })
+    failure: lost("broken_answer", 200)
   })),
   polls: [
     ...["queued", "running", "pending", "processing", ...strangeWords].map((word) => ({

@@ -103,7 +103,7 @@ export const formsOfFamilyD = {
     ...[envelope({ task_id: "" }), envelope({ id: UPSTREAM_ID }), envelope(null)].map((body) => ({
       says: `${JSON.stringify(body)} names no task, so the job may be lost`,
       reply: { body },
-      failure: lost("broken_answer", 200, body)
+      failure: lost("broken_answer", 200)
     }))
   ],
   polls: [

@@ -85,6 +85,25 @@ const subject: ImageSubject = {
       result: { created, data: [inline, inline] }
     },
     {
+      says: "an image beside an error is delivered",
+      reply: { ...inOk({ message: "half done" }), created, data: [image] },
+      result: { ...inOk({ message: "half done" }), created, data: [image] }
+    },
+    {
+      says: "no more images than ordered are delivered, wherever they stand",
+      reply: {
+        created,
+        images: [image],
+        data: [{ ...image, seed: 7, preview: image.url }, refusedItem, inline, image, inline]
+      },
+      result: { created, data: [{ ...image, seed: 7 }, refusedItem, inline] }
+    },
+    {
+      says: "an image without an address that can be loaded is none",
+      reply: { created, data: [{ url: "file:///etc/passwd" }, { url: "/1.png" }, image] },
+      result: { created, data: [{ url: "file:///etc/passwd" }, { url: "/1.png" }, image] }
+    },
+    {
       says: "a refused item beside a good one is a success",
       reply: { created, data: [refusedItem, image] },
       result: { created, data: [refusedItem, image] }
@@ -119,15 +138,6 @@ const subject: ImageSubject = {
         effectiveStatus: 502,
         message: "no balance"
       })
-    },
-    {
-      says: "an error object with HTTP 200 is a refusal also beside an image",
-      reply: { body: { ...inOk({ message: "half done" }), data: [image] } },
-      failure: refused(
-        200,
-        { ...inOk({ message: "half done" }), data: [image] },
-        { effectiveStatus: 502, message: "half done" }
-      )
     },
     {
       says: "an error with a code alone is a refusal",
@@ -173,7 +183,7 @@ const subject: ImageSubject = {
     ].map((body) => ({
       says: `${JSON.stringify(body)} holds no image and is lost`,
       reply: { body },
-      failure: lost("broken_answer", 200, body)
+      failure: lost("broken_answer", 200)
     }))
   ]
 }

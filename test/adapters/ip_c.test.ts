@@ -89,7 +89,7 @@ imageAdapterSuite({
     {
       says: "an answer without an image is lost",
       reply: { body: { created, data: [] } },
-      failure: lost("broken_answer", 200, { created, data: [] })
+      failure: lost("broken_answer", 200)
     }
   ]
 })

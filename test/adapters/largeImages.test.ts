@@ -50,12 +50,23 @@ it.live("one without its time gets ours, and its images stay whole", () =>
   }).pipe(Effect.provide(layerLive))
 )
 
-it.live("one that tells an error is refused with the vendor's body unchanged", () =>
+it.live("one that tells an error beside its images is delivered as it came", () =>
   Effect.gen(function* () {
     const body = { error: { message: "no" }, created: 17, data: [{ b64_json: large }] }
     const made = yield* ordered(JSON.stringify(body))
-    if (made._tag === "Success") return assert.fail("it was taken for images")
-    assert.strictEqual(made.failure._tag, "VendorRefused")
-    assert.deepPropertyVal(made.failure, "body", body)
+    if (made._tag === "Failure") return assert.fail(made.failure.message)
+    assert.isTrue((yield* textFor(made.success)).text === JSON.stringify(body))
+  }).pipe(Effect.provide(layerLive))
+)
+
+it.live("one of more images than ordered is cut to those, and they stay whole", () =>
+  Effect.gen(function* () {
+    const data = [{ b64_json: large }, { b64_json: large }]
+    const made = yield* ordered(JSON.stringify({ created: 17, data, spare: ["A".repeat(2048)] }))
+    if (made._tag === "Failure") return assert.fail(made.failure.message)
+    assert.deepStrictEqual(JSON.parse((yield* textFor(made.success)).text), {
+      created: 17,
+      data: [{ b64_json: large }]
+    })
   }).pipe(Effect.provide(layerLive))
 )

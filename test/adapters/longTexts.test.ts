@@ -23,6 +23,8 @@ const grown = (value: unknown): unknown => {
     : value
 }
 
+const bounds = { levels: 64, values: 10_000 }
+
 describe("an outline of JSON", () => {
   it("says the same as the whole, wherever the pieces were cut", () => {
     const whole = {
@@ -32,12 +34,12 @@ describe("an outline of JSON", () => {
     }
     const text = JSON.stringify(whole)
     for (let first = 0; first <= Buffer.byteLength(text); first += 1) {
-      const outline = outlineOf(cutAt(text, first))
+      const outline = outlineOf(cutAt(text, first), bounds)
       assert.isTrue(outline?.isShortened, `cut at ${first}`)
       assert.deepStrictEqual(grown(outline?.value), whole, `cut at ${first}`)
     }
     const pieces = Array.from({ length: Buffer.byteLength(text) }, (_, index) => index)
-    assert.deepStrictEqual(grown(outlineOf(cutAt(text, ...pieces))?.value), whole)
+    assert.deepStrictEqual(grown(outlineOf(cutAt(text, ...pieces), bounds)?.value), whole)
   })
 
   it.each([
@@ -52,11 +54,11 @@ describe("an outline of JSON", () => {
     ["bytes that are no UTF-8", `{"a":"${long}"}`, Buffer.from([0xff])]
   ])("there is none of %s", (_, text, more?: Buffer) => {
     const pieces = more === undefined ? cutAt(text, 9) : [...cutAt(text, 9), more]
-    assert.isNull(outlineOf(pieces))
+    assert.isNull(outlineOf(pieces, bounds))
   })
 
   it("a text that only looks like a mark is none after an answer without long texts", () => {
-    const outline = outlineOf(cutAt('{"a":"long text of 5 bytes"}', 3))
+    const outline = outlineOf(cutAt('{"a":"long text of 5 bytes"}', 3), bounds)
     assert.deepStrictEqual(outline, {
       value: { a: "long text of 5 bytes" },
       isShortened: false

@@ -53,7 +53,7 @@ const ordering = Effect.fnUntraced(function* (
   const adapter = yield* imageAdapter(protocol).pipe(
     Effect.provide(Layer.provide(layerAdapters, Layer.succeed(VendorWire, wire)))
   )
-  const order = imageOrder("m-1", { prompt: "x" })
+  const order = imageOrder("m-1", { prompt: "x", n: 2 })
   const call = adapter.generate(accountAt("http://vendor.test"), order)
   const fiber = yield* Effect.forkChild(Effect.result(call))
   yield* TestClock.adjust(0)
@@ -106,12 +106,12 @@ describe("an order that is answered with a task", () => {
     [
       "a finished task without an image is lost",
       { output: { task_status: "SUCCEEDED", choices: [] } },
-      lost("broken_answer", 200, { output: { task_status: "SUCCEEDED", choices: [] } })
+      lost("broken_answer", 200)
     ],
     [
-      "a cancelled task is lost where it says nothing",
+      "a cancelled task is refused also where it says nothing",
       { output: { task_status: "CANCELED" } },
-      lost("broken_answer", 200, { output: { task_status: "CANCELED" } })
+      refused(200, null, { effectiveStatus: 502, message: "The vendor failed to do the job" })
     ]
   ])("%s", ([, body, failure]) =>
     Effect.gen(function* () {

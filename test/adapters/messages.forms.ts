@@ -143,6 +143,16 @@ export const formsOfMessages = (path: string) => {
         result: made(FIRST)
       },
       {
+        says: "an image beside an error is delivered",
+        reply: { ...good, ...snake },
+        result: made(FIRST)
+      },
+      {
+        says: "no more images than ordered are delivered",
+        reply: answer(choice(image(FIRST), image(SECOND)), choice(image(FIRST))),
+        result: made(FIRST, SECOND)
+      },
+      {
         says: "an error of null beside an image says nothing",
         reply: { ...good, error: null, code: "", message: "" },
         result: made(FIRST)
@@ -152,12 +162,12 @@ export const formsOfMessages = (path: string) => {
       {
         says: "an answer without an image is lost",
         reply: { body: empty },
-        failure: lost("broken_answer", 200, empty)
+        failure: lost("broken_answer", 200)
       },
       {
         says: "an answer of texts alone is lost",
         reply: { body: answer(choice({ text: "no" })) },
-        failure: lost("broken_answer", 200, answer(choice({ text: "no" })))
+        failure: lost("broken_answer", 200)
       },
       {
         says: "an answer without an image that says why is a refusal",
@@ -195,9 +205,9 @@ export const formsOfMessages = (path: string) => {
         failure: refused(401, snake, { message: "who?" })
       },
       {
-        says: "the other error form in an HTTP 200 is a refusal, also beside an image",
-        reply: { body: { ...good, ...snake } },
-        failure: refused(200, { ...good, ...snake }, { effectiveStatus: 502, message: "who?" })
+        says: "the other error form in an HTTP 200 is a refusal",
+        reply: { body: snake },
+        failure: refused(200, snake, { effectiveStatus: 502, message: "who?" })
       }
     ]
   } satisfies Partial<ImageSubject>

@@ -60,10 +60,11 @@ const streamOf = (reply: Reply, more: Partial<ChatBody> = {}) =>
 layer(layerOverSockets)("streams of openai", (it) => {
   it.effect("a stream comes byte for byte, and the usage nobody asked for is left out", () =>
     Effect.gen(function* () {
-      const before = `: wait\r\n\r\nevent: x\ndata: ${chunk({ role: "assistant", content: "" })}\n\n`
+      const first = `event: x\r\ndata: ${chunk({ role: "assistant", content: "" })}\r\n\r\n`
+      const before = `:\n\n${first}`
       const spoken = events(chunk({ content: "hé" }), "{}", "no json")
       const reply = sse(
-        `${before}${spoken}${events(chunk({ content: "y" }, { usage: null }), finish, counted, "[DONE]")}`
+        `: wait\r\n\r\n${first}${spoken}${events(chunk({ content: "y" }, { usage: null }), finish, counted, "[DONE]")}`
       )
       const plain = yield* streamOf(reply)
       assert.isNull(plain.failure)
@@ -76,7 +77,7 @@ layer(layerOverSockets)("streams of openai", (it) => {
       for (const { pieces } of [plain, asked]) {
         assert.strictEqual(
           pieces.reduce((sum, { outputBytes }) => sum + outputBytes, 0),
-          4
+          4 + "data: no json\n\n".length
         )
         assert.deepStrictEqual(
           pieces.flatMap(({ usage }) => usage ?? []),
@@ -218,9 +219,107 @@ layer(layerOverSockets)("streams of openai", (it) => {
     })
   )
 
+  it.effect("a text that comes whole is delivered as events, and counted by its usage", () =>
+    Effect.gen(function* () {
+      const calls = [{ id: "call-1", type: "function", function: { name: "f", arguments: "{}" } }]
+      const message = { role: "assistant", content: "hello", tool_calls: calls }
+      const whole = { ...good, object: "chat.completion", choices: [{ ...said, message }] }
+      for (const reply of [{ body: whole }, sse(JSON.stringify(whole))]) {
+        const { pieces, text, failure } = yield* streamOf(reply)
+        assert.isNull(failure)
+        const delta = { ...message, tool_calls: [{ index: 0, ...calls[0] }] }
+        assert.deepStrictEqual(text.split("\n\n"), [
+          `data: ${JSON.stringify({
+            id: "c-1",
+            object: "chat.completion.chunk",
+            choices: [{ index: 0, finish_reason: "stop", delta }]
+          })}`,
+          ""
+        ])
+        assert.deepStrictEqual(
+          pieces.map(({ usage }) => usage),
+          [{ inputTokens: 3n, outputTokens: 2n }]
+        )
+        const { text: counting } = yield* streamOf(reply, {
+          stream_options: { include_usage: true }
+        })
+        assert.include(counting, JSON.stringify(good.usage))
+      }
+    })
+  )
+
+  it.effect("events are known by what they begin with, whatever they are said to be", () =>
+    Effect.gen(function* () {
+      const body = events(chunk({ content: "a" }), finish, "[DONE]")
+      const types = [{}, { "content-type": "application/json" }, { "content-type": "text/plain" }]
+      for (const headers of types) {
+        for (const before of ["", "\uFEFF", "\n\n", ": hello\n\n"]) {
+          const { pieces, failure } = yield* streamOf({ headers, body: `${before}${body}` })
+          assert.isNull(failure)
+          assert.strictEqual(
+            pieces.reduce((sum, { outputBytes }) => sum + outputBytes, 0),
+            1
+          )
+        }
+      }
+    })
+  )
+
+  it.effect("lines may end with CR, LF or both", () =>
+    Effect.gen(function* () {
+      const body = events(
+        chunk({ content: "a" }),
+        chunk({ content: "b" }),
+        finish,
+        counted,
+        "[DONE]"
+      )
+      for (const end of ["\n", "\r", "\r\n"]) {
+        const { pieces, failure } = yield* streamOf(sse(body.replaceAll("\n", end)))
+        assert.isNull(failure)
+        assert.deepStrictEqual(
+          pieces.map(({ outputBytes }) => outputBytes),
+          [1, 1, 0, 0]
+        )
+      }
+    })
+  )
+
+  it.effect("what is no text as we know it counts by its size, unless it says nothing", () =>
+    Effect.gen(function* () {
+      const strange = [
+        "no json",
+        JSON.stringify({ type: "response.output_text.delta", delta: "abc" }),
+        `{"choices":${"[".repeat(100)}${"]".repeat(100)}}`
+      ]
+      const silent = ["{}", JSON.stringify({ type: "ping" })]
+      const body = events(...strange, ...silent, finish, "[DONE]")
+      const { pieces, failure } = yield* streamOf(sse(body))
+      assert.isNull(failure)
+      assert.deepStrictEqual(
+        pieces.map(({ outputBytes }) => outputBytes),
+        [...strange.map((data) => events(data).length), 0, 0, 0]
+      )
+    })
+  )
+
+  it.effect("words beside an error are delivered before it", () =>
+    Effect.gen(function* () {
+      const both = chunk({ content: "abc" }, { error: { message: "no" } })
+      const { pieces, failure } = yield* streamOf(sse(events(both)))
+      assert.deepInclude(failure, { _tag: "VendorRefused", body: null })
+      assert.isAbove(pieces[0]?.outputBytes ?? 0, 0)
+    })
+  )
+
   it.effect.each(
     named([
-      { says: "JSON", reply: { body: good }, failure: lost("broken_answer", 200, good) },
+      { says: "JSON without a text", reply: { body: {} }, failure: lost("broken_answer", 200) },
+      {
+        says: "several texts of JSON",
+        reply: sse(`${JSON.stringify(good)}\n${JSON.stringify(good)}\n`),
+        failure: lost("broken_answer", 200)
+      },
       {
         says: "a refusal",
         reply: { status: 400, body: { error: { message: "no" } } },
@@ -234,7 +333,7 @@ layer(layerOverSockets)("streams of openai", (it) => {
       {
         says: "a page",
         reply: { headers: { "content-type": "text/html" }, body: "<p>" },
-        failure: lost("broken_answer", 200, "<p>")
+        failure: lost("broken_answer", 200)
       },
       { says: "nothing", reply: sse(""), failure: lost("broken_answer", 200) },
       { says: "its end alone", reply: sse(events("[DONE]")), failure: lost("broken_answer", 200) },

@@ -34,6 +34,23 @@ describe("scrub", () => {
     assert.strictEqual(scrubText(account("", ""), "text"), "text")
   })
 
+  it("knows a secret in base64, wherever it stands in what was encoded", () => {
+    const secret = "sk-canary/7?=1"
+    for (const before of ["", "a", "ab", "Bearer ", "user:"]) {
+      for (const after of ["", ":", "\n and more"]) {
+        for (const encoding of ["base64", "base64url"] as const) {
+          const text = `echo ${Buffer.from(`${before}${secret}${after}`).toString(encoding)}!`
+          const hidden = scrubText(account(secret, null), text)
+          assert.include(hidden, "[redacted]")
+          const pieces = hidden.split(/echo |!|\[redacted\]/)
+          for (const piece of pieces) {
+            assert.isBelow(piece.length, 4 + Math.max(before.length, after.length) * 2)
+          }
+        }
+      }
+    }
+  })
+
   it("knows a secret in an address and in quoted JSON", () => {
     const secret = 'a"b\\c/d e'
     assert.strictEqual(

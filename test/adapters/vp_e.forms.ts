@@ -163,7 +163,7 @@ export const formsOfVpE = (prefix: string) =>
       ...[{ state: "created" }, { task_id: "" }, { task_id: 8093 }, { id: "8093" }].map((body) => ({
         says: `${JSON.stringify(body)} names no task, so the job may be lost`,
         reply: { body },
-        failure: lost("broken_answer", 200, body)
+        failure: lost("broken_answer", 200)
       }))
     ],
     polls: [

@@ -71,7 +71,7 @@ export const formsOfVpF = (path: string) =>
       ].map((body) => ({
         says: `${JSON.stringify(body)} names no task, so the job may be lost`,
         reply: { body },
-        failure: lost("broken_answer", 200, body)
+        failure: lost("broken_answer", 200)
       }))
     ],
     polls: [

@@ -39,12 +39,14 @@ const callOf = (outcome: string, second: number, answer: unknown = null): Vendor
 })
 
 /** Releases an image hold that its vendor may have made; answers its id. */
+const seenAnswer = { status: 200, bytes: 7, sha256: "ab".repeat(32), requestId: "vendor-1" }
+
 const orphaned = Effect.fnUntraced(function* (reason: string) {
   const ledger = yield* Ledger
   const { hold, close } = yield* organization(100n)
   const request = hold(10n, { id: jobId("im") })
   yield* ledger.hold(request)
-  const orphan = { upstreamId: "up", reason }
+  const orphan = { upstreamId: "up", reason, answer: seenAnswer }
   yield* ledger.release({ ...close(request.id), orphan, forgetKey: false })
   return request.id
 })
@@ -57,10 +59,10 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const newest = ids.toReversed()
       const page = yield* orphans.list(false, { after: null, limit: 2 })
       assert.deepStrictEqual(
-        page.data.map(({ id, reason }) => [id, reason]),
+        page.data.map(({ id, reason, answer }) => [id, reason, answer]),
         [
-          [newest[0], "three"],
-          [newest[1], "two"]
+          [newest[0] ?? "", "three", seenAnswer],
+          [newest[1] ?? "", "two", seenAnswer]
         ]
       )
       assert.isTrue(page.hasMore)

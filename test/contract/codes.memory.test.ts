@@ -41,7 +41,6 @@ const failureOf = (does: VendorDoes) => {
           reason: "broken_answer",
           message: "The vendor's answer could not be read",
           status: 200,
-          body: does.body,
           retryAfterSeconds: null
         })
       )
@@ -51,7 +50,6 @@ const failureOf = (does: VendorDoes) => {
           reason: "timeout",
           message: `The vendor did not answer within ${TEXT_TIMEOUT_SECONDS} seconds`,
           status: null,
-          body: null,
           retryAfterSeconds: null
         })
       )

@@ -106,7 +106,7 @@ it.each([
     3
   ],
   [{ content: "ä" }, 2],
-  [{ audio: { id: "a", data: "AAAA", transcript: "hi" } }, 2],
+  [{ audio: { id: "a", data: "AAAA", transcript: "hi" } }, 6],
   [undefined, 0]
 ])("%j is %i bytes of writing", (message, bytes) => {
   assert.strictEqual(writtenBytes(message), bytes)

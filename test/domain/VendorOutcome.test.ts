@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  doubtOf,
   statusOfVendor,
   upstreamErrorOf,
   VendorLost,
@@ -77,16 +78,31 @@ describe("a vendor's refusal", () => {
     assert.strictEqual(upstreamErrorOf(refused(429, seconds)).retryAfterSeconds, seconds)
   })
 
-  it.each([400, 401, 402, 404, 422, 429, 503])(
-    "with %d leaves no job, so a retry is safe",
+  it.each([401, 402, 403])(
+    "with %d is about our account, so its words are not the client's",
     (status) => {
-      assert.isTrue(upstreamErrorOf(refused(status)).retryable)
+      const error = upstreamErrorOf(refused(status))
+      assert.deepStrictEqual([error.status, error.retryable], [502, false])
+      assert.deepStrictEqual(error.upstream, { status, body: null })
+      assert.notInclude(error.message, "no ")
+      assert.isNull(doubtOf(refused(status)))
     }
   )
 
-  it.each([500, 502, 504, 520])("with %d may hide a paid job, so nobody retries", (status) => {
-    assert.isFalse(upstreamErrorOf(refused(status)).retryable)
+  it.each([400, 404, 422, 429, 503])("with %d leaves no job, so a retry is safe", (status) => {
+    assert.isTrue(upstreamErrorOf(refused(status)).retryable)
   })
+
+  it.each([303, 408, 499, 500, 502, 504, 520, 529])(
+    "with %d may hide a paid job, so nobody retries",
+    (status) => {
+      assert.isFalse(upstreamErrorOf(refused(status)).retryable)
+      assert.deepStrictEqual(doubtOf(refused(status)), {
+        reason: [408, 504].includes(status) ? "timeout" : "vendor_error",
+        upstreamId: null
+      })
+    }
+  )
 })
 
 describe("a vendor that was never reached", () => {
@@ -106,22 +122,21 @@ describe("a vendor whose answer was lost", () => {
     ["broken_answer", 502]
   ] as const)("by %s is a %d that must not be retried", (reason, status) => {
     const error = upstreamErrorOf(
-      new VendorLost({ reason, message: "?", status: null, body: null, retryAfterSeconds: null })
+      new VendorLost({ reason, message: "?", status: null, retryAfterSeconds: null })
     )
     assert.deepStrictEqual([error.status, error.retryable], [status, false])
   })
 
-  it("keeps what did arrive of it", () => {
+  it("says of what did arrive its status alone", () => {
     const error = upstreamErrorOf(
       new VendorLost({
         reason: "broken_answer",
         message: "not JSON",
         status: 200,
-        body: "<html>",
         retryAfterSeconds: 3
       })
     )
-    assert.deepStrictEqual(error.upstream, { status: 200, body: "<html>" })
+    assert.deepStrictEqual(error.upstream, { status: 200, body: null })
     assert.strictEqual(error.retryAfterSeconds, 3)
   })
 })

@@ -76,7 +76,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         ["sim:moderate-input", 400, null],
         ["sim:refuse=404", 404, null],
         ["sim:refuse=422", 422, null],
-        ["sim:refuse=402", 502, null],
+        ["sim:refuse=402", 502, "false"],
         ["sim:rate", 503, null],
         ["sim:http500", 502, "false"],
         ["sim:lost", 502, "false"],

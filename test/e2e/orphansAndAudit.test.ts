@@ -1,8 +1,9 @@
+import { hash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { AuditView, OrphanView } from "../../src/http/api/History.ts"
 import { list } from "../../src/http/api/shared.ts"
-import { brokenVendor } from "../support/brokenVendor.ts"
+import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 import { orderImages, orderVideo } from "../support/orders.ts"
@@ -21,9 +22,9 @@ const auditAt = Effect.fnUntraced(function* (query = "?limit=100") {
 })
 
 /** Leaves `count` orphans of images behind, the newest last. */
-const loseImages = Effect.fnUntraced(function* (count: number) {
+const loseImages = Effect.fnUntraced(function* (count: number, reply: Reply = "reset") {
   const gateway = yield* Gateway
-  const vendor = yield* brokenVendor("reset")
+  const vendor = yield* brokenVendor(reply)
   const catalog = testCatalog(gateway.simulator.url)
   const channels = catalog.channels.map((channel) =>
     channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
@@ -61,6 +62,7 @@ for (const kind of ["embedded", "postgres"] as const) {
             upstream_model: "vendor-paint-1",
             upstream_id: null,
             reason: "connection_lost",
+            answer: null,
             amount_held: "0.2",
             resolved_at: null,
             note: null
@@ -95,6 +97,28 @@ for (const kind of ["embedded", "postgres"] as const) {
           const timeline = yield* gateway.admin(`/tasks/${id}`)
           assert.deepNestedInclude(timeline.body, { orphan: done })
         })
+      )
+
+      it.effect(
+        "an orphan tells of the answer that could not be used, by which it is claimed",
+        () =>
+          Effect.gen(function* () {
+            const body = `{"task_id":"job-7","pictures":["https://files.test/1.png"]}`
+            const headers = { "content-type": "application/json", "x-request-id": "vendor-7" }
+            const who = yield* loseImages(1, { headers, body })
+            const [orphan] = (yield* orphansAt("")).data
+            assert.deepInclude(orphan, {
+              organization_id: who.organizationId,
+              upstream_id: "job-7",
+              reason: "broken_answer",
+              answer: {
+                status: 200,
+                bytes: body.length,
+                sha256: hash("sha256", body),
+                request_id: "vendor-7"
+              }
+            })
+          })
       )
 
       it.effect("an unknown orphan, cursor, filter or note is refused", () =>

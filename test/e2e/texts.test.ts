@@ -227,7 +227,7 @@ for (const kind of ["embedded", "postgres"] as const) {
     it.effect.each([
       ["sim:moderate-input", 400, null],
       ["sim:refuse=404", 404, null],
-      ["sim:refuse=402", 502, null],
+      ["sim:refuse=402", 502, "false"],
       ["sim:rate", 503, null],
       ["sim:http500", 502, "false"],
       ["sim:lost", 502, "false"],

@@ -8,7 +8,7 @@ import { Effect, type Scope } from "effect"
 export interface WrittenReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A text is sent as it is, anything else as JSON; nothing is sent when left out. */
+  /** Text and bytes are sent as they are, anything else as JSON; nothing is sent when left out. */
   readonly body?: unknown
 }
 
@@ -66,7 +66,10 @@ const writeReply = (reply: Reply, response: ServerResponse): void => {
       const { status = 200, headers = { "content-type": "application/json" }, body } = reply
       response.writeHead(status, headers)
       if (body === undefined) response.end()
-      else response.end(typeof body === "string" ? body : JSON.stringify(body))
+      else
+        response.end(
+          typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+        )
     }
   }
 }

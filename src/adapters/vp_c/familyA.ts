@@ -35,7 +35,7 @@ const readPolled: Family["readPolled"] = (account, answer) => {
     return Result.fail(flatFailure(account, answer))
   }
   const status = toTaskStatus(account, answer.body)
-  return status === null ? Result.fail(brokenAnswer(account, answer)) : Result.succeed(status)
+  return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
 }
 
 export const familyA: Family = {

@@ -1,6 +1,6 @@
 /** The relay's family d: the older interface of vp_d's vendor, one path for text, one for an image. */
 import { Result, Schema } from "effect"
-import { JobId } from "../../domain/text.ts"
+import { JobId, WebAddress } from "../../domain/text.ts"
 import type { Resolution } from "../../domain/VideoProtocol.ts"
 import { countInputs, textOf } from "../../domain/VideoRequest.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
@@ -20,7 +20,7 @@ const Polled = Schema.Struct({
   task_result: Schema.optional(Schema.Unknown)
 })
 const Finished = Schema.Struct({ videos: Schema.Array(Schema.Unknown) })
-const Video = Schema.Struct({ url: Schema.NonEmptyString })
+const Video = Schema.Struct({ url: WebAddress })
 
 const isSubmitted = Schema.is(Submitted)
 const isPolled = Schema.is(Polled)
@@ -86,7 +86,7 @@ const readSubmitted: Family["readSubmitted"] = (account, answer, { path }) =>
   Result.flatMap(open(account, answer), (data) =>
     isSubmitted(data)
       ? Result.succeed(`${path.slice(VIDEOS.length + 1)}/${data.task_id}`)
-      : Result.fail(brokenAnswer(account, answer))
+      : Result.fail(brokenAnswer(answer))
   )
 
 const openWords = new Set(["submitted", "processing"])
@@ -115,7 +115,7 @@ const toStatus = (account: ChannelAccount, task: typeof Polled.Type): VideoStatu
 const readPolled: Family["readPolled"] = (account, answer) =>
   Result.flatMap(open(account, answer), (data) => {
     const status = isPolled(data) ? toStatus(account, data) : null
-    return status === null ? Result.fail(brokenAnswer(account, answer)) : Result.succeed(status)
+    return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
   })
 
 export const familyD: Family = { toSubmit, readSubmitted, pollPath, readPolled }

@@ -27,7 +27,17 @@ export const OrphanView = Schema.Struct({
   protocol: told("The protocol it was sent by"),
   upstream_model: told("The vendor's name of the model"),
   upstream_id: toldOrNull("The vendor's id of the job, where it is known"),
-  reason: told("Why nobody knows whether the vendor made it"),
+  reason: told("Why it is not known whether the vendor made it"),
+  answer: Schema.NullOr(
+    Schema.Struct({
+      status: Schema.Int.annotate({ description: "HTTP status" }),
+      bytes: counted("Bytes of the body that were read"),
+      sha256: toldOrNull("SHA-256 of the body in hex; null when it was not read to its end"),
+      request_id: toldOrNull("The vendor's own name of the request, where it told one")
+    })
+  ).annotate({
+    description: "The vendor's answer that could not be used; null where none came"
+  }),
   amount_held: amount("What had been held and was given back"),
   created_at: Timestamp,
   resolved_at: timeOrNull("When an operator settled the case"),

@@ -17,12 +17,20 @@ export type Answer = HttpServerResponse.HttpServerResponse | PassedAnswer
 export const answerOf = (result: AnswerBody): Answer =>
   result instanceof PassedAnswer ? result : HttpServerResponse.jsonUnsafe(result)
 
-/** One piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes, letGo }: PassedAnswer) =>
-  HttpServerResponse.stream(
+/** Larger answers leave as their client takes them. */
+const MAX_AT_ONCE_BYTES = 64 * 1024
+
+/** Small answers at once; large ones one piece at a time, so that none is copied. */
+const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
+  const [only] = chunks
+  if (chunks.length === 1 && only !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
+    return HttpServerResponse.uint8Array(only, { contentType: "application/json" })
+  }
+  return HttpServerResponse.stream(
     Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(letGo))),
     { contentType: "application/json", contentLength: bytes }
   )
+}
 
 export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
   answer instanceof PassedAnswer ? passOn(answer) : answer

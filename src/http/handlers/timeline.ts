@@ -21,6 +21,15 @@ export const orphanView = (orphan: OrphanRecord) => ({
   upstream_model: orphan.job.upstreamModel,
   upstream_id: orphan.upstreamId,
   reason: orphan.reason,
+  answer:
+    orphan.answer === null
+      ? null
+      : {
+          status: orphan.answer.status,
+          bytes: orphan.answer.bytes,
+          sha256: orphan.answer.sha256,
+          request_id: orphan.answer.requestId
+        },
   amount_held: formatNano(orphan.heldNano),
   created_at: orphan.createdAt.toISOString(),
   resolved_at: timeOrNull(orphan.resolvedAt),

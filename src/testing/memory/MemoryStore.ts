@@ -1,5 +1,6 @@
 /** Everything the stores in memory keep: one such state behind all of them, as one database would be. */
 import { Context, Layer, type Redacted } from "effect"
+import type { Doubt } from "../../domain/VendorOutcome.ts"
 import type { NewKey } from "../../services/Access.ts"
 import type { AuditEntry } from "../../services/AdminAudit.ts"
 import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
@@ -177,7 +178,7 @@ export const overageOf = ({ capturedNano, request }: StoredHold): bigint =>
 export const addOrphan = (
   state: MemoryState,
   { request }: StoredHold,
-  orphan: { readonly upstreamId: string | null; readonly reason: string },
+  orphan: Doubt,
   nowMillis: number
 ): void => {
   if (findOrphan(state, request.organizationId, request.id) !== undefined) return
@@ -187,6 +188,7 @@ export const addOrphan = (
     job: request.job,
     upstreamId: orphan.upstreamId,
     reason: orphan.reason,
+    answer: orphan.answer ?? null,
     heldNano: request.amountNano,
     createdAt: new Date(nowMillis),
     resolvedAt: null,

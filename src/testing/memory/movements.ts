@@ -206,9 +206,9 @@ export const closeHold = (
     } else {
       hold.state = "released"
       if (request.orphan !== null) {
-        const { upstreamId, reason } = request.orphan
+        const { upstreamId } = request.orphan
         const id = upstreamId === null ? null : storable(upstreamId)
-        addOrphan(state, hold, { upstreamId: id, reason }, nowMillis)
+        addOrphan(state, hold, { ...request.orphan, upstreamId: id }, nowMillis)
       }
     }
     hold.closedAt = nowMillis

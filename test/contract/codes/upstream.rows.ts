@@ -41,9 +41,9 @@ const refusals: ReadonlyArray<readonly [vendors: number, ours: number, retryable
   [413, 413, true],
   [415, 415, true],
   [422, 422, true],
-  [401, 502, true],
-  [402, 502, true],
-  [403, 502, true],
+  [401, 502, false],
+  [402, 502, false],
+  [403, 502, false],
   [409, 502, true],
   [429, 503, true],
   [500, 502, false],
@@ -61,6 +61,11 @@ const triedWith: Readonly<Record<keyof typeof orders, ReadonlyArray<number>>> = 
   "chat as a stream": [403, 413, 500]
 }
 
+/** What a vendor says of our account there is not the client's to read. */
+const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
+const ACCOUNT_REFUSED =
+  "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it"
+
 const refused = Struct.keys(orders).flatMap((kind) =>
   refusals
     .filter(([vendors]) => triedWith[kind].includes(vendors))
@@ -72,7 +77,17 @@ const refused = Struct.keys(orders).flatMap((kind) =>
           { does: "refuse", status: vendors, body: BODY, message: BODY.error.message },
           asRich(orders[kind])
         ),
-        { status: ours, message: "no hats", ...said({ status: vendors, body: BODY }, retryable) },
+        aboutAccount.has(vendors)
+          ? {
+              status: ours,
+              message: ACCOUNT_REFUSED,
+              ...said({ status: vendors, body: null }, false)
+            }
+          : {
+              status: ours,
+              message: "no hats",
+              ...said({ status: vendors, body: BODY }, retryable)
+            },
         1
       )
     )
@@ -101,7 +116,7 @@ const lost = Object.entries(orders).flatMap(([kind, asked]) => [
     {
       status: 502,
       message: "The vendor's answer could not be read",
-      ...said({ status: 200, body: { hello: 1 } }, false)
+      ...said({ status: 200, body: null }, false)
     },
     1
   ),

@@ -1,0 +1,155 @@
+/** What is made of vendors' answers in forms that are not those of their documentation. */
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import type { VendorFailure } from "../../src/domain/VendorOutcome.ts"
+import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
+import { imageOrder } from "./ImageAdapter.suite.ts"
+import { accountAt, imageAdapter, layerOverSockets, MAX_BYTES, textAdapter } from "./support.ts"
+
+const image = { url: "https://files.test/1.png" }
+const good = { created: 1, data: [image] }
+const json = { "content-type": "application/json" }
+
+const imagesOf = Effect.fnUntraced(function* (reply: Reply, prompt = "x", more: object = {}) {
+  const { url } = yield* brokenVendor(reply)
+  const adapter = yield* imageAdapter("ip_a")
+  return yield* Effect.exit(
+    adapter.generate(accountAt(url), imageOrder("m-1", { prompt, ...more }))
+  )
+})
+
+const failedWith = (exit: Exit.Exit<unknown, VendorFailure>): VendorFailure => {
+  const failure = Exit.findErrorOption(exit)
+  return failure._tag === "Some" ? failure.value : assert.fail("it did not fail")
+}
+
+const failureOf = (reply: Reply, prompt?: string, more?: object) =>
+  Effect.map(imagesOf(reply, prompt, more), failedWith)
+
+layer(layerOverSockets)("a vendor's answer", (it) => {
+  it.effect.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync]
+  ] as const)("in %s is read, also as a stream", ([encoding, compress]) =>
+    Effect.gen(function* () {
+      const headers = { ...json, "content-encoding": encoding }
+      const bytes = compress(JSON.stringify(good))
+      assert.deepStrictEqual(yield* imagesOf({ headers, body: bytes }), Exit.succeed(good))
+
+      const event = JSON.stringify({ choices: [{ index: 0, delta: { content: "abc" } }] })
+      const stream = compress(`data: ${event}\n\ndata: [DONE]\n\n`)
+      const vendor = yield* brokenVendor({
+        headers: { "content-type": "text/event-stream", "content-encoding": encoding },
+        body: stream
+      })
+      const body = {
+        model: "m",
+        messages: [{ role: "user", content: "hi" }] as const,
+        stream: true
+      }
+      const seen: Array<string> = []
+      yield* (yield* textAdapter("openai")).stream(
+        accountAt(vendor.url),
+        { upstreamModel: "m-1", body },
+        (piece) => Effect.sync(() => void seen.push(Buffer.from(piece.event ?? []).toString()))
+      )
+      assert.deepStrictEqual(seen, [`data: ${event}\n\n`])
+    })
+  )
+
+  it.effect("that becomes larger than what is read is not read to its end", () =>
+    Effect.gen(function* () {
+      const headers = { ...json, "content-encoding": "gzip" }
+      const failure = yield* failureOf({ headers, body: gzipSync(" ".repeat(MAX_BYTES * 100)) })
+      assert.deepInclude(failure, { _tag: "VendorLost", reason: "broken_answer" })
+    })
+  )
+
+  it.effect("in an encoding that it is not, is lost", () =>
+    Effect.gen(function* () {
+      const headers = { ...json, "content-encoding": "gzip" }
+      assert.strictEqual((yield* failureOf({ headers, body: good }))._tag, "VendorLost")
+    })
+  )
+
+  const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
+
+  it.effect("that is nested too deep or has too many values is lost with its size and digest", () =>
+    Effect.gen(function* () {
+      const deep = `{"created":1,"data":[{"url":"${image.url}"}],"more":${nested(70)}}`
+      const wide = `{"created":1,"data":[{"url":"${image.url}"}],"more":[${"1,".repeat(7000)}1]}`
+      for (const body of [deep, wide]) {
+        const failure = yield* failureOf({ body })
+        assert.deepInclude(failure, { _tag: "VendorLost", reason: "broken_answer" })
+        assert.strictEqual("answer" in failure && failure.answer?.bytes, body.length)
+      }
+      const fine = `{"created":1,"data":[{"url":"${image.url}"}],"more":${nested(60)}}`
+      assert.isTrue(Exit.isSuccess(yield* imagesOf({ body: fine })))
+    })
+  )
+
+  it.effect("that refuses in JSON nested too deep is a refusal without its body", () =>
+    Effect.gen(function* () {
+      const failure = yield* failureOf({ status: 400, body: nested(100_000 / 20) })
+      assert.deepInclude(failure, { _tag: "VendorRefused", effectiveStatus: 400, body: null })
+    })
+  )
+
+  it.effect("that refuses beside what was ordered is lost, and shows nothing of it", () =>
+    Effect.gen(function* () {
+      const error = { message: "no" }
+      const base64 = Buffer.alloc(2000, "a").toString("base64")
+      const products = [
+        { error, data: [{ url: image.url }] },
+        { error: { ...error, data: [{ b64_json: "aGk=" }] } },
+        { error: { message: `see ${base64}` } },
+        { error, choices: [{ message: { content: "hello" } }] },
+        'data: {"choices":[]}\n\n'
+      ]
+      for (const body of products) {
+        for (const status of [302, 400, 422, 500]) {
+          const failure = yield* failureOf({ status, headers: json, body })
+          assert.strictEqual(failure._tag, "VendorLost", JSON.stringify(body))
+        }
+      }
+    })
+  )
+
+  it.effect("that refuses in the words of the request is passed on unchanged", () =>
+    Effect.gen(function* () {
+      const ours = `data:image/png;base64,${Buffer.alloc(3000, 7).toString("base64")}`
+      const bodies = [
+        { detail: [{ loc: ["body", "image"], input: ours }] },
+        { error: { message: `cannot read ${ours}` } },
+        { error: { message: "no", image_url: "https://files.test/mine.png" } }
+      ]
+      for (const body of bodies) {
+        const failure = yield* failureOf({ status: 422, body }, "x", {
+          image: [ours, "https://files.test/mine.png"]
+        })
+        assert.deepInclude(failure, { _tag: "VendorRefused", body })
+      }
+    })
+  )
+
+  it.effect("of success that tells an error shows its words alone, and no address or medium", () =>
+    Effect.gen(function* () {
+      const message = `half done: ${image.url} ${"A".repeat(2000)}`
+      const failure = yield* failureOf({ body: { error: { message } } })
+      assert.deepInclude(failure, { _tag: "VendorRefused", body: null })
+      assert.notInclude(failure.message, image.url)
+      assert.notInclude(failure.message, "AAAAAAAA")
+      assert.include(failure.message, "half done")
+    })
+  )
+
+  it.effect("asks for no more patience than an hour", () =>
+    Effect.gen(function* () {
+      const headers = { ...json, "retry-after": "999999999" }
+      const failure = yield* failureOf({ status: 429, headers, body: {} })
+      assert.deepInclude(failure, { _tag: "VendorRefused", retryAfterSeconds: 3600 })
+    })
+  )
+})
