@@ -200,6 +200,39 @@ export const videoAdapterSuite = (subject: VideoSubject): void => {
           })
       )
 
+      it.effect.each([".", "..", "a\nb", "a\u0000b", "", "x".repeat(513)])(
+        "a task id of %j cannot be asked for again, so the answer is broken",
+        (id) =>
+          Effect.gen(function* () {
+            const body = JSON.stringify(subject.submitted).replaceAll(
+              JSON.stringify(UPSTREAM_ID),
+              JSON.stringify(id)
+            )
+            const vendor = yield* brokenVendor({ body })
+            const adapter = yield* videoAdapter(protocol)
+            const error = yield* Effect.flip(adapter.submit(accountAt(vendor.url), order()))
+            assert.deepStrictEqual(failureOf(error), lost("broken_answer", 200))
+          })
+      )
+
+      const succeeded = subject.polls.flatMap(({ body, status }) =>
+        status._tag === "Succeeded" ? [{ body, url: status.videoUrl }] : []
+      )
+      it.effect.each([
+        "file:///a.mp4",
+        "/a.mp4",
+        "javascript:alert(1)",
+        "data:video/mp4;base64,AA"
+      ])("a video at %j cannot be loaded, so there is no verdict", (address) =>
+        Effect.gen(function* () {
+          const [first] = succeeded
+          assert.isDefined(first)
+          const body = JSON.stringify(first.body).replaceAll(first.url, address)
+          const failure = failureOf(yield* Effect.flip(pollBroken({ body })))
+          assert.deepStrictEqual(failure, lost("broken_answer", 200))
+        })
+      )
+
       it.effect("our credentials are hidden in what a failed task says", () =>
         Effect.gen(function* () {
           const status = yield* pollBroken({ body: subject.failedWith(`no: ${API_KEY}`) })
