@@ -25,11 +25,11 @@ const productFields: ReadonlySet<string> = new Set([
   "videos"
 ])
 
-/** Every text in a JSON value, without the names of fields. */
-const textsIn = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value === "string") return [value]
-  if (Array.isArray(value)) return value.flatMap(textsIn)
-  return Predicate.isObject(value) ? Object.values(value).flatMap(textsIn) : []
+/** Every text and number in a JSON value, without the names of fields. */
+const leavesOf = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string" || typeof value === "number") return [`${value}`]
+  if (Array.isArray(value)) return value.flatMap(leavesOf)
+  return Predicate.isObject(value) ? Object.values(value).flatMap(leavesOf) : []
 }
 
 /** Values of the fields of products, and texts with media in them. */
@@ -39,20 +39,23 @@ const suspectsIn = (value: unknown): ReadonlyArray<string> => {
   if (!Predicate.isObject(value)) return []
   return Object.entries(value).flatMap(([name, inner]) =>
     productFields.has(name.toLowerCase()) && typeof inner !== "number"
-      ? textsIn(inner)
+      ? leavesOf(inner)
       : suspectsIn(inner)
   )
 }
+
+/** One of the fields in JSON that stands in another text, or that is cut. */
+const fieldInText = new RegExp(`"(?:${[...productFields].join("|")})\\\\*"\\s*:`, "i")
 
 /**
  * True for an answer in which a client could find what was ordered, whatever else it says. What only
  * repeats a text of the request `sent` is none.
  */
 export const holdsProduct = (body: unknown, sent: unknown): boolean => {
-  if (typeof body === "string" && startsEvents(body)) return true
+  if (typeof body === "string" && (startsEvents(body) || fieldInText.test(body))) return true
   const suspects = suspectsIn(body).filter((text) => text !== "")
   if (suspects.length === 0) return false
-  const ours = textsIn(sent)
+  const ours = leavesOf(sent)
   return suspects.some((text) => !ours.some((one) => one.includes(text)))
 }
 

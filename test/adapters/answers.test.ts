@@ -106,7 +106,11 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
         { error: { ...error, data: [{ b64_json: "aGk=" }] } },
         { error: { message: `see ${base64}` } },
         { error, choices: [{ message: { content: "hello" } }] },
-        'data: {"choices":[]}\n\n'
+        { object: "list", data: [{ embedding: [0.25, 0.5] }] },
+        'data: {"choices":[]}\n\n',
+        `<html>${JSON.stringify(good)}</html>`,
+        JSON.stringify(JSON.stringify(good)),
+        JSON.stringify(good).slice(0, -5)
       ]
       for (const body of products) {
         for (const status of [302, 400, 422, 500]) {
