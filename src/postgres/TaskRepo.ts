@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Schema } from "effect"
 import { TaskRepo } from "../services/TaskRepo.ts"
 import { makeRecentCompletions } from "./completions.ts"
-import { bounded, oneTry, persistent, repeatable, rowsOf } from "./rows.ts"
+import { bounded, lasting, oneTry, repeatable, rowsOf } from "./rows.ts"
 import { makeAcceptTask } from "./taskAccepts.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask } from "./taskReads.ts"
@@ -17,7 +17,7 @@ export const layerTaskRepo = Layer.effect(
 
     const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
       function* (organizationId, id, upstreamId) {
-        yield* persistent(sql`
+        yield* lasting(sql`
           INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
           SELECT h.organization_id, h.id, h.job, ${upstreamId}, 'accepted_late' FROM holds h
            WHERE h.organization_id = ${organizationId} AND h.id = ${id}

@@ -111,7 +111,7 @@ export class TaskRepo extends Context.Service<
     find(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
     /**
      * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
-     * up before.
+     * up before. Persists until the store can be reached: only its answer tells which of the two it is.
      */
     accept(
       organizationId: string,
@@ -121,7 +121,7 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<boolean>
     /**
      * Keeps the vendor's id of a task it accepted after it had been given up, with the task's
-     * orphan, so that an operator can find the job.
+     * orphan, so that an operator can find the job. Persists like `accept`.
      */
     acceptedLate(organizationId: string, id: string, upstreamId: string): Effect.Effect<void>
     /**
