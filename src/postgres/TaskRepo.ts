@@ -8,6 +8,11 @@ import { makeAcceptTask } from "./taskAccepts.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask } from "./taskReads.ts"
 
+const OverdueRow = Schema.Struct({
+  organization_id: Schema.String,
+  id: Schema.String,
+  upstream_id: Schema.String
+})
 const AbandonedRow = Schema.Struct({ organization_id: Schema.String, id: Schema.String })
 
 export const layerTaskRepo = Layer.effect(
@@ -48,6 +53,26 @@ export const layerTaskRepo = Layer.effect(
       }
     )
 
+    const overdue: TaskRepo["Service"]["overdue"] = Effect.fn("TaskRepo.overdue")(
+      function* (seconds, limit) {
+        // A task's hold expires at its deadline, and the index of open holds leads to the first ones.
+        const rows = yield* rowsOf(OverdueRow)(
+          oneTry(sql`
+          SELECT t.organization_id, t.id, t.upstream_id
+            FROM holds h
+            JOIN tasks t ON t.organization_id = h.organization_id AND t.id = h.id
+           WHERE h.state = 'open' AND t.state = 'processing'
+             AND h.expires_at <= now() - make_interval(secs => ${seconds})
+           ORDER BY h.expires_at LIMIT ${limit}`)
+        )
+        return rows.map((row) => ({
+          organizationId: row.organization_id,
+          id: row.id,
+          upstreamId: row.upstream_id
+        }))
+      }
+    )
+
     const takeOver = Effect.asVoid(
       bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
     )
@@ -60,6 +85,7 @@ export const layerTaskRepo = Layer.effect(
       pause,
       takeOver,
       abandoned,
+      overdue,
       recentCompletions: makeRecentCompletions(sql)
     })
   })

@@ -90,6 +90,11 @@ export interface AbandonedTask {
   readonly id: string
 }
 
+/** A running task whose vendor has not said in time what became of it. */
+export interface OverdueTask extends AbandonedTask {
+  readonly upstreamId: string
+}
+
 export interface ClaimOptions {
   /** Of all channels together. */
   readonly limit: number
@@ -154,6 +159,8 @@ export class TaskRepo extends Context.Service<
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
+    /** Running tasks whose deadline passed that long ago, the first deadlines first. */
+    overdue(seconds: number, limit: number): Effect.Effect<ReadonlyArray<OverdueTask>>
     /** Those that succeeded among that many newest tasks, the latest end last. */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
   }

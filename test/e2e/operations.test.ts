@@ -71,7 +71,14 @@ for (const kind of ["embedded", "postgres"] as const) {
           assert.strictEqual(ready.status, 200)
           assert.deepStrictEqual(ready.body, {
             status: "ready",
-            checks: { store: ok, migrations: ok, poller: ok, audit: ok, shutdown: ok }
+            checks: {
+              store: ok,
+              migrations: ok,
+              poller: ok,
+              audit: ok,
+              deadlines: ok,
+              shutdown: ok
+            }
           })
 
           const metrics = yield* gateway.call("/metrics")

@@ -17,6 +17,7 @@ export const ReadinessReport = Schema.Struct({
     migrations: Check,
     poller: Check,
     audit: Check,
+    deadlines: Check,
     shutdown: Check
   }).annotate({ description: "Each thing it depends on" })
 }).annotate({ identifier: "Readiness", description: "Whether requests should come here" })
