@@ -16,18 +16,21 @@ import { textCatalog } from "../support/textCatalog.ts"
 const orders = {
   video: {
     path: "/v1/videos/generations",
-    json: { model: "film-1", prompt: "a lighthouse" },
-    answered: "video.accepted"
+    json: (prompt: string) => ({ model: "film-1", prompt }),
+    answered: "video.accepted",
+    refused: "video.refused"
   },
   image: {
     path: "/v1/images/generations",
-    json: { model: "paint-1", prompt: "a lighthouse" },
-    answered: "image.made"
+    json: (prompt: string) => ({ model: "paint-1", prompt }),
+    answered: "image.made",
+    refused: "image.refused"
   },
   text: {
     path: "/v1/chat/completions",
-    json: { model: "talk-1", messages: [{ role: "user", content: "a lighthouse" }] },
-    answered: "text.made"
+    json: (content: string) => ({ model: "talk-1", messages: [{ role: "user", content }] }),
+    answered: "text.made",
+    refused: "text.refused"
   }
 } as const
 
@@ -39,6 +42,7 @@ type Kind = keyof typeof orders
  */
 const ordered = Effect.fnUntraced(function* (
   kind: Kind,
+  end: "answered" | "refused",
   meanwhile: (hold: {
     readonly organizationId: string
     readonly holdId: string
@@ -50,7 +54,7 @@ const ordered = Effect.fnUntraced(function* (
   url.port = String(wire.port)
   const away = yield* Deferred.make<void>()
   const pass = (failpoint: Failpoint) =>
-    failpoint === orders[kind].answered
+    failpoint === orders[kind][end]
       ? Effect.andThen(
           Effect.sync(() => wire.swallow()),
           Deferred.succeed(away, undefined)
@@ -67,7 +71,8 @@ const ordered = Effect.fnUntraced(function* (
   const gateway = Context.get(context, Gateway)
   const who = yield* gateway.customer("100")
   const { path, json } = orders[kind]
-  const order = yield* Effect.forkChild(gateway.call(path, { key: who.key, json }))
+  const prompt = end === "refused" ? "a lighthouse sim:refuse=422" : "a lighthouse"
+  const order = yield* Effect.forkChild(gateway.call(path, { key: who.key, json: json(prompt) }))
   yield* Deferred.await(away)
   const elsewhere = yield* Layer.build(Layer.fresh(layerStoresOn(layerDatabaseAt(direct))))
   yield* Effect.gen(function* () {
@@ -120,7 +125,11 @@ const Created = Schema.Struct({ id: Schema.String })
 for (const kind of ["video", "image", "text"] as const) {
   it.live(`${kind}: what is recorded once the database is back is answered and charged`, () =>
     Effect.gen(function* () {
-      const { gateway, who, answer, charged, orphans } = yield* ordered(kind, () => Effect.void)
+      const { gateway, who, answer, charged, orphans } = yield* ordered(
+        kind,
+        "answered",
+        () => Effect.void
+      )
       assert.strictEqual(answer.status, 200, answer.text)
       assert.isTrue(charged)
       assert.deepEqual(orphans, [])
@@ -133,11 +142,22 @@ for (const kind of ["video", "image", "text"] as const) {
 
   it.live(`${kind}: what another gateway gave back meanwhile is neither answered nor charged`, () =>
     Effect.gen(function* () {
-      const { answer, charged, orphans } = yield* ordered(kind, (hold) => swept(kind, hold))
+      const { answer, charged, orphans } = yield* ordered(kind, "answered", (hold) =>
+        swept(kind, hold)
+      )
       assert.strictEqual(answer.status, 504, answer.text)
       assert.strictEqual(answer.headers.get("x-should-retry"), "false")
       assert.isFalse(charged)
       assert.deepEqual(orphans, [{ reason: "gateway_stopped", named: kind === "video" }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(`${kind}: a refusal is answered when its hold is back`, () =>
+    Effect.gen(function* () {
+      const { answer, charged, orphans } = yield* ordered(kind, "refused", () => Effect.void)
+      assert.strictEqual(answer.status, 422, answer.text)
+      assert.isFalse(charged)
+      assert.deepEqual(orphans, [])
     }).pipe(Effect.scoped)
   )
 }
