@@ -161,3 +161,18 @@ for (const kind of ["video", "image", "text"] as const) {
     }).pipe(Effect.scoped)
   )
 }
+
+for (const kind of ["image", "text"] as const) {
+  it.live(`${kind}: a charge that waits for the database goes before the gateway's own sweep`, () =>
+    Effect.gen(function* () {
+      const { answer, charged } = yield* ordered(kind, "answered", ({ holdId }) =>
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`UPDATE holds SET expires_at = now() WHERE id = ${holdId}`
+        )
+      )
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.isTrue(charged)
+    }).pipe(Effect.scoped)
+  )
+}
