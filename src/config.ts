@@ -94,14 +94,21 @@ const settings = Config.all({
 })
 
 /** 0 takes a free port, which the start announces. */
+const Port = Schema.NumberFromString.check(
+  Schema.isInt(),
+  Schema.isBetween({ minimum: 0, maximum: 65_535 })
+)
+
 const port = (name: string, fallback: number) =>
-  Config.schema(
-    Schema.NumberFromString.check(
-      Schema.isInt(),
-      Schema.isBetween({ minimum: 0, maximum: 65_535 })
-    ),
-    name
-  ).pipe(Config.withDefault(fallback))
+  Config.schema(Port, name).pipe(Config.withDefault(fallback))
+
+const metricsPort = Config.schema(
+  Schema.Union([Schema.Literal(""), Port]),
+  "GATEWAY_METRICS_PORT"
+).pipe(
+  Config.withDefault(""),
+  Config.map((given) => (given === "" ? null : given))
+)
 
 /** More processes than any machine has cores for are a slip. */
 const MAX_WORKERS = 64
@@ -120,6 +127,7 @@ const optional = (name: string) => Config.option(Config.Redacted(name))
 const gatewayConfig = Config.all({
   host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
   port: port("PORT", 8080),
+  metricsPort,
   databaseUrl: optional("DATABASE_URL"),
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data")),
@@ -135,6 +143,8 @@ const gatewayConfig = Config.all({
 export interface GatewayConfig {
   readonly host: string
   readonly port: number
+  /** Of a listener for the metrics, on `host`; null: there is none. */
+  readonly metricsPort: number | null
   /** Null: the embedded database in `dataDir`. */
   readonly databaseUrl: Redacted.Redacted | null
   readonly databasePool: number

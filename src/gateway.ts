@@ -22,6 +22,7 @@ import { layerTextsHandlers } from "./http/handlers/texts.ts"
 import { layerVideosHandlers } from "./http/handlers/videos.ts"
 import { layerLeanServer } from "./http/leanServer.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/listener.ts"
+import { layerMetricsListener } from "./http/metricsListener.ts"
 import { layerReference } from "./http/reference.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerShortWay } from "./http/shortWay.ts"
@@ -119,11 +120,18 @@ export const layerRoutes = (secrets: Secrets) =>
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
 export const ROUTER = { maxParamLength: 1024 }
 
+interface Address {
+  readonly host: string
+  readonly port: number
+  /** Null or absent: the metrics are served on `port` alone, to the operator. */
+  readonly metricsPort?: number | null
+}
+
+const layerMetricsOf = ({ host, metricsPort = null }: Address) =>
+  metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
+
 /** The listening gateway with everything that runs beside it, over use cases and stores. */
-export const layerServer = (
-  secrets: Secrets,
-  address: { readonly host: string; readonly port: number }
-) =>
+export const layerServer = (secrets: Secrets, address: Address) =>
   // The last to be built is the first to be taken down.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
@@ -131,7 +139,7 @@ export const layerServer = (
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor]))
+      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor, layerMetricsOf(address)]))
     ),
     Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),

@@ -41,7 +41,7 @@ export const layerGateway = (
   secrets: Secrets,
   vendors: typeof layerVendors = layerVendors
 ) =>
-  layerServer(secrets, { host: config.host, port: config.port }).pipe(
+  layerServer(secrets, config).pipe(
     Layer.provideMerge(layerUseCases),
     Layer.provideMerge(vendors),
     Layer.provideMerge(layerStores(secrets)),

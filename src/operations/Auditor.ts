@@ -50,10 +50,7 @@ export const layerAuditor = Layer.effectDiscard(
     const { auditSeconds, soleGateway } = yield* Settings
     const lookSeconds = auditSeconds / LOOKS_PER_AUDIT
 
-    /**
-     * What is broken at two looks. Right after a standstill holds are overdue that the first sweep
-     * gives back: those books are late, not broken.
-     */
+    /** What is broken at two looks: one is too little to stop an organisation. */
     const brokenTwice = Effect.gen(function* () {
       const first = yield* ledger.verifyOf(yield* ledger.suspects(auditSeconds))
       if (first.length === 0) return []

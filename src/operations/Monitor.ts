@@ -2,14 +2,21 @@
 import { Clock, Effect, Layer, Metric, Schedule } from "effect"
 import {
   heldMoney,
+  lateHolds,
   ledgerAuditTime,
   ledgerViolations,
+  oldestLateHoldSeconds,
   openHolds,
   openTasks,
   poolMoney,
   stoppedOrganizations
 } from "../services/metrics.ts"
-import { type AuditState, OperationsStore, type StoreReport } from "../services/OperationsStore.ts"
+import {
+  type AuditState,
+  OperationsStore,
+  type StoreReport,
+  type Totals
+} from "../services/OperationsStore.ts"
 import { PollerPulse } from "../services/PollerPulse.ts"
 import { type Check, Readiness, type ReadinessReport } from "../services/Readiness.ts"
 import { Settings } from "../services/Settings.ts"
@@ -30,6 +37,8 @@ interface Known {
   readonly failing: boolean
 }
 
+type Lateness = Pick<Totals, "lateHolds" | "oldestLateSeconds">
+
 const ok: Check = { status: "ok" }
 const pending: Check = { status: "pending" }
 const failing = (detail: string): Check => ({ status: "failing", detail })
@@ -46,10 +55,18 @@ const auditCheck = (audit: AuditState, auditSeconds: number): Check => {
     : ok
 }
 
+const deadlinesCheck = ({ lateHolds, oldestLateSeconds }: Lateness): Check =>
+  lateHolds > 0
+    ? failing(
+        `${lateHolds} holds are open after their deadline, the oldest for ${Math.round(oldestLateSeconds)} seconds`
+      )
+    : ok
+
 const statusOf = (checks: ReadinessReport["checks"]): ReadinessReport["status"] => {
-  const { audit, ...needed } = checks
-  if (Object.values(needed).some((check) => check.status === "failing")) return "not_ready"
-  return audit.status === "failing" ? "degraded" : "ready"
+  const { audit, deadlines, ...needed } = checks
+  const isFailing = (check: Check) => check.status === "failing"
+  if (Object.values(needed).some(isFailing)) return "not_ready"
+  return [audit, deadlines].some(isFailing) ? "degraded" : "ready"
 }
 
 /** Amounts of money become floating point here: the metrics' format knows nothing else. */
@@ -65,8 +82,13 @@ export const layerMonitor = Layer.effect(
 
     let known: Known = { report: null, at: yield* Clock.currentTimeMillis, failing: false }
 
+    let lateness: Lateness = { lateHolds: 0, oldestLateSeconds: 0 }
+
     const lookAtStore = Effect.gen(function* () {
       const report = yield* store.report
+      if (!report.writable && known.report?.writable !== false) {
+        yield* Effect.logError("the database cannot be written")
+      }
       known = { report, at: yield* Clock.currentTimeMillis, failing: false }
       if (report.audit === null) return
       yield* Metric.update(ledgerViolations, report.audit.violations)
@@ -83,10 +105,13 @@ export const layerMonitor = Layer.effect(
     const currency = { currency: settings.currency }
     const countTotals = Effect.gen(function* () {
       const totals = yield* store.totals
+      lateness = totals
       const tasksIn = (state: string) => Metric.withAttributes(openTasks, { state })
       yield* Metric.update(tasksIn("submitting"), totals.submittingTasks)
       yield* Metric.update(tasksIn("processing"), totals.processingTasks)
       yield* Metric.update(openHolds, totals.openHolds)
+      yield* Metric.update(lateHolds, totals.lateHolds)
+      yield* Metric.update(oldestLateHoldSeconds, totals.oldestLateSeconds)
       yield* Metric.update(Metric.withAttributes(poolMoney, currency), units(totals.poolNano))
       yield* Metric.update(Metric.withAttributes(heldMoney, currency), units(totals.heldNano))
     }).pipe(Effect.catchCause((cause) => Effect.logDebug("the totals could not be counted", cause)))
@@ -101,7 +126,9 @@ export const layerMonitor = Layer.effect(
         ? failing("The database does not answer")
         : known.report === null
           ? pending
-          : ok
+          : known.report.writable
+            ? ok
+            : failing("The database cannot be written")
 
     const roundLimit = Math.max(MISSED_ROUNDS * settings.pollerSeconds, ROUND_PATIENCE_SECONDS)
 
@@ -125,6 +152,7 @@ export const layerMonitor = Layer.effect(
           latest === null || latest.audit === null
             ? pending
             : auditCheck(latest.audit, settings.auditSeconds),
+        deadlines: deadlinesCheck(lateness),
         shutdown: shutdown.hasBegun() ? failing("The gateway is about to stop") : ok
       }
       return { status: statusOf(checks), checks }

@@ -3,11 +3,16 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Schema } from "effect"
 import { TaskRepo } from "../services/TaskRepo.ts"
 import { makeRecentCompletions } from "./completions.ts"
-import { bounded, oneTry, persistent, repeatable, rowsOf } from "./rows.ts"
+import { bounded, lasting, oneTry, repeatable, rowsOf } from "./rows.ts"
 import { makeAcceptTask } from "./taskAccepts.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask } from "./taskReads.ts"
 
+const OverdueRow = Schema.Struct({
+  organization_id: Schema.String,
+  id: Schema.String,
+  upstream_id: Schema.String
+})
 const AbandonedRow = Schema.Struct({ organization_id: Schema.String, id: Schema.String })
 
 export const layerTaskRepo = Layer.effect(
@@ -17,7 +22,7 @@ export const layerTaskRepo = Layer.effect(
 
     const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
       function* (organizationId, id, upstreamId) {
-        yield* persistent(sql`
+        yield* lasting(sql`
           INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
           SELECT h.organization_id, h.id, h.job, ${upstreamId}, 'accepted_late' FROM holds h
            WHERE h.organization_id = ${organizationId} AND h.id = ${id}
@@ -48,6 +53,26 @@ export const layerTaskRepo = Layer.effect(
       }
     )
 
+    const overdue: TaskRepo["Service"]["overdue"] = Effect.fn("TaskRepo.overdue")(
+      function* (seconds, limit) {
+        // A task's hold expires at its deadline, and the index of open holds leads to the first ones.
+        const rows = yield* rowsOf(OverdueRow)(
+          oneTry(sql`
+          SELECT t.organization_id, t.id, t.upstream_id
+            FROM holds h
+            JOIN tasks t ON t.organization_id = h.organization_id AND t.id = h.id
+           WHERE h.state = 'open' AND t.state = 'processing'
+             AND h.expires_at <= now() - make_interval(secs => ${seconds})
+           ORDER BY h.expires_at LIMIT ${limit}`)
+        )
+        return rows.map((row) => ({
+          organizationId: row.organization_id,
+          id: row.id,
+          upstreamId: row.upstream_id
+        }))
+      }
+    )
+
     const takeOver = Effect.asVoid(
       bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
     )
@@ -60,6 +85,7 @@ export const layerTaskRepo = Layer.effect(
       pause,
       takeOver,
       abandoned,
+      overdue,
       recentCompletions: makeRecentCompletions(sql)
     })
   })

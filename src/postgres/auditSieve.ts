@@ -93,7 +93,6 @@ export const suspectsSince = (sql: PgClient.PgClient, from: Through, keySeconds:
       OR (h.state = 'captured') <> (u.id IS NOT NULL) OR u.charge <> h.captured
       OR mm.month IS NULL
       OR (h.quote ? 'holdNano' AND (h.quote ->> 'holdNano')::bigint <> h.amount)
-      OR (h.state = 'open' AND h.expires_at + interval '60 seconds' < now())
       OR (h.state = 'open' AND k.state IN ('succeeded', 'failed', 'rejected'))
       OR (h.state <> 'open' AND k.state IN ('submitting', 'processing'))
       OR (h.state <> 'open' AND (h.state = 'captured') <> (k.state = 'succeeded'))
@@ -101,7 +100,6 @@ export const suspectsSince = (sql: PgClient.PgClient, from: Through, keySeconds:
   SELECT k.organization_id FROM ongoing k
     LEFT JOIN holds h ON h.organization_id = k.organization_id AND h.id = k.id
    WHERE h.id IS NULL OR h.state <> 'open'
-      OR (k.state = 'submitting' AND k.submit_deadline + interval '60 seconds' < now())
   UNION
   SELECT m.organization_id FROM moved m
     LEFT JOIN holds h ON h.organization_id = m.organization_id AND h.id = m.hold_id

@@ -76,12 +76,7 @@ export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
     Effect.orDie
   )
 
-/** Gives up after a minute. */
-export const lasting = <A>(written: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  Effect.orDie(within(MINUTE)(written))
-
-/** Like `repeatable`, for what must be written down: gives up after a minute. */
-export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+const untilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
   statement.pipe(
     oneTry,
     Effect.retry({
@@ -89,9 +84,16 @@ export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
       schedule: Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
         Schedule.jittered
       )
-    }),
-    lasting
+    })
   )
+
+/** Like `repeatable`, for what must be written down: waits until the database can be reached. */
+export const lasting = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.orDie(untilWritten(statement))
+
+/** Like `lasting`, but gives up after a minute. */
+export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  statement.pipe(untilWritten, within(MINUTE), Effect.orDie)
 
 /**
  * Decodes every row of a statement; a row that does not decode dies. By the schema itself: one made

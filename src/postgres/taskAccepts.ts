@@ -5,7 +5,7 @@ import { isPassing } from "../services/storeTrouble.ts"
 import type { TaskRepo } from "../services/TaskRepo.ts"
 import { inOrder } from "./lockOrder.ts"
 import { makeMicroBatch } from "./microBatch.ts"
-import { decodeRows, lasting, oneTry } from "./rows.ts"
+import { decodeRows, oneTry } from "./rows.ts"
 
 interface Acceptance {
   readonly organizationId: string
@@ -62,9 +62,12 @@ export const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClien
 
   const accept: TaskRepo["Service"]["accept"] = Effect.fnUntraced(
     function* (organizationId, id, upstreamId, firstPollSeconds) {
-      const accepted = yield* lasting(
-        accepts.submit("tasks", { organizationId, id, upstreamId, firstPollSeconds })
-      )
+      const accepted = yield* accepts.submit("tasks", {
+        organizationId,
+        id,
+        upstreamId,
+        firstPollSeconds
+      })
       return accepted ?? (yield* Effect.die(new Error(`no task is called ${id}`)))
     }
   )

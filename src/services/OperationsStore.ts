@@ -16,6 +16,8 @@ export interface StoreReport {
   readonly migrated: boolean
   /** Null while it is not migrated. */
   readonly audit: AuditState | null
+  /** False for a database that can be read alone: a standby, one without room, a role without the right. */
+  readonly writable: boolean
 }
 
 /** Over the whole database. Amounts are nano-units. */
@@ -23,6 +25,10 @@ export interface Totals {
   readonly submittingTasks: number
   readonly processingTasks: number
   readonly openHolds: number
+  /** Open holds a minute or more past their deadline, and tasks that were not accepted by theirs. */
+  readonly lateHolds: number
+  /** How long the first deadline of those has passed; 0 when nothing is late. */
+  readonly oldestLateSeconds: number
   readonly poolNano: bigint
   readonly heldNano: bigint
 }

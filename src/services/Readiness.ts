@@ -11,7 +11,7 @@ export interface Check {
 export interface ReadinessReport {
   /**
    * `degraded`: it serves, and somebody should look. Broken books stop the organisations they belong
-   * to, so they take no gateway away from the others.
+   * to, so they take no gateway away from the others. Holds that are given back late stop nobody.
    */
   readonly status: "ready" | "degraded" | "not_ready"
   readonly checks: {
@@ -19,6 +19,8 @@ export interface ReadinessReport {
     readonly migrations: Check
     readonly poller: Check
     readonly audit: Check
+    /** Whether what is due is given back in its time. */
+    readonly deadlines: Check
     readonly shutdown: Check
   }
 }

@@ -18,6 +18,8 @@ export interface Settings {
   readonly textStreamDeadlineSeconds: number
   /** From the hold to the moment a task is failed and refunded. */
   readonly taskDeadlineSeconds: number
+  /** From a task's deadline to the moment it is failed without waiting for its vendor's last answer. */
+  readonly lastQuestionSeconds: number
   /** How long a task the vendor does not know stays open. */
   readonly unknownGraceSeconds: number
   /** Shortest time between two questions to a vendor about one task. */
@@ -87,6 +89,7 @@ export const defaultSettings: Settings = {
   textDeadlineSeconds: 600,
   textStreamDeadlineSeconds: 3600,
   taskDeadlineSeconds: 24 * 3600,
+  lastQuestionSeconds: 30,
   unknownGraceSeconds: 600,
   askIntervalSeconds: 2,
   maxAskIntervalSeconds: 15,

@@ -90,6 +90,11 @@ export interface AbandonedTask {
   readonly id: string
 }
 
+/** A running task whose vendor has not said in time what became of it. */
+export interface OverdueTask extends AbandonedTask {
+  readonly upstreamId: string
+}
+
 export interface ClaimOptions {
   /** Of all channels together. */
   readonly limit: number
@@ -111,7 +116,7 @@ export class TaskRepo extends Context.Service<
     find(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
     /**
      * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
-     * up before.
+     * up before. Persists until the store can be reached: only its answer tells which of the two it is.
      */
     accept(
       organizationId: string,
@@ -121,7 +126,7 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<boolean>
     /**
      * Keeps the vendor's id of a task it accepted after it had been given up, with the task's
-     * orphan, so that an operator can find the job.
+     * orphan, so that an operator can find the job. Persists like `accept`.
      */
     acceptedLate(organizationId: string, id: string, upstreamId: string): Effect.Effect<void>
     /**
@@ -154,6 +159,8 @@ export class TaskRepo extends Context.Service<
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
+    /** Running tasks whose deadline passed that long ago, the first deadlines first. */
+    overdue(seconds: number, limit: number): Effect.Effect<ReadonlyArray<OverdueTask>>
     /** Those that succeeded among that many newest tasks, the latest end last. */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
   }

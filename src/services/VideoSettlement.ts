@@ -2,7 +2,7 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeAskQueue } from "./AskQueue.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
@@ -16,6 +16,7 @@ import { Settings } from "./Settings.ts"
 import { unhindered } from "./sweeping.ts"
 import { type Task, TaskRepo } from "./TaskRepo.ts"
 import { makeVideoQuestions } from "./VideoQuestions.ts"
+import { deadlineExceeded } from "./VideoVerdicts.ts"
 
 export class VideoSettlement extends Context.Service<
   VideoSettlement,
@@ -32,7 +33,10 @@ export class VideoSettlement extends Context.Service<
     readonly pollDue: Effect.Effect<boolean>
     /** Waits until there is room again for what this gateway had too much of to claim more. */
     readonly room: Effect.Effect<void>
-    /** Gives back what a crash left behind, once its time is over; answers how many holds. */
+    /**
+     * Gives back what a crash left behind, once its time is over, and running tasks that no answer has
+     * ended in the time for a last question; answers how many holds.
+     */
     readonly sweep: Effect.Effect<number>
     /**
      * Gives back all of it and takes over every running task. Only for a gateway that starts alone
@@ -53,6 +57,8 @@ const MAX_WAIT_SHARE = 0.1
 const STALE_SHARE = 0.3
 /** They are bounded together, whatever their channel. */
 const ALL_CHANNELS = "all"
+/** Running tasks that one sweep gives back, at most. */
+const OVERDUE_LIMIT = 1000
 /** How often a waiting reader looks whether another gateway wrote the end, at the slowest. */
 const MAX_LOOK_SECONDS = 1
 
@@ -159,7 +165,10 @@ export const layerVideoSettlement = Layer.effect(
       )
     )
 
-    const pollDue = Effect.gen(function* () {
+    /** Since when rounds of questions succeed one after the other. */
+    let askingSince: number | null = null
+
+    const pollRound = Effect.gen(function* () {
       yield* Effect.andThen(asks.expect, settling.expect)
       yield* giveBackLate
       if (settling.isFull(ALL_CHANNELS)) return false
@@ -174,6 +183,52 @@ export const layerVideoSettlement = Layer.effect(
         ([channelId, { length }]) =>
           length >= perChannel - (before.get(channelId) ?? 0) && !asks.isFull(channelId)
       )
+    })
+
+    const pollDue = pollRound.pipe(
+      Effect.tap(() =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          askingSince ??= now
+        })
+      ),
+      Effect.onError(() =>
+        Effect.sync(() => {
+          askingSince = null
+        })
+      )
+    )
+
+    /**
+     * The last question is asked at the deadline, but thousands of tasks at a silent vendor would wait
+     * long for their turns. A gateway that could not ask for a while has as long for it from then on.
+     */
+    const giveUpOverdue = Effect.fn("VideoSettlement.giveUpOverdue")(function* () {
+      const seconds = settings.lastQuestionSeconds
+      const now = yield* Clock.currentTimeMillis
+      if (askingSince === null || now - askingSince < seconds * 1000) return 0
+      const left = yield* tasks.overdue(seconds, OVERDUE_LIMIT)
+      yield* Effect.forEach(
+        left,
+        ({ organizationId, id, upstreamId }) =>
+          ledger
+            .release({
+              organizationId,
+              holdId: id,
+              by: "sweep",
+              task: { from: "processing", state: "failed", ...deadlineExceeded },
+              orphan: { upstreamId, reason: deadlineExceeded.errorCode },
+              answer: null,
+              forgetKey: false
+            })
+            .pipe(
+              Effect.tap(({ state }) =>
+                Effect.sync(() => (state === "open" ? undefined : endings.ended(id)))
+              ),
+              unhindered(id)
+            ),
+        { concurrency: "unbounded", discard: true }
+      )
+      return left.length
     })
 
     const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
@@ -207,7 +262,7 @@ export const layerVideoSettlement = Layer.effect(
       read,
       pollDue,
       room: Effect.raceFirst(asks.room, settling.room),
-      sweep: giveBack("overdue"),
+      sweep: Effect.zipWith(giveBack("overdue"), giveUpOverdue(), (left, late) => left + late),
       recover: Effect.andThen(giveBack("all"), tasks.takeOver)
     })
   })

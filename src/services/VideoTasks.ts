@@ -104,15 +104,29 @@ export const layerVideoTasks = Layer.effect(
                 }
               })
             ),
-            Effect.andThen(failpoints.pass("video.returned"))
+            Effect.tap(() => failpoints.pass("video.returned"))
           )
 
-        /** The vendor has the job and our record of it could not be written: nobody may forget it. */
-        const keepInMind = (upstreamId: string) =>
-          Effect.logError("an accepted task could not be recorded").pipe(
-            Effect.annotateLogs({ task: id, upstreamId, channel: job.channelId }),
-            Effect.andThen(giveBack(abandonedCall({ upstreamId, reason: "not_recorded" })))
+        const accepted = (upstreamId: string) =>
+          Effect.annotateLogs({ task: id, upstreamId, channel: job.channelId })
+
+        /**
+         * The vendor has the job and the store has refused the record of it. The hold is given back,
+         * unless the record was written all the same: the client is told what stands in the books.
+         */
+        const giveBackUnrecorded = Effect.fnUntraced(function* (
+          upstreamId: string,
+          defect: unknown
+        ) {
+          yield* Effect.logError("an accepted task could not be recorded", defect).pipe(
+            accepted(upstreamId)
           )
+          const orphan = { upstreamId, reason: "not_recorded" }
+          const { won } = yield* giveBack(abandonedCall(orphan))
+          if (won) return yield* givenUp()
+          const { state } = yield* Effect.orDie(tasks.find(organizationId, id))
+          return state !== "rejected"
+        })
 
         return yield* detached(
           Effect.gen(function* () {
@@ -149,10 +163,17 @@ export const layerVideoTasks = Layer.effect(
             yield* failpoints.pass("video.accepted")
             const recorded = yield* tasks
               .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
-              .pipe(Effect.tapDefect(() => keepInMind(upstreamId)))
+              .pipe(
+                Effect.catchDefect((defect) => giveBackUnrecorded(upstreamId, defect)),
+                Effect.onInterrupt(() =>
+                  Effect.logError("the gateway stopped before an accepted task was recorded").pipe(
+                    accepted(upstreamId)
+                  )
+                )
+              )
             if (!recorded) {
               yield* Effect.logError("the vendor accepted a task that had been given up").pipe(
-                Effect.annotateLogs({ task: id, upstreamId, channel: job.channelId })
+                accepted(upstreamId)
               )
               yield* tasks.acceptedLate(organizationId, id, upstreamId)
               return yield* givenUp()

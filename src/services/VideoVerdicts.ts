@@ -27,6 +27,12 @@ export interface Trouble {
   readonly retryAfterSeconds?: number | null
 }
 
+/** How a task ends whose vendor has not finished it by its deadline. */
+export const deadlineExceeded = {
+  errorCode: "deadline_exceeded",
+  errorMessage: "The vendor did not finish in time"
+} as const
+
 const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
   Metric.update(
     Metric.withAttributes(counter, { protocol: task.protocol, channel: task.channelId }),
@@ -153,7 +159,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     const current = yield* lost
       ? giveUp(task, "task_lost", "The vendor no longer knows the task")
       : task.pastDeadline
-        ? giveUp(task, "deadline_exceeded", "The vendor did not finish in time")
+        ? giveUp(task, deadlineExceeded.errorCode, deadlineExceeded.errorMessage)
         : putBack(task, known, silenceSeconds)
     if (!current) yield* countOn(staleClaims, task)
   })

@@ -44,6 +44,14 @@ export const openHolds = Metric.gauge("gateway_open_holds", {
   description: "Holds that are not closed, in the whole database"
 })
 
+export const lateHolds = Metric.gauge("gateway_late_holds", {
+  description: "Holds that are open a minute or more past their deadline, in the whole database"
+})
+
+export const oldestLateHoldSeconds = Metric.gauge("gateway_oldest_late_hold_seconds", {
+  description: "How long the first deadline of those holds has passed; 0 when nothing is late"
+})
+
 /** Label: `currency`. */
 export const heldMoney = Metric.gauge("gateway_held_money", {
   description: "Currency units held by open holds, over all pools"
@@ -107,6 +115,8 @@ export const ofTheDatabase: ReadonlySet<string> = new Set(
   [
     openTasks,
     openHolds,
+    lateHolds,
+    oldestLateHoldSeconds,
     heldMoney,
     poolMoney,
     ledgerViolations,

@@ -229,6 +229,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.isFalse(yield* store.takeAudit(0))
       assert.deepStrictEqual(yield* store.report, {
         migrated: true,
+        writable: true,
         audit: { auditedAt: null, ageSeconds: null, violations: 0, stopped: 0 }
       })
       yield* ledger.stopSpending(new Map([[organizationId, "I1"]]))
@@ -254,13 +255,19 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         yield* ledger.hold(hold(10n, { id, task, quote: videoQuote }))
       }
       yield* ledger.hold(hold(5n))
+      // A minute is what a sweep may take.
+      yield* ledger.hold(hold(1n, { ttlSeconds: -60 }))
+      yield* ledger.hold(hold(1n, { ttlSeconds: -50 }))
       yield* (yield* TaskRepo).accept(organizationId, processing, "up", 3600)
-      assert.deepStrictEqual(yield* store.totals, {
+      const { oldestLateSeconds, ...totals } = yield* store.totals
+      assert.isAtLeast(oldestLateSeconds, 60)
+      assert.deepStrictEqual(totals, {
         submittingTasks: before.submittingTasks + 1,
         processingTasks: before.processingTasks + 1,
-        openHolds: before.openHolds + 3,
+        openHolds: before.openHolds + 5,
+        lateHolds: before.lateHolds + 1,
         poolNano: before.poolNano + 100n,
-        heldNano: before.heldNano + 25n
+        heldNano: before.heldNano + 27n
       })
     })
   )

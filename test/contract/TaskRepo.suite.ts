@@ -111,6 +111,29 @@ export const taskRepoSuite = (
       })
     )
 
+    it.effect("running tasks are overdue from their deadline on, the first deadlines first", () =>
+      Effect.gen(function* () {
+        const repo = yield* TaskRepo
+        const later = yield* dueTasks("overdue", 2, -8000)
+        const first = yield* dueTasks("overdue", 2, -9000)
+        yield* submittedTasks("overdue", 1, -9500)
+        yield* dueTasks("overdue", 1)
+        const overdue = (seconds: number, limit: number) =>
+          Effect.map(repo.overdue(seconds, limit), (tasks) => tasks.map(({ id }) => id))
+        assert.deepStrictEqual(yield* overdue(9600, 10), [])
+        assert.sameMembers(yield* overdue(8500, 10), first.ids)
+        assert.sameMembers(yield* overdue(7500, 10), [...first.ids, ...later.ids])
+        assert.sameMembers(yield* overdue(7500, 2), first.ids)
+        const [task] = yield* repo.overdue(7500, 1)
+        assert.deepStrictEqual(task, {
+          organizationId: first.organizationId,
+          id: task?.id,
+          upstreamId: `up-${task?.id}`
+        })
+        yield* claimTheRest
+      })
+    )
+
     it.effect("a task nobody asked for is put back as it was last asked", () =>
       Effect.gen(function* () {
         const repo = yield* TaskRepo

@@ -334,7 +334,7 @@ it.live.each(["embedded", "postgres"] as const)(
         assert.deepStrictEqual(found(canaries, answer.text), [], `${path}: ${answer.text}`)
       }
 
-      const metrics = yield* call(`${url}/metrics`)
+      const metrics = yield* call(`${url}/metrics`, { key: adminToken })
       assert.match(metrics.text, /^gateway_/m)
       assert.deepStrictEqual(found(canaries, metrics.text), [])
 

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { noteCompletion } from "../../src/services/noteCompletion.ts"
+import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { withoutConnections } from "../support/databases.ts"
 import {
   bodyAs,
@@ -59,7 +60,7 @@ for (const kind of ["embedded", "postgres"] as const) {
   layer(layerGateway, { excludeTestServices: true, timeout: "60 seconds" })(
     `operations (${kind})`,
     (it) => {
-      it.effect("health, readiness and metrics answer without a key", () =>
+      it.effect("health and readiness answer without a key, and metrics to the operator", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const health = yield* gateway.call("/healthz")
@@ -71,10 +72,27 @@ for (const kind of ["embedded", "postgres"] as const) {
           assert.strictEqual(ready.status, 200)
           assert.deepStrictEqual(ready.body, {
             status: "ready",
-            checks: { store: ok, migrations: ok, poller: ok, audit: ok, shutdown: ok }
+            checks: {
+              store: ok,
+              migrations: ok,
+              poller: ok,
+              audit: ok,
+              deadlines: ok,
+              shutdown: ok
+            }
           })
 
-          const metrics = yield* gateway.call("/metrics")
+          const { key } = yield* gateway.customer("1")
+          for (const stranger of [{}, { key }]) {
+            const refused = yield* gateway.call("/metrics", stranger)
+            assert.strictEqual(refused.status, 401)
+            assert.deepNestedInclude(refused.body, {
+              "error.type": "authentication_error",
+              "error.param": null,
+              "error.code": "invalid_api_key"
+            })
+          }
+          const metrics = yield* gateway.metrics
           assert.strictEqual(metrics.status, 200)
           assert.match(metrics.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
           for (const path of ["/healthz", "/readyz", "/metrics"]) {
@@ -82,7 +100,8 @@ for (const kind of ["embedded", "postgres"] as const) {
             assert.strictEqual(wrong.status, 405)
             assert.strictEqual(wrong.headers.get("allow"), "GET")
             assert.isTrue(wrong.headers.has("x-request-id"))
-            assert.strictEqual((yield* gateway.call(path, { method: "HEAD" })).status, 200)
+            const head = yield* gateway.call(path, { method: "HEAD", key: ADMIN_TOKEN })
+            assert.strictEqual(head.status, 200)
           }
         })
       )
@@ -290,7 +309,7 @@ layer(layerTestGateway("postgres", settings), {
             detail: "The database does not answer"
           })
           assert.strictEqual((yield* gateway.call("/healthz")).status, 200)
-          assert.strictEqual((yield* gateway.call("/metrics")).status, 200)
+          assert.strictEqual((yield* gateway.metrics).status, 200)
         })
       )
       const back = yield* readinessUntil(({ status }) => status === "ready")

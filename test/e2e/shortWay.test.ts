@@ -164,7 +164,7 @@ layer(layerTestGateway("embedded", { ...quickSettings, organizationInFlight: 3 }
   const askAndLeave = Effect.fnUntraced(function* (text: string) {
     const gateway = yield* Gateway
     const leaving = yield* Effect.forkChild(rawRequest(gateway.url, [text]))
-    yield* Effect.repeat(gateway.call("/metrics"), {
+    yield* Effect.repeat(gateway.metrics, {
       // Beside the one that asks for it.
       until: ({ text }) => text.includes("\ngateway_http_requests_in_flight 2\n")
     }).pipe(Effect.timeout("20 seconds"))

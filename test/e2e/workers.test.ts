@@ -3,7 +3,7 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schema } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
-import { connect, type GatewayNode, startGateway } from "../support/cluster.ts"
+import { ADMIN_TOKEN, connect, type GatewayNode, startGateway } from "../support/cluster.ts"
 import { asAdmin } from "../support/databases.ts"
 import { testCatalog } from "../support/gateway.ts"
 import {
@@ -82,7 +82,15 @@ const heldCatalog = (vendorUrl: string) =>
   })
 
 const metricsOf = (gateway: GatewayNode) =>
-  Effect.map(call(`${gateway.url}/metrics`, { headers: apart }), ({ text }) => parseMetrics(text))
+  Effect.map(call(`${gateway.url}/metrics`, { key: ADMIN_TOKEN, headers: apart }), ({ text }) =>
+    parseMetrics(text)
+  )
+
+/** From the listener for the metrics, which every worker announces. */
+const openMetricsOf = Effect.fnUntraced(function* ({ process }: GatewayNode) {
+  const [, url = ""] = yield* process.waitForLine(/metrics are served on (http:[^"\s]+)/)
+  return parseMetrics((yield* call(url, { headers: apart })).text)
+})
 
 const healthy = { route: "/healthz", method: "GET", status: "2xx" }
 
@@ -94,7 +102,7 @@ describe("two workers", () => {
     "share the connections, and their metrics add up and stay when one of them is killed",
     () =>
       Effect.gen(function* () {
-        const { gateway } = yield* startWorkers()
+        const { gateway } = yield* startWorkers({ GATEWAY_METRICS_PORT: "0" })
         const ask = call(`${gateway.url}/healthz`, { headers: apart })
         for (const pid of yield* workersOf(gateway)) {
           yield* kill(pid, "SIGSTOP")
@@ -106,6 +114,8 @@ describe("two workers", () => {
         assert.strictEqual(yield* counted(gateway), 20)
         yield* ask
         assert.strictEqual(yield* counted(gateway), 21)
+        const open = yield* openMetricsOf(gateway)
+        assert.strictEqual(open.value("gateway_http_requests_total", healthy), 21)
         assert.strictEqual(gateway.process.stdout().match(/media-gateway listens on/g)?.length, 1)
       }).pipe(Effect.scoped),
     60_000

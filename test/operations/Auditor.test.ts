@@ -7,10 +7,10 @@ import { OperationsStore } from "../../src/services/OperationsStore.ts"
 import { defaultSettings, Settings } from "../../src/services/Settings.ts"
 
 const broken = (organizationId: string, subject: string): Violation => ({
-  invariant: "I6",
+  invariant: "I7",
   organizationId,
   subject,
-  detail: "open hold older than its deadline"
+  detail: "finished task with an open hold"
 })
 
 /** What the auditor did, while the looks at the books found `findings` one after the other. */
@@ -48,14 +48,12 @@ const audited = (
 }
 
 describe("the auditor", () => {
-  it.effect("stops nobody for what the sweep puts right while it looks again", () =>
+  it.effect("stops nobody for what a second look does not find", () =>
     Effect.gen(function* () {
       const late = Effect.succeed([broken("org_late", "h1"), broken("org_broken", "h2")])
       const still = Effect.succeed([broken("org_broken", "h2"), broken("org_new", "h3")])
       const { stops, ends } = yield* audited([late, still])
-      assert.deepStrictEqual(stops, [
-        [["org_broken", "I6: open hold older than its deadline (h2)"]]
-      ])
+      assert.deepStrictEqual(stops, [[["org_broken", "I7: finished task with an open hold (h2)"]]])
       assert.deepStrictEqual(ends, [1])
     })
   )

@@ -9,6 +9,7 @@ import { layerShutdown, Shutdown } from "../../src/services/Shutdown.ts"
 
 const sound: StoreReport = {
   migrated: true,
+  writable: true,
   audit: { auditedAt: new Date(0), ageSeconds: 1, violations: 0, stopped: 0 }
 }
 
@@ -85,6 +86,17 @@ describe("readiness", () => {
     }).pipe(Effect.provide(monitored({ now: Effect.succeed(sound) })))
   )
 
+  it.effect("is lost while the database can be read alone", () => {
+    const answer = { now: Effect.succeed({ ...sound, writable: false }) }
+    return Effect.gen(function* () {
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* state, ["not_ready", "store failing"])
+      answer.now = Effect.succeed(sound)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* state, ["ready"])
+    }).pipe(Effect.provide(monitored(answer)))
+  })
+
   it.effect.each([
     ["broken books", { violations: 2, stopped: 0, ageSeconds: 1 }, ["degraded", "audit failing"]],
     [
@@ -108,7 +120,7 @@ describe("readiness", () => {
       assert.deepStrictEqual(yield* state, [...expected])
     }).pipe(
       Effect.provide(
-        monitored({ now: Effect.succeed({ migrated: true, audit: { auditedAt: null, ...audit } }) })
+        monitored({ now: Effect.succeed({ ...sound, audit: { auditedAt: null, ...audit } }) })
       )
     )
   )

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
-import { startGateway } from "../support/cluster.ts"
+import { ADMIN_TOKEN, startGateway } from "../support/cluster.ts"
 import { testCatalog } from "../support/gateway.ts"
 import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
 import { heldVendor } from "../support/heldVendor.ts"
@@ -67,7 +67,7 @@ it.live(
       // What was let in stays in memory until the vendor answers; all else has been refused.
       const fitting = Math.floor(BUDGET_MEBIBYTES / (BODY_MEBIBYTES + 0.01))
       yield* Effect.sleep("50 millis").pipe(
-        Effect.andThen(call(`${gateway.url}/metrics`)),
+        Effect.andThen(call(`${gateway.url}/metrics`, { key: ADMIN_TOKEN })),
         Effect.repeat({
           until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) <= fitting + 1
         }),

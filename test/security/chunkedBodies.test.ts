@@ -110,7 +110,7 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
             Effect.forkChild(dribble(gateway.url, who, kind))
           )
           // The seventh is the one that asks.
-          yield* gateway.call("/metrics").pipe(
+          yield* gateway.metrics.pipe(
             Effect.delay("10 millis"),
             Effect.repeat({
               until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) >= 7

@@ -20,8 +20,8 @@ interface KeyClass {
 
 const none: ReadonlySet<Scope> = new Set()
 
-/** Read by balancers and monitoring, who have no key. */
-const open: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
+/** Read by balancers, who have no key. */
+const open: ReadonlySet<string> = new Set(["/healthz", "/readyz"])
 
 const CreatedKey = Schema.Struct({ id: Schema.String, key: Schema.String })
 
@@ -59,7 +59,7 @@ const classes = Effect.gen(function* () {
 /** What stops a class at a route; null when it is let in. */
 const stoppedBy = (route: DeclaredRoute, { scopes, isAdmin }: KeyClass): 401 | 403 | null => {
   if (open.has(route.path)) return null
-  if (route.path.startsWith("/admin/v1/")) return isAdmin ? null : 401
+  if (route.path.startsWith("/admin/v1/") || route.path === "/metrics") return isAdmin ? null : 401
   if (scopes.size === 0) return 401
   return route.scopes.some((scope) => scopes.has(scope)) ? null : 403
 }

@@ -270,13 +270,11 @@ layer(layerTestGateway("postgres", slow), { excludeTestServices: true, timeout: 
         const holding = yield* Effect.forEach([1, 2, 3, 4], () =>
           Effect.forkChild(Effect.forever(begun))
         )
-        yield* gateway
-          .call("/metrics")
-          .pipe(
-            Effect.delay("10 millis"),
-            Effect.repeat({ until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) >= 5 }),
-            Effect.timeout("10 seconds")
-          )
+        yield* gateway.metrics.pipe(
+          Effect.delay("10 millis"),
+          Effect.repeat({ until: ({ text }) => Number(/in_flight (\d+)/.exec(text)?.[1]) >= 5 }),
+          Effect.timeout("10 seconds")
+        )
         const answer = yield* gateway.call("/v1/videos/generations", { key: who.key, json })
         assert.strictEqual(answer.status, 200, answer.text)
         for (const fiber of holding) yield* Fiber.interrupt(fiber)

@@ -5,6 +5,7 @@ import type { VideoTaskRef } from "../../src/services/ProtocolAdapter.ts"
 import type { Settings } from "../../src/services/Settings.ts"
 import {
   type Customer,
+  Ledger,
   layerGatewayTesting,
   ProtocolAdapter,
   ScriptedVendors,
@@ -177,6 +178,47 @@ layer(
         questions.map(({ upstreamId }) => upstreamId),
         ids.map((_, index) => `job-${index + 1}`)
       )
+    })
+  )
+})
+
+/** The database can be swept and cannot be asked for due tasks. */
+const outage = { lasts: false }
+
+const layerSometimesAway = Layer.effect(
+  TaskRepo,
+  Effect.map(TaskRepo, (tasks) =>
+    TaskRepo.of({
+      ...tasks,
+      claimDue: (options) =>
+        outage.lasts ? Effect.die(new Error("out of reach")) : tasks.claimDue(options)
+    })
+  )
+)
+
+layer(
+  layerGatewayTesting({
+    settings: { taskDeadlineSeconds: 600, lastQuestionSeconds: 30 },
+    vendors: { videos: vendor.waits() },
+    replacing: layerSometimesAway
+  })
+)("a deadline", (it) => {
+  const balanceOf = ({ organizationId }: Customer) =>
+    Effect.flatMap(Ledger, (ledger) => ledger.balance(organizationId))
+
+  it.effect("that passes while nobody can ask leaves time for the last question", () =>
+    Effect.gen(function* () {
+      const gateway = yield* TestingGateway
+      const vendors = yield* ScriptedVendors
+      const who = yield* gateway.customer()
+      const id = yield* order(who)
+      outage.lasts = true
+      yield* TestClock.adjust("20 minutes")
+      assert.isAbove(Number((yield* balanceOf(who)).heldNano), 0)
+      yield* vendors.finish()
+      outage.lasts = false
+      yield* TestClock.adjust("5 seconds")
+      assert.deepNestedInclude((yield* read(who, id)).body, { task_status: "succeeded" })
     })
   )
 })

@@ -30,6 +30,8 @@ export class Gateway extends Context.Service<
     call(path: string, options?: CallOptions): Effect.Effect<HttpAnswer>
     /** Calls the admin interface as its operator. */
     admin(path: string, options?: CallOptions): Effect.Effect<HttpAnswer>
+    /** The metrics as the operator reads them. */
+    readonly metrics: Effect.Effect<HttpAnswer>
     /** A fresh organisation holding `amount`, with one member and key. */
     customer(amount: string, options?: CustomerOptions): Effect.Effect<Customer>
     /** Decimal strings of the customer's pool and month. */
@@ -133,6 +135,7 @@ const makeGateway = Effect.fnUntraced(function* (catalogFor: MakeCatalog) {
   const url = HttpServer.formatAddress(address)
 
   const callGateway = (path: string, options?: CallOptions) => call(`${url}${path}`, options)
+  const metrics = callGateway("/metrics", { key: ADMIN_TOKEN })
   const { admin, customer, verify } = makeOperator(callGateway, ADMIN_TOKEN)
 
   const balance = (who: Customer) =>
@@ -142,7 +145,16 @@ const makeGateway = Effect.fnUntraced(function* (catalogFor: MakeCatalog) {
 
   const loaded = yield* admin("/catalog", { method: "PUT", json: catalogFor(simulator.url) })
   if (loaded.status !== 200) return yield* Effect.die(new Error(loaded.text))
-  return Gateway.of({ url, call: callGateway, admin, customer, balance, verify, simulator })
+  return Gateway.of({
+    url,
+    call: callGateway,
+    admin,
+    metrics,
+    customer,
+    balance,
+    verify,
+    simulator
+  })
 })
 
 /** A gateway on an empty database of the kind, on ports of its own, with the catalog loaded. */

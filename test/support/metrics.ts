@@ -40,7 +40,7 @@ export const parseMetrics = (text: string): Scrape => {
 
 export const scrape = Effect.gen(function* () {
   const gateway = yield* Gateway
-  return parseMetrics((yield* gateway.call("/metrics")).text)
+  return parseMetrics((yield* gateway.metrics).text)
 })
 
 /** Scrapes until the numbers are as wanted, and answers them. */

@@ -79,13 +79,6 @@ const tamperings: ReadonlyArray<Tampering> = [
     }
   },
   {
-    says: "a hold that nobody swept",
-    invariant: "I6",
-    tamper: (books) => {
-      openHold(books).expiresAt = -60_001
-    }
-  },
-  {
     says: "a task that ended without its hold",
     invariant: "I7",
     tamper: ({ tasks }) => {

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { AdminAuthorization } from "./Authorization.ts"
 import { operation } from "./document.ts"
 import { told } from "./shared.ts"
 
@@ -17,11 +18,12 @@ export const ReadinessReport = Schema.Struct({
     migrations: Check,
     poller: Check,
     audit: Check,
+    deadlines: Check,
     shutdown: Check
   }).annotate({ description: "Each thing it depends on" })
 }).annotate({ identifier: "Readiness", description: "Whether requests should come here" })
 
-/** What balancers and monitoring read; none of it takes a key. */
+/** What balancers read without a key, and monitoring with the operator's token. */
 export class OperationsGroup extends HttpApiGroup.make("operations").add(
   HttpApiEndpoint.get("health", "/healthz", {
     success: Schema.Struct({
@@ -33,5 +35,7 @@ export class OperationsGroup extends HttpApiGroup.make("operations").add(
   ),
   HttpApiEndpoint.get("metrics", "/metrics", {
     success: Schema.String.pipe(HttpApiSchema.asText())
-  }).annotateMerge(operation("Metrics", "Totals in the text format of Prometheus."))
+  })
+    .middleware(AdminAuthorization)
+    .annotateMerge(operation("Metrics", "Totals in the text format of Prometheus."))
 ) {}

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Machine } from "../../services/Machine.ts"
 import { Readiness } from "../../services/Readiness.ts"
 import { GatewayApi } from "../api/Api.ts"
+import { metricsAnswer } from "../metricsListener.ts"
 
 const unstored = { "cache-control": "no-store" }
 
@@ -12,7 +12,6 @@ export const layerOperationsHandlers = HttpApiBuilder.group(
   "operations",
   Effect.fn(function* (handlers) {
     const readiness = yield* Readiness
-    const machine = yield* Machine
     return handlers.handleAll({
       health: () => Effect.succeed({ status: "ok" as const }),
       readiness: () =>
@@ -22,13 +21,7 @@ export const layerOperationsHandlers = HttpApiBuilder.group(
             headers: unstored
           })
         ),
-      metrics: () =>
-        Effect.map(machine.metrics, (text) =>
-          HttpServerResponse.text(text, {
-            contentType: "text/plain; version=0.0.4; charset=utf-8",
-            headers: unstored
-          })
-        )
+      metrics: () => metricsAnswer
     })
   })
 )

@@ -21,6 +21,7 @@ import { createCallRepeats } from "./0018_call_repeats.ts"
 import { createAuditCarried } from "./0019_audit_carried.ts"
 import { createMoveFunds } from "./0020_move_funds.ts"
 import { createOrphanAnswers } from "./0022_orphan_answers.ts"
+import { createLateness } from "./0023_lateness.ts"
 
 /**
  * A database runs what is above the highest number it has run, so a new one goes to the end. There is
@@ -46,7 +47,8 @@ const migrations = {
   "0018_call_repeats": createCallRepeats,
   "0019_audit_carried": createAuditCarried,
   "0020_move_funds": createMoveFunds,
-  "0022_orphan_answers": createOrphanAnswers
+  "0022_orphan_answers": createOrphanAnswers,
+  "0023_lateness": createLateness
 }
 
 /** In the order in which they are listed. */

@@ -117,11 +117,9 @@ export const layerLedgerMemory = Layer.effect(
     )
 
     // The first of every organisation come first, so that one cannot hide the others.
-    const verify = Effect.map(Clock.currentTimeMillis, (nowMillis) =>
+    const verify = Effect.sync(() =>
       [...store.organizations.values()]
-        .flatMap((books) =>
-          auditBooks(books, nowMillis).map((violation, nth) => ({ violation, nth }))
-        )
+        .flatMap((books) => auditBooks(books).map((violation, nth) => ({ violation, nth })))
         .sort((a, b) => a.nth - b.nth)
         .slice(0, MAX_VIOLATIONS)
         .map(({ violation }) => violation)

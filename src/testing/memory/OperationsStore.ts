@@ -5,6 +5,8 @@ import { dateOrNull, MemoryStore } from "./MemoryStore.ts"
 
 /** An audit nobody ended within this time died with its gateway. */
 const LONGEST_AUDIT_MILLIS = 600_000
+/** What a sweep may take to give back what is due. */
+const LATE_MILLIS = 60_000
 
 export const layerOperationsStoreMemory = Layer.effect(
   OperationsStore,
@@ -13,6 +15,7 @@ export const layerOperationsStoreMemory = Layer.effect(
 
     const report = Effect.map(Clock.currentTimeMillis, (now) => ({
       migrated: true,
+      writable: true,
       audit: {
         auditedAt: dateOrNull(audit.auditedAt),
         ageSeconds: audit.auditedAt === null ? null : (now - audit.auditedAt) / 1000,
@@ -22,18 +25,30 @@ export const layerOperationsStoreMemory = Layer.effect(
       }
     }))
 
-    const totals = Effect.sync(() => {
+    const totals = Effect.map(Clock.currentTimeMillis, (now) => {
       const sum = {
         submittingTasks: 0,
         processingTasks: 0,
         openHolds: 0,
+        lateHolds: 0,
+        oldestLateSeconds: 0,
         poolNano: 0n,
         heldNano: 0n
+      }
+      const due = (deadline: number): void => {
+        if (deadline > now - LATE_MILLIS) return
+        sum.lateHolds += 1
+        sum.oldestLateSeconds = Math.max(sum.oldestLateSeconds, (now - deadline) / 1000)
       }
       for (const { pool, tasks, holds } of organizations.values()) {
         sum.poolNano += pool.balanceNano
         sum.heldNano += pool.heldNano
-        for (const { state } of holds.values()) if (state === "open") sum.openHolds += 1
+        for (const { state, expiresAt, request } of holds.values()) {
+          if (state !== "open") continue
+          sum.openHolds += 1
+          const task = tasks.get(request.id)
+          due(task?.state === "submitting" ? Math.min(task.submitDeadline, expiresAt) : expiresAt)
+        }
         for (const { state } of tasks.values()) {
           if (state === "submitting") sum.submittingTasks += 1
           if (state === "processing") sum.processingTasks += 1

@@ -201,6 +201,21 @@ export const layerTaskRepoMemory = Layer.effect(
       )
     )
 
+    const overdue: TaskRepo["Service"]["overdue"] = Effect.fn("TaskRepo.overdue")(
+      (seconds, limit) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          rowsIn("processing")
+            .filter(({ task }) => task.deadline <= now - seconds * 1000)
+            .toSorted((a, b) => a.task.deadline - b.task.deadline)
+            .slice(0, limit)
+            .flatMap(({ hold, task: { id, upstreamId } }) =>
+              upstreamId === null
+                ? []
+                : [{ organizationId: hold.request.organizationId, id, upstreamId }]
+            )
+        )
+    )
+
     const recentCompletions: TaskRepo["Service"]["recentCompletions"] = Effect.fn(
       "TaskRepo.recentCompletions"
     )((newest) =>
@@ -228,6 +243,7 @@ export const layerTaskRepoMemory = Layer.effect(
       pause,
       takeOver,
       abandoned,
+      overdue,
       recentCompletions
     })
   })

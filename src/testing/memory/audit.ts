@@ -3,9 +3,6 @@ import { Schema } from "effect"
 import type { Violation } from "../../services/Ledger.ts"
 import { type Books, monthKey, overageOf } from "./MemoryStore.ts"
 
-/** How long what is overdue may wait for the sweep. */
-const SWEEP_MILLIS = 60_000
-
 const sum = (amounts: Iterable<bigint>): bigint => {
   let total = 0n
   for (const amount of amounts) total += amount
@@ -56,13 +53,13 @@ const checkMonths = (books: Books, note: Note): void => {
   }
 }
 
-const checkHolds = (books: Books, now: number, note: Note): void => {
+const checkHolds = (books: Books, note: Note): void => {
   const captures = Map.groupBy(
     books.journal.filter(({ kind }) => kind === "capture"),
     ({ holdId }) => holdId
   )
   const usage = Map.groupBy(books.usage, ({ holdId }) => holdId)
-  for (const [id, { request, state, capturedNano, expiresAt }] of books.holds) {
+  for (const [id, { request, state, capturedNano }] of books.holds) {
     const expected = state === "captured" ? [capturedNano] : []
     const agrees = (amounts: ReadonlyArray<bigint>): boolean =>
       amounts.length === expected.length && amounts[0] === expected[0]
@@ -75,13 +72,10 @@ const checkHolds = (books: Books, now: number, note: Note): void => {
     if (isQuote(request.quote) && request.quote.holdNano !== String(request.amountNano)) {
       note("I4", "hold is not the amount of its quote", id)
     }
-    if (state === "open" && expiresAt + SWEEP_MILLIS < now) {
-      note("I6", "open hold older than its deadline", id)
-    }
   }
 }
 
-const checkTasks = (books: Books, now: number, note: Note): void => {
+const checkTasks = (books: Books, note: Note): void => {
   for (const [id, task] of books.tasks) {
     const hold = books.holds.get(id)
     const isOpen = task.state === "submitting" || task.state === "processing"
@@ -91,9 +85,6 @@ const checkTasks = (books: Books, now: number, note: Note): void => {
       if (!isOpen) note("I7", "finished task with an open hold", id)
     } else if (isOpen || (hold.state === "captured") !== (task.state === "succeeded")) {
       note("I7", "task and hold disagree on the outcome", id)
-    }
-    if (task.state === "submitting" && task.submitDeadline + SWEEP_MILLIS < now) {
-      note("I7", "task still submitting after its deadline", id)
     }
   }
 }
@@ -117,15 +108,15 @@ const checkLinks = ({ holds, journal, usage, requestKeys }: Books, note: Note): 
 }
 
 /** Of one organisation; an empty list is healthy. */
-export const auditBooks = (books: Books, nowMillis: number): ReadonlyArray<Violation> => {
+export const auditBooks = (books: Books): ReadonlyArray<Violation> => {
   const found: Array<Violation> = []
   const note: Note = (invariant, detail, subject) => {
     found.push({ invariant, organizationId: books.id, subject, detail })
   }
   checkPool(books, note)
   checkMonths(books, note)
-  checkHolds(books, nowMillis, note)
-  checkTasks(books, nowMillis, note)
+  checkHolds(books, note)
+  checkTasks(books, note)
   checkLinks(books, note)
   return found
 }
