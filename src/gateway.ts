@@ -26,7 +26,6 @@ import { layerMetricsListener } from "./http/metricsListener.ts"
 import { layerReference } from "./http/reference.ts"
 import { layerRequestRules } from "./http/requestRules.ts"
 import { layerShortWay } from "./http/shortWay.ts"
-import { layerInputVideo } from "./media/InputVideo.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerAccess } from "./postgres/Access.ts"
@@ -86,11 +85,7 @@ export const layerUseCases = Layer.mergeAll(
   layerImages,
   layerTexts,
   layerQuotes
-).pipe(
-  Layer.provideMerge([layerOrdering, layerUsualTimes]),
-  Layer.provide(layerInputVideo),
-  Layer.provideMerge(layerShutdown)
-)
+).pipe(Layer.provideMerge([layerOrdering, layerUsualTimes]), Layer.provideMerge(layerShutdown))
 
 const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([

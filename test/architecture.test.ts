@@ -43,7 +43,6 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "domain/", may: [] },
   { folder: "services/", may: ["domain/"] },
   { folder: "adapters/", may: ["services/", "domain/"] },
-  { folder: "media/", may: ["services/", "domain/"] },
   { folder: "postgres/", may: ["services/", "domain/"] },
   { folder: "operations/", may: ["services/", "domain/"] },
   { folder: "settlement/", may: ["services/", "domain/"] },

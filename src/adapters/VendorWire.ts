@@ -2,8 +2,11 @@
  * The connections to vendors. Requests go to `undici` straight from an effect: an answer is a handful
  * of events, and whatever stands between them and the adapter is paid for by every order.
  */
+import { lookup } from "node:dns"
+import type { LookupFunction } from "node:net"
 import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher, interceptors } from "undici"
+import { isLinkLocal } from "../domain/linkLocal.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
@@ -237,15 +240,45 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
   })
 
 /**
+ * Finds the addresses of a name but for link-local ones, which the catalog lets a channel have as
+ * they stand only: what a name leads to is for others to say, at any time.
+ */
+const withoutLinkLocal =
+  (resolve: LookupFunction): LookupFunction =>
+  (host, options, callback) =>
+    resolve(host, options, (error, found, family) => {
+      const addresses =
+        typeof found === "string" ? [{ address: found, family: family ?? 0 }] : found
+      const left = error === null ? addresses.filter(({ address }) => !isLinkLocal(address)) : []
+      const [first] = left
+      if (error !== null) callback(error, found, family)
+      else if (first === undefined) {
+        const refused = new Error("the name leads to no address that may be called")
+        callback(Object.assign(refused, { code: "EACCES", syscall: "getaddrinfo" }), [])
+      } else if (typeof found === "string") callback(null, first.address, first.family)
+      else callback(null, left)
+    })
+
+/**
  * Connections are kept open between requests; how long anything may take is the caller's to say, but
  * for the turns of large answers.
  */
-export const layerVendorWireWith = (makeTurns: () => LargeAnswers) =>
+export const layerVendorWireWith = (
+  makeTurns: () => LargeAnswers,
+  resolve: LookupFunction = lookup
+) =>
   Layer.effect(
     VendorWire,
     Effect.gen(function* () {
       const agent = yield* Effect.acquireRelease(
-        Effect.sync(() => new Agent({ headersTimeout: 0, bodyTimeout: 0 })),
+        Effect.sync(
+          () =>
+            new Agent({
+              headersTimeout: 0,
+              bodyTimeout: 0,
+              connect: { lookup: withoutLinkLocal(resolve) }
+            })
+        ),
         (agent) => Effect.promise(() => agent.destroy())
       )
       // Vendors compress although they are not asked to; what an answer becomes is bounded as it is read.

@@ -15,11 +15,30 @@ const ProtocolName = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9_]{0,31}$/, { expected: "a protocol such as vp_a or ip_b" })
 )
 
+const BASE_URL = "an http or https address without query, fragment or user"
+
+const isUsable = (address: string): boolean => {
+  const url = URL.parse(address)
+  return url !== null && url.port !== "0"
+}
+
 const BaseUrl = Schema.String.check(
-  Schema.isPattern(/^https?:\/\/[^\s?#@\p{Cc}\p{Cs}]{1,500}$/iu, {
-    expected: "an http or https address without query, fragment or user"
+  Schema.makeFilter(isUsable, { expected: `${BASE_URL}, with a host and port to call` }).abort(),
+  Schema.isPattern(/^https?:\/\/[^\s?#@\\/\p{Cc}\p{Cs}][^\s?#@\\\p{Cc}\p{Cs}]{0,499}$/iu, {
+    expected: BASE_URL
   })
 )
+
+/** What can be sent in a header of HTTP: a line of Latin-1, without blanks at its ends. */
+const headerText = (maxLength: number) =>
+  Schema.String.check(
+    Schema.isPattern(
+      new RegExp(`^(?![ \\u00a0])[ -~\\u00a0-\\u00ff]{1,${maxLength}}(?<![ \\u00a0])$`, "u"),
+      {
+        expected: `1 to ${maxLength} Latin letters, digits and signs, without blanks at the ends`
+      }
+    )
+  )
 
 const Enabled = Schema.Boolean.annotate({
   description: "False takes it out of use; true when left out"
@@ -31,9 +50,15 @@ const channelFields = {
   base_url: BaseUrl.annotate({
     description: "The vendor's base address, as its documentation gives it"
   }),
-  app_id: Schema.NullOr(plainText())
+  app_id: Schema.NullOr(headerText(200))
     .annotate({ description: "Application id, which vp_b needs" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  allow_private: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Whether base_url may be a link-local address or one of a cloud's metadata service; loopback and private networks need no leave"
+    })
+  ),
   enabled: Enabled
 }
 
@@ -47,7 +72,7 @@ export const ChannelWrite = Schema.Struct({
   api_key: Schema.optionalKey(
     Schema.NullOr(
       Schema.RedactedFromValue(
-        plainText(4096).annotate({
+        headerText(4096).annotate({
           description: "The vendor's key: write-only; left out or null keeps the stored one"
         })
       )

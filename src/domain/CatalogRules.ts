@@ -1,5 +1,6 @@
 /** Contradictions a catalog may hold, and what changed between two of them. */
-import type { CatalogDocument, Model, Mount } from "./CatalogDocument.ts"
+import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
+import { isLinkLocalHost } from "./linkLocal.ts"
 import { isReserved, type Modality } from "./Modality.ts"
 import type { Prices } from "./Prices.ts"
 import type { ProtocolTables } from "./ProtocolTables.ts"
@@ -29,6 +30,18 @@ const duplicates = (list: string, ids: ReadonlyArray<string>): ReadonlyArray<Fau
       ? [{ path: `${list}[${index}].id`, message: `${JSON.stringify(id)} is listed twice` }]
       : []
   )
+
+/** A mistaken or planted address would hand what the cloud tells this machine to whoever reads errors. */
+const addressFault = (channel: Channel, index: number): ReadonlyArray<Fault> =>
+  channel.allow_private !== true && isLinkLocalHost(channel.base_url)
+    ? [
+        {
+          path: `channels[${index}].base_url`,
+          message:
+            'a link-local address or one of a metadata service needs "allow_private": true on its channel'
+        }
+      ]
+    : []
 
 /** The protocol a mount speaks. */
 export const mountProtocol = (model: Model, mount: Mount): string =>
@@ -127,6 +140,7 @@ export const findFaults = (
       "channels",
       catalog.channels.map((channel) => channel.id)
     ),
+    ...catalog.channels.flatMap(addressFault),
     ...duplicates(
       "models",
       catalog.models.map((model) => model.id)

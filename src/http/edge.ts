@@ -5,29 +5,14 @@
 import { Cause, Context, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type GatewayError, InternalError, MethodNotAllowed, NotFound } from "../domain/Errors.ts"
+import { InternalError } from "../domain/Errors.ts"
 import { Shutdown } from "../services/Shutdown.ts"
 import { comeAgain, isPassing } from "../services/storeTrouble.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./measure.ts"
 import { AnswerHeaders, RequestId } from "./requestId.ts"
-import { pathOf, routesAt } from "./routes.ts"
-
-const MAX_QUOTED_PATH = 200
-
-const noRoute = (request: HttpServerRequest.HttpServerRequest): GatewayError => {
-  const path = pathOf(request.url)
-  const allow = routesAt(path).flatMap(({ methods }) => methods)
-  // A known path with a known method is not routed when one of its ids is absurdly long.
-  return allow.length === 0 || allow.includes(request.method)
-    ? new NotFound({
-        message: `Nothing is served at ${path.slice(0, MAX_QUOTED_PATH)}; GET /openapi.json lists what is`
-      })
-    : new MethodNotAllowed({
-        message: `${request.method} is not served at ${path.slice(0, MAX_QUOTED_PATH)}; ${allow.join(" or ")} is`,
-        allow
-      })
-}
+import { pathOf } from "./routes.ts"
+import { noRoute, notAnId } from "./wrongPaths.ts"
 
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
@@ -83,7 +68,9 @@ export const layerEdge = HttpRouter.middleware(
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
           const headers: Record<string, string> = {}
-          const answered = Effect.catchCause(route, (cause) => {
+          const wrong = notAnId(request)
+          const routed = wrong === null ? route : Effect.succeed(errorResponse(wrong))
+          const answered = Effect.catchCause(routed, (cause) => {
             const failure = Cause.squash(cause)
             if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))
             return Cause.hasInterruptsOnly(cause)

@@ -1,14 +1,14 @@
 /** The interface's paths, to tell a wrong method from a wrong path and to name routes in metrics. */
 import { GatewayApi } from "./api/Api.ts"
 
-interface Route {
+export interface Route {
   /** As it is declared, with its parameters: `/v1/videos/:task_id`. */
   readonly path: string
   readonly pattern: RegExp
   readonly methods: ReadonlyArray<string>
 }
 
-const routes: ReadonlyArray<Route> = (() => {
+export const routes: ReadonlyArray<Route> = (() => {
   const methods = new Map<string, Array<string>>([
     ["/openapi.json", ["GET"]],
     ["/docs", ["GET"]]

@@ -161,7 +161,8 @@ export const layerShortWay = Layer.effectDiscard(
           ? null
           : { _tag: "Order", method, url, credential, route, bytes: Number(length) }
       }
-      if (method !== "GET" || headers["content-length"] !== undefined) return null
+      if (method !== "GET" || headers["content-length"] !== undefined || orders.has(url))
+        return null
       for (const [path, route] of readPaths) {
         if (url.startsWith(path) && plainId.test(url.slice(path.length))) {
           return { _tag: "Read", method, url, credential, route, id: url.slice(path.length) }

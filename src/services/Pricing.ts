@@ -32,19 +32,17 @@ import {
   type VideoInput
 } from "../domain/VideoRequest.ts"
 import { resolveSku } from "../domain/VideoSku.ts"
+import { knownSeconds } from "../domain/videoLength/knownSeconds.ts"
 import type { Caller } from "./Access.ts"
-import { InputVideo } from "./InputVideo.ts"
 import { Ordering } from "./Ordering.ts"
 import { ProtocolAdapter } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
 
-/** SKU and price of a video, from the request alone. */
-const priceVideo = (
-  row: VideoProtocolRow,
-  prices: Prices | undefined,
-  input: VideoInput,
-  videoSeconds: number | null
-) =>
+/**
+ * SKU and price of a video, from the request alone. Inline reference videos are measured where their
+ * length is billed.
+ */
+const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: VideoInput) =>
   Result.gen(function* () {
     const video =
       prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
@@ -60,20 +58,19 @@ const priceVideo = (
       )
     }
     const inputs = countInputs(input.blocks)
+    const videoSeconds = billing === "token_video" ? knownSeconds(input.blocks) : null
     const quote = yield* quoteVideo(video, sku, { videos: inputs.videos, videoSeconds })
     return { sku, quote, inputs }
   })
 
 /**
  * Prices video orders. Checks, in this order: the request's sense, the model, its mount and
- * protocol, the account, duration and resolution, the price. Inline reference videos are measured
- * where their length is billed.
+ * protocol, the account, duration and resolution, the price.
  */
 export const makeVideoPricing = Effect.gen(function* () {
   const ordering = yield* Ordering
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
-  const inputVideo = yield* InputVideo
 
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
     const input = yield* Effect.fromResult(normaliseVideo(body))
@@ -95,13 +92,7 @@ export const makeVideoPricing = Effect.gen(function* () {
       })
     }
     const mounted = yield* ordering.account(ordered)
-    const price = (videoSeconds: number | null) =>
-      Effect.fromResult(priceVideo(row, ordered.model.prices, input, videoSeconds))
-    const priced = yield* Effect.flatMap(price(null), (first) =>
-      first.quote.kind === "token_video" && first.quote.withVideo
-        ? Effect.flatMap(inputVideo.knownSeconds(input.blocks), price)
-        : Effect.succeed(first)
-    )
+    const priced = yield* Effect.fromResult(priceVideo(row, ordered.model.prices, input))
     return { ...priced, input, protocol, listedProtocol, adapter, mounted }
   })
 })

@@ -70,8 +70,29 @@ describe("a channel's key", () => {
     assert.notProperty(decodeChannel({}).channels[0], "api_key")
   })
 
-  it.each(["", 7])("is refused as %j", (key) => {
+  it.each([
+    ...[
+      "",
+      7,
+      " key",
+      "key ",
+      "key\u00a0",
+      "\tkey",
+      "a\nb",
+      "a\r\nx-other: b",
+      "a\u0000b",
+      "a\u0085b"
+    ],
+    ...["a\u007fb", "clé\u0301", "密钥", "key\u200b", "\ud800", "k".repeat(4097)]
+  ])("is refused as %j", (key) => {
     assert.throws(() => decodeChannel({ api_key: key }), `["api_key"]`)
+  })
+
+  it.each(["sk-123", "clé", "two words", "k".repeat(4096)])("may be %s", (key) => {
+    const [written] = decodeChannel({ api_key: key }).channels
+    assert(written?.api_key !== undefined && written.api_key !== null)
+    assert.strictEqual(Redacted.value(written.api_key), key)
+    assert.isTrue(new Headers({ authorization: `Bearer ${key}` }).has("authorization"))
   })
 
   it("is no part of the stored document", () => {
@@ -101,12 +122,27 @@ describe("a channel", () => {
     ["base_url", "https://vendor.example/?key=1"],
     ["base_url", "https://vendor.example/#top"],
     ["base_url", "https://vendor.example/a b"],
+    ["base_url", " https://vendor.example"],
+    ["base_url", "https://vendor.example\r\nhost: x"],
+    ["base_url", "https:///vendor.example"],
+    ["base_url", "https:\\\\vendor.example"],
+    ["base_url", "https://vendor.example\\@other.example"],
+    ["base_url", "https://vendor.example:0"],
+    ["base_url", "https://vendor.example:99999"],
+    ["base_url", "https://vendor.example:port"],
+    ["base_url", "https://[::1"],
+    ["base_url", "https://1.2.3.400"],
+    ["base_url", "https://ven%2Fdor.example"],
     ["id", ""],
     ["id", "-a"],
     ["id", "a b"],
     ["id", "a".repeat(129)],
     ["name", ""],
     ["app_id", ""],
+    ["app_id", " app"],
+    ["app_id", "app\r\nx: y"],
+    ["app_id", "应用"],
+    ["allow_private", "yes"],
     ["enabled", "yes"]
   ])("is refused when %s is %j", (field, value) => {
     assert.throws(() => decodeChannel({ [field]: value }), `["channels"][0]["${field}"]`)

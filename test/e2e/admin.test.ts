@@ -149,6 +149,59 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
       )
 
+      it.effect(
+        "a channel that cannot be called is refused by path, and its key told to no one",
+        () =>
+          Effect.gen(function* () {
+            const gateway = yield* Gateway
+            const put = (...channels: ReadonlyArray<object>) =>
+              gateway.admin("/catalog", {
+                method: "PUT",
+                json: {
+                  channels: channels.map((channel, index) => ({
+                    id: `c${index}`,
+                    name: "C",
+                    ...channel
+                  })),
+                  models: [],
+                  mounts: []
+                }
+              })
+            const before = (yield* gateway.admin("/catalog")).text
+            const unusable = yield* put(
+              { base_url: "http://a.test", api_key: "secret-1\r\nx: y" },
+              { base_url: "http://a.test", api_key: "geheim-密钥" },
+              { base_url: "http://a.test", app_id: " app" },
+              { base_url: "http://a.test:0" }
+            )
+            assert.strictEqual(unusable.status, 400, unusable.text)
+            assert.deepEqual(
+              (yield* bodyAs(Faulty, unusable)).error.faults?.map(({ path }) => path),
+              [
+                "channels[0].api_key",
+                "channels[1].api_key",
+                "channels[2].app_id",
+                "channels[3].base_url"
+              ]
+            )
+            assert.notMatch(unusable.text, /secret-1|geheim/)
+            const linkLocal = { base_url: "http://2852039166/latest" }
+            const unallowed = yield* put({ base_url: "http://10.0.0.1" }, linkLocal)
+            assert.strictEqual(unallowed.status, 400, unallowed.text)
+            assert.deepEqual(
+              (yield* bodyAs(Faulty, unallowed)).error.faults?.map(({ path }) => path),
+              ["channels[1].base_url"]
+            )
+            assert.strictEqual((yield* gateway.admin("/catalog")).text, before)
+            const allowed = { ...linkLocal, allow_private: true }
+            assert.strictEqual((yield* put(allowed)).status, 200)
+            const read = yield* gateway.admin("/catalog")
+            assert.deepNestedInclude(read.body, { "channels[0].allow_private": true })
+            const restored = yield* gateway.admin("/catalog", { method: "PUT", body: before })
+            assert.strictEqual(restored.status, 200, restored.text)
+          })
+      )
+
       it.effect("no key of a channel or a member can be read in the database", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway

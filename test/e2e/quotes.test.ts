@@ -16,6 +16,7 @@ import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
 import { leastInput, protocolCatalog, ways } from "../support/protocolCatalog.ts"
 import { diceOf, randomImageBody, randomVideoBody } from "../support/randomOrders.ts"
 import { textCatalog } from "../support/textCatalog.ts"
+import { endless, inline } from "../support/videoFiles.ts"
 import { rows } from "./badInput.rows.ts"
 
 const quoteOf = (who: Customer, json: unknown) =>
@@ -147,6 +148,27 @@ for (const kind of ["embedded", "postgres"] as const) {
           yield* createVideo(who, order)
           assert.strictEqual((yield* gateway.balance(who)).held, quote.hold)
         })
+      )
+
+      it.effect("measure a video whatever another organisation has measured meanwhile", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const flooder = yield* gateway.customer("1")
+          const who = yield* gateway.customer("100")
+          const clip = (yield* loadClip)(7)
+          const hostile = { model: "film-1", prompt: "x", video: inline(endless.table) }
+          yield* quoteOf(flooder, hostile).pipe(
+            Effect.forkScoped,
+            Effect.andThen(Effect.sleep("20 millis")),
+            Effect.repeat({ times: 50 }),
+            Effect.forkScoped
+          )
+          yield* Effect.sleep("200 millis")
+          const order = { model: "film-1", prompt: "x sim:slow=100000", video: inline(clip) }
+          assert.strictEqual((yield* bodyAs(Amounts, yield* quoteOf(who, order))).hold, "7.2576")
+          yield* createVideo(who, order)
+          assert.strictEqual((yield* gateway.balance(who)).held, "7.2576")
+        }).pipe(Effect.scoped)
       )
 
       it.effect("need the scope of the route that takes the order, and the model allowed", () =>

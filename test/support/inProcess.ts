@@ -8,7 +8,6 @@ import { CatalogDocument } from "../../src/domain/CatalogDocument.ts"
 import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
 import { layerImages } from "../../src/services/Images.ts"
-import { InputVideo } from "../../src/services/InputVideo.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { layerOrdering } from "../../src/services/Ordering.ts"
 import { layerQuotes } from "../../src/services/Quotes.ts"
@@ -117,7 +116,6 @@ export const layerInProcess = Layer.mergeAll(layerVideoTasks, layerImages, layer
     layerLedger,
     Layer.mock(Repeats, {}),
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
-    Layer.succeed(InputVideo, { knownSeconds: () => Effect.succeed(null) }),
     layerCatalog,
     layerCredentials,
     layerAdapters.pipe(Layer.provide(layerWire)),

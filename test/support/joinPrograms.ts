@@ -14,7 +14,7 @@ const programs = [
 ]
 
 /** Looked for beside the file that starts or reads them. */
-const threads = ["src/postgres/embedded/worker.ts", "src/media/reader.ts"]
+const threads = ["src/postgres/embedded/worker.ts"]
 const assets = ["src/simulator/media/sunset.mp4"]
 
 /**

@@ -93,7 +93,8 @@ const resolution = Schema.String.annotate({
 /** Inputs of a quote that counts tokens; receipts show the same. */
 export const TokenVideoInputs = Schema.Struct({
   input_seconds: Schema.Int.annotate({
-    description: "Seconds of reference video that are billed; 0 without one",
+    description:
+      "Seconds of reference video that are billed: of those that came inline and can be read (MP4, QuickTime, WebM), at least 4 in all; addresses are not fetched, so what they lead to is not counted beyond the 4; 0 without a reference video",
     examples: [0]
   }),
   output_seconds: Schema.Int.annotate({

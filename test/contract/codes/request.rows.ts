@@ -24,6 +24,10 @@ const gone = (path: string) => ({
   message: `Nothing is served at ${path}; GET /openapi.json lists what is`
 })
 
+const meant = (path: string, call: string) => ({
+  message: `Nothing is served at ${path}; did you mean ${call}?`
+})
+
 const wrongMethod = (method: string, path: string, allow: ReadonlyArray<string>) =>
   row("method_not_allowed", `${method} ${path}`, asRich({ path, method }), {
     message: `${method} is not served at ${path}; ${allow.join(" or ")} is`,
@@ -37,9 +41,14 @@ const addresses = [
     "not_found",
     "a path without its version",
     asRich({ ...image(), path: "/images/generations" }),
-    gone("/images/generations")
+    meant("/images/generations", "POST /v1/images/generations")
   ),
-  row("not_found", "a query behind it", asRich({ path: "/v2/models?a=b" }), gone("/v2/models")),
+  row(
+    "not_found",
+    "a query behind it",
+    asRich({ path: "/v2/models?a=b" }),
+    meant("/v2/models", "GET /v1/models")
+  ),
   row("not_found", "a receipt nobody has", asRich({ path: "/v1/usage/us_nobody" }), {
     message: "No such usage record"
   }),

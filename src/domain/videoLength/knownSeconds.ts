@@ -1,0 +1,58 @@
+/**
+ * What the gateway can know of the length of a client's reference videos before it asks a vendor. A
+ * handful of numbers in the file's headers is read, wherever they stand, and the rest is passed over,
+ * so that it costs the same for quotes and orders, and no client's file keeps others waiting.
+ */
+import type { VideoBlock } from "../VideoRequest.ts"
+import { type FileBytes, fileBytes, type ReadBounds } from "./FileBytes.ts"
+import { mp4Seconds } from "./mp4.ts"
+import { webmSeconds } from "./webm.ts"
+
+/** Longer than anything a vendor takes; a header that claims more is not believed. */
+const MAX_SECONDS = 3600
+
+/**
+ * Of all videos of an order together, some 10 milliseconds at most: enough for 20 minutes in fragments
+ * of a second, and for 3 minutes of a live recording in WebM. A usual file needs 30 reads.
+ */
+const MAX_READS = 20_000
+const MAX_BYTES = 1024 * 1024
+
+/** A data URL's words before its data are no longer than this. */
+const MAX_HEAD = 256
+const inlineVideo = /^data:[^,]*;base64,/i
+
+const isPlausible = (seconds: number): boolean =>
+  Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS
+
+const fileSeconds = (file: FileBytes): number | null => {
+  for (const lengths of [mp4Seconds(file), webmSeconds(file)]) {
+    for (const seconds of lengths) {
+      // Of a file that was read in part, the frames that were seen are not all.
+      if (isPlausible(seconds)) return file.isCutOff() ? null : seconds
+    }
+  }
+  return null
+}
+
+/**
+ * Seconds that an inline MP4, QuickTime, WebM or Matroska file states or, where it states none, those
+ * of its frames. Null when it is none of these, cannot be read, or would need more than the bounds.
+ */
+export const videoSeconds = (url: string, bounds: ReadBounds): number | null => {
+  const head = inlineVideo.exec(url.slice(0, MAX_HEAD))
+  return head === null ? null : fileSeconds(fileBytes(url, head[0].length, bounds))
+}
+
+/**
+ * Total length in seconds of the reference videos that came inline and can be read; null when there
+ * is none. Remote ones are never fetched.
+ */
+export const knownSeconds = (blocks: ReadonlyArray<VideoBlock>): number | null => {
+  const bounds = { reads: MAX_READS, bytes: MAX_BYTES }
+  const known = blocks.flatMap((block) => {
+    const seconds = block.type === "video" ? videoSeconds(block.url, bounds) : null
+    return seconds === null ? [] : [seconds]
+  })
+  return known.length === 0 ? null : known.reduce((sum, seconds) => sum + seconds, 0)
+}

@@ -1,0 +1,124 @@
+/** Requests for paths and methods that are not served are told which call was meant. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { routesMeant } from "../../src/http/wrongPaths.ts"
+import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
+
+const Failed = Schema.Struct({
+  error: Schema.Struct({ code: Schema.String, message: Schema.String })
+})
+
+const VIDEOS = "POST /v1/videos/generations or GET /v1/videos/{task_id}"
+
+layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a wrong path",
+  (it) => {
+    it.effect.each([
+      ["POST", "/v1/videos", VIDEOS],
+      ["GET", "/v1/videos?limit=3", VIDEOS],
+      ["POST", "/v1/video/generations", VIDEOS],
+      ["GET", "/v1/video/generations/vt_1", "GET /v1/videos/{task_id}"],
+      ["GET", "/v1/tasks/vt_1", "GET /v1/videos/{task_id}"],
+      ["GET", "/v1/video/vt_1", "GET /v1/videos/{task_id}"],
+      ["POST", "/api/v3/contents/generations/tasks", VIDEOS],
+      ["POST", "/v1/images/edits", "POST /v1/images/generations"],
+      ["POST", "/v1/image/generations", "POST /v1/images/generations"],
+      ["POST", "/v1/images/generation", "POST /v1/images/generations"],
+      ["POST", "/images/generations", "POST /v1/images/generations"],
+      ["POST", "/v1/v1/images/generations", "POST /v1/images/generations"],
+      ["POST", "/v2/images/generations", "POST /v1/images/generations"],
+      ["POST", "/videos/generations", "POST /v1/videos/generations"],
+      ["POST", "/v1/chat/completion", "POST /v1/chat/completions"],
+      ["POST", "/v1/completions", "POST /v1/chat/completions"],
+      ["POST", "/v1/responses", "POST /v1/chat/completions"],
+      ["POST", "/V1/Chat/Completion/", "POST /v1/chat/completions"],
+      ["POST", "/v1/embedding", "POST /v1/embeddings"],
+      ["GET", "/model", "GET /v1/models"],
+      ["GET", "/admin/catalog", "GET or PUT /admin/v1/catalog"],
+      ["GET", "/admin/v1/organisations/org_1", "GET /admin/v1/organizations/{id}"],
+      ["GET", "/health", "GET /healthz"]
+    ] as const)("%s %s names %s", ([method, path, meant]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const answer = yield* gateway.call(path, { method })
+        assert.strictEqual(answer.status, 404, answer.text)
+        const { error } = yield* bodyAs(Failed, answer)
+        assert.strictEqual(error.code, "not_found")
+        const said = path.split("?")[0]
+        assert.strictEqual(error.message, `Nothing is served at ${said}; did you mean ${meant}?`)
+      })
+    )
+
+    it.effect.each([
+      "/",
+      "/v1",
+      "/v1/nothing",
+      "/v1/files/file-1",
+      `/v1/videos/${"x/".repeat(500)}`
+    ])("%s that nothing is like names the list of paths", (path) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { error } = yield* bodyAs(Failed, yield* gateway.call(path))
+        assert.match(error.message, /^Nothing is served at \S{1,200}; GET \/openapi.json lists/)
+      })
+    )
+
+    it.effect("in capitals or with a slash at its end is the path itself", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        for (const path of ["/v1/models/", "/V1/Models", "/v1//models"]) {
+          assert.strictEqual((yield* gateway.call(path, { key: who.key })).status, 200, path)
+        }
+      })
+    )
+
+    it.effect.each([
+      "/v1/videos/generations",
+      "/v1/videos/generations/",
+      "/v1/videos/generations?wait=5",
+      "/V1//Videos/Generations"
+    ])("GET %s asks for no task", (path) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        for (const options of [{}, { key: who.key }]) {
+          const answer = yield* gateway.call(path, { method: "GET", ...options })
+          assert.strictEqual(answer.status, 405, answer.text)
+          assert.strictEqual(answer.headers.get("allow"), "POST")
+          const { error } = yield* bodyAs(Failed, answer)
+          assert.strictEqual(error.code, "method_not_allowed")
+          assert.strictEqual(
+            error.message,
+            "GET is not served at /v1/videos/generations; POST is; did you mean GET /v1/videos/{task_id}?"
+          )
+        }
+      })
+    )
+
+    it.effect("with an id where an order was meant names the order", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        for (const word of ["generation", "edits", "text2video"]) {
+          const answer = yield* gateway.call(`/v1/videos/${word}`, { method: "POST" })
+          assert.strictEqual(answer.status, 405, answer.text)
+          const { error } = yield* bodyAs(Failed, answer)
+          assert.strictEqual(
+            error.message,
+            `POST is not served at /v1/videos/${word}; GET is; did you mean POST /v1/videos/generations?`
+          )
+        }
+      })
+    )
+  }
+)
+
+describe("the path that was meant", () => {
+  it.prop(
+    "is looked for in any path, quickly",
+    [Schema.String, Schema.Literals(["GET", "POST", "BREW"])],
+    ([path, method]) => {
+      routesMeant({ method, url: `/${path}` })
+    }
+  )
+})
