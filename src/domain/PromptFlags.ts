@@ -74,7 +74,7 @@ const readings = (text: string): ReadonlySet<string> => {
 }
 
 /** The name of a flag that some reader may see in the text; null where none does. */
-export const flagIn = (text: string): string | null => {
+const flagIn = (text: string): string | null => {
   for (const reading of readings(text)) {
     const found = leftover.exec(reading)
     if (found !== null) return found[1] ?? found[2] ?? null

@@ -28,7 +28,7 @@ const LEAVE_OUT = "leave it out, the gateway takes no such option"
 const flagTable: ReadonlyArray<FlagRow> = [
   { names: ["duration", "dur"], field: "duration" },
   { names: ["resolution", "rs"], field: "resolution" },
-  { names: ["ratio", "rt"], field: "ratio" },
+  { names: ["ratio", "rt", "aspect_ratio"], field: "ratio" },
   { names: ["generate_audio"], field: "generateAudio" },
   { names: ["seed", "sd"], field: "seed" },
   { names: ["camera_fixed", "cf"], field: "cameraFixed" },

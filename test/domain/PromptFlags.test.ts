@@ -41,6 +41,7 @@ describe("a flag in the text", () => {
     ["a --rs 4K cat", "a cat", { resolution: "4K" }],
     ["a cat --ratio 16:9", "a cat", { ratio: "16:9" }],
     ["a cat --rt=9:16", "a cat", { ratio: "9:16" }],
+    ["a cat --aspect-ratio 1:1", "a cat", { ratio: "1:1" }],
     ["a cat --DURATION 8 --Rs 720P", "a cat", { duration: "8", resolution: "720P" }],
     ["--dur 8 --rs 4K sea --rt 1:1", "sea", { duration: "8", resolution: "4K", ratio: "1:1" }],
     ["dawn\n--duration 8\ndusk", "dawn\ndusk", { duration: "8" }],
