@@ -43,12 +43,16 @@ export const contentFields = (order: VideoOrder) => ({
   ...(order.generateAudio === null ? {} : { generate_audio: order.generateAudio })
 })
 
-/** The fields of vp_a, which the relay takes as well: resolution in lower case, no watermark. */
+/** The fields of vp_a, which the relay takes as well: resolution in lower case, a watermark only when ordered. */
 export const contentFieldsWithTier = (order: VideoOrder) => ({
   ...contentFields(order),
   ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
-  watermark: false
+  ...(order.seed === undefined ? {} : { seed: order.seed }),
+  ...(order.cameraFixed === undefined ? {} : { camera_fixed: order.cameraFixed }),
+  watermark: order.watermark ?? false
 })
+
+export const extrasWithTier = ["seed", "cameraFixed", "watermark"] as const
 
 /** Resellers of the protocol say `pending` and `processing`. */
 const openWords = new Set(["queued", "running", "pending", "processing"])

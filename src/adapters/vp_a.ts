@@ -2,7 +2,12 @@
 import { Effect, Schema } from "effect"
 import { JobId } from "../domain/text.ts"
 import type { VideoAdapter } from "../services/ProtocolAdapter.ts"
-import { contentFieldsWithTier, isContentTask, toTaskStatus } from "./contentTask.ts"
+import {
+  contentFieldsWithTier,
+  extrasWithTier,
+  isContentTask,
+  toTaskStatus
+} from "./contentTask.ts"
 import { VendorLimits } from "./limits.ts"
 import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, send, unusable } from "./vendorHttp.ts"
@@ -49,5 +54,5 @@ export const makeVpA = Effect.gen(function* () {
     return status ?? (yield* brokenAnswer(answer))
   })
 
-  return { submit, poll } satisfies VideoAdapter
+  return { submit, poll, extras: () => extrasWithTier } satisfies VideoAdapter
 })

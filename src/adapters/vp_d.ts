@@ -96,7 +96,10 @@ const toBody = (order: VideoOrder, mode: Mode) => {
     duration: order.seconds === "smart" ? -1 : order.seconds,
     ...soundOf(order, mode)
   }
-  const options = { external_task_id: order.taskId, watermark_info: { enabled: false } }
+  const options = {
+    external_task_id: order.taskId,
+    watermark_info: { enabled: order.watermark ?? false }
+  }
   return mode === "text-to-video"
     ? { prompt, settings, options }
     : {
@@ -232,6 +235,7 @@ export const makeVpD = Effect.gen(function* () {
   return {
     submit,
     poll,
+    extras: () => ["watermark"],
     together: {
       most: MOST_TOGETHER,
       mayShare: ({ upstreamId }) => listable.test(upstreamId),

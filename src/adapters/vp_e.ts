@@ -68,10 +68,13 @@ const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>
     ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
     ...(order.ratio === null || !takesRatio.has(mode) ? {} : { aspect_ratio: order.ratio }),
     ...(order.generateAudio === null ? {} : { audio: order.generateAudio }),
-    watermark: false,
+    ...(order.seed === undefined ? {} : { seed: order.seed }),
+    watermark: order.watermark ?? false,
     payload: order.taskId
   }
 }
+
+export const extras = ["seed", "watermark"] as const
 
 const unwanted = (field: string) =>
   Result.fail(
@@ -176,5 +179,5 @@ export const makeVpE = Effect.gen(function* () {
     return yield* Effect.fromResult(readPolled(account, answer))
   })
 
-  return { submit, poll } satisfies VideoAdapter
+  return { submit, poll, extras: () => extras } satisfies VideoAdapter
 })

@@ -135,6 +135,8 @@ const mediaOf = (
     : Result.succeed({ reference_urls: media.map(({ url }) => url) })
 }
 
+export const extras = ["seed", "watermark"] as const
+
 /** The whole envelope; fails with the refusal of an order that its model has no form for. */
 export const toBody = (
   order: VideoOrder
@@ -153,7 +155,8 @@ export const toBody = (
         ...(yield* pictureOf(order, form)),
         duration: order.seconds === "smart" ? -1 : order.seconds,
         ...soundOf(order, form),
-        watermark: false
+        ...(order.seed === undefined ? {} : { seed: order.seed }),
+        watermark: order.watermark ?? false
       }
     }
   })

@@ -10,7 +10,7 @@ import { scrubText } from "./scrub.ts"
 import { VendorWire } from "./VendorWire.ts"
 import { brokenAnswer, send, type VendorAnswer } from "./vendorHttp.ts"
 import { bearer, get, post } from "./vendorRequest.ts"
-import { toBody } from "./vp_f.body.ts"
+import { extras, toBody } from "./vp_f.body.ts"
 
 // Wire schemas
 
@@ -103,5 +103,5 @@ export const makeVpF = Effect.gen(function* () {
     return yield* Effect.fromResult(readPolled(account, answer))
   })
 
-  return { submit, poll } satisfies VideoAdapter
+  return { submit, poll, extras: () => extras } satisfies VideoAdapter
 })

@@ -4,8 +4,9 @@
  */
 import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
+import { flagOf } from "./flagTable.ts"
 import { optional } from "./optional.ts"
-import { takeFlags } from "./PromptFlags.ts"
+import { type Said, takeFlags } from "./PromptFlags.ts"
 import { MAX_PROMPT, Prompt, plainText } from "./text.ts"
 import { wholeNumber } from "./wholeNumber.ts"
 
@@ -74,8 +75,12 @@ const media = (what: string) =>
 
 export const ModelName = plainText()
 
-/** Handed to the upstream unchanged. */
-const Ratio = plainText(32)
+/** Handed to the upstream unchanged. Without dashes, as resellers may write it into the text. */
+const Ratio = Schema.String.check(
+  Schema.isPattern(/^[^\p{Cc}\p{Cs}\p{Pd}\u2212]{1,32}$/u, {
+    expected: "an aspect ratio such as 16:9"
+  })
+)
 const isRatio = Schema.is(Ratio)
 const SECONDS = "a whole number of seconds"
 const Resolution = Schema.String.check(Schema.isMaxLength(32))
@@ -128,8 +133,19 @@ export type VideoBlock =
   | { readonly type: "audio"; readonly url: string }
   | { readonly type: "video"; readonly url: string }
 
+/** What only a flag can say; a key is missing where none did. Not every vendor has a field for it. */
+export interface VideoExtras {
+  readonly seed?: number
+  readonly cameraFixed?: boolean
+  readonly watermark?: boolean
+}
+
+export const extraNames = ["seed", "cameraFixed", "watermark"] as const satisfies ReadonlyArray<
+  keyof VideoExtras
+>
+
 /** One request, each value in exactly one place. `null` means the client did not say. */
-export interface VideoInput {
+export interface VideoInput extends VideoExtras {
   readonly blocks: ReadonlyArray<VideoBlock>
   /** A string is what a flag said where a whole number was expected. */
   readonly seconds: number | string | null
@@ -189,46 +205,83 @@ const gatherBlocks = (body: VideoBody): ReadonlyArray<VideoBlock> => {
 
 const wholeNumberText = /^-?\d{1,9}$/
 
-const secondsOfFlag = (flag: string | null): number | string | null =>
-  flag !== null && wholeNumberText.test(flag) ? Number(flag) : flag
+const secondsOfFlag = (flag: string | undefined): number | string | null =>
+  flag === undefined ? null : wholeNumberText.test(flag) ? Number(flag) : flag
+
+/** The vendors end at 32 bits. */
+const isSeed = (flag: string) => /^-?\d{1,10}$/.test(flag)
+
+const isBoolean = (flag: string) => /^(?:true|false)$/i.test(flag)
+
+const isTrue = (flag: string) => flag.toLowerCase() === "true"
+
+/** What a flag's value has to be, where anything else is refused; the others are the SKU's. */
+const flagValues = [
+  ["ratio", isRatio, "an aspect ratio such as 16:9", "ratio"],
+  ["generateAudio", isBoolean, "true or false", "generate_audio"],
+  ["seed", isSeed, "a whole number", "prompt"],
+  ["cameraFixed", isBoolean, "true or false", "prompt"],
+  ["watermark", isBoolean, "true or false", "prompt"]
+] as const
+
+const invalid = (param: string, message: string) =>
+  new InvalidRequest({ message: `${param}: ${message}`, param })
+
+const flagFault = (said: Said): InvalidRequest | null => {
+  for (const [field, fits, expected, param] of flagValues) {
+    const value = said[field]
+    if (value !== undefined && !fits(value)) {
+      return invalid(param, `Expected ${expected} behind ${flagOf(field)}`)
+    }
+  }
+  return null
+}
+
+const extrasOf = ({ seed, cameraFixed, watermark }: Said): VideoExtras => ({
+  ...(seed === undefined ? {} : { seed: Number(seed) }),
+  ...(cameraFixed === undefined ? {} : { cameraFixed: isTrue(cameraFixed) }),
+  ...(watermark === undefined ? {} : { watermark: isTrue(watermark) })
+})
 
 /**
  * Brings a body to its one meaning. Body fields win over prompt flags; flags never stay in the
- * text. Fails when nothing is left to make a video from.
+ * text. Fails on a flag that is not taken, and when nothing is left to make a video from.
  */
-export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> => {
-  const flags = takeFlags(gatherBlocks(body))
-  if (flags.ratio !== null && !isRatio(flags.ratio)) {
-    return Result.fail(
-      new InvalidRequest({
-        message: "ratio: Expected an aspect ratio such as 16:9 behind --ratio",
-        param: "ratio"
-      })
-    )
-  }
-  if (countInputs(flags.blocks).images > MAX_IMAGES_IN) {
-    return Result.fail(
-      new InvalidRequest({
-        message: `images: Expected at most ${MAX_IMAGES_IN} images in all`,
-        param: "images"
-      })
-    )
-  }
-  return flags.blocks.length === 0
-    ? Result.fail(
+export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> =>
+  Result.gen(function* () {
+    const gathered = gatherBlocks(body)
+    if (textOf(gathered).length > MAX_PROMPT) {
+      return yield* Result.fail(
+        invalid("content", `Expected at most ${MAX_PROMPT} characters of text in all`)
+      )
+    }
+    const { blocks, said } = yield* takeFlags(gathered)
+    const fault = flagFault(said)
+    if (fault !== null) return yield* Result.fail(fault)
+    if (countInputs(blocks).images > MAX_IMAGES_IN) {
+      return yield* Result.fail(
+        invalid("images", `Expected at most ${MAX_IMAGES_IN} images in all`)
+      )
+    }
+    if (blocks.length === 0) {
+      return yield* Result.fail(
         new InvalidRequest({
           message: "Give a prompt, a content block or some media to make the video from",
           param: "prompt"
         })
       )
-    : Result.succeed({
-        blocks: flags.blocks,
-        seconds: body.duration ?? secondsOfFlag(flags.duration),
-        resolution: body.resolution ?? flags.resolution,
-        ratio: body.ratio ?? flags.ratio,
-        generateAudio: body.generate_audio ?? null
-      })
-}
+    }
+    return {
+      blocks,
+      seconds: body.duration ?? secondsOfFlag(said.duration),
+      resolution: body.resolution ?? said.resolution ?? null,
+      ratio: body.ratio ?? said.ratio ?? null,
+      generateAudio:
+        body.generate_audio ??
+        (said.generateAudio === undefined ? null : isTrue(said.generateAudio)),
+      ...extrasOf(said)
+    }
+  })
 
 export interface InputCounts {
   readonly images: number

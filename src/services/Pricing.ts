@@ -11,6 +11,7 @@ import {
   InvalidRequest,
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
+import { flagOf } from "../domain/flagTable.ts"
 import { quoteImages } from "../domain/ImagePricing.ts"
 import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
 import type { Modality } from "../domain/Modality.ts"
@@ -27,6 +28,7 @@ import { quoteVideo } from "../domain/VideoPricing.ts"
 import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
 import {
   countInputs,
+  extraNames,
   normaliseVideo,
   type VideoBody,
   type VideoInput
@@ -65,7 +67,8 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
 
 /**
  * Prices video orders. Checks, in this order: the request's sense, the model, its mount and
- * protocol, the account, duration and resolution, the price.
+ * protocol, the flags that not every vendor has a field for, the account, duration and resolution,
+ * the price.
  */
 export const makeVideoPricing = Effect.gen(function* () {
   const ordering = yield* Ordering
@@ -89,6 +92,14 @@ export const makeVideoPricing = Effect.gen(function* () {
       return yield* new VideoUnsupportedProtocol({
         message: `${JSON.stringify(body.model)} is listed under ${listedProtocol}, which ${protocol} cannot serve`,
         param: "model"
+      })
+    }
+    const taken = adapter.extras?.(listedProtocol) ?? []
+    const extra = extraNames.find((name) => input[name] !== undefined && !taken.includes(name))
+    if (extra !== undefined) {
+      return yield* new InvalidRequest({
+        message: `The flag ${flagOf(extra)} in the text is not taken: ${JSON.stringify(body.model)} is called by ${protocol}, which has no field for it here`,
+        param: "prompt"
       })
     }
     const mounted = yield* ordering.account(ordered)

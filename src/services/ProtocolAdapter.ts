@@ -10,7 +10,7 @@ import type { TokenCounts } from "../domain/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../domain/VideoPricing.ts"
 import type { Resolution } from "../domain/VideoProtocol.ts"
-import type { VideoBlock } from "../domain/VideoRequest.ts"
+import type { VideoBlock, VideoExtras } from "../domain/VideoRequest.ts"
 
 export interface ChannelAccount {
   readonly channelId: string
@@ -21,7 +21,7 @@ export interface ChannelAccount {
   readonly appId: string | null
 }
 
-export interface VideoOrder {
+export interface VideoOrder extends VideoExtras {
   /** Our task id, handed over as the client token where the protocol has one. */
   readonly taskId: string
   readonly upstreamModel: string
@@ -60,6 +60,8 @@ export interface VideoAdapter {
   submit(account: ChannelAccount, order: VideoOrder): Effect.Effect<string, VendorFailure>
   /** Asks for the job once. A failure says nothing about the job. */
   poll(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<VideoStatus, VendorFailure>
+  /** Which extras it has a field for, for a model listed under this protocol; none when left out. */
+  readonly extras?: (listedProtocol: string) => ReadonlyArray<keyof VideoExtras>
   /** Where the vendor answers for many jobs of an account in one request. */
   readonly together?: VideoPollTogether
 }

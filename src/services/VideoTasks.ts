@@ -70,14 +70,12 @@ export const layerVideoTasks = Layer.effect(
           yield* price(caller, body)
         const id = `vt_${yield* random.uuidV7()}`
         const order: VideoOrder = {
+          ...input,
           taskId: id,
           upstreamModel: mounted.upstreamModel,
           listedProtocol,
-          blocks: input.blocks,
           seconds: sku.seconds,
-          resolution: sku.resolution,
-          ratio: input.ratio,
-          generateAudio: input.generateAudio
+          resolution: sku.resolution
         }
         const { organizationId } = caller
         const close = { organizationId, holdId: id, by: "create" }

@@ -57,6 +57,12 @@ export const formsOfFamilyA = {
       body: { ...body(), resolution: "4k", duration: 15, ratio: "9:16", generate_audio: true }
     },
     {
+      says: "seed, fixed camera and watermark go out where they were said",
+      order: { seed: 7, cameraFixed: true, watermark: true },
+      path,
+      body: { ...body(), seed: 7, camera_fixed: true, watermark: true }
+    },
+    {
       says: "media are blocks in their order",
       order: { blocks: [prompt, image(), audio, video] },
       path,

@@ -136,6 +136,12 @@ const subject: VideoSubject = {
       body: { ...content(), generate_audio: false }
     },
     {
+      says: "seed, fixed camera and watermark go out where they were said",
+      order: { seed: -1, cameraFixed: false, watermark: true },
+      path,
+      body: { ...content(), seed: -1, camera_fixed: false, watermark: true }
+    },
+    {
       says: "audio without a picture is the vendor's to refuse",
       order: { blocks: [prompt, { type: "audio", url: "https://x.test/a.mp3" }] },
       path,

@@ -95,6 +95,12 @@ const subject: VideoSubject = {
       body: textBody({ audio: "off" })
     },
     {
+      says: "a watermark goes out where it was said",
+      order: { watermark: true },
+      path: textPath,
+      body: { ...textBody(), options: { ...options, watermark_info: { enabled: true } } }
+    },
+    {
       says: "another task's id is its client token",
       order: { taskId: "vt_2" },
       path: textPath,

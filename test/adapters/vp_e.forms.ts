@@ -66,6 +66,12 @@ export const formsOfVpE = (prefix: string) =>
         body: body({ audio: false, payload: "vt_2" })
       },
       {
+        says: "seed and watermark go out where they were said",
+        order: { seed: 7, watermark: true },
+        path: `${prefix}/ent/v2/text2video`,
+        body: body({ seed: 7, watermark: true })
+      },
+      {
         says: "several texts are one prompt of as many lines",
         order: { blocks: [prompt, textBlock("and at dawn")] },
         path: `${prefix}/ent/v2/text2video`,

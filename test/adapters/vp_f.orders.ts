@@ -111,6 +111,13 @@ export const ordersOfVpF = (path: string) => {
       wire("a suffix changes nothing", `${T26}-cn`, {}, {}, sized),
       wire("audio beside the text", T26, { blocks: [prompt, audio] }, { audio_url: AUDIO }, sized),
       wire("sound is always on and not said", T26, { generateAudio: false }, {}, sized),
+      wire(
+        "seed and watermark go out where they were said",
+        T26,
+        { seed: 7, watermark: true },
+        {},
+        { ...sized, seed: 7, watermark: true }
+      ),
       wire("a text alone has a resolution", T27, { seconds: 15 }, {}, { ...tier, duration: 15 }),
       wire(
         "resolution in upper case, ratio as ordered, whatever it is",

@@ -8,8 +8,10 @@ import { VideoTasks } from "../../src/services/VideoTasks.ts"
 import { Book } from "../../src/simulator/Book.ts"
 import { Requests } from "../../src/simulator/Requests.ts"
 import { toDecimal } from "../support/amounts.ts"
+import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { Holds, layerInProcess } from "../support/inProcess.ts"
-import { ways } from "../support/protocolCatalog.ts"
+import { createVideo, orderVideo } from "../support/orders.ts"
+import { protocolCatalog, ways } from "../support/protocolCatalog.ts"
 import { secondTariff, type Tier, tokenTariff } from "../support/protocolTable/tariffs.ts"
 import { diceOf, randomImageBody, randomVideoBody } from "../support/randomOrders.ts"
 import { type Reading, readImageCount, readWire } from "../support/wireReading.ts"
@@ -138,3 +140,112 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
     )
   }
 )
+
+/** Every value by its path. */
+const leaves = (fields: object, path = ""): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      typeof value === "object" && value !== null
+        ? Object.entries(leaves(value, `${path}${name}.`))
+        : [[`${path}${name}`, value]]
+    )
+  )
+
+/** Polls of other orders' tasks go on beside. */
+const ordersSeen = Effect.flatMap(Gateway, ({ simulator }) =>
+  Effect.map(simulator.requests, (requests) => requests.filter(({ method }) => method === "POST"))
+)
+
+/** The only order at a vendor, and what the customer's pool holds for it. */
+const sentFor = Effect.fnUntraced(function* (model: string, prompt: string) {
+  const gateway = yield* Gateway
+  const who = yield* gateway.customer("1000")
+  yield* gateway.simulator.clearRequests
+  yield* createVideo(who, { model, prompt: `sim:slow=100000 ${prompt}` })
+  const [request, ...others] = yield* ordersSeen
+  assert.isDefined(request)
+  assert.deepStrictEqual(others, [])
+  return { path: request.path, body: request.body, held: (yield* gateway.balance(who)).held }
+})
+
+layer(layerTestGateway("embedded", quickSettings, { catalogFor: protocolCatalog }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("flags in a prompt, over HTTP", (it) => {
+  it.effect.each(
+    [
+      "黄昏--dur 15--rs 1080p",
+      "dusk,--dur 15 (--rs 1080P)",
+      "黄昏（--dur：15）--resolution＝1080p",
+      "dusk\u200b--dur15\u0085--rs\u00a01080p",
+      "黄昏—dur 15，－－rs\u30001080p",
+      "“--duration=15”🌅--resolution 1080p"
+    ].flatMap((prompt) =>
+      ["film-a", "relay-a", "relay-d", "relay-e", "relay-f", "clip-d", "clip-e", "text-2.7"].map(
+        (model) => [model, prompt] as const
+      )
+    )
+  )("%s: %j reaches the vendor as fields, and is held for", ([model, prompt]) =>
+    Effect.gen(function* () {
+      const { path, body, held } = yield* sentFor(model, prompt)
+      const asked = readWire(path, body)
+      assert.deepInclude(asked, { seconds: 15, strays: [] })
+      assert.isNotNull(asked)
+      assert.strictEqual(asked.tier, "1080p")
+      const listed = ways.find((way) => way.model === model)?.listed ?? ""
+      assert.strictEqual(held, priceOf(listed, asked))
+    })
+  )
+
+  it.effect.each([
+    ["film-a", { seed: 11, camera_fixed: true, watermark: true, generate_audio: false }],
+    ["relay-a", { seed: 11, camera_fixed: true, watermark: true, generate_audio: false }],
+    ["clip-e", { seed: 11, watermark: true, audio: false }],
+    ["relay-e", { seed: 11, watermark: true, audio: false }],
+    ["text-2.7", { parameters: { seed: 11, watermark: true } }],
+    ["relay-f", { parameters: { seed: 11, watermark: true } }],
+    ["clip-d", { options: { watermark_info: { enabled: true } }, settings: { audio: "off" } }]
+  ] as const)("%s: harmless flags reach the vendor as its own fields", ([model, fields]) =>
+    Effect.gen(function* () {
+      const flags = [
+        "seed" in fields || "parameters" in fields ? "--seed 11" : "",
+        "camera_fixed" in fields ? "--cf true" : ""
+      ]
+      const prompt = `海，${flags.join("")}--wm=true --generate_audio false`
+      const { body } = yield* sentFor(model, prompt)
+      assert.deepNestedInclude(body, leaves(fields))
+      assert.notInclude(JSON.stringify(body), "--")
+    })
+  )
+
+  it.effect.each([
+    ["film-a", "黄昏--frames 361", "duration", "--frames"],
+    ["relay-a", "dusk,--fps 60", "prompt", "--fps"],
+    ["film-a", "(--framespersecond=60)", "prompt", "--framespersecond"],
+    ["film-b", "dusk --draft true", "prompt", "--draft"],
+    ["clip-d", "dusk --service_tier flex", "prompt", "--service_tier"],
+    ["film-b", "dusk --seed 7", "prompt", "--seed"],
+    ["film-b", "dusk --wm false", "prompt", "--watermark"],
+    ["relay-b", "dusk --ｄｕｒ 15", "prompt", "--dur"],
+    ["clip-d", "dusk --seed 7", "prompt", "--seed"],
+    ["relay-d", "dusk --wm true", "prompt", "--watermark"],
+    ["clip-e", "dusk --camerafixed true", "prompt", "--camera_fixed"],
+    ["text-2.6", "dusk --cf true", "prompt", "--camera_fixed"],
+    ["film-a", "dusk --d\u200bur 15", "prompt", "--dur"]
+  ] as const)("%s: %j is refused before any hold", ([model, prompt, param, name]) =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("1000")
+      yield* gateway.simulator.clearRequests
+      const answer = yield* orderVideo(who, { model, prompt, duration: 5 })
+      assert.strictEqual(answer.status, 400, answer.text)
+      assert.deepNestedInclude(answer.body, {
+        "error.code": "invalid_request",
+        "error.param": param
+      })
+      assert.include(answer.text, name)
+      assert.deepInclude(yield* gateway.balance(who), { balance: "1000", held: "0" })
+      assert.deepStrictEqual(yield* ordersSeen, [])
+    })
+  )
+})

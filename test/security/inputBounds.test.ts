@@ -29,6 +29,12 @@ const tooMuch: ReadonlyArray<Row> = [
     { model: "film-1", content: [{ type: "text", text: "x".repeat(100_001) }] },
     "content[0].text"
   ],
+  [
+    "long text blocks together",
+    "videos",
+    { model: "film-1", content: times(2, { type: "text", text: "x".repeat(50_000) }) },
+    "content"
+  ],
   ["a very long image prompt", "images", { ...paint, prompt: "x".repeat(100_001) }, "prompt"],
   ["a very long model", "videos", { ...film, model: "x".repeat(201) }, "model"],
   ["a very long resolution", "videos", { ...film, resolution: "x".repeat(33) }, "resolution"],

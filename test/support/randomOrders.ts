@@ -33,30 +33,35 @@ const secondsOf = (dice: Dice) => (dice.chance(75) ? dice.pick(goodSeconds) : di
 const tierOf = (dice: Dice) => (dice.chance(75) ? dice.pick(goodTiers) : dice.pick(oddTiers))
 
 const flagOf = (dice: Dice): string => {
-  const gap = dice.pick([" ", "=", " = ", "  ", "\n"])
-  switch (dice.roll(8)) {
+  const dashes = dice.chance(80) ? "--" : dice.pick(["—", "－－", "–-"])
+  const gap = dice.pick([" ", "=", " = ", "  ", "\n", "：", "＝", "\u3000", "\u200b"])
+  switch (dice.roll(10)) {
     case 0:
     case 1:
-      return `${dice.pick(["--duration", "--dur", "--DURATION"])}${gap}${secondsOf(dice)}`
+      return `${dashes}${dice.pick(["duration", "dur", "DURATION"])}${gap}${secondsOf(dice)}`
     case 2:
     case 3:
-      return `${dice.pick(["--resolution", "--rs", "--Resolution"])}${gap}${tierOf(dice)}`
+      return `${dashes}${dice.pick(["resolution", "rs", "Resolution"])}${gap}${tierOf(dice)}`
     case 4:
-      return `${dice.pick(["--ratio", "--rt"])}${gap}${dice.pick(["16:9", "9:16", "1:1"])}`
+      return `${dashes}${dice.pick(["ratio", "rt"])}${gap}${dice.pick(["16:9", "9:16", "1:1"])}`
     case 5:
-      return dice.pick(["--duration", "--rs=", "--duration=--duration 15", "-- duration 15"])
+      return dice.pick(["--duration", "--rs=", "--duration=--duration 15", "-- duration of 15"])
     case 6:
-      return dice.pick(["--seconds 15", "--frames 361", "--fps 60", "--durations 15"])
+      return dice.pick(["--seconds 15", "--durations 15", "--seed 7", "--wm false", "--cf true"])
+    case 7:
+      return dice.chance(80)
+        ? "--dur15"
+        : dice.pick(["--frames 361", "--fps60", "--draft true", "--ｄｕｒ 15", "--d\u200bur 15"])
     default:
       return dice.pick(["--duration five", "--dur 5.5", "--rs --dur 15", "x--duration 15"])
   }
 }
 
 const textOf = (dice: Dice): string => {
-  const words = ["a lighthouse", "at dusk", "in the rain", "8", "1080p", "duration", ""] as const
+  const words = ["a lighthouse", "黄昏", "in the rain", "8", "1080p", "duration", ""] as const
   return Array.from({ length: 1 + dice.roll(5) }, () =>
     dice.chance(30) ? flagOf(dice) : dice.pick(words)
-  ).join(dice.pick([" ", "\n", "  "]))
+  ).join(dice.pick([" ", "\n", "  ", "，", "(", "\u200b", "\u0085"]))
 }
 
 const files = { image: "png", audio: "mp3", video: "mp4" } as const

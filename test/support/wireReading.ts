@@ -1,5 +1,6 @@
 /** Reads orders off the wire as their vendors would, from the wire formats alone. */
 import { Predicate } from "effect"
+import { flagsIn } from "./flagReader.ts"
 import type { Tier } from "./protocolTable/tariffs.ts"
 
 export interface Asked {
@@ -95,7 +96,7 @@ const wires: ReadonlyArray<Wire> = [
   {
     path: /^\/vp_a\//,
     read: content,
-    fields: `${blockFields} resolution watermark`.split(" ")
+    fields: `${blockFields} resolution seed camera_fixed watermark`.split(" ")
   },
   {
     path: /^\/vp_b\//,
@@ -108,7 +109,7 @@ const wires: ReadonlyArray<Wire> = [
   {
     path: /^\/vp_c\/doubao\//,
     read: content,
-    fields: `${blockFields} resolution watermark prompt`.split(" ")
+    fields: `${blockFields} resolution seed camera_fixed watermark prompt`.split(" ")
   },
   {
     path: /^\/vp_c\/kling\//,
@@ -119,15 +120,14 @@ const wires: ReadonlyArray<Wire> = [
   {
     path: /^\/(?:vp_e|vp_c\/vidu)\//,
     read: flat,
-    fields: "model prompt images duration resolution aspect_ratio audio watermark payload".split(
-      " "
-    )
+    fields:
+      "model prompt images duration resolution aspect_ratio audio seed watermark payload".split(" ")
   },
   {
     path: /^\/(?:vp_f|vp_c\/qwen)\//,
     read: cloud,
     fields:
-      "model input prompt img_url audio_url reference_urls media type url parameters resolution ratio size duration audio watermark".split(
+      "model input prompt img_url audio_url reference_urls media type url parameters resolution ratio size duration audio seed watermark".split(
         " "
       )
   }
@@ -148,9 +148,6 @@ const textsIn = (value: unknown): ReadonlyArray<string> => {
     : []
 }
 
-/** A word that a model reading flags would take for length or resolution. */
-const flag = /(?:^|\s)--(?:duration|dur|resolution|rs)(?=[\s=]|$)/i
-
 export interface Reading extends Asked {
   /** Fields nobody ordered, and flags left in a text. */
   readonly strays: ReadonlyArray<string>
@@ -163,7 +160,7 @@ export const readWire = (path: string, body: unknown): Reading | null => {
     ...wire.read(fieldsOf(body)),
     strays: [
       ...namesIn(body).filter((name) => !wire.fields.includes(name)),
-      ...textsIn(body).filter((text) => flag.test(text))
+      ...textsIn(body).filter((text) => flagsIn(text).length > 0)
     ]
   }
 }

@@ -1,5 +1,6 @@
 import type { Result } from "effect"
 import type { VendorFailure, VendorRefused } from "../../domain/VendorOutcome.ts"
+import type { VideoExtras } from "../../domain/VideoRequest.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import type { VendorAnswer } from "../vendorHttp.ts"
 
@@ -12,6 +13,7 @@ export interface Submit {
 /** How one family of the relay writes its orders and answers. */
 export interface Family {
   readonly toSubmit: (order: VideoOrder) => Result.Result<Submit, VendorRefused>
+  readonly extras: ReadonlyArray<keyof VideoExtras>
   /** What `pollPath` needs to find the task again. */
   readonly readSubmitted: (
     account: ChannelAccount,

@@ -2,7 +2,12 @@
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/text.ts"
 import { textOf } from "../../domain/VideoRequest.ts"
-import { contentFieldsWithTier, isContentTask, toTaskStatus } from "../contentTask.ts"
+import {
+  contentFieldsWithTier,
+  extrasWithTier,
+  isContentTask,
+  toTaskStatus
+} from "../contentTask.ts"
 import { flatFailure } from "../flatErrors.ts"
 import { brokenAnswer } from "../vendorHttp.ts"
 import type { Family } from "./Family.ts"
@@ -40,6 +45,7 @@ const readPolled: Family["readPolled"] = (account, answer) => {
 
 export const familyA: Family = {
   toSubmit,
+  extras: extrasWithTier,
   readSubmitted,
   pollPath: (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`,
   readPolled

@@ -118,4 +118,4 @@ const readPolled: Family["readPolled"] = (account, answer) =>
     return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
   })
 
-export const familyD: Family = { toSubmit, readSubmitted, pollPath, readPolled }
+export const familyD: Family = { toSubmit, extras: [], readSubmitted, pollPath, readPolled }

@@ -1,5 +1,5 @@
 /** The relay's family e: vp_e's interface, unchanged but for the key's scheme. */
-import { pollPath, readPolled, readSubmitted, toSubmit } from "../vp_e.ts"
+import { extras, pollPath, readPolled, readSubmitted, toSubmit } from "../vp_e.ts"
 import type { Family } from "./Family.ts"
 
-export const familyE: Family = { toSubmit, readSubmitted, pollPath, readPolled }
+export const familyE: Family = { toSubmit, extras, readSubmitted, pollPath, readPolled }

@@ -1,6 +1,6 @@
 /** The relay's family f: vp_f's envelope and answers on paths that differ a little. */
 import { Result } from "effect"
-import { toBody } from "../vp_f.body.ts"
+import { extras, toBody } from "../vp_f.body.ts"
 import { readPolled, readSubmitted } from "../vp_f.ts"
 import type { Family } from "./Family.ts"
 
@@ -10,6 +10,7 @@ export const familyF: Family = {
       path: "/api/v1/services/aigc/video-generation/generation",
       body
     })),
+  extras,
   readSubmitted,
   pollPath: (upstreamId) => `/api/v1/tasks/video/${encodeURIComponent(upstreamId)}`,
   readPolled

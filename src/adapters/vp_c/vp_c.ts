@@ -64,5 +64,10 @@ export const makeVpC = Effect.gen(function* () {
     return yield* Effect.fromResult(family.readPolled(account, answer))
   })
 
-  return { submit, poll } satisfies VideoAdapter
+  const extras: VideoAdapter["extras"] = (listedProtocol) => {
+    const name = protocols.video.get(listedProtocol)?.relayFamily ?? null
+    return name === null ? [] : families[name].extras
+  }
+
+  return { submit, poll, extras } satisfies VideoAdapter
 })
