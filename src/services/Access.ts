@@ -48,17 +48,11 @@ export class Access extends Context.Service<
       organizationId: string,
       member: { readonly name: string; readonly monthlyCapNano: bigint | null }
     ): Effect.Effect<string, NotFound>
-    /** The key is readable here and never again: only its keyed hash is stored. */
+    /** The key is readable here and never again: only its hash is stored. */
     createKey(
       memberId: string,
       key: NewKey
     ): Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, NotFound>
-    /** Stores a key whose text is given, once; a repeat changes nothing. */
-    importKey(
-      memberId: string,
-      key: Redacted.Redacted,
-      options: NewKey
-    ): Effect.Effect<void, NotFound>
     /** Takes effect on every gateway within a second. */
     revokeKey(id: string): Effect.Effect<void, NotFound>
     organization(

@@ -67,19 +67,6 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
-  it.effect("a key that is imported again is the one there was", () =>
-    Effect.gen(function* () {
-      const access = yield* Access
-      const owner = yield* member
-      const [first, second] = [yield* randomKey, yield* randomKey]
-      for (const key of [first, first, second]) {
-        yield* access.importKey(owner.memberId, key, plain)
-      }
-      assert.deepInclude(yield* access.authenticate(first), owner)
-      assert.strictEqual((yield* Effect.flip(access.authenticate(second)))._tag, "invalid_api_key")
-    })
-  )
-
   it.effect("nothing is made for who is not there", () =>
     Effect.gen(function* () {
       const access = yield* Access
@@ -93,7 +80,6 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         access.organization("org_nobody"),
         access.createMember("org_nobody", { name: "m", monthlyCapNano: null }),
         access.createKey("mem_nobody", plain),
-        access.importKey("mem_nobody", yield* randomKey, plain),
         access.revokeKey("key_nobody")
       ]
       for (const stranger of strangers) {

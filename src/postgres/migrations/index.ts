@@ -20,6 +20,7 @@ import { createMoveMoney } from "./0017_move_money.ts"
 import { createCallRepeats } from "./0018_call_repeats.ts"
 import { createAuditCarried } from "./0019_audit_carried.ts"
 import { createMoveFunds } from "./0020_move_funds.ts"
+import { dropVaultKeys } from "./0021_drop_vault_keys.ts"
 
 /**
  * A database runs what is above the highest number it has run, so a new one goes to the end. There is
@@ -44,7 +45,8 @@ const migrations = {
   "0017_move_money": createMoveMoney,
   "0018_call_repeats": createCallRepeats,
   "0019_audit_carried": createAuditCarried,
-  "0020_move_funds": createMoveFunds
+  "0020_move_funds": createMoveFunds,
+  "0021_drop_vault_keys": dropVaultKeys
 }
 
 /** In the order in which they are listed. */
