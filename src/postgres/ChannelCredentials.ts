@@ -104,6 +104,6 @@ export const layerChannelCredentials = Layer.effect(
       (rows) => new Set(rows.map((row) => row.channel_id))
     )
 
-    return ChannelCredentials.of({ account: find, store, withKey })
+    return ChannelCredentials.of({ account: (channelId) => find(channelId), store, withKey })
   })
 )
