@@ -182,15 +182,12 @@ export const layerShortWay = Layer.effectDiscard(
       }
     }
 
-    const answered = Effect.fnUntraced(function* (
+    const served = Effect.fnUntraced(function* (
+      caller: Caller,
       asked: Asked,
       request: IncomingMessage,
       room: ReturnType<typeof makeRoom>
     ) {
-      const caller: Caller = yield* admission.identify(
-        Redacted.make(asked.credential),
-        asked.route.endpoint
-      )
       if (room.isOver()) return yield* Effect.interrupt
       const refused = admission.enter(caller, "working")
       if (refused !== null) return yield* refused
@@ -208,6 +205,21 @@ export const layerShortWay = Layer.effectDiscard(
         typeof key === "string" ? key : key?.join(", "),
         bytes.toString()
       )
+    })
+
+    const answered = Effect.fnUntraced(function* (
+      asked: Asked,
+      request: IncomingMessage,
+      room: ReturnType<typeof makeRoom>
+    ) {
+      const caller = yield* admission.identify(
+        Redacted.make(asked.credential),
+        asked.route.endpoint,
+        request.socket.remoteAddress
+      )
+      const answer = yield* answerErrors(served(caller, asked, request, room))
+      yield* admission.count(caller, answer)
+      return answer
     })
 
     const annotations = Context.get(base, References.CurrentLogAnnotations)

@@ -1,9 +1,9 @@
 /** Organisations, members and keys in PostgreSQL. Keys are looked up by their hash. */
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Clock, Effect, identity, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../domain/Errors.ts"
-import { Access, type Caller, Scope } from "../services/Access.ts"
+import { Access, type Caller, type LookUpGuard, Scope } from "../services/Access.ts"
 import {
   API_KEY_BYTES,
   apiKeyHash,
@@ -11,7 +11,8 @@ import {
   isWellFormedApiKey,
   refusedKey
 } from "../services/apiKey.ts"
-import { Changes } from "../services/Changes.ts"
+import { Changes, type Mark, monotonicMillis } from "../services/Changes.ts"
+import { dropOldest } from "../services/dropOldest.ts"
 import { makeFreshCache } from "../services/FreshCache.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "./rows.ts"
 
@@ -28,7 +29,9 @@ const KeyRow = Schema.Struct({
 const OwnerRow = Schema.Struct({ organization_id: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
+/** Keys that open something, and keys that open nothing, which cannot drive out the others. */
 const CACHED_KEYS = 10_000
+const UNKNOWN_KEYS = 10_000
 
 export const layerAccess = Layer.effect(
   Access,
@@ -38,14 +41,21 @@ export const layerAccess = Layer.effect(
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
+    const unknown = new Map<string, Mark>()
+
     const lookUp = Effect.fnUntraced(function* (hashHex: string) {
+      const mark = yield* changes.mark("keys")
       const [row] = yield* rowsOf(KeyRow)(
         repeatable(sql`
           SELECT organization_id, member_id, id, scopes, models, expires_at, requests_per_minute
             FROM api_keys
            WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
       )
-      if (row === undefined) return null
+      if (row === undefined) {
+        unknown.set(hashHex, mark)
+        dropOldest(unknown, UNKNOWN_KEYS)
+        return yield* refusedKey
+      }
       const caller: Caller = {
         organizationId: row.organization_id,
         memberId: row.member_id,
@@ -59,10 +69,17 @@ export const layerAccess = Layer.effect(
 
     const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
 
-    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* (key) {
+    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* <E = never>(
+      key: Redacted.Redacted,
+      guard: LookUpGuard<E> = identity
+    ) {
       if (!isWellFormedApiKey(key)) return yield* refusedKey
-      const found = yield* find(apiKeyHash(key))
-      if (found === null) return yield* refusedKey
+      const hashHex = apiKeyHash(key)
+      const mark = unknown.get(hashHex)
+      if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
+        return yield* refusedKey
+      }
+      const found = yield* find<E>(hashHex, guard)
       if (
         found.expiresAt !== null &&
         found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)

@@ -37,11 +37,17 @@ export interface NewKey {
   readonly requestsPerMinute?: number | null
 }
 
+/** Goes around the look-up of a key of which nothing is remembered, and may refuse it. */
+export type LookUpGuard<E> = <A, E1>(lookUp: Effect.Effect<A, E1>) => Effect.Effect<A, E | E1>
+
 export class Access extends Context.Service<
   Access,
   {
     /** One error for a missing, malformed, unknown, revoked or expired key. */
-    authenticate(key: Redacted.Redacted): Effect.Effect<Caller, InvalidApiKey>
+    authenticate<E = never>(
+      key: Redacted.Redacted,
+      guard?: LookUpGuard<E>
+    ): Effect.Effect<Caller, InvalidApiKey | E>
     /** A new organisation with an empty pool; answers its id. */
     createOrganization(name: string): Effect.Effect<string>
     createMember(

@@ -1,8 +1,8 @@
 /** Organisations, members and keys in memory. Keys are found by their hash, as in a database. */
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
-import { Access } from "../../services/Access.ts"
+import { Access, type LookUpGuard } from "../../services/Access.ts"
 import {
   API_KEY_BYTES,
   apiKeyHash,
@@ -23,12 +23,12 @@ export const layerAccessMemory = Layer.effect(
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
     const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
-      function* (key) {
+      function* <E = never>(key: Redacted.Redacted, guard: LookUpGuard<E> = identity) {
         if (!isWellFormedApiKey(key)) return yield* refusedKey
         const hash = apiKeyHash(key)
         const now = yield* Clock.currentTimeMillis
         const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
-        if (found === undefined || found.revoked) return yield* refusedKey
+        if (found === undefined || found.revoked) return yield* guard(Effect.fail(refusedKey))
         const { expiresAt, models, scopes, requestsPerMinute = null } = found.options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
         return {
