@@ -89,9 +89,9 @@ export const clientOf = (address: string | undefined): string => {
   return `${[...first, ...zeros, ...last].slice(0, 4).join(":").toLowerCase()}::/64`
 }
 
-/** True of an error that cost the client nothing: no vendor was called, and waiting is not the cure. */
+/** True of what the gateway itself refuses for good; what a vendor refuses stands as 502 in the table. */
 const isFreeRefusal = ({ _tag }: GatewayError): boolean =>
-  errorTable[_tag].status < 500 && _tag !== "upstream_error" && _tag !== "rate_limited"
+  errorTable[_tag].status < 500 && _tag !== "rate_limited"
 
 export const layerAdmission = Layer.effect(
   Admission,
@@ -176,7 +176,7 @@ export const layerAdmission = Layer.effect(
 
     return Admission.of({
       identify: Effect.fnUntraced(function* (credential, endpoint, address) {
-        const caller = yield* unsent(access.authenticate<RateLimited>(credential, guardOf(address)))
+        const caller = yield* unsent(access.authenticate(credential, guardOf(address)))
         yield* withinRate(caller)
         yield* withinRefusals(caller)
         yield* withinFreeCalls(caller, endpoint)

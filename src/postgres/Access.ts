@@ -79,7 +79,7 @@ export const layerAccess = Layer.effect(
       if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
         return yield* refusedKey
       }
-      const found = yield* find<E>(hashHex, guard)
+      const found = yield* find(hashHex, guard)
       if (
         found.expiresAt !== null &&
         found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)

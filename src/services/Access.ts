@@ -38,7 +38,9 @@ export interface NewKey {
 }
 
 /** Goes around the look-up of a key of which nothing is remembered, and may refuse it. */
-export type LookUpGuard<E> = <A, E1>(lookUp: Effect.Effect<A, E1>) => Effect.Effect<A, E | E1>
+export type LookUpGuard<E> = <A>(
+  lookUp: Effect.Effect<A, InvalidApiKey>
+) => Effect.Effect<A, InvalidApiKey | E>
 
 export class Access extends Context.Service<
   Access,

@@ -67,6 +67,26 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("a guard may refuse the look-up of a key, and not one that is known", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const { memberId } = yield* member
+      const refuse = () => Effect.fail("refused")
+      const unknown = yield* randomKey
+      assert.strictEqual(yield* Effect.flip(access.authenticate(unknown, refuse)), "refused")
+      const { id, key } = yield* access.createKey(memberId, plain)
+      yield* access.authenticate(key)
+      assert.deepInclude(yield* access.authenticate(key, refuse), { keyId: id })
+      const malformed = Redacted.make("mg_x")
+      for (const guarded of [malformed, unknown]) {
+        yield* Effect.flip(access.authenticate(guarded))
+      }
+      assert.deepInclude(yield* Effect.flip(access.authenticate(malformed, refuse)), {
+        _tag: "invalid_api_key"
+      })
+    })
+  )
+
   it.effect("nothing is made for who is not there", () =>
     Effect.gen(function* () {
       const access = yield* Access
