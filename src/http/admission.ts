@@ -38,8 +38,16 @@ export class Admission extends Context.Service<
       endpoint: HttpApiEndpoint.Top,
       address: string | undefined
     ): Effect.Effect<Caller, GatewayError>
-    /** Counts the answer to a request that was let in, if it refuses it before anything is held. */
-    count(caller: Caller, answer: object): Effect.Effect<void>
+    /**
+     * Goes around the answering of a request that was let in, and counts it against its key when it is
+     * refused before anything is held. So it does when the client leaves a request with a body: to
+     * leave in time would else be a way to be refused for nothing.
+     */
+    counted<A extends object, E, R>(
+      caller: Caller,
+      endpoint: HttpApiEndpoint.Top,
+      answering: Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E, R>
     /** Takes a place among the organisation's requests; answers why there is none. */
     enter(caller: Caller, places: Places): RateLimited | null
     /** Gives the place back. */
@@ -167,11 +175,20 @@ export const layerAdmission = Layer.effect(
       yield* refuseOver(yield* rates.take(`${policy} ${keyId}`, free[policy]), policy)
     })
 
-    const countError = ({ keyId }: Caller, error: GatewayError) => {
+    const countRefusal = ({ keyId }: Caller): Effect.Effect<void> => {
       const perMinute = settings.keyRefusalsPerMinute
-      return perMinute > 0 && isFreeRefusal(error)
-        ? Effect.asVoid(refusals.take(keyId, perMinute))
-        : Effect.void
+      return perMinute === 0 ? Effect.void : Effect.asVoid(refusals.take(keyId, perMinute))
+    }
+
+    const isCounted = (
+      exit: Exit.Exit<object, unknown>,
+      endpoint: HttpApiEndpoint.Top
+    ): boolean => {
+      if (Exit.isFailure(exit)) {
+        return Cause.hasInterruptsOnly(exit.cause) && endpoint.payload.size > 0
+      }
+      const error = errorOf(exit.value)
+      return error !== undefined && isFreeRefusal(error)
     }
 
     return Admission.of({
@@ -182,16 +199,15 @@ export const layerAdmission = Layer.effect(
         yield* withinFreeCalls(caller, endpoint)
         const oneOf = scopesOf(endpoint)
         if (!oneOf.some((scope) => caller.scopes.has(scope))) {
-          const refused = lacksScope(caller, oneOf)
-          yield* countError(caller, refused)
-          return yield* refused
+          yield* countRefusal(caller)
+          return yield* lacksScope(caller, oneOf)
         }
         return caller
       }),
-      count: (caller, answer) => {
-        const error = errorOf(answer)
-        return error === undefined ? Effect.void : countError(caller, error)
-      },
+      counted: (caller, endpoint, answering) =>
+        Effect.onExit(answering, (exit) =>
+          isCounted(exit, endpoint) ? countRefusal(caller) : Effect.void
+        ),
       enter: (caller, places) =>
         taken[places].tryTake(caller.organizationId)
           ? null

@@ -51,8 +51,10 @@ export const layerAuthorization = Layer.effect(
         Effect.matchEffect(admitted(credential, endpoint), {
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) =>
-            Effect.tap(Effect.provideService(handler, CurrentCaller, caller), (answer) =>
-              admission.count(caller, answer)
+            admission.counted(
+              caller,
+              endpoint,
+              Effect.provideService(handler, CurrentCaller, caller)
             )
         })
     })

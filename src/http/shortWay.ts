@@ -217,9 +217,8 @@ export const layerShortWay = Layer.effectDiscard(
         asked.route.endpoint,
         request.socket.remoteAddress
       )
-      const answer = yield* answerErrors(served(caller, asked, request, room))
-      yield* admission.count(caller, answer)
-      return answer
+      const answering = answerErrors(served(caller, asked, request, room))
+      return yield* admission.counted(caller, asked.route.endpoint, answering)
     })
 
     const annotations = Context.get(base, References.CurrentLogAnnotations)

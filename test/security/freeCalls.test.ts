@@ -1,6 +1,6 @@
 /** What costs its sender nothing has rates of its own, which stop nothing else and nobody else. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import {
   bodyAs,
   type Customer,
@@ -48,19 +48,12 @@ const json = "application/json"
 /** As requests usually come, and with a parameter, which takes the general way. */
 const types = [json, `${json}; charset=utf-8`]
 
-/** Sends the head of an order, and no byte of its body. */
-const headAlone = Effect.fnUntraced(function* (who: Customer, type: string) {
-  const gateway = yield* Gateway
-  const [head = ""] = requestText("/v1/images/generations", {
-    key: who.key,
+const order = ({ key }: Customer, type: string) =>
+  requestText("/v1/images/generations", {
+    key,
     body: JSON.stringify(paint),
-    headers: [],
     connection: "keep-alive"
-  })
-    .replace(/content-type: [^\r]*/i, `content-type: ${type}`)
-    .split("\r\n\r\n")
-  return yield* rawRequest(gateway.url, [`${head}\r\n\r\n`])
-})
+  }).replace(`content-type: ${json}`, `content-type: ${type}`)
 
 layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeout: "60 seconds" })(
   "calls that cost nothing",
@@ -124,8 +117,8 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
           yield* gateway.call("/v1/videos/vt_nobody", { key: who.key })
         }
         yield* assertLimited(yield* refused, "refusals", REFUSALS)
-        const order = yield* orderImages(who, { model: "paint-1" })
-        yield* assertLimited(order, "refusals", REFUSALS)
+        const sound = yield* orderImages(who, { model: "paint-1" })
+        yield* assertLimited(sound, "refusals", REFUSALS)
         assert.strictEqual((yield* orderImages(other, { model: "paint-1" })).status, 200)
         yield* gateway.verify
       })
@@ -142,9 +135,36 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
           })
           assert.strictEqual(status, 400)
         }
-        const answer = yield* headAlone(who, type).pipe(Effect.timeout("10 seconds"))
+        const [head = ""] = order(who, type).split("\r\n\r\n")
+        const answer = yield* rawRequest(gateway.url, [`${head}\r\n\r\n`]).pipe(
+          Effect.timeout("10 seconds")
+        )
         assert.strictEqual(answer?.status, 429, answer?.body)
       })
+    )
+
+    it.effect.each(types)(
+      "are counted also where the client leaves before it is refused: %s",
+      (type) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("10")
+          const part = Buffer.from(order(who, type)).subarray(0, -5)
+          // Once the key is known here, a request is let in as soon as it is in flight.
+          assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
+          for (let count = 0; count < REFUSALS; count++) {
+            const leaving = yield* Effect.forkChild(rawRequest(gateway.url, [part]))
+            yield* Effect.repeat(gateway.call("/metrics"), {
+              // Beside the one that asks for it.
+              until: ({ text }) => text.includes("\ngateway_http_requests_in_flight 2\n")
+            }).pipe(Effect.timeout("10 seconds"))
+            yield* Fiber.interrupt(leaving)
+            yield* Effect.repeat(gateway.call("/metrics"), {
+              until: ({ text }) => text.includes("\ngateway_http_requests_in_flight 1\n")
+            }).pipe(Effect.timeout("10 seconds"))
+          }
+          yield* assertLimited(yield* orderImages(who, { model: "paint-1" }), "refusals", REFUSALS)
+        })
     )
 
     it.effect.each(types)("are not those that a vendor refuses: %s", (type) =>
