@@ -18,6 +18,10 @@ const notNegative = Schema.NumberFromString.check(
   Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
 )
 
+/** 0 is any number. */
+const perMinute = (name: string, fallback: number) =>
+  Config.schema(notNegative.check(Schema.isInt()), name).pipe(Config.withDefault(fallback))
+
 /** Offsets are left out: PostgreSQL counts them with the opposite sign. */
 const isTimeZone = (name: string): boolean => {
   if (/^[+-]/.test(name)) return false
@@ -76,10 +80,26 @@ const settings = Config.all({
     Config.withDefault(defaultSettings.drainSeconds)
   ),
   shutdownSeconds: seconds("GATEWAY_SHUTDOWN_SECONDS", defaultSettings.shutdownSeconds),
-  keyRequestsPerMinute: Config.schema(
-    notNegative.check(Schema.isInt()),
-    "GATEWAY_KEY_REQUESTS_PER_MINUTE"
-  ).pipe(Config.withDefault(defaultSettings.keyRequestsPerMinute)),
+  keyRequestsPerMinute: perMinute(
+    "GATEWAY_KEY_REQUESTS_PER_MINUTE",
+    defaultSettings.keyRequestsPerMinute
+  ),
+  keyQuotesPerMinute: perMinute(
+    "GATEWAY_KEY_QUOTES_PER_MINUTE",
+    defaultSettings.keyQuotesPerMinute
+  ),
+  keyModelsPerMinute: perMinute(
+    "GATEWAY_KEY_MODELS_PER_MINUTE",
+    defaultSettings.keyModelsPerMinute
+  ),
+  keyRefusalsPerMinute: perMinute(
+    "GATEWAY_KEY_REFUSALS_PER_MINUTE",
+    defaultSettings.keyRefusalsPerMinute
+  ),
+  addressUnknownKeysPerMinute: perMinute(
+    "GATEWAY_ADDRESS_UNKNOWN_KEYS_PER_MINUTE",
+    defaultSettings.addressUnknownKeysPerMinute
+  ),
   organizationInFlight: whole(
     "GATEWAY_ORGANIZATION_IN_FLIGHT",
     defaultSettings.organizationInFlight

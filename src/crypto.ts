@@ -31,6 +31,5 @@ export const layerSecureRandom = Layer.sync(SecureRandom.SecureRandom, () =>
 export const layerCrypto = Layer.mergeAll(
   NodeCrypto.layerAead,
   NodeCrypto.layerDigest,
-  NodeCrypto.layerMac,
   NodeCrypto.layerKdf
 ).pipe(Layer.provideMerge(layerSecureRandom))

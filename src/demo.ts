@@ -4,18 +4,39 @@ import { SqlClient } from "effect/sql"
 import { demoCatalog } from "./demoCatalog.ts"
 import { CatalogWrite } from "./domain/CatalogDocument.ts"
 import { NANO_PER_UNIT } from "./domain/Money.ts"
+import { rowsOf } from "./postgres/rows.ts"
+import { keepDemoKey, keptDemoKey } from "./secrets.ts"
 import { Access, allScopes } from "./services/Access.ts"
-import { formatApiKey } from "./services/apiKey.ts"
 import { Catalog } from "./services/Catalog.ts"
-import { LastingKeys } from "./services/LastingKeys.ts"
 import { Ledger } from "./services/Ledger.ts"
 
 const DEMO_DEPOSIT_NANO = 1000n * NANO_PER_UNIT
 
-/** The same key after every restart, on every gateway of the deployment. */
-const demoKey = Effect.map(LastingKeys, ({ demoApiKey }) =>
-  formatApiKey(Redacted.value(demoApiKey))
-)
+const ORGANIZATION = "Demo"
+const MEMBER = "demo"
+
+const MemberRow = Schema.Struct({ id: Schema.String })
+
+/**
+ * The key of earlier starts, as long as the database knows it; else a new one of the demo's member.
+ * Null where the database has no such member, because something else filled it.
+ */
+const demoKey = Effect.fnUntraced(function* (dataDir: string) {
+  const sql = yield* SqlClient.SqlClient
+  const access = yield* Access
+  const kept = yield* keptDemoKey(dataDir)
+  const isKnown = kept === null ? false : yield* Effect.isSuccess(access.authenticate(kept))
+  if (isKnown) return kept
+  const [member] = yield* rowsOf(MemberRow)(sql`
+    SELECT m.id FROM members m JOIN organizations o ON o.id = m.organization_id
+     WHERE o.name = ${ORGANIZATION} AND m.name = ${MEMBER}
+     ORDER BY o.created_at, m.created_at LIMIT 1`)
+  if (member === undefined) return null
+  const options = { name: "demo", scopes: allScopes, models: null, expiresAt: null }
+  const { key } = yield* access.createKey(member.id, options)
+  yield* keepDemoKey(dataDir, key)
+  return key
+})
 
 /** The simulator may listen elsewhere than at the last start: its channels go with it. */
 const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
@@ -34,13 +55,15 @@ const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
   if (moved) yield* catalog.replace({ ...document, channels })
 })
 
-/** Fills an empty database, in one transaction; a database that holds anything is left alone. */
-export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
+/**
+ * Fills an empty database, in one transaction; a database that holds anything is left alone. Answers
+ * the key to try it with, or null.
+ */
+export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string, dataDir: string) {
   const sql = yield* SqlClient.SqlClient
   const access = yield* Access
   const catalog = yield* Catalog
   const ledger = yield* Ledger
-  const key = yield* demoKey
   if (yield* access.isEmpty) {
     const document = yield* Schema.decodeEffect(CatalogWrite, {
       onExcessProperty: "error"
@@ -51,28 +74,27 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string) {
         yield* sql`LOCK TABLE organizations IN EXCLUSIVE MODE`
         if (!(yield* access.isEmpty)) return
         yield* catalog.replace(document)
-        const organizationId = yield* access.createOrganization("Demo")
+        const organizationId = yield* access.createOrganization(ORGANIZATION)
         yield* ledger.deposit(organizationId, DEMO_DEPOSIT_NANO, "demo money")
-        const member = { name: "demo", monthlyCapNano: null }
-        const memberId = yield* access.createMember(organizationId, member)
-        const options = { name: "demo", scopes: allScopes, models: null, expiresAt: null }
-        yield* access.importKey(memberId, key, options)
+        yield* access.createMember(organizationId, { name: MEMBER, monthlyCapNano: null })
       })
     )
   }
   yield* followSimulator(simulatorUrl)
-  return key
+  return yield* demoKey(dataDir)
 })
 
 /** What a newcomer needs to see: the key, and four commands to paste. */
 export const printDemo = (options: {
   readonly gatewayUrl: string
   readonly simulatorUrl: string
-  readonly key: Redacted.Redacted
+  readonly key: Redacted.Redacted | null
   readonly adminToken: Redacted.Redacted | null
 }) => {
   const { gatewayUrl, simulatorUrl } = options
-  const auth = `-H "Authorization: Bearer ${Redacted.value(options.key)}"`
+  const key = options.key === null ? "mg_..." : Redacted.value(options.key)
+  const shown = options.key === null ? "(yours: the demo did not fill this database)" : key
+  const auth = `-H "Authorization: Bearer ${key}"`
   const json = `-H "Content-Type: application/json"`
   const admin =
     options.adminToken === null ? "(none configured)" : Redacted.value(options.adminToken)
@@ -81,7 +103,7 @@ media-gateway is running in demo mode
 
   gateway      ${gatewayUrl}
   simulator    ${simulatorUrl}   (stands in for the vendors)
-  API key      ${Redacted.value(options.key)}
+  API key      ${shown}
   admin token  ${admin}
 
 1. List the models

@@ -33,7 +33,6 @@ import { layerAdminAudit } from "./postgres/AdminAudit.ts"
 import { layerCallLog } from "./postgres/CallLog.ts"
 import { layerCatalog } from "./postgres/Catalog.ts"
 import { layerChannelCredentials } from "./postgres/ChannelCredentials.ts"
-import { layerLastingKeys } from "./postgres/LastingKeys.ts"
 import { layerLedger } from "./postgres/Ledger.ts"
 import { layerMigrations } from "./postgres/migrations/index.ts"
 import { layerOperationsStore } from "./postgres/OperationsStore.ts"
@@ -72,7 +71,6 @@ export const layerStores = (secrets: Secrets) =>
   ).pipe(
     Layer.provideMerge(layerCallLog),
     Layer.provideMerge(layerChannelCredentials),
-    Layer.provideMerge(layerLastingKeys),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerMigrations)

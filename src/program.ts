@@ -67,7 +67,7 @@ const serve = (
 const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
   Effect.gen(function* () {
     const simulator = yield* Simulator
-    const key = yield* seedDemo(simulator.url)
+    const key = yield* seedDemo(simulator.url, config.dataDir)
     yield* printDemo({
       gatewayUrl: yield* listeningAt,
       simulatorUrl: simulator.url,

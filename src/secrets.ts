@@ -1,6 +1,7 @@
 /**
  * The master key and the admin token: from the environment, or, with the embedded database,
- * generated once and kept in `DATA_DIR/secrets.json`, readable by its owner alone.
+ * generated once and kept in `DATA_DIR/secrets.json`, readable by its owner alone. The demo's API key
+ * is kept beside them.
  */
 import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -41,13 +42,16 @@ const decodeMasterKey = (text: string, source: string) => {
       )
 }
 
-const fileIn = (dataDir: string) =>
-  Effect.map(Path.Path, (path) => path.join(dataDir, "secrets.json"))
+const SECRETS = "secrets.json"
+const DEMO_KEY = "demo-key"
+
+const fileIn = (dataDir: string, name: string) =>
+  Effect.map(Path.Path, (path) => path.join(dataDir, name))
 
 const read = Effect.fnUntraced(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   return yield* Schema.decodeEffect(SecretsFile)(
-    yield* files.readFileString(yield* fileIn(dataDir))
+    yield* files.readFileString(yield* fileIn(dataDir, SECRETS))
   )
 })
 
@@ -55,10 +59,9 @@ const read = Effect.fnUntraced(function* (dataDir: string) {
  * Written beside and renamed, so that a crash cannot leave half a secret; and on the disk before
  * anything is sealed under a key in it.
  */
-const write = Effect.fnUntraced(function* (dataDir: string, secrets: typeof SecretsFile.Type) {
+const writeText = Effect.fnUntraced(function* (dataDir: string, name: string, text: string) {
   const files = yield* FileSystem.FileSystem
-  const file = yield* fileIn(dataDir)
-  const text = yield* Schema.encodeEffect(SecretsFile)(secrets)
+  const file = yield* fileIn(dataDir, name)
   yield* files.remove(`${file}.new`, { force: true })
   yield* Effect.scoped(
     Effect.gen(function* () {
@@ -70,6 +73,11 @@ const write = Effect.fnUntraced(function* (dataDir: string, secrets: typeof Secr
   yield* files.rename(`${file}.new`, file)
   yield* Effect.scoped(Effect.flatMap(files.open(dataDir, { flag: "r" }), ({ sync }) => sync))
 })
+
+const write = (dataDir: string, secrets: typeof SecretsFile.Type) =>
+  Effect.flatMap(Schema.encodeEffect(SecretsFile)(secrets), (text) =>
+    writeText(dataDir, SECRETS, text)
+  )
 
 const newMasterKey = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
   Effect.map(random.randomBytes(MASTER_KEY_BYTES), (bytes) => Base64.encode(bytes))
@@ -90,7 +98,7 @@ const readOrGenerate = Effect.fnUntraced(
   function* (dataDir: string) {
     const files = yield* FileSystem.FileSystem
     const random = yield* SecureRandom.SecureRandom
-    if (yield* files.exists(yield* fileIn(dataDir))) return yield* read(dataDir)
+    if (yield* files.exists(yield* fileIn(dataDir, SECRETS))) return yield* read(dataDir)
     const secrets: typeof SecretsFile.Type = {
       master_key: yield* newMasterKey,
       admin_token: `admin_${Base64Url.encode(yield* random.randomBytes(24))}`
@@ -128,6 +136,26 @@ export const endKeptRotation = Effect.fnUntraced(
   function* (dataDir: string) {
     const { master_key, admin_token } = yield* read(dataDir)
     yield* write(dataDir, { master_key, admin_token })
+  },
+  (effect, dataDir) => unavailableIn(dataDir)(effect)
+)
+
+/** The demo's API key; null where none is kept. */
+export const keptDemoKey = Effect.fnUntraced(
+  function* (dataDir: string) {
+    const files = yield* FileSystem.FileSystem
+    const file = yield* fileIn(dataDir, DEMO_KEY)
+    return (yield* files.exists(file)) ? Redacted.make(yield* files.readFileString(file)) : null
+  },
+  (effect, dataDir) => unavailableIn(dataDir)(effect)
+)
+
+/** Keeps the demo's API key, which the database has as a hash alone, for later starts. */
+export const keepDemoKey = Effect.fnUntraced(
+  function* (dataDir: string, key: Redacted.Redacted) {
+    const files = yield* FileSystem.FileSystem
+    yield* files.makeDirectory(dataDir, { recursive: true, mode: 0o700 })
+    yield* writeText(dataDir, DEMO_KEY, Redacted.value(key))
   },
   (effect, dataDir) => unavailableIn(dataDir)(effect)
 )

@@ -14,7 +14,7 @@ import { type GatewayConfig, loadConfig } from "../config.ts"
 import { layerCrypto } from "../crypto.ts"
 import { layerServer } from "../postgres/client.ts"
 import { layerEmbedded } from "../postgres/embedded/EmbeddedPostgres.ts"
-import { type Resealed, reseal } from "../postgres/masterKeyRotation.ts"
+import { reseal } from "../postgres/masterKeyRotation.ts"
 import { runMigrations } from "../postgres/migrations/index.ts"
 import { reportingFailure } from "../run.ts"
 import {
@@ -49,15 +49,13 @@ const resealWith = ({
     Effect.provide(layerCrypto)
   )
 
-const told = ({ resealed, all }: Resealed, what: string) => `${resealed} of ${all} ${what}`
-
 const program = Effect.gen(function* () {
   const config = yield* loadConfig
   const isKept =
     config.databaseUrl === null && config.masterKey === null && config.previousMasterKey === null
   // Before a database is opened, which would make an embedded one where there is none.
   yield* isKept ? requireKeptSecrets(config.dataDir) : bothKeys(config)
-  const { masterKeyId, channels, keys } = yield* Effect.gen(function* () {
+  const { masterKeyId, resealed, all } = yield* Effect.gen(function* () {
     // While the database is open here, no gateway runs that would go by the old file.
     if (isKept) yield* beginKeptRotation(config.dataDir)
     const done = yield* resealWith(yield* bothKeys(config))
@@ -65,8 +63,7 @@ const program = Effect.gen(function* () {
     return done
   }).pipe(Effect.provide(layerDatabase(config)))
   yield* Console.log(
-    `Sealed anew under the master key with the id ${masterKeyId}: ` +
-      `${told(channels, "keys of channels")}, ${told(keys, "keys of the deployment")}`
+    `Sealed anew under the master key with the id ${masterKeyId}: ${resealed} of ${all} keys of channels`
   )
 }).pipe(
   Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]),

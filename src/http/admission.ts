@@ -1,16 +1,27 @@
-/** Who is let in: the key is checked, its request counted, and a place taken, in this order. */
-import { Context, Effect, Layer, type Redacted } from "effect"
+/**
+ * Who is let in: the key is checked, its request counted, and a place taken, in this order and before
+ * anything of the body is read.
+ */
+import { isIPv6 } from "node:net"
+import { Cause, Context, Effect, Exit, Layer, type Redacted } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { type GatewayError, RateLimited } from "../domain/Errors.ts"
-import { Access, type Caller, lacksScope, type Scope } from "../services/Access.ts"
+import { errorTable, type GatewayError, RateLimited } from "../domain/Errors.ts"
+import {
+  Access,
+  type Caller,
+  type LookUpGuard,
+  lacksScope,
+  type Scope
+} from "../services/Access.ts"
 import { Machine } from "../services/Machine.ts"
-import type { Rate } from "../services/RequestRates.ts"
+import { makeRequestRates, type Rate } from "../services/RequestRates.ts"
 import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
 import { unsent } from "../services/storeTrouble.ts"
-import { RequiredScope } from "./api/Authorization.ts"
+import { FreeCall, RequiredScope } from "./api/Authorization.ts"
+import { errorOf } from "./errorResponse.ts"
 import { withHeaders } from "./handlers/respond.ts"
-import { rateHeaders } from "./rateHeaders.ts"
+import { type Policy, rateHeaders } from "./rateHeaders.ts"
 
 /** Requests that work, or that do nothing but wait; each kind has places of its own. */
 export type Places = "working" | "waiting"
@@ -18,11 +29,25 @@ export type Places = "working" | "waiting"
 export class Admission extends Context.Service<
   Admission,
   {
-    /** The holder of the key, when its rate and its scopes allow the request. */
+    /**
+     * The holder of the key, when its rates and its scopes allow the request. `address` is the
+     * client's, where it has one.
+     */
     identify(
       credential: Redacted.Redacted,
-      endpoint: HttpApiEndpoint.Top
+      endpoint: HttpApiEndpoint.Top,
+      address: string | undefined
     ): Effect.Effect<Caller, GatewayError>
+    /**
+     * Goes around the answering of a request that was let in, and counts it against its key when it is
+     * refused before anything is held. So it does when the client leaves a request with a body: to
+     * leave in time would else be a way to be refused for nothing.
+     */
+    counted<A extends object, E, R>(
+      caller: Caller,
+      endpoint: HttpApiEndpoint.Top,
+      answering: Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E, R>
     /** Takes a place among the organisation's requests; answers why there is none. */
     enter(caller: Caller, places: Places): RateLimited | null
     /** Gives the place back. */
@@ -30,10 +55,17 @@ export class Admission extends Context.Service<
   }
 >()("gateway/http/Admission") {}
 
-const tooManyRequests = (rate: Rate): RateLimited => {
+const kindOf: Readonly<Record<Policy, string>> = {
+  default: "requests of this key",
+  quotes: "quotes of this key",
+  models: "lists of models for this key",
+  refusals: "refused requests of this key"
+}
+
+const tooMany = (rate: Rate, kind: string): RateLimited => {
   const retryAfterSeconds = Math.ceil(rate.retryMillis / 1000)
   return new RateLimited({
-    message: `The requests of this key are limited to ${rate.limit} a minute; the next may come in ${retryAfterSeconds} s`,
+    message: `The ${kind} are limited to ${rate.limit} a minute; the next may come in ${retryAfterSeconds} s`,
     retryAfterSeconds,
     retryAfterMillis: Math.ceil(rate.retryMillis)
   })
@@ -50,6 +82,25 @@ const scopesOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Scope> => {
   return typeof asked === "string" ? [asked] : asked
 }
 
+/**
+ * Whose unknown keys count together: a client of IPv4 has one address, and one of IPv6 all that
+ * begin with the same 64 bits.
+ */
+export const clientOf = (address: string | undefined): string => {
+  if (address === undefined) return "none"
+  const embedded = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (embedded !== undefined || !isIPv6(address)) return embedded ?? address
+  const [head = "", tail] = address.split("%", 1).join("").split("::")
+  const first = head === "" ? [] : head.split(":")
+  const last = tail === undefined || tail === "" ? [] : tail.split(":")
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0")
+  return `${[...first, ...zeros, ...last].slice(0, 4).join(":").toLowerCase()}::/64`
+}
+
+/** True of what the gateway itself refuses for good; what a vendor refuses stands as 502 in the table. */
+const isFreeRefusal = ({ _tag }: GatewayError): boolean =>
+  errorTable[_tag].status < 500 && _tag !== "rate_limited"
+
 export const layerAdmission = Layer.effect(
   Admission,
   Effect.gen(function* () {
@@ -57,6 +108,9 @@ export const layerAdmission = Layer.effect(
     const settings = yield* Settings
     const { organizationInFlight, organizationWaits } = settings
     const rates = (yield* Machine).makeRequestRates()
+    // Of these each process has a part, as it counts them after the answer.
+    const refusals = makeRequestRates()
+    const unknownKeys = makeRequestRates()
     const bounds = { working: organizationInFlight, waiting: organizationWaits }
     const taken = {
       working: makeShares({ each: bounds.working }),
@@ -67,25 +121,93 @@ export const layerAdmission = Layer.effect(
       waiting: "requests that wait at this gateway"
     }
 
+    /**
+     * Lets an address ask for keys that are not known here as long as few of them are unknown. A key
+     * that turns out to be somebody's costs nothing, and neither does a database that is away; a
+     * client that does not wait for the answer has asked.
+     */
+    const guardOf = (address: string | undefined): LookUpGuard<RateLimited> =>
+      Effect.fnUntraced(function* (lookUp) {
+        const perMinute = settings.addressUnknownKeysPerMinute
+        if (perMinute === 0) return yield* lookUp
+        const client = clientOf(address)
+        const rate = yield* unknownKeys.take(client, perMinute)
+        if (!rate.allowed) return yield* tooMany(rate, "unknown API keys from this address")
+        return yield* Effect.onExit(lookUp, (exit) =>
+          Exit.isSuccess(exit) || Cause.hasDies(exit.cause)
+            ? unknownKeys.giveBack(client, perMinute)
+            : Effect.void
+        )
+      })
+
+    /** Refuses what is over a rate, and says on the answer which one that is. */
+    const refuseOver = (rate: Rate, policy: Policy): Effect.Effect<void, RateLimited> =>
+      rate.allowed
+        ? Effect.void
+        : Effect.andThen(
+            withHeaders(rateHeaders(rate, policy)),
+            Effect.fail(tooMany(rate, kindOf[policy]))
+          )
+
     /** Counts the request against its key, and says so on its answer, whatever that is. */
-    const withinRate = Effect.fnUntraced(function* (caller: Caller, perMinute: number) {
-      const rate = yield* rates.take(caller.keyId, perMinute)
+    const withinRate = Effect.fnUntraced(function* ({ keyId, requestsPerMinute }: Caller) {
+      const perMinute = requestsPerMinute ?? settings.keyRequestsPerMinute
+      if (perMinute === 0) return
+      const rate = yield* rates.take(keyId, perMinute)
       yield* withHeaders(rateHeaders(rate))
-      return rate.allowed ? null : tooManyRequests(rate)
+      yield* refuseOver(rate, "default")
     })
 
+    const withinRefusals = Effect.fnUntraced(function* ({ keyId }: Caller) {
+      const perMinute = settings.keyRefusalsPerMinute
+      if (perMinute === 0) return
+      yield* refuseOver(yield* refusals.look(keyId, perMinute), "refusals")
+    })
+
+    const free = { quotes: settings.keyQuotesPerMinute, models: settings.keyModelsPerMinute }
+
+    const withinFreeCalls = Effect.fnUntraced(function* (
+      { keyId }: Caller,
+      endpoint: HttpApiEndpoint.Top
+    ) {
+      const policy = Context.getOrUndefined(endpoint.annotations, FreeCall)
+      if (policy === undefined || free[policy] === 0) return
+      yield* refuseOver(yield* rates.take(`${policy} ${keyId}`, free[policy]), policy)
+    })
+
+    const countRefusal = ({ keyId }: Caller): Effect.Effect<void> => {
+      const perMinute = settings.keyRefusalsPerMinute
+      return perMinute === 0 ? Effect.void : Effect.asVoid(refusals.take(keyId, perMinute))
+    }
+
+    const isCounted = (
+      exit: Exit.Exit<object, unknown>,
+      endpoint: HttpApiEndpoint.Top
+    ): boolean => {
+      if (Exit.isFailure(exit)) {
+        return Cause.hasInterruptsOnly(exit.cause) && endpoint.payload.size > 0
+      }
+      const error = errorOf(exit.value)
+      return error !== undefined && isFreeRefusal(error)
+    }
+
     return Admission.of({
-      identify: Effect.fnUntraced(function* (credential, endpoint) {
-        const caller = yield* unsent(access.authenticate(credential))
-        const perMinute = caller.requestsPerMinute ?? settings.keyRequestsPerMinute
-        const limited = perMinute === 0 ? null : yield* withinRate(caller, perMinute)
-        if (limited !== null) return yield* limited
+      identify: Effect.fnUntraced(function* (credential, endpoint, address) {
+        const caller = yield* unsent(access.authenticate(credential, guardOf(address)))
+        yield* withinRate(caller)
+        yield* withinRefusals(caller)
+        yield* withinFreeCalls(caller, endpoint)
         const oneOf = scopesOf(endpoint)
         if (!oneOf.some((scope) => caller.scopes.has(scope))) {
+          yield* countRefusal(caller)
           return yield* lacksScope(caller, oneOf)
         }
         return caller
       }),
+      counted: (caller, endpoint, answering) =>
+        Effect.onExit(answering, (exit) =>
+          isCounted(exit, endpoint) ? countRefusal(caller) : Effect.void
+        ),
       enter: (caller, places) =>
         taken[places].tryTake(caller.organizationId)
           ? null

@@ -1,5 +1,5 @@
 /** The live checks of API keys and of the operator's token. */
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -39,7 +39,9 @@ export const layerAuthorization = Layer.effect(
       credential: Redacted.Redacted,
       endpoint: HttpApiEndpoint.Top
     ) {
-      const caller = yield* admission.identify(credential, endpoint)
+      const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+      const address = Option.getOrUndefined(remoteAddress)
+      const caller = yield* admission.identify(credential, endpoint, address)
       yield* enter(caller, placesOf(endpoint, yield* HttpServerRequest.ParsedSearchParams))
       return caller
     })
@@ -48,7 +50,12 @@ export const layerAuthorization = Layer.effect(
       bearer: (handler, { credential, endpoint }) =>
         Effect.matchEffect(admitted(credential, endpoint), {
           onFailure: (error) => Effect.succeed(errorResponse(error)),
-          onSuccess: (caller) => Effect.provideService(handler, CurrentCaller, caller)
+          onSuccess: (caller) =>
+            admission.counted(
+              caller,
+              endpoint,
+              Effect.provideService(handler, CurrentCaller, caller)
+            )
         })
     })
   })

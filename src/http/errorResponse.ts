@@ -42,9 +42,17 @@ const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => 
 export const errorBody: (error: GatewayError) => typeof AnsweredError.Encoded =
   Schema.encodeSync(AnsweredError)
 
+const answered = new WeakMap<object, GatewayError>()
+
 /** The body of an error with its status and headers. */
-export const errorResponse = (error: GatewayError) =>
-  HttpServerResponse.jsonUnsafe(errorBody(error), {
+export const errorResponse = (error: GatewayError) => {
+  const response = HttpServerResponse.jsonUnsafe(errorBody(error), {
     status: error._tag === "upstream_error" ? error.status : errorTable[error._tag].status,
     headers: retryHeaders(error)
   })
+  answered.set(response, error)
+  return response
+}
+
+/** The error that an answer was made of; undefined for any other. */
+export const errorOf = (answer: object): GatewayError | undefined => answered.get(answer)

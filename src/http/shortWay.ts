@@ -183,15 +183,12 @@ export const layerShortWay = Layer.effectDiscard(
       }
     }
 
-    const answered = Effect.fnUntraced(function* (
+    const served = Effect.fnUntraced(function* (
+      caller: Caller,
       asked: Asked,
       request: IncomingMessage,
       room: ReturnType<typeof makeRoom>
     ) {
-      const caller: Caller = yield* admission.identify(
-        Redacted.make(asked.credential),
-        asked.route.endpoint
-      )
       if (room.isOver()) return yield* Effect.interrupt
       const refused = admission.enter(caller, "working")
       if (refused !== null) return yield* refused
@@ -209,6 +206,20 @@ export const layerShortWay = Layer.effectDiscard(
         typeof key === "string" ? key : key?.join(", "),
         bytes.toString()
       )
+    })
+
+    const answered = Effect.fnUntraced(function* (
+      asked: Asked,
+      request: IncomingMessage,
+      room: ReturnType<typeof makeRoom>
+    ) {
+      const caller = yield* admission.identify(
+        Redacted.make(asked.credential),
+        asked.route.endpoint,
+        request.socket.remoteAddress
+      )
+      const answering = answerErrors(served(caller, asked, request, room))
+      return yield* admission.counted(caller, asked.route.endpoint, answering)
     })
 
     const annotations = Context.get(base, References.CurrentLogAnnotations)

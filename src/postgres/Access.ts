@@ -1,15 +1,19 @@
-/** Organisations, members and keys in PostgreSQL. Keys are looked up by their keyed hash. */
-import { hash } from "node:crypto"
-import { Clock, Effect, Layer, Redacted, Schema } from "effect"
+/** Organisations, members and keys in PostgreSQL. Keys are looked up by their hash. */
+import { Clock, Effect, identity, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../domain/Errors.ts"
-import { Access, type Caller, type NewKey, Scope } from "../services/Access.ts"
-import { API_KEY_BYTES, formatApiKey, isWellFormedApiKey, refusedKey } from "../services/apiKey.ts"
-import { Changes } from "../services/Changes.ts"
+import { Access, type Caller, type LookUpGuard, Scope } from "../services/Access.ts"
+import {
+  API_KEY_BYTES,
+  apiKeyHash,
+  formatApiKey,
+  isWellFormedApiKey,
+  refusedKey
+} from "../services/apiKey.ts"
+import { Changes, type Mark, monotonicMillis } from "../services/Changes.ts"
+import { dropOldest } from "../services/dropOldest.ts"
 import { makeFreshCache } from "../services/FreshCache.ts"
-import { makeApiKeyHash } from "../services/LastingKeys.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "./rows.ts"
 
 const KeyRow = Schema.Struct({
@@ -25,26 +29,33 @@ const KeyRow = Schema.Struct({
 const OwnerRow = Schema.Struct({ organization_id: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
+/** Keys that open something, and keys that open nothing, which cannot drive out the others. */
 const CACHED_KEYS = 10_000
+const UNKNOWN_KEYS = 10_000
 
 export const layerAccess = Layer.effect(
   Access,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const hashOf = yield* makeApiKeyHash
-    const recentHashes = new Map<string, string>()
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
+    const unknown = new Map<string, Mark>()
+
     const lookUp = Effect.fnUntraced(function* (hashHex: string) {
+      const mark = yield* changes.mark("keys")
       const [row] = yield* rowsOf(KeyRow)(
         repeatable(sql`
           SELECT organization_id, member_id, id, scopes, models, expires_at, requests_per_minute
             FROM api_keys
            WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
       )
-      if (row === undefined) return null
+      if (row === undefined) {
+        unknown.set(hashHex, mark)
+        dropOldest(unknown, UNKNOWN_KEYS)
+        return yield* refusedKey
+      }
       const caller: Caller = {
         organizationId: row.organization_id,
         memberId: row.member_id,
@@ -56,26 +67,19 @@ export const layerAccess = Layer.effect(
       return { caller, expiresAt: row.expires_at }
     })
 
-    /** The keyed hash costs many times a plain one, by which it is found again; no key is kept. */
-    const hashHexOf = (key: Redacted.Redacted): Effect.Effect<string> => {
-      const digest = hash("sha256", Redacted.value(key), "base64")
-      const known = recentHashes.get(digest)
-      return known !== undefined
-        ? Effect.succeed(known)
-        : Effect.map(hashOf(key), (bytes) => {
-            if (recentHashes.size >= CACHED_KEYS) recentHashes.clear()
-            const hex = Hex.encode(bytes)
-            recentHashes.set(digest, hex)
-            return hex
-          })
-    }
-
     const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
 
-    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* (key) {
+    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* <E = never>(
+      key: Redacted.Redacted,
+      guard: LookUpGuard<E> = identity
+    ) {
       if (!isWellFormedApiKey(key)) return yield* refusedKey
-      const found = yield* find(yield* hashHexOf(key))
-      if (found === null) return yield* refusedKey
+      const hashHex = apiKeyHash(key)
+      const mark = unknown.get(hashHex)
+      if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
+        return yield* refusedKey
+      }
+      const found = yield* find(hashHex, guard)
       if (
         found.expiresAt !== null &&
         found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
@@ -126,44 +130,24 @@ export const layerAccess = Layer.effect(
       return row?.organization_id ?? (yield* new NotFound({ message: "No such member" }))
     })
 
-    /** Changes nothing when a key of that id exists. */
-    const insertKey = Effect.fnUntraced(function* (
-      memberId: string,
-      key: Redacted.Redacted,
-      options: NewKey,
-      id: string
+    const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(function* (
+      memberId,
+      { name, expiresAt, requestsPerMinute = null, ...options }
     ) {
       const organizationId = yield* organizationOf(memberId)
-      const hash = yield* hashOf(key)
-      const { name, expiresAt, requestsPerMinute = null } = options
+      const id = yield* newId("key")
+      const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
       const scopes = [...options.scopes]
       const models = options.models === null ? null : [...options.models]
-      return {
-        run: sql`
+      // The text is new, so no gateway can have asked for it before and needs to be told.
+      yield* repeatable(sql`
           INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
                                 requests_per_minute)
-          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, ${hash}, ${scopes}, ${models},
-                  ${expiresAt}, ${requestsPerMinute})
-          ON CONFLICT (organization_id, id) DO NOTHING`
-      }
+          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${apiKeyHash(key)}, 'hex'),
+                  ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
+          ON CONFLICT (organization_id, id) DO NOTHING`)
+      return { id, key }
     })
-
-    const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(
-      function* (memberId, options) {
-        const id = yield* newId("key")
-        const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
-        // Nobody can have asked for this text before, so nobody needs to be told of it.
-        yield* repeatable((yield* insertKey(memberId, key, options, id)).run)
-        return { id, key }
-      }
-    )
-
-    const importKey: Access["Service"]["importKey"] = Effect.fn("Access.importKey")(
-      function* (memberId, key, options) {
-        const insert = yield* insertKey(memberId, key, options, `key_${memberId}`)
-        yield* repeatable(changes.telling("keys", insert.run))
-      }
-    )
 
     const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
       const rows = yield* repeatable(
@@ -188,7 +172,6 @@ export const layerAccess = Layer.effect(
       createOrganization,
       createMember,
       createKey,
-      importKey,
       revokeKey,
       organization,
       isEmpty

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { ChannelUnavailable } from "../domain/Errors.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
 import { makeFreshCache } from "../services/FreshCache.ts"
-import { Vault } from "../services/Vault.ts"
+import { CannotOpen, Vault } from "../services/Vault.ts"
 import { repeatable, rowsOf } from "./rows.ts"
 
 const AccountRow = Schema.Struct({
@@ -16,14 +16,35 @@ const AccountRow = Schema.Struct({
 })
 
 const KeyedRow = Schema.Struct({ channel_id: Schema.String })
+const SealerRow = Schema.Struct({ key_id: Schema.String })
 
 const CACHED_ACCOUNTS = 10_000
+
+/** Fails when keys of channels are stored and none of them can be opened: the master key is wrong. */
+const requireMasterKey = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { keyIds } = yield* Vault
+  const rows = yield* rowsOf(SealerRow)(
+    repeatable(
+      sql`SELECT DISTINCT key_id FROM channel_accounts WHERE key_id IS NOT NULL ORDER BY key_id`
+    )
+  )
+  const sealers = rows.map((row) => row.key_id)
+  if (sealers.length > 0 && !sealers.some((keyId) => keyIds.includes(keyId))) {
+    return yield* new CannotOpen({
+      message:
+        `The keys of the channels belong to the master key with the id ${sealers.join(" and ")}, ` +
+        `and only ${keyIds.join(" and ")} can be used here`
+    })
+  }
+})
 
 export const layerChannelCredentials = Layer.effect(
   ChannelCredentials,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const vault = yield* Vault
+    yield* requireMasterKey
 
     const unavailable = (channelId: string, why: string) =>
       Effect.logError(`channel ${channelId} cannot be used: ${why}`).pipe(
@@ -83,6 +104,6 @@ export const layerChannelCredentials = Layer.effect(
       (rows) => new Set(rows.map((row) => row.channel_id))
     )
 
-    return ChannelCredentials.of({ account: find, store, withKey })
+    return ChannelCredentials.of({ account: (channelId) => find(channelId), store, withKey })
   })
 )

@@ -37,28 +37,30 @@ export interface NewKey {
   readonly requestsPerMinute?: number | null
 }
 
+/** Goes around the look-up of a key of which nothing is remembered, and may refuse it. */
+export type LookUpGuard<E> = <A>(
+  lookUp: Effect.Effect<A, InvalidApiKey>
+) => Effect.Effect<A, InvalidApiKey | E>
+
 export class Access extends Context.Service<
   Access,
   {
     /** One error for a missing, malformed, unknown, revoked or expired key. */
-    authenticate(key: Redacted.Redacted): Effect.Effect<Caller, InvalidApiKey>
+    authenticate<E = never>(
+      key: Redacted.Redacted,
+      guard?: LookUpGuard<E>
+    ): Effect.Effect<Caller, InvalidApiKey | E>
     /** A new organisation with an empty pool; answers its id. */
     createOrganization(name: string): Effect.Effect<string>
     createMember(
       organizationId: string,
       member: { readonly name: string; readonly monthlyCapNano: bigint | null }
     ): Effect.Effect<string, NotFound>
-    /** The key is readable here and never again: only its keyed hash is stored. */
+    /** The key is readable here and never again: only its hash is stored. */
     createKey(
       memberId: string,
       key: NewKey
     ): Effect.Effect<{ readonly id: string; readonly key: Redacted.Redacted }, NotFound>
-    /** Stores a key whose text is given, once; a repeat changes nothing. */
-    importKey(
-      memberId: string,
-      key: Redacted.Redacted,
-      options: NewKey
-    ): Effect.Effect<void, NotFound>
     /** Takes effect on every gateway within a second. */
     revokeKey(id: string): Effect.Effect<void, NotFound>
     organization(

@@ -1,13 +1,17 @@
 /** Keeping what was read from the store for as long as `Changes` vouches for it. */
-import { Cache, Clock, Duration, Effect, Exit } from "effect"
+import { Cache, Clock, Duration, Effect, identity } from "effect"
 import { Changes, type Mark, type Topic } from "./Changes.ts"
+import { dropOldest } from "./dropOldest.ts"
 
 /**
- * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept.
+ * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept. Of more than
+ * `capacity` the one that was read longest ago is dropped.
  *
  * A caller gets nothing that may have been out of date when it asked, beyond what `Changes` allows:
  * it joins a look-up that began before, but does not trust its answer when a change was heard of
  * meanwhile, and looks up again itself.
+ *
+ * `guard` goes around the look-up of a key of which nothing is kept, fresh or not, and may refuse it.
  */
 export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   readonly topic: Topic
@@ -15,39 +19,41 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   readonly lookup: (key: string) => Effect.Effect<A, E>
 }) {
   const changes = yield* Changes
-  const cache = yield* Cache.makeWith(
+  /** Look-ups under way, which all who ask for the same meanwhile wait for. */
+  const underWay = yield* Cache.makeWith(
     Effect.fnUntraced(function* (key: string) {
       const mark = yield* changes.mark(options.topic)
       return { mark, value: yield* options.lookup(key) }
     }),
-    {
-      capacity: options.capacity,
-      timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
-    }
+    { capacity: Number.POSITIVE_INFINITY, timeToLive: () => Duration.zero }
   )
-  /** What the cache last answered: nearly every question is one for the same again. */
-  const latest = new Map<string, { readonly mark: Mark; readonly value: A }>()
+  const kept = new Map<string, { readonly mark: Mark; readonly value: A }>()
 
-  const find = Effect.fnUntraced(function* (key: string): Effect.fn.Return<A, E> {
-    const asked = yield* changes.mark(options.topic)
-    while (true) {
-      const entry = yield* Cache.get(cache, key)
-      const now = Number(yield* Clock.monotonicTimeNanos) / 1e6
-      if (entry.mark.order > asked.order || changes.isFresh(entry.mark, now)) {
-        if (latest.size >= options.capacity) latest.clear()
-        latest.set(key, entry)
-        return entry.value
+  const find = Effect.fnUntraced(
+    function* (key: string): Effect.fn.Return<A, E> {
+      const asked = yield* changes.mark(options.topic)
+      while (true) {
+        const entry = yield* Cache.get(underWay, key)
+        const now = Number(yield* Clock.monotonicTimeNanos) / 1e6
+        if (entry.mark.order > asked.order || changes.isFresh(entry.mark, now)) {
+          kept.delete(key)
+          kept.set(key, entry)
+          dropOldest(kept, options.capacity)
+          return entry.value
+        }
       }
-      yield* Cache.invalidateWhen(cache, key, (kept) => kept === entry)
-    }
-  })
+    },
+    (found, key) => Effect.tapError(found, () => Effect.sync(() => kept.delete(key)))
+  )
 
-  return (key: string): Effect.Effect<A, E> =>
+  return <E2 = never>(
+    key: string,
+    guard: (lookUp: Effect.Effect<A, E>) => Effect.Effect<A, E | E2> = identity
+  ): Effect.Effect<A, E | E2> =>
     Effect.clockWith((clock) => {
-      const kept = latest.get(key)
+      const entry = kept.get(key)
+      if (entry === undefined) return guard(find(key))
       const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-      return kept !== undefined && changes.isFresh(kept.mark, now)
-        ? Effect.succeed(kept.value)
-        : find(key)
+      return changes.isFresh(entry.mark, now) ? Effect.succeed(entry.value) : find(key)
     })
 })

@@ -36,6 +36,10 @@ export interface RequestRates {
 }
 
 export interface RequestBuckets extends RequestRates {
+  /** What the owner may do next; counts nothing. */
+  look(owner: string, perMinute: number): Effect.Effect<Rate>
+  /** Takes one request back that was counted. */
+  giveBack(owner: string, perMinute: number): Effect.Effect<void>
   /** Counts as many requests as there are left, of those that are wanted. */
   takeSome(owner: string, perMinute: number, wanted: number): Effect.Effect<Grant>
 }
@@ -59,10 +63,14 @@ export const makeRequestRates = (): RequestBuckets => {
     sweepAt = Math.max(WORTH_SWEEPING, fullAt.size * 2)
   }
 
-  const take = (owner: string, perMinute: number, wanted: number, now: number): Grant => {
+  const bucketOf = (owner: string, perMinute: number, now: number) => {
     const interval = Math.floor(MINUTE / perMinute)
     const before = Math.max(now, fullAt.get(owner) ?? now)
-    const there = Math.floor((MINUTE - (before - now)) / interval)
+    return { interval, before, there: Math.floor((MINUTE - (before - now)) / interval) }
+  }
+
+  const take = (owner: string, perMinute: number, wanted: number, now: number): Grant => {
+    const { interval, before, there } = bucketOf(owner, perMinute, now)
     const granted = Math.min(wanted, there)
     const after = before + granted * interval
     if (granted > 0) {
@@ -77,11 +85,32 @@ export const makeRequestRates = (): RequestBuckets => {
     }
   }
 
+  const look = (owner: string, perMinute: number, now: number): Rate => {
+    const { interval, before, there } = bucketOf(owner, perMinute, now)
+    return {
+      allowed: there > 0,
+      limit: perMinute,
+      remaining: there,
+      resetMillis: (before - now) / MILLI,
+      retryMillis: there > 0 ? 0 : (before + interval - now - MINUTE) / MILLI
+    }
+  }
+
+  const giveBack = (owner: string, perMinute: number, now: number): void => {
+    const { interval, before } = bucketOf(owner, perMinute, now)
+    if (before - interval > now) fullAt.set(owner, before - interval)
+    else fullAt.delete(owner)
+  }
+
   const takeSome: RequestBuckets["takeSome"] = (owner, perMinute, wanted) =>
     Effect.map(Clock.monotonicTimeNanos, (nanos) => take(owner, perMinute, wanted, Number(nanos)))
 
   return {
     takeSome,
+    look: (owner, perMinute) =>
+      Effect.map(Clock.monotonicTimeNanos, (nanos) => look(owner, perMinute, Number(nanos))),
+    giveBack: (owner, perMinute) =>
+      Effect.map(Clock.monotonicTimeNanos, (nanos) => giveBack(owner, perMinute, Number(nanos))),
     take: (owner, perMinute) =>
       Effect.map(takeSome(owner, perMinute, 1), ({ granted, ...rest }) => ({
         allowed: granted === 1,

@@ -56,6 +56,13 @@ export interface Settings {
   readonly callLogDays: number
   /** Requests a key may send in a minute, where it has no rate of its own; 0 is any number. */
   readonly keyRequestsPerMinute: number
+  /** The same for its quotes, and for its lists of models: calls that cost their sender nothing. */
+  readonly keyQuotesPerMinute: number
+  readonly keyModelsPerMinute: number
+  /** The same for requests of it that are refused before anything is held. */
+  readonly keyRefusalsPerMinute: number
+  /** API keys nobody has that come from one client address in a minute; 0 is any number. */
+  readonly addressUnknownKeysPerMinute: number
   /** Requests of one organisation this gateway handles at a time, and orders of it that run. */
   readonly organizationInFlight: number
   /** The same for requests that only wait for something to happen, which are counted apart. */
@@ -108,6 +115,10 @@ export const defaultSettings: Settings = {
   shutdownSeconds: 28,
   callLogDays: 30,
   keyRequestsPerMinute: 600_000,
+  keyQuotesPerMinute: 600,
+  keyModelsPerMinute: 600,
+  keyRefusalsPerMinute: 1200,
+  addressUnknownKeysPerMinute: 600,
   organizationInFlight: 2048,
   organizationWaits: 1000,
   channelInFlight: 4096,

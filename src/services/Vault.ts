@@ -1,4 +1,4 @@
-/** What the master key seals and opens, and what is derived from it. */
+/** What the master key seals and opens. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, Kdf, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
@@ -23,8 +23,6 @@ export class Vault extends Context.Service<
     /** AES-256-GCM; `subject` (such as the channel id) is authenticated with the secret. */
     seal(secret: Redacted.Redacted, subject: string): Effect.Effect<Sealed>
     open(sealed: Sealed, subject: string): Effect.Effect<Redacted.Redacted, CannotOpen>
-    /** 32 bytes bound to the label and to the master key of that name. */
-    derive(label: string, keyId: string): Effect.Effect<Redacted.Redacted<Uint8Array>, CannotOpen>
   }
 >()("gateway/services/Vault") {}
 
@@ -48,7 +46,7 @@ const prepare = Effect.fnUntraced(function* (masterKey: Redacted.Redacted<Uint8A
     Effect.flatMap((bytes) => Aead.key(Aead.aes256Gcm, bytes)),
     Effect.orDie
   )
-  return { keyId: Hex.encode((yield* derive("key id")).slice(0, 8)), sealKey, derive }
+  return { keyId: Hex.encode((yield* derive("key id")).slice(0, 8)), sealKey }
 })
 
 /**
@@ -107,11 +105,7 @@ export const layerVault = (
       return Vault.of({
         keyIds: [current.keyId, ...others.map(({ keyId }) => keyId)],
         seal,
-        open,
-        derive: (label, keyId) =>
-          Effect.flatMap(keyOf(keyId, label), (key) =>
-            Effect.map(key.derive(label), (bytes) => Redacted.make(bytes))
-          )
+        open
       })
     })
   )

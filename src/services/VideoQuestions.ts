@@ -4,6 +4,7 @@ import { pauseSeconds } from "../domain/PollPace.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { CallLog, recordingCalls } from "./CallLog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
+import { dropOldest } from "./dropOldest.ts"
 import { Failpoints } from "./Failpoints.ts"
 import {
   type ChannelAccount,
@@ -23,7 +24,7 @@ export interface Question {
   readonly ask: Effect.Effect<Effect.Effect<void>>
 }
 
-/** Forgetting them costs a refused question more, so a simple bound does. */
+/** To forget one costs a refused question more. */
 const MOST_ALONE = 10_000
 
 const refOf = ({ upstreamId, upstreamModel, listedProtocol }: ClaimedTask): VideoTaskRef => ({
@@ -139,8 +140,8 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (ended: (id: strin
           Effect.tapError((failure) =>
             Effect.sync(() => {
               if (!mayBeOneTask(failure)) return
-              if (alone.size > MOST_ALONE) alone.clear()
               for (const { id } of tasks) alone.add(id)
+              dropOldest(alone, MOST_ALONE)
             })
           ),
           Effect.map((answers) =>

@@ -3,6 +3,7 @@
  * unknown one without asking the database.
  */
 
+import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 import { Redacted } from "effect"
 import { Base64Url } from "effect/encoding"
@@ -24,6 +25,13 @@ export const formatApiKey = (bytes: Uint8Array): Redacted.Redacted => {
   const body = Base64Url.encode(bytes)
   return Redacted.make(`mg_${body}${checksum(body)}`)
 }
+
+/**
+ * What is stored of a key and looked up: SHA-256 of its text, in hexadecimal. Nobody guesses 256
+ * random bits, so the hash needs neither a secret nor a salt.
+ */
+export const apiKeyHash = (key: Redacted.Redacted): string =>
+  hash("sha256", Redacted.value(key), "hex")
 
 /** True when prefix, length and checksum are those of a key this service made. */
 export const isWellFormedApiKey = (key: Redacted.Redacted): boolean => {

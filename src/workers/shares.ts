@@ -3,7 +3,7 @@ import type { GatewayConfig } from "../config.ts"
 
 /**
  * The bounds hold for all workers together: each has its part of the connections, to clients and to
- * the database, of what is in flight, and of the memory for bodies. A part is rounded up, so that
+ * the database, of what is in flight, of the memory for bodies, and of what is refused. A part is rounded up, so that
  * none is without any.
  */
 export const shareOf = (config: GatewayConfig): GatewayConfig => {
@@ -19,7 +19,9 @@ export const shareOf = (config: GatewayConfig): GatewayConfig => {
       channelInFlight: part(settings.channelInFlight),
       pollsPerChannel: part(settings.pollsPerChannel),
       bodyBudgetBytes: part(settings.bodyBudgetBytes),
-      maxConnections: part(settings.maxConnections)
+      maxConnections: part(settings.maxConnections),
+      keyRefusalsPerMinute: part(settings.keyRefusalsPerMinute),
+      addressUnknownKeysPerMinute: part(settings.addressUnknownKeysPerMinute)
     }
   }
 }

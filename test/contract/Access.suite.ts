@@ -67,16 +67,23 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
-  it.effect("a key that is imported again is the one there was", () =>
+  it.effect("a guard may refuse the look-up of a key, and not one that is known", () =>
     Effect.gen(function* () {
       const access = yield* Access
-      const owner = yield* member
-      const [first, second] = [yield* randomKey, yield* randomKey]
-      for (const key of [first, first, second]) {
-        yield* access.importKey(owner.memberId, key, plain)
+      const { memberId } = yield* member
+      const refuse = () => Effect.fail("refused")
+      const unknown = yield* randomKey
+      assert.strictEqual(yield* Effect.flip(access.authenticate(unknown, refuse)), "refused")
+      const { id, key } = yield* access.createKey(memberId, plain)
+      yield* access.authenticate(key)
+      assert.deepInclude(yield* access.authenticate(key, refuse), { keyId: id })
+      const malformed = Redacted.make("mg_x")
+      for (const guarded of [malformed, unknown]) {
+        yield* Effect.flip(access.authenticate(guarded))
       }
-      assert.deepInclude(yield* access.authenticate(first), owner)
-      assert.strictEqual((yield* Effect.flip(access.authenticate(second)))._tag, "invalid_api_key")
+      assert.deepInclude(yield* Effect.flip(access.authenticate(malformed, refuse)), {
+        _tag: "invalid_api_key"
+      })
     })
   )
 
@@ -93,7 +100,6 @@ export const accessSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         access.organization("org_nobody"),
         access.createMember("org_nobody", { name: "m", monthlyCapNano: null }),
         access.createKey("mem_nobody", plain),
-        access.importKey("mem_nobody", yield* randomKey, plain),
         access.revokeKey("key_nobody")
       ]
       for (const stranger of strangers) {

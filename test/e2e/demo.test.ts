@@ -1,3 +1,5 @@
+import { rm, stat } from "node:fs/promises"
+import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { temporaryDataDir } from "../support/databases.ts"
@@ -63,6 +65,15 @@ it.live("the demo makes a video and an image, and prints the same key after a ki
 
     yield* second.process.kill("SIGTERM")
     assert.isNull((yield* second.process.end).signal)
+
+    // The database has the key as a hash alone, so one that is not kept gives way to another.
+    const file = join(dataDir, "demo-key")
+    assert.strictEqual((yield* Effect.promise(() => stat(file))).mode & 0o777, 0o600)
+    yield* Effect.promise(() => rm(file))
+    const third = yield* start(dataDir)
+    assert.notStrictEqual(third.key, key)
+    const later = yield* call(`${third.url}/v1/balance`, { key: third.key })
+    assert.strictEqual(later.text, balance.text)
   }).pipe(Effect.scoped)
 )
 

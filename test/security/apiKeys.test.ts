@@ -1,10 +1,11 @@
 /** API keys: kept as a hash alone, shown once, and every wrong one refused alike. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { Duration, Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { formatApiKey } from "../../src/services/apiKey.ts"
 import { withoutConnections } from "../support/databases.ts"
 import { databaseText } from "../support/databaseText.ts"
-import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { rawRequest, requestText } from "../support/rawSocket.ts"
 
 const Key = Schema.Struct({ id: Schema.String, key: Schema.String })
@@ -158,3 +159,109 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
     )
   }
 )
+
+const UNKNOWN_A_MINUTE = 20
+const otherAddress = "127.0.0.2"
+
+/** A key with a right checksum that nobody has. */
+const madeUp = (seed: number) => {
+  const bytes = new Uint8Array(32)
+  new DataView(bytes.buffer).setUint32(0, seed)
+  return Redacted.value(formatApiKey(bytes))
+}
+
+/** Puts a function that counts in the place of the table of keys; answers what it has counted. */
+const countLookUps = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.withTransaction(
+    Effect.forEach(
+      [
+        "CREATE SEQUENCE looked_up",
+        "ALTER TABLE api_keys RENAME TO kept_keys",
+        `CREATE FUNCTION counted_keys() RETURNS SETOF kept_keys LANGUAGE plpgsql VOLATILE AS
+         $$ BEGIN PERFORM nextval('looked_up'); RETURN QUERY SELECT * FROM kept_keys; END $$`,
+        "CREATE VIEW api_keys AS SELECT * FROM counted_keys()"
+      ],
+      (statement) => sql.unsafe(statement),
+      { discard: true }
+    )
+  )
+  const Count = Schema.Struct({ count: Schema.Int })
+  return Effect.gen(function* () {
+    const [row] = yield* sql`
+      SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::int AS count FROM looked_up`
+    return (yield* Schema.decodeUnknownEffect(Count)(row)).count
+  })
+})
+
+layer(
+  layerTestGateway("postgres", {
+    ...quickSettings,
+    // A crowded machine may not hear of changes for a while, and look known keys up again.
+    unheardCacheSeconds: quickSettings.cacheSeconds,
+    addressUnknownKeysPerMinute: UNKNOWN_A_MINUTE
+  }),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("a flood of API keys nobody has", (it) => {
+  it.effect("costs a bounded number of look-ups, and keeps out no key that is known", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const many = yield* Effect.forEach(Array.from({ length: UNKNOWN_A_MINUTE + 5 }), () =>
+        gateway.customer("1")
+      )
+      const [{ key: known } = { key: "" }] = many
+      const late = yield* gateway.customer("1")
+      const lookUps = yield* countLookUps
+
+      // Keys of customers use nothing up, however many come from one address.
+      for (const { key } of many) {
+        assert.strictEqual((yield* gateway.call("/v1/balance", { key })).status, 200)
+      }
+      assert.strictEqual(yield* lookUps, many.length)
+
+      // The same one again is remembered.
+      const again = Array.from({ length: 50 }, () => madeUp(0))
+      for (const key of again) {
+        assert.strictEqual((yield* gateway.call("/v1/balance", { key })).status, 401)
+      }
+      assert.strictEqual(yield* lookUps, many.length + 1)
+
+      const flood = Effect.forEach(
+        Array.from({ length: 400 }, (_, index) => madeUp(index + 1)),
+        (key, index) =>
+          // The general way and the short one.
+          index % 2 === 0
+            ? gateway.call("/v1/models", { key })
+            : gateway.call("/v1/images/generations", { key, json: { model: "paint-1" } }),
+        { concurrency: 32 }
+      )
+      const served = Effect.forEach(
+        Array.from({ length: 40 }),
+        () => gateway.call("/v1/models", { key: known }),
+        { concurrency: 2 }
+      )
+      const [took, [floods, others]] = yield* Effect.timed(
+        Effect.all([flood, served], { concurrency: "unbounded" })
+      )
+      assert.deepStrictEqual([...new Set(others.map(({ status }) => status))], [200])
+      const refused = floods.filter(({ status }) => status === 401)
+      const limited = floods.filter(({ status }) => status !== 401)
+      const refilled = Math.ceil(Duration.toSeconds(took) / (60 / UNKNOWN_A_MINUTE))
+      assert.isAtMost(refused.length, UNKNOWN_A_MINUTE + refilled)
+      assert.strictEqual(yield* lookUps, many.length + 1 + refused.length)
+      for (const { status, text, headers } of limited) {
+        assert.strictEqual(status, 429, text)
+        assert.include(text, '"rate_limited"')
+        assert.isAtLeast(Number(headers.get("retry-after")), 1)
+        assert.isNull(headers.get("x-ratelimit-limit-requests"))
+      }
+
+      // A customer whose key is not known here yet gets in from another address at once.
+      const balance = requestText("/v1/balance", { key: late.key })
+      const elsewhere = yield* rawRequest(gateway.url, [balance], { from: otherAddress })
+      assert.strictEqual(elsewhere?.status, 200, elsewhere?.body)
+      const now = yield* gateway.call("/v1/balance", { key: late.key })
+      assert.strictEqual(now.status, 200, now.text)
+    })
+  )
+})

@@ -84,3 +84,34 @@ it.effect("a look-up that failed is not kept", () =>
     assert.strictEqual(yield* find("k"), "old")
   })
 )
+
+it.effect("a full cache drops what was read longest ago, one at a time", () =>
+  Effect.gen(function* () {
+    const { store, find } = yield* make(true)
+    const keys = Array.from({ length: 11 }, (_, index) => `k${index}`)
+    for (const key of keys) yield* find(key)
+    for (const key of keys.slice(1)) yield* find(key)
+    assert.strictEqual(store.reads, 11)
+    yield* find("k0")
+    for (const key of keys.slice(2)) yield* find(key)
+    assert.strictEqual(store.reads, 12)
+  })
+)
+
+it.effect("a guard stands before what is not kept alone, and an answer that fails ends it", () =>
+  Effect.gen(function* () {
+    const { store, changed, find } = yield* make(true)
+    const guarded = find("k", () => Effect.fail("guarded"))
+    assert.strictEqual(yield* Effect.flip(guarded), "guarded")
+    assert.strictEqual(store.reads, 0)
+    yield* find("k")
+    assert.strictEqual(yield* guarded, "old")
+    store.word = "new"
+    yield* changed(["keys"])
+    assert.strictEqual(yield* guarded, "new")
+    store.isBroken = true
+    yield* changed(["keys"])
+    assert.strictEqual(yield* Effect.flip(guarded), "broken")
+    assert.strictEqual(yield* Effect.flip(guarded), "guarded")
+  })
+)

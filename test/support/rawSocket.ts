@@ -12,6 +12,8 @@ export interface RawAnswer {
 export interface RawOptions {
   /** Written behind the rest, a byte at a time, for as long as anybody reads it. */
   readonly drip?: string
+  /** The client's address, such as another one of this machine. */
+  readonly from?: string
 }
 
 const DRIP_MILLIS = 50
@@ -38,11 +40,14 @@ const isWhole = (text: string): boolean => {
 export const rawRequest = (
   url: string,
   parts: ReadonlyArray<string | Uint8Array>,
-  { drip = "" }: RawOptions = {}
+  { drip = "", from }: RawOptions = {}
 ): Effect.Effect<RawAnswer | null> =>
   Effect.callback<RawAnswer | null>((resume) => {
     const { hostname, port } = new URL(url)
-    const socket = connect(Number(port), hostname)
+    const socket = connect({
+      ...{ port: Number(port), host: hostname },
+      ...(from === undefined ? {} : { localAddress: from })
+    })
     const drops = [...drip]
     let text = ""
     const dripping = setInterval(() => {

@@ -25,6 +25,11 @@ export class HeldOpen extends Context.Service<HeldOpen, "always" | "asked">()(
   "gateway/http/HeldOpen"
 ) {}
 
+/** A route that costs its caller nothing: its calls have a rate of their own, of that name. */
+export class FreeCall extends Context.Service<FreeCall, "quotes" | "models">()(
+  "gateway/http/FreeCall"
+) {}
+
 export class Authorization extends HttpApiMiddleware.Service<
   Authorization,
   { provides: CurrentCaller }

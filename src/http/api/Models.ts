@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/Modality.ts"
 import { Prices } from "../../domain/Prices.ts"
-import { Authorization, RequiredScope } from "./Authorization.ts"
+import { Authorization, FreeCall, RequiredScope } from "./Authorization.ts"
 import { operation } from "./document.ts"
 import { RequestRules } from "./RequestRules.ts"
 import { counted, told } from "./shared.ts"
@@ -58,6 +58,7 @@ export class ModelsGroup extends HttpApiGroup.make("models")
       })
     })
       .annotate(RequiredScope, "models")
+      .annotate(FreeCall, "models")
       .annotateMerge(
         operation("List models", "Every model the key may order, with its limits and prices.")
       )

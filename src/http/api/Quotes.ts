@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Authorization, RequiredScope } from "./Authorization.ts"
+import { Authorization, FreeCall, RequiredScope } from "./Authorization.ts"
 import { operation } from "./document.ts"
 import {
   BillingUnavailable,
@@ -224,6 +224,7 @@ export class QuotesGroup extends HttpApiGroup.make("quotes")
       ]
     })
       .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
+      .annotate(FreeCall, "quotes")
       .annotate(BodyLimit, "media")
       .annotateMerge(
         operation(

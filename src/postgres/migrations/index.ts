@@ -20,6 +20,7 @@ import { createMoveMoney } from "./0017_move_money.ts"
 import { createCallRepeats } from "./0018_call_repeats.ts"
 import { createAuditCarried } from "./0019_audit_carried.ts"
 import { createMoveFunds } from "./0020_move_funds.ts"
+import { dropVaultKeys } from "./0021_drop_vault_keys.ts"
 import { createOrphanAnswers } from "./0022_orphan_answers.ts"
 import { createLateness } from "./0023_lateness.ts"
 
@@ -47,6 +48,7 @@ const migrations = {
   "0018_call_repeats": createCallRepeats,
   "0019_audit_carried": createAuditCarried,
   "0020_move_funds": createMoveFunds,
+  "0021_drop_vault_keys": dropVaultKeys,
   "0022_orphan_answers": createOrphanAnswers,
   "0023_lateness": createLateness
 }

@@ -1,17 +1,16 @@
-/** Organisations, members and keys in memory. Keys are found by their keyed hash, as in a database. */
-import { Clock, Effect, Layer, type Redacted } from "effect"
+/** Organisations, members and keys in memory. Keys are found by their hash, as in a database. */
+import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Hex } from "effect/encoding"
 import { NotFound } from "../../domain/Errors.ts"
-import { Access, type NewKey } from "../../services/Access.ts"
+import { Access, type LookUpGuard } from "../../services/Access.ts"
 import {
   API_KEY_BYTES,
+  apiKeyHash,
   formatApiKey,
   isWellFormedApiKey,
   refusedKey
 } from "../../services/apiKey.ts"
 import { Changes } from "../../services/Changes.ts"
-import { makeApiKeyHash } from "../../services/LastingKeys.ts"
 import { unknownOrganization } from "../../services/ledgerRefusals.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
@@ -19,18 +18,17 @@ export const layerAccessMemory = Layer.effect(
   Access,
   Effect.gen(function* () {
     const store = yield* MemoryStore
-    const hashOf = yield* makeApiKeyHash
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
     const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
-      function* (key) {
+      function* <E = never>(key: Redacted.Redacted, guard: LookUpGuard<E> = identity) {
         if (!isWellFormedApiKey(key)) return yield* refusedKey
-        const hash = Hex.encode(yield* hashOf(key))
+        const hash = apiKeyHash(key)
         const now = yield* Clock.currentTimeMillis
         const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
-        if (found === undefined || found.revoked) return yield* refusedKey
+        if (found === undefined || found.revoked) return yield* guard(Effect.fail(refusedKey))
         const { expiresAt, models, scopes, requestsPerMinute = null } = found.options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
         return {
@@ -71,35 +69,17 @@ export const layerAccessMemory = Layer.effect(
       }
     )
 
-    /** Changes nothing when a key of that id exists. */
-    const insertKey = Effect.fnUntraced(function* (
-      memberId: string,
-      key: Redacted.Redacted,
-      options: NewKey,
-      id: string
-    ) {
-      const hash = Hex.encode(yield* hashOf(key))
-      const owner = [...store.organizations.values()].find(({ members }) => members.has(memberId))
-      if (owner === undefined) return yield* new NotFound({ message: "No such member" })
-      if (store.apiKeys.has(id)) return
-      const organizationId = owner.id
-      store.apiKeys.set(id, { id, organizationId, memberId, hash, options, revoked: false })
-    })
-
     const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(
       function* (memberId, options) {
+        const owner = [...store.organizations.values()].find(({ members }) => members.has(memberId))
+        if (owner === undefined) return yield* new NotFound({ message: "No such member" })
         const id = yield* newId("key")
         const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
-        yield* insertKey(memberId, key, options, id)
+        const hash = apiKeyHash(key)
+        const organizationId = owner.id
+        store.apiKeys.set(id, { id, organizationId, memberId, hash, options, revoked: false })
         return { id, key }
       }
-    )
-
-    const importKey: Access["Service"]["importKey"] = Effect.fn("Access.importKey")(
-      (memberId, key, options) =>
-        changes
-          .telling("keys", insertKey(memberId, key, options, `key_${memberId}`))
-          .pipe(Effect.catchTag("SqlError", Effect.die))
     )
 
     const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
@@ -116,7 +96,6 @@ export const layerAccessMemory = Layer.effect(
       createOrganization,
       createMember,
       createKey,
-      importKey,
       revokeKey,
       organization,
       isEmpty: Effect.sync(() => store.organizations.size === 0)

@@ -9,7 +9,6 @@ import { layerCallLogMemory } from "./CallLog.ts"
 import { layerCatalogMemory } from "./Catalog.ts"
 import { layerChangesMemory } from "./Changes.ts"
 import { layerChannelCredentialsMemory } from "./ChannelCredentials.ts"
-import { layerLastingKeysMemory } from "./LastingKeys.ts"
 import { layerLedgerMemory } from "./Ledger.ts"
 import { layerMemoryStore } from "./MemoryStore.ts"
 import { layerOperationsStoreMemory } from "./OperationsStore.ts"
@@ -37,7 +36,6 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
   ).pipe(
     Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentialsMemory),
-    Layer.provideMerge(layerLastingKeysMemory),
     Layer.provideMerge([layerVault(masterKey), layerChangesMemory]),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerMemoryStore)
