@@ -114,7 +114,8 @@ export const catalogAt = (url: string): typeof CatalogWrite.Encoded => {
 const PATIENCE = "20 seconds"
 const CLIENT_PATIENCE_MILLIS = 20_000
 
-const agent = new Agent({ keepAlive: true })
+/** A connection each: one that is used again may have been closed by the other side. */
+const agent = new Agent({ keepAlive: false })
 
 /** One request, and every byte of its answer, also of one that breaks off. */
 const exchange = (

@@ -180,6 +180,9 @@ const relevant: Readonly<Record<Kind, ReadonlySet<keyof typeof choices>>> = {
 /** Of events alone: without a stream nothing is seen of them. */
 const ofEvents: ReadonlySet<string> = new Set(["lineEnd", "events", "ending"])
 
+/** What says most beside shape and status. */
+const telling = { chat: "words", image: "medium", embedding: "medium", video: "id" } as const
+
 /** Choices that cost seconds or megabytes are taken seldom. */
 const slow: ReadonlySet<unknown> = new Set([
   "hang",
@@ -205,7 +208,7 @@ const drawAnswer = (dice: Dice, kind: Kind, streamed: boolean): AnswerPlan => {
   for (let at = 0; at < changes; at += 1) {
     // What the answer says decides more than how it is written.
     const name = dice.chance(35)
-      ? dice.pick(["shape", "shape", "status", kind === "chat" ? "words" : "medium"] as const)
+      ? dice.pick(["shape", "shape", "status", telling[kind]] as const)
       : (open[dice.roll(open.length)] ?? "shape")
     answer = { ...answer, [name]: pickOf(dice, name) }
   }
