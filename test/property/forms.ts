@@ -1,0 +1,249 @@
+/**
+ * The right form of every protocol's answers, with a product in it that is known wherever it turns
+ * up: its mark is in each image, address, id, word and number.
+ */
+import type { AnswerPlan, Plan } from "./plans.ts"
+import { familyOf, submitted } from "./videoForms.ts"
+
+/** What one order's product is known by. */
+export interface Mark {
+  /** Letters and digits: stands in base64, addresses and words as it is. */
+  readonly text: string
+  /** Decimals of the numbers of a vector. */
+  readonly digits: string
+}
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** Written into the text of an answer as a number beyond all numbers. */
+export const HUGE = "number beyond all numbers"
+
+const PADDING = "A".repeat(40)
+
+/** One image or film, in the form the plan says. */
+export const mediumOf = (plan: AnswerPlan, mark: Mark, index: number, file: string): unknown => {
+  const name = `${mark.text}i${index}`
+  switch (plan.medium) {
+    case "url":
+    case "b64":
+      return `https://media.test/${name}.${file}?sign=1`
+    case "data":
+      return `data:image/png;base64,iVBORw0KGgo${name}${PADDING}`
+    case "ftp":
+      return `ftp://media.test/${name}.${file}`
+    case "script":
+      return `javascript:open("${name}")`
+    case "relative":
+      return `/media/${name}.${file}`
+    case "long":
+      return `https://media.test/${name}.${file}?pad=${"p".repeat(20_000)}`
+    case "object":
+      return { url: `https://media.test/${name}.${file}` }
+    case "number":
+      return 17
+    default:
+      return null
+  }
+}
+
+const asked = { none: 0, one: 1, "one more": 1, many: 9, asked: 0 } as const
+
+/** How many images or pieces of text the vendor delivers. */
+export const itemsOf = ({ items }: AnswerPlan, ordered: number): number => {
+  if (items === "asked") return ordered
+  return items === "one more" ? ordered + 1 : asked[items]
+}
+
+const standardImage = (plan: AnswerPlan, mark: Mark, index: number): Json =>
+  plan.medium === "b64"
+    ? { b64_json: `iVBORw0KGgo${mark.text}i${index}${PADDING}` }
+    : { url: mediumOf(plan, mark, index, "png") }
+
+const indexes = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** Some of them refused, where the plan says so. */
+const inPart = <A>(plan: AnswerPlan, items: ReadonlyArray<A>): ReadonlyArray<A | Json | null> =>
+  plan.shape === "partial"
+    ? [null, { error: { code: "moderation_blocked", message: "refused" } }, ...items.slice(0, 1)]
+    : items
+
+const images = (plan: AnswerPlan, mark: Mark, { model, n }: Plan): Json => {
+  const all = indexes(itemsOf(plan, n))
+  if (model === "paint-a" || model === "relay-paint-standard") {
+    const data = inPart(
+      plan,
+      all.map((index) => standardImage(plan, mark, index))
+    )
+    return { created: 1767225600, data }
+  }
+  if (plan.shape === "task") {
+    return { output: { task_id: `${mark.text}job`, task_status: "PENDING" }, request_id: "r" }
+  }
+  const content = inPart(
+    plan,
+    all.map((index) => ({ type: "image", image: mediumOf(plan, mark, index, "png") }))
+  )
+  const choices = [{ finish_reason: "stop", message: { role: "assistant", content } }]
+  return {
+    output: { choices, finished: true },
+    usage: { image_count: all.length },
+    request_id: "r"
+  }
+}
+
+/** Tokens a vendor reports; undefined where it reports none. */
+export const usageOf = ({ usage }: AnswerPlan, output: number): unknown => {
+  const counts = (prompt: unknown, completion: unknown) => ({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: completion
+  })
+  switch (usage) {
+    case "good":
+    case "middle":
+      return counts(12, output)
+    case "zero":
+      return counts(0, 0)
+    case "no output":
+      return counts(12, 0)
+    case "negative":
+      return counts(-12, -output)
+    case "float":
+      return counts(0.5, output + 0.5)
+    case "string":
+      return counts("12", String(output))
+    case "huge":
+      return counts(HUGE, HUGE)
+    default:
+      return undefined
+  }
+}
+
+const OF_TEXT = { content: 3, many: 400 } as const
+
+/** The words of a text answer, each with the mark. */
+export const wordsOf = (plan: AnswerPlan, mark: Mark): ReadonlyArray<string> =>
+  indexes(plan.items === "many" ? OF_TEXT.many : itemsOf(plan, OF_TEXT.content)).map(
+    (index) => `${mark.text}w${index} `
+  )
+
+/** What a choice says, in the field the plan names. */
+const saying = ({ words }: AnswerPlan, text: string): Json => {
+  switch (words) {
+    case "parts":
+      return { content: [{ type: "text", text }] }
+    case "reasoning":
+      return { reasoning_content: text }
+    case "tool":
+      return { tool_calls: [{ index: 0, function: { name: "f", arguments: text } }] }
+    case "refusal":
+      return { refusal: text }
+    default:
+      return { role: "assistant", content: text }
+  }
+}
+
+/** One choice of a whole text (`message`) or of a piece of one (`delta`), or what stands for it. */
+const choice = (plan: AnswerPlan, text: string, field: "message" | "delta"): Json => {
+  const finish = { finish_reason: field === "message" ? "stop" : null }
+  switch (plan.words) {
+    case "text":
+      return { choices: [{ index: 0, text, ...finish }] }
+    case "message":
+      return {
+        choices: [{ index: 0, [field === "delta" ? "message" : "delta"]: { content: text } }]
+      }
+    case "object":
+      return { choices: { 0: { index: 0, [field]: { content: text } } } }
+    case "outside":
+      return { choices: [{ index: 0, [field]: {}, ...finish }], output_text: text }
+    case "response":
+      return { type: "response.output_text.delta", delta: text }
+    default:
+      return { choices: [{ index: 0, [field]: saying(plan, text), ...finish }] }
+  }
+}
+
+export const completion = (plan: AnswerPlan, mark: Mark): Json => {
+  const said = wordsOf(plan, mark)
+  const usage = usageOf(plan, said.length * 6)
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1767225600,
+    model: "m",
+    ...choice(plan, said.join(""), "message"),
+    ...(usage === undefined ? {} : { usage })
+  }
+}
+
+/** The events of a streamed text: its words one by one, its end, and its usage. */
+export const chunks = (plan: AnswerPlan, mark: Mark): ReadonlyArray<Json> => {
+  const frame = {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1767225600,
+    model: "m"
+  }
+  const said = wordsOf(plan, mark)
+  const usage = usageOf(plan, said.length * 6)
+  const counted = usage === undefined ? {} : { usage }
+  const isEarly = plan.usage === "middle"
+  const pieces = said.map((word, at) => ({
+    ...frame,
+    ...choice(plan, word, "delta"),
+    ...(isEarly && at === 0 ? counted : {})
+  }))
+  const end = { ...frame, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }
+  const last = { ...frame, choices: [], ...counted }
+  return [
+    ...pieces,
+    ...(plan.ending === "no finish" ? [] : [end]),
+    ...(usage === undefined || isEarly || plan.ending === "finish alone" ? [] : [last])
+  ]
+}
+
+export const vectors = (plan: AnswerPlan, mark: Mark): Json => {
+  const number = Number(`0.${mark.digits}`)
+  const embedding = plan.medium === "b64" ? `AAAA${mark.text}i0${PADDING}` : [number, 0.5, -0.5]
+  const usage = usageOf(plan, 7)
+  return {
+    object: "list",
+    model: "m",
+    data: indexes(itemsOf(plan, 1)).map((index) => ({ object: "embedding", index, embedding })),
+    ...(usage === undefined ? {} : { usage })
+  }
+}
+
+/** The right answer to an order that is not streamed. */
+export const productOf = (plan: AnswerPlan, mark: Mark, order: Plan): Json => {
+  switch (order.kind) {
+    case "image":
+      return images(plan, mark, order)
+    case "video":
+      return submitted(plan, mark, order)
+    case "chat":
+      return completion(plan, mark)
+    case "embedding":
+      return vectors(plan, mark)
+  }
+}
+
+/** The protocol's refusal, with these words. */
+export const refusalOf = ({ kind, model }: Plan, message: string): Json => {
+  if (kind === "chat" || kind === "embedding" || model === "paint-a") {
+    return { error: { message, type: "invalid_request_error", param: null, code: "bad_order" } }
+  }
+  if (kind === "image") return { code: "InvalidParameter", message, request_id: "r" }
+  switch (familyOf(model)) {
+    case "a":
+      return { error: { code: "InvalidParameter", message, type: "BadRequest" } }
+    case "d":
+    case "relay d":
+      return { code: 1201, message, request_id: "r" }
+    case "e":
+      return { code: 400, reason: "FieldInvalid", message }
+    default:
+      return { code: "InvalidParameter", message, request_id: "r" }
+  }
+}

@@ -1,0 +1,284 @@
+/** Sends the orders of plans to a gateway on real sockets, and collects all that came of each. */
+import { randomUUID } from "node:crypto"
+import { Agent, request as httpRequest } from "node:http"
+import { Context, Effect, Layer, Queue, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import { toNano } from "../support/amounts.ts"
+import { bodyAs, type Customer, Gateway, quickSettings } from "../support/gateway.ts"
+import { leastInput, protocolCatalog } from "../support/protocolCatalog.ts"
+import type { Dice } from "../support/randomOrders.ts"
+import { TALK_PRICES } from "../support/textCatalog.ts"
+import type { Mark } from "./forms.ts"
+import type { Case, Prices, Received, Round } from "./judge.ts"
+import { type AnswerPlan, type Plan, plain } from "./plans.ts"
+import { scriptedVendor, type VendorRequest } from "./scriptedVendor.ts"
+import { orderText, pollText } from "./shapes.ts"
+import { jobIdOf, polled } from "./videoForms.ts"
+import { type Written, writtenAnswer } from "./wire.ts"
+
+/** Orders run side by side, each with a customer and with channels of its own. */
+export const LANES = 32
+
+export const PRICES: Prices = { image: 170_000_000n, outputToken: 8_000n }
+
+/** Tasks that are never told to be done end soon enough to be waited for. */
+export const settings = {
+  ...quickSettings,
+  taskDeadlineSeconds: 2,
+  unknownGraceSeconds: 1,
+  submitDeadlineSeconds: 10
+}
+
+// The vendor of every lane
+
+interface Job {
+  readonly plan: Plan
+  readonly mark: Mark
+  orders: number
+  polls: number
+}
+
+const idle: Written = { pieces: [], end: "end" }
+
+const answerOf = (job: Job, { method }: VendorRequest): Written => {
+  const { plan, mark } = job
+  if (method === "POST") {
+    job.orders += 1
+    return writtenAnswer(plan.answer, orderText(plan.answer, plan, mark), mark)
+  }
+  const poll: AnswerPlan = plan.polls[Math.min(job.polls, 1)] ?? plain
+  job.polls += 1
+  const task = polled(poll, mark, plan, jobIdOf(plan.answer, mark))
+  return writtenAnswer(poll, pollText(poll, plan, mark, task), mark)
+}
+
+export class Vendor extends Context.Service<
+  Vendor,
+  { readonly url: string; readonly jobs: Map<number, Job> }
+>()("test/property/Vendor") {
+  static readonly layer = Layer.effect(
+    Vendor,
+    Effect.gen(function* () {
+      const jobs = new Map<number, Job>()
+      const { url } = yield* scriptedVendor((request) => {
+        const job = jobs.get(Number(/^\/lane(\d+)\//.exec(request.target)?.[1]))
+        return job === undefined ? idle : answerOf(job, request)
+      })
+      return { url, jobs }
+    })
+  )
+}
+
+const laneCatalog = (url: string, lane: number): typeof CatalogWrite.Encoded => {
+  const named = (name: string) => `lane${lane}-${name}`
+  const vendorUrl = `${url}/lane${lane}`
+  const media = protocolCatalog(vendorUrl)
+  const text = named("text")
+  const talk = { modality: "chat", protocol: "openai", prices: TALK_PRICES } as const
+  const vector = { kind: "tokens", per_million_input: "0.5" } as const
+  return {
+    channels: [
+      ...media.channels.map((channel) => ({ ...channel, id: named(channel.id) })),
+      { id: text, name: "text", base_url: `${vendorUrl}/v1`, api_key: "vendor-key-t" }
+    ],
+    models: [
+      ...media.models.map((model) => ({ ...model, id: named(model.id) })),
+      { id: named("talk"), ...talk },
+      { id: named("vector"), modality: "embedding", protocol: "openai", prices: vector }
+    ],
+    mounts: [
+      ...media.mounts.map((mount) => ({
+        ...mount,
+        model: named(mount.model),
+        channel: named(mount.channel)
+      })),
+      ...["talk", "vector"].map((name) => ({ model: named(name), channel: text }))
+    ]
+  }
+}
+
+/** Every model once for each lane. */
+export const catalogAt = (url: string): typeof CatalogWrite.Encoded => {
+  const lanes = Array.from({ length: LANES }, (_, lane) => laneCatalog(url, lane))
+  return {
+    channels: lanes.flatMap(({ channels }) => channels),
+    models: lanes.flatMap(({ models }) => models),
+    mounts: lanes.flatMap(({ mounts }) => mounts)
+  }
+}
+
+// The client
+
+/** Both are longer than any deadline of the settings and the limits of vendors. */
+const PATIENCE = "20 seconds"
+const CLIENT_PATIENCE_MILLIS = 20_000
+
+/** A connection each: one that is used again may have been closed by the other side. */
+const agent = new Agent({ keepAlive: false })
+
+/** One request, and every byte of its answer, also of one that breaks off. */
+const exchange = (
+  url: string,
+  key: string,
+  json: object | null,
+  headers: Readonly<Record<string, string>> = {}
+): Effect.Effect<Received> =>
+  Effect.callback((resume) => {
+    const received: { status: number | null; headers: string; chunks: Array<Buffer> } = {
+      status: null,
+      headers: "",
+      chunks: []
+    }
+    const end = (isWhole: boolean) => {
+      const { status, headers, chunks } = received
+      resume(Effect.succeed({ status, headers, body: Buffer.concat(chunks), isWhole }))
+    }
+    const sent = httpRequest(url, {
+      agent,
+      method: json === null ? "GET" : "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(json === null ? {} : { "content-type": "application/json" }),
+        ...headers
+      }
+    })
+    sent.on("response", (response) => {
+      received.status = response.statusCode ?? null
+      received.headers = Object.entries(response.headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join("\n")
+      response.on("data", (chunk: Buffer) => received.chunks.push(chunk))
+      response.on("error", () => undefined)
+      response.on("close", () => end(response.complete))
+    })
+    sent.on("error", () => end(false))
+    sent.setTimeout(CLIENT_PATIENCE_MILLIS, () => sent.destroy())
+    sent.end(json === null ? undefined : JSON.stringify(json))
+    return Effect.sync(() => sent.destroy())
+  })
+
+const paths = {
+  image: "/v1/images/generations",
+  video: "/v1/videos/generations",
+  chat: "/v1/chat/completions",
+  embedding: "/v1/embeddings"
+} as const
+
+const bodyOf = ({ model, kind, streamed, n }: Plan, lane: number): object => {
+  const name = { model: `lane${lane}-${model}` }
+  const stream = streamed ? { stream: true } : {}
+  switch (kind) {
+    case "image":
+      return { ...name, prompt: "a lighthouse", n, ...stream }
+    case "video":
+      return { ...name, prompt: "a lighthouse", ...leastInput(model) }
+    case "chat":
+      return { ...name, messages: [{ role: "user", content: "hello" }], max_tokens: 50, ...stream }
+    case "embedding":
+      return { ...name, input: "hello" }
+  }
+}
+
+// An order, from its request to the end of all that it began
+
+const Task = Schema.fromJsonString(
+  Schema.Struct({ id: Schema.String, task_status: Schema.optionalKey(Schema.String) })
+)
+const decodeTask = Schema.decodeUnknownOption(Task)
+const Orphans = Schema.Array(Schema.Struct({ count: Schema.Int }))
+
+const markOf = (dice: Dice): Mark => {
+  const letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnopqrstuvwxyz23456789"
+  const text = Array.from({ length: 10 }, () => letters[dice.roll(letters.length)]).join("")
+  return { text: `Qz${text}`, digits: `7${100_000_000_000 + dice.roll(2 ** 31) * 7 + 3}` }
+}
+
+export const makeOrders = Effect.gen(function* () {
+  const gateway = yield* Gateway
+  const vendor = yield* Vendor
+  const sql = yield* SqlClient.SqlClient
+  const lanes = yield* Queue.unbounded<{ readonly lane: number; readonly customer: Customer }>()
+  for (let lane = 0; lane < LANES; lane += 1) {
+    Queue.offerUnsafe(lanes, { lane, customer: yield* gateway.customer("1000000000") })
+  }
+
+  const orphansOf = ({ organizationId }: Customer) =>
+    sql`SELECT count(*)::int AS count FROM orphans WHERE organization_id = ${organizationId}`.pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Orphans)),
+      Effect.map(([row]) => row?.count ?? 0),
+      Effect.orDie
+    )
+
+  /** The pool once nothing is held of it any more, or when it was waited for long enough. */
+  const settled = (customer: Customer) =>
+    Effect.repeat(Effect.delay(gateway.balance(customer), "20 millis"), {
+      until: ({ held }) => held === "0"
+    }).pipe(Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => gateway.balance(customer) }))
+
+  const awaitTask = Effect.fnUntraced(function* (customer: Customer, first: Received) {
+    const task = decodeTask(first.body.toString())
+    if (first.status !== 200 || task._tag === "None") return []
+    const url = `${gateway.url}/v1/videos/${task.value.id}`
+    const last = yield* exchange(`${url}?wait=15`, customer.key, null)
+    return [last, yield* exchange(url, customer.key, null)]
+  })
+
+  const sendOnce = Effect.fnUntraced(function* (
+    job: Job,
+    lane: number,
+    customer: Customer,
+    headers: Readonly<Record<string, string>>
+  ): Effect.fn.Return<Round> {
+    const { plan } = job
+    const before = yield* gateway.balance(customer)
+    const orphansBefore = yield* orphansOf(customer)
+    const ordersBefore = job.orders
+    const url = `${gateway.url}${paths[plan.kind]}`
+    const first = yield* exchange(url, customer.key, bodyOf(plan, lane), headers)
+    const later = plan.kind === "video" ? yield* awaitTask(customer, first) : []
+    const now = yield* gateway.balance(customer)
+    const after = now.held === "0" ? now : yield* settled(customer)
+    return {
+      answers: [first, ...later],
+      charge: toNano(before.balance) - toNano(after.balance),
+      orphans: (yield* orphansOf(customer)) - orphansBefore,
+      orders: job.orders - ordersBefore,
+      held: toNano(after.held)
+    }
+  })
+
+  /** Runs the plan on a free lane. */
+  const run = (plan: Plan, dice: Dice): Effect.Effect<Case> =>
+    Effect.acquireUseRelease(
+      Queue.take(lanes),
+      Effect.fnUntraced(function* ({ lane, customer }) {
+        const job: Job = { plan, mark: markOf(dice), orders: 0, polls: 0 }
+        vendor.jobs.set(lane, job)
+        const headers = plan.repeated ? { "idempotency-key": randomUUID() } : {}
+        const first = yield* sendOnce(job, lane, customer, headers)
+        if (!plan.repeated) return { plan, mark: job.mark, rounds: [first] as const }
+        const second = yield* sendOnce(job, lane, customer, headers)
+        return { plan, mark: job.mark, rounds: [first, second] as const }
+      }),
+      (lane) => Queue.offer(lanes, lane)
+    )
+
+  /** Records an operator can read, of all lanes. */
+  const listedOrphans = Effect.gen(function* () {
+    const Page = Schema.Struct({
+      data: Schema.Array(Schema.Struct({ id: Schema.String })),
+      has_more: Schema.Boolean
+    })
+    let listed = 0
+    let after = ""
+    for (;;) {
+      const page = yield* bodyAs(Page, yield* gateway.admin(`/orphans?limit=100${after}`))
+      listed += page.data.length
+      if (!page.has_more) return listed
+      after = `&after=${page.data.at(-1)?.id}`
+    }
+  })
+
+  return { run, listedOrphans }
+})

@@ -1,0 +1,294 @@
+/**
+ * What a vendor does with one order, as plain choices: each has a list that begins with what a good
+ * vendor does. A plan is drawn by a seed, printed as what differs from a good vendor, and shrunk by
+ * taking single choices back.
+ */
+import { ways } from "../support/protocolCatalog.ts"
+import type { Dice } from "../support/randomOrders.ts"
+
+type Choices<A> = readonly [A, ...ReadonlyArray<A>]
+
+const statuses = [
+  200, 201, 202, 204, 206, 301, 302, 307, 400, 401, 402, 403, 404, 408, 409, 413, 415, 418, 422,
+  429, 500, 501, 502, 503, 504, 520, 524, 529, 599
+] as const
+
+/** Each list begins with the choice of a good vendor. */
+export const choices = {
+  status: [200, 200, 200, ...statuses] as Choices<number>,
+  /** The content type: "right" is that of what was asked for. */
+  type: [
+    "right",
+    "none",
+    "json",
+    "json charset",
+    "problem",
+    "events",
+    "text",
+    "html",
+    "octets",
+    "png",
+    "nonsense",
+    "two",
+    "list"
+  ],
+  /** How the body is encoded, and whether that is said. */
+  coding: [
+    "none",
+    "gzip",
+    "deflate",
+    "br",
+    "gzip unsaid",
+    "gzip said only",
+    "gzip cut",
+    "gzip twice",
+    "bomb"
+  ],
+  /** How product and errors are put together. */
+  shape: [
+    "right",
+    "swapped",
+    "swapped",
+    "task",
+    "processing",
+    "failed",
+    "failed beside",
+    "error",
+    "beside",
+    "within",
+    "message",
+    "renamed",
+    "partial",
+    "ndjson",
+    "concatenated",
+    "html",
+    "empty",
+    "truncated",
+    "trailing",
+    "duplicated",
+    "overwritten",
+    "escaped",
+    "deep 20",
+    "deep 3000",
+    "deep 100000",
+    "many",
+    "bad utf-8",
+    "bom",
+    "quoted",
+    "listed",
+    "wrapped",
+    "scalar"
+  ],
+  /** Images, or pieces of text: as many as were asked for, or another number. */
+  items: ["asked", "none", "one", "one more", "many"],
+  /** What stands where an address, base64 or an id should. */
+  medium: ["url", "b64", "null", "data", "ftp", "script", "relative", "number", "object", "long"],
+  /** The id of a video task. */
+  id: ["plain", "dot", "dots", "slash", "control", "long", "number", "empty", "null", "unicode"],
+  /** In which field of a text answer the words stand. */
+  words: [
+    "content",
+    "parts",
+    "reasoning",
+    "tool",
+    "text",
+    "message",
+    "refusal",
+    "object",
+    "outside",
+    "response",
+    "bare",
+    "string",
+    "array",
+    "comment",
+    "named"
+  ],
+  usage: ["good", "none", "zero", "no output", "negative", "float", "string", "huge", "middle"],
+  lineEnd: ["\n", "\r\n", "\r", "mixed"],
+  /** Of an event stream: what is written around its data. */
+  events: ["plain", "bom", "comments", "names", "multi-line", "no space", "fields"],
+  ending: [
+    "done",
+    "no done",
+    "no blank line",
+    "no finish",
+    "finish alone",
+    "error",
+    "error with words"
+  ],
+  framing: ["length", "chunked", "close", "too long", "too short", "both", "garbage"],
+  pieces: ["whole", "random", "bytes"],
+  /** After which share of the body, or before anything, the answer ends, and how. */
+  cut: ["none", "end", "reset", "hang", "end at once", "reset at once", "hang at once"],
+  cutAt: [0.5, 0.1, 0.9, 0.99] as Choices<number>,
+  /** Whether the product also stands in a header. */
+  header: ["none", "product"]
+} as const satisfies Record<string, Choices<string | number>>
+
+export type AnswerPlan = {
+  readonly [K in keyof typeof choices]: (typeof choices)[K][number]
+}
+
+const names = Object.keys(choices) as ReadonlyArray<keyof typeof choices>
+
+/** What a good vendor does. */
+export const plain: AnswerPlan = {
+  status: 200,
+  type: "right",
+  coding: "none",
+  shape: "right",
+  items: "asked",
+  medium: "url",
+  id: "plain",
+  words: "content",
+  usage: "good",
+  lineEnd: "\n",
+  events: "plain",
+  ending: "done",
+  framing: "length",
+  pieces: "whole",
+  cut: "none",
+  cutAt: 0.5,
+  header: "none"
+}
+
+export type Kind = "image" | "video" | "chat" | "embedding"
+
+export interface Plan {
+  /** A model of the protocol catalog, `talk` or `vector`. */
+  readonly model: string
+  readonly kind: Kind
+  /** The client asks for a stream. */
+  readonly streamed: boolean
+  /** Images ordered. */
+  readonly n: number
+  /** Sent with an Idempotency-Key, and a second time with the same. */
+  readonly repeated: boolean
+  readonly answer: AnswerPlan
+  /** To the questions about a task; the last one is said again and again. */
+  readonly polls: readonly [AnswerPlan, AnswerPlan]
+}
+
+/** Only what is seen at the kind of order is worth a difference. */
+const relevant: Readonly<Record<Kind, ReadonlySet<keyof typeof choices>>> = {
+  image: new Set(names.filter((name) => !["id", "words", "usage", "ending"].includes(name))),
+  video: new Set(names.filter((name) => !["items", "words", "ending", "lineEnd"].includes(name))),
+  chat: new Set(names.filter((name) => !["medium", "id"].includes(name))),
+  embedding: new Set(names.filter((name) => !["id", "words", "ending"].includes(name)))
+}
+
+/** Of events alone: without a stream nothing is seen of them. */
+const ofEvents: ReadonlySet<string> = new Set(["lineEnd", "events", "ending"])
+
+/** What says most beside shape and status. */
+const telling = { chat: "words", image: "medium", embedding: "medium", video: "id" } as const
+
+/** Choices that cost seconds or megabytes are taken seldom. */
+const slow: ReadonlySet<unknown> = new Set([
+  "hang",
+  "hang at once",
+  "task",
+  "many",
+  "bomb",
+  "deep 100000"
+])
+
+const pickOf = (dice: Dice, name: keyof typeof choices): string | number => {
+  const list: Choices<string | number> = choices[name]
+  const picked = dice.pick(list)
+  return slow.has(picked) && !dice.chance(25) ? dice.pick(list) : picked
+}
+
+const drawAnswer = (dice: Dice, kind: Kind, streamed: boolean): AnswerPlan => {
+  const open = names.filter(
+    (name) => relevant[kind].has(name) && (streamed || !ofEvents.has(name) || dice.chance(20))
+  )
+  const changes = dice.pick([0, 1, 1, 1, 2, 2, 3, 4])
+  let answer = plain
+  for (let at = 0; at < changes; at += 1) {
+    // What the answer says decides more than how it is written.
+    const name = dice.chance(35)
+      ? dice.pick(["shape", "shape", "status", telling[kind]] as const)
+      : (open[dice.roll(open.length)] ?? "shape")
+    answer = { ...answer, [name]: pickOf(dice, name) }
+  }
+  return answer
+}
+
+const videos = ways.filter(({ modality }) => modality === "video").map(({ model }) => model)
+const images = ways.filter(({ modality }) => modality === "image").map(({ model }) => model)
+
+const modelOf = (dice: Dice, kind: Kind): string => {
+  if (kind === "chat") return "talk"
+  if (kind === "embedding") return "vector"
+  const of = kind === "video" ? videos : images
+  return of[dice.roll(of.length)] ?? ""
+}
+
+/** The plan of a seed. */
+export const drawPlan = (dice: Dice): Plan => {
+  const kind =
+    (process.env.KIND as Kind) ||
+    dice.pick<Kind>(["chat", "chat", "chat", "image", "image", "image", "video", "embedding"])
+  const streamed = kind === "chat" ? dice.chance(60) : kind === "image" && dice.chance(5)
+  const good = kind === "video" && dice.chance(65)
+  return {
+    model: modelOf(dice, kind),
+    kind,
+    streamed,
+    n: kind === "image" ? dice.pick([1, 1, 2, 3]) : 1,
+    repeated: dice.chance(20),
+    answer: good ? plain : drawAnswer(dice, kind, streamed),
+    polls: [drawAnswer(dice, kind, false), dice.chance(70) ? plain : drawAnswer(dice, kind, false)]
+  }
+}
+
+const without = (answer: AnswerPlan): ReadonlyArray<AnswerPlan> =>
+  names
+    .filter((name) => answer[name] !== plain[name])
+    .map((name) => ({ ...answer, [name]: plain[name] }))
+
+/** Plans with one difference less. */
+export const smaller = (plan: Plan): ReadonlyArray<Plan> => {
+  const [first, last] = plan.polls
+  return [
+    ...(plan.repeated ? [{ ...plan, repeated: false }] : []),
+    ...(plan.n > 1 ? [{ ...plan, n: 1 }] : []),
+    ...without(first).map((answer) => ({ ...plan, polls: [answer, last] as const })),
+    ...without(last).map((answer) => ({ ...plan, polls: [first, answer] as const })),
+    ...without(plan.answer).map((answer) => ({ ...plan, answer }))
+  ]
+}
+
+const differences = (answer: AnswerPlan): ReadonlyArray<string> =>
+  names
+    .filter((name) => answer[name] !== plain[name])
+    .map((name) => `${name}: ${JSON.stringify(answer[name])}`)
+
+const isPolled = ({ kind, answer }: Plan): boolean =>
+  kind === "video" || (kind === "image" && answer.shape === "task")
+
+/** What the order is, and each difference of its vendor from a good one. */
+export const traitsOf = (plan: Plan): ReadonlySet<string> =>
+  new Set([
+    `${plan.kind}${plan.streamed ? " streamed" : ""}`,
+    ...(plan.n > 1 ? ["n"] : []),
+    ...(plan.repeated ? ["repeated"] : []),
+    ...differences(plan.answer),
+    ...(isPolled(plan)
+      ? plan.polls.flatMap((poll, at) => differences(poll).map((one) => `poll ${at} ${one}`))
+      : [])
+  ])
+
+const told = (answer: AnswerPlan): string => `{${differences(answer).join(", ")}}`
+
+/** One line: the order, and how its vendor differs from a good one. */
+export const describe = (plan: Plan): string => {
+  const { model, kind, streamed, n, repeated, answer, polls } = plan
+  return [
+    `${kind} ${model}${streamed ? " streamed" : ""}${n > 1 ? ` n=${n}` : ""}`,
+    ...(repeated ? ["sent twice under one key"] : []),
+    `answered ${told(answer)}`,
+    ...(isPolled(plan) ? [`polled ${told(polls[0])} then ${told(polls[1])}`] : [])
+  ].join("; ")
+}
