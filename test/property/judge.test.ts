@@ -87,7 +87,13 @@ describe("the judge of product and charge", () => {
     [
       "free product in an error's words",
       planOf("chat", { shape: "message" }),
-      roundOf(upstreamError(words), orphan)
+      roundOf(
+        received(
+          502,
+          JSON.stringify({ error: { code: "upstream_error", message: words.repeat(20) } })
+        ),
+        orphan
+      )
     ],
     [
       "free product in a refusal",

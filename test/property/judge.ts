@@ -122,6 +122,9 @@ const inGoodForm = ({ coding, cut, framing }: AnswerPlan): boolean =>
 
 const clearStatuses: ReadonlySet<number> = new Set([503, 529])
 
+/** What a vendor refuses of our account there, which no repeat of the order would change. */
+const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
+
 /** An error with a product, where there is one. */
 const besideErrors: ReadonlySet<AnswerPlan["shape"]> = new Set(["beside", "within", "message"])
 
@@ -145,9 +148,13 @@ const strangeIds: ReadonlySet<string> = new Set("dot dots control long empty nul
 const isAccepted = ({ answers: [first] }: Round, { kind }: Plan): boolean =>
   kind === "video" && first.status === 200
 
+/** A code of the vendor's own in its 2xx that refuses, which is told to the client as a 4xx. */
+const isRefusedByCode = ({ answers: [first] }: Round, { answer }: Plan): boolean =>
+  answer.status < 300 && first.status !== null && first.status >= 400 && first.status < 500
+
 /** The order's fate at the vendor is open, so far as its answers tell. */
 const isInDoubt = (round: Round, plan: Plan): boolean => {
-  if (round.orders === 0) return false
+  if (round.orders === 0 || isRefusedByCode(round, plan)) return false
   const isTask = isAccepted(round, plan) || (plan.kind === "image" && plan.answer.shape === "task")
   return mayHaveMade(plan.answer) && !(isTask && plan.polls.some(saysFailed))
 }
@@ -155,20 +162,24 @@ const isInDoubt = (round: Round, plan: Plan): boolean => {
 // What is demanded
 
 const ErrorBody = Schema.fromJsonString(
-  Schema.Struct({ error: Schema.Struct({ code: Schema.String }) })
+  Schema.Struct({
+    error: Schema.Struct({ code: Schema.String, message: Schema.optional(Schema.String) })
+  })
 )
 const decodeError = Schema.decodeUnknownOption(ErrorBody)
 
 /** Errors are short, but for what a vendor said; nothing longer is looked into. */
 const MAX_ERROR_BYTES = 1024 * 1024
 
-/** The code of an error, also of one that ends a stream of events. */
-const codeOf = ({ body }: Received): string | null => {
+/** An error, also one that ends a stream of events. */
+const errorOf = ({ body }: Received): (typeof ErrorBody.Type)["error"] | null => {
   if (body.length > MAX_ERROR_BYTES) return null
   const text = body.toString()
   const last = text.startsWith("{") ? text : (/data: (\{.*\})\s*$/.exec(text)?.[1] ?? "")
-  return Option.getOrNull(Option.map(decodeError(last), ({ error }) => error.code))
+  return Option.getOrNull(Option.map(decodeError(last), ({ error }) => error))
 }
+
+const codeOf = (answer: Received): string | null => errorOf(answer)?.code ?? null
 
 const errorCode = (answer: Received): string | null =>
   answer.status !== null && answer.status >= 400 ? codeOf(answer) : null
@@ -183,9 +194,15 @@ const isDelivered = (round: Round, { plan, mark }: Case): boolean => {
   )
 }
 
-const freeRule = ({ answer }: Plan): Rule | null => {
+/** What an answer of success says in an error is its explanation as far as it is this short. */
+const MAX_WORDS = 300
+
+const freeRule = ({ answer, kind }: Plan, { answers }: Round): Rule | null => {
   const isTold = answer.shape === "message" || answer.ending === "error with words"
   if (answer.status < 300) {
+    const isText = kind === "chat" || kind === "embedding"
+    const isShort = answers.every((one) => (errorOf(one)?.message ?? "").length <= MAX_WORDS)
+    if (isTold && isText && isShort) return null
     return isTold ? "free product in an error's words" : "free product"
   }
   // Words of a refusal are the vendor's to choose, and cannot be told from a product.
@@ -213,7 +230,7 @@ const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Arr
     if (!holds) faults.push(rule)
   }
 
-  const free = freeRule(plan)
+  const free = freeRule(plan, round)
   const isFree = pieces.size > 0 && paid === 0n && plan.answer.usage !== "zero"
   if (free !== null) demand(!isFree, free)
   demand(round.charge === 0n || isDelivered(round, one), "charged without a product")
@@ -223,7 +240,8 @@ const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Arr
   demand(hasRecord || isWithClient || !isInDoubt(round, plan), "doubt without an orphan")
   const isTold =
     errorCode(first) === "upstream_error" && /^x-should-retry: false$/m.test(first.headers)
-  demand(hasRecord || round.orders === 0 || !isTold, "doubt told to the client without an orphan")
+  const isClear = round.orders === 0 || aboutAccount.has(plan.answer.status)
+  demand(hasRecord || isClear || !isTold, "doubt told to the client without an orphan")
 
   demand(!round.answers.some((answer) => codeOf(answer) === "internal_error"), "internal error")
   demand(!round.answers.some(({ status }) => status === null), "no answer")
