@@ -12,7 +12,8 @@ import {
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import { quoteImages } from "../domain/ImagePricing.ts"
-import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
+import { passesOn } from "../domain/ImageProtocol.ts"
+import { checkPassedOn, type ImageBody, imageCount } from "../domain/ImageRequest.ts"
 import type { Modality } from "../domain/Modality.ts"
 import { MAX_AMOUNT_NANO } from "../domain/Money.ts"
 import type { Prices } from "../domain/Prices.ts"
@@ -106,7 +107,10 @@ export const makeVideoPricing = Effect.gen(function* () {
   })
 })
 
-/** Prices image requests; the same checks as far as they apply. */
+/**
+ * Prices image requests; the same checks as far as they apply, and before the price those of a body
+ * that is passed on.
+ */
 export const makeImagePricing = Effect.gen(function* () {
   const ordering = yield* Ordering
   const protocols = yield* Protocols
@@ -115,14 +119,16 @@ export const makeImagePricing = Effect.gen(function* () {
   return Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
     const ordered = yield* ordering.model(caller, body.model, "image")
     const { protocol, model } = ordered
+    const row = protocols.image.get(protocol)
     const adapter = adapters.image.get(protocol)
-    if (!protocols.image.has(protocol) || adapter === undefined) {
+    if (row === undefined || adapter === undefined) {
       return yield* new ImageUnsupportedProtocol({
         message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol: ${[...protocols.image.keys()].join(", ")} are`,
         param: "model"
       })
     }
     const mounted = yield* ordering.account(ordered)
+    if (passesOn(row, mounted.upstreamModel)) yield* Effect.fromResult(checkPassedOn(body))
     if (model.prices?.kind !== "image") {
       return yield* new BillingUnavailable({
         message: `No price is configured for ${JSON.stringify(model.id)}, so it cannot be billed`,
