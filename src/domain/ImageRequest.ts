@@ -1,6 +1,7 @@
 /** What a client may write in an image request. */
-import { Result, Schema } from "effect"
-import { InvalidRequest } from "./Errors.ts"
+import { type Result, Schema } from "effect"
+import type { InvalidRequest } from "./Errors.ts"
+import { withoutFaults } from "./fieldFaults.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional, optionalWholeNumber } from "./optional.ts"
 import { anyFields, shallow } from "./passedOn.ts"
@@ -64,16 +65,5 @@ const ownFields: ReadonlySet<string> = new Set([...Object.keys(ImageFields.field
  * Refuses a body that is to be passed on with fields by which a vendor would make more than is paid
  * for, or deliver it elsewhere.
  */
-export const checkPassedOn = (body: ImageBody): Result.Result<void, InvalidRequest> => {
-  const faults = unpricedImageWork(body, ownFields)
-  const [first] = faults
-  return first === undefined
-    ? Result.succeed(undefined)
-    : Result.fail(
-        new InvalidRequest({
-          message: `${first.path}: ${first.message}`,
-          param: first.path,
-          ...(faults.length > 1 ? { faults } : {})
-        })
-      )
-}
+export const checkPassedOn = (body: ImageBody): Result.Result<void, InvalidRequest> =>
+  withoutFaults(unpricedImageWork(body, ownFields))

@@ -4,6 +4,7 @@
  * looked at.
  */
 import { Schema } from "effect"
+import { fieldCheck } from "./fieldFaults.ts"
 import { fieldKey } from "./nearest.ts"
 import { optional, optionalBoolean, optionalWholeNumber } from "./optional.ts"
 import { anyFields, shallow } from "./passedOn.ts"
@@ -106,9 +107,7 @@ const chatFields: ReadonlySet<string> = new Set([...Object.keys(ChatFields.field
 const embeddingFields: ReadonlySet<string> = new Set(["model", "input", "metadata", "user"])
 
 const pricedWork = (own: ReadonlySet<string>) =>
-  Schema.makeFilter((body: Readonly<Record<string, unknown>>) =>
-    unpricedTextWork(body, own).map(({ path, message }) => ({ path: [path], issue: message }))
-  )
+  fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
 
 /**
  * Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor, but for those

@@ -4,8 +4,8 @@
  */
 import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
+import { fieldCheck, unknownFields, withoutFaults } from "./fieldFaults.ts"
 import { fieldKey } from "./nearest.ts"
-import { noOtherFields } from "./noOtherFields.ts"
 import { optional, optionalBoolean, optionalWholeNumber } from "./optional.ts"
 import { takeFlags } from "./PromptFlags.ts"
 import { anyFields } from "./passedOn.ts"
@@ -67,7 +67,9 @@ const ReferenceVideoBlock = Schema.Struct({
 })
 
 const closedBlock = <Fields extends Schema.Struct.Fields>(block: Schema.Struct<Fields>) =>
-  Schema.StructWithRest(block, anyFields).check(noOtherFields(block.fields))
+  Schema.StructWithRest(block, anyFields).check(
+    fieldCheck((value) => unknownFields(value, block.fields))
+  )
 
 const OpenBlock = Schema.Union([TextBlock, ImageBlock, AudioBlock, ReferenceVideoBlock])
 type ContentBlock = typeof OpenBlock.Type
@@ -160,16 +162,21 @@ const meantFields: ReadonlyMap<string, string> = new Map(
   }).flatMap(([field, others]) => others.map((other) => [fieldKey(other), field] as const))
 )
 
-/** Body of `POST /v1/videos/generations`. There are no other fields. */
+/**
+ * Body of `POST /v1/videos/generations`. Other fields than these are kept, so that `checkVideoFields`
+ * can refuse them.
+ */
 export const VideoBody: Schema.Codec<typeof VideoFields.Type, typeof VideoFields.Encoded> =
-  Schema.StructWithRest(VideoFields, anyFields)
-    .check(noOtherFields(VideoFields.fields, meantFields))
-    .annotate({
-      identifier: "VideoOrder",
-      description:
-        "Needs a model and something to make the video from; other fields than these are refused"
-    })
+  Schema.StructWithRest(VideoFields, anyFields).annotate({
+    identifier: "VideoOrder",
+    description:
+      "Needs a model and something to make the video from; other fields than these are refused"
+  })
 export type VideoBody = typeof VideoBody.Type
+
+/** Refuses fields that no video order has: they would order nothing. */
+export const checkVideoFields = (body: VideoBody): Result.Result<void, InvalidRequest> =>
+  withoutFaults(unknownFields(body, VideoFields.fields, meantFields))
 
 export type VideoBlock =
   | { readonly type: "text"; readonly text: string }

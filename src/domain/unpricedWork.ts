@@ -3,8 +3,8 @@
  * have another model make it, or have it delivered past the gateway. Bodies that are handed on may not
  * have them, at whatever depth. Names are matched by `fieldKey`.
  */
+import { type FieldFault, MAX_FIELD_FAULTS } from "./fieldFaults.ts"
 import { fieldKey } from "./nearest.ts"
-import { MAX_FIELD_FAULTS } from "./noOtherFields.ts"
 
 interface Refused {
   readonly names: ReadonlyArray<string>
@@ -150,11 +150,6 @@ export function* otherFields(body: object, own: Names): Generator<Field> {
   for (const [name, value] of Object.entries(body)) {
     if (!own.has(name)) yield* fieldAndInner(name, value, "", null)
   }
-}
-
-export interface FieldFault {
-  readonly path: string
-  readonly message: string
 }
 
 /** `model` in other letters, and where some vendors merge it into the body. */

@@ -27,6 +27,7 @@ import { quoteTokens, type TokenCounts } from "../domain/TokenPricing.ts"
 import { quoteVideo } from "../domain/VideoPricing.ts"
 import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
 import {
+  checkVideoFields,
   countInputs,
   normaliseVideo,
   type VideoBody,
@@ -66,9 +67,10 @@ const priceVideo = (
   })
 
 /**
- * Prices video orders. Checks, in this order: the request's sense, the model, its mount and
- * protocol, the account, duration and resolution, the price. Inline reference videos are measured
- * where their length is billed.
+ * Prices video orders. Checks, in this order: the request's sense, the model, unknown fields, the
+ * model's mount and protocol, the account, duration and resolution, the price. Of a body that was
+ * meant for another route the model says more than its fields, so it comes first. Inline reference
+ * videos are measured where their length is billed.
  */
 export const makeVideoPricing = Effect.gen(function* () {
   const ordering = yield* Ordering
@@ -77,8 +79,14 @@ export const makeVideoPricing = Effect.gen(function* () {
   const inputVideo = yield* InputVideo
 
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
-    const input = yield* Effect.fromResult(normaliseVideo(body))
+    const known = checkVideoFields(body)
+    const input = yield* Effect.fromResult(
+      Result.mapError(normaliseVideo(body), (error) =>
+        Result.isFailure(known) ? known.failure : error
+      )
+    )
     const ordered = yield* ordering.model(caller, body.model, "video")
+    yield* Effect.fromResult(known)
     const { protocol } = ordered
     const row = protocols.video.get(protocol)
     const adapter = adapters.video.get(protocol)
