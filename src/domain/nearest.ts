@@ -5,10 +5,14 @@
  * this way, so two names with the same key are the same field to them.
  */
 export const fieldKey = (name: string): string =>
-  name
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, "")
+  ascii.test(name)
+    ? name.toLowerCase().replace(/[^a-z0-9]+/g, "")
+    : name
+        .normalize("NFKC")
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, "")
+/** Most names are, and take far less time. */
+const ascii = /^[ -~]*$/
 
 /** Longer names are compared with none. */
 const MAX_LENGTH = 100
@@ -16,16 +20,23 @@ const MAX_LENGTH = 100
 const LETTERS_PER_EDIT = 3
 const MAX_EDITS = 3
 /** Of the names with about as many letters; the others are not looked at. */
-const MAX_COMPARED = 1000
+const MAX_COMPARED = 500
 
-/** Edits that lead from one name to the other; `most + 1` stands for all numbers above `most`. */
+/**
+ * Edits that lead from one name to the other; `most + 1` stands for all numbers above `most`. Letters
+ * whose places are further apart than that are not compared.
+ */
 const editsBetween = (left: string, right: string, most: number): number => {
-  let beforeLast: ReadonlyArray<number> = []
-  let last: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, index) => index)
+  const width = right.length + 1
+  let beforeLast = new Uint8Array(width)
+  let last = Uint8Array.from({ length: width }, (_, column) => Math.min(column, most + 1))
+  let current = new Uint8Array(width)
   for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    let least = row
-    for (let column = 1; column <= right.length; column++) {
+    current.fill(most + 1)
+    current[0] = Math.min(row, most + 1)
+    let least = current[0]
+    const end = Math.min(right.length, row + most)
+    for (let column = Math.max(1, row - most); column <= end; column++) {
       const isSame = left[row - 1] === right[column - 1]
       const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
       const edits = Math.min(
@@ -34,12 +45,14 @@ const editsBetween = (left: string, right: string, most: number): number => {
         (last[column - 1] ?? 0) + (isSame ? 0 : 1),
         isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : most + 1
       )
-      current.push(edits)
+      current[column] = edits
       least = Math.min(least, edits)
     }
     if (least > most) return most + 1
+    const free = beforeLast
     beforeLast = last
     last = current
+    current = free
   }
   return last[right.length] ?? most + 1
 }
