@@ -1,4 +1,5 @@
 /** The relay behind vp_c and ip_c: one host and key, its families under a first path segment. */
+import { RELAYED_STANDARD_MODELS } from "../domain/ImageProtocol.ts"
 import type { RelayFamily } from "../domain/VideoProtocol.ts"
 
 /** First path segment of each video family. */
@@ -20,7 +21,7 @@ export interface ImageRow {
 const messagesRow: ImageRow = { prefix: "", segment: videoSegments.f, form: "messages" }
 
 const imageRows: ReadonlyArray<ImageRow> = [
-  { prefix: videoSegments.a, segment: videoSegments.a, form: "standard" }
+  { prefix: RELAYED_STANDARD_MODELS, segment: videoSegments.a, form: "standard" }
 ]
 
 /** The family of an image model, by its name on the relay. */

@@ -4,11 +4,14 @@
  * looked at.
  */
 import { Schema } from "effect"
-import { optional } from "./optional.ts"
+import { fieldCheck } from "./fieldFaults.ts"
+import { fieldKey } from "./nearest.ts"
+import { optional, optionalBoolean, optionalWholeNumber } from "./optional.ts"
 import { anyFields, shallow } from "./passedOn.ts"
 import type { TokenCounts } from "./TokenPricing.ts"
+import { bytesIn, bytesOf, fieldBytes, partSize } from "./textSize.ts"
+import { otherFields, unpricedTextWork } from "./unpricedWork.ts"
 import { MediaUrl } from "./VideoRequest.ts"
-import { wholeNumber } from "./wholeNumber.ts"
 
 /** Output tokens held where the client sets no bound; what the vendor writes beyond is charged. */
 export const DEFAULT_OUTPUT_TOKENS = 4096
@@ -52,11 +55,8 @@ const Message = Schema.StructWithRest(
   anyFields
 )
 
-const wholeUpTo = (maximum: number) => {
-  const expected = `a whole number from 1 to ${maximum}`
-  const bounds = Schema.isBetween({ minimum: 1, maximum }, { expected })
-  return optional(wholeNumber(expected).check(bounds), expected)
-}
+const wholeUpTo = (maximum: number) =>
+  optionalWholeNumber(`a whole number from 1 to ${maximum}`, { minimum: 1, maximum })
 
 const tokenBound = (description: string) =>
   wholeUpTo(MAX_OUTPUT_TOKENS).annotate({ description, examples: [256] })
@@ -66,41 +66,56 @@ const Model = Schema.NonEmptyString.annotate({
   examples: ["talk-1"]
 })
 
-/** Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor. */
-export const ChatBody = Schema.StructWithRest(
-  Schema.Struct({
-    model: Model,
-    messages: Schema.NonEmptyArray(Message).annotate({
-      description: "The conversation so far",
-      examples: [[{ role: "user", content: "a lighthouse at dusk" }]]
-    }),
-    stream: optional(Schema.Boolean, "true or false").annotate({
-      description: "Answer as server-sent events while the text is written",
-      examples: [true]
-    }),
-    stream_options: optional(
-      Schema.StructWithRest(
-        Schema.Struct({
-          include_usage: optional(Schema.Boolean, "true or false").annotate({
-            description: "Whether the stream ends with its usage"
-          })
-        }),
-        anyFields
-      ),
-      "an object"
-    ).annotate({
-      description: "`include_usage` ends a stream with the tokens it used",
-      examples: [{ include_usage: true }]
-    }),
-    max_tokens: tokenBound("Most output tokens of one choice"),
-    max_completion_tokens: tokenBound("The same; of the two, the larger is held"),
-    n: wholeUpTo(MAX_CHOICES).annotate({
-      description: "Number of choices; 1 when left out",
-      examples: [1]
-    })
+const ChatFields = Schema.Struct({
+  model: Model,
+  messages: Schema.NonEmptyArray(Message).annotate({
+    description: "The conversation so far",
+    examples: [[{ role: "user", content: "a lighthouse at dusk" }]]
   }),
-  anyFields
-).check(shallow)
+  stream: optionalBoolean.annotate({
+    description: "Answer as server-sent events while the text is written",
+    examples: [true]
+  }),
+  stream_options: optional(
+    Schema.StructWithRest(
+      Schema.Struct({
+        include_usage: optionalBoolean.annotate({
+          description: "Whether the stream ends with its usage"
+        })
+      }),
+      anyFields
+    ),
+    "an object"
+  ).annotate({
+    description: "`include_usage` ends a stream with the tokens it used",
+    examples: [{ include_usage: true }]
+  }),
+  max_tokens: tokenBound("Most output tokens of one choice"),
+  max_completion_tokens: tokenBound("The same; of the two, the larger is held"),
+  n: wholeUpTo(MAX_CHOICES).annotate({
+    description: "Number of choices; 1 when left out",
+    examples: [1]
+  })
+})
+
+/** Fields in which any name may stand: a client's own words, and the forms of its tools. */
+const wordFields = [
+  ...["tools", "tool_choice", "functions", "function_call", "response_format", "prediction"],
+  ...["logit_bias", "metadata", "user", "stop"]
+]
+const chatFields: ReadonlySet<string> = new Set([...Object.keys(ChatFields.fields), ...wordFields])
+const embeddingFields: ReadonlySet<string> = new Set(["model", "input", "metadata", "user"])
+
+const pricedWork = (own: ReadonlySet<string>) =>
+  fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
+
+/**
+ * Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor, but for those
+ * that ask it for work which no price covers.
+ */
+export const ChatBody = Schema.StructWithRest(ChatFields, anyFields)
+  .check(shallow)
+  .check(pricedWork(chatFields))
 export type ChatBody = typeof ChatBody.Type
 
 const Token = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -124,7 +139,9 @@ export const EmbeddingBody = Schema.StructWithRest(
     })
   }),
   anyFields
-).check(shallow)
+)
+  .check(shallow)
+  .check(pricedWork(embeddingFields))
 export type EmbeddingBody = typeof EmbeddingBody.Type
 
 const BYTES_PER_TOKEN = 3
@@ -133,90 +150,91 @@ const TOKENS_PER_MESSAGE = 4
 /** What an image, or another file in a content part, is taken to be: its bytes are no text. */
 const TOKENS_PER_MEDIUM = 1500
 
-/** Content parts that carry a file have it under one of these. */
-const mediaFields: ReadonlySet<string> = new Set([
-  "image_url",
-  "video_url",
-  "audio_url",
-  "input_audio",
-  "image",
-  "video",
-  "file"
-])
-
-/** Fields of a chat body that are no text for the model. */
+/** Beside those of the gateway, what is set by a number or a word and is no text for the model. */
 const settingFields: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "stream",
-  "stream_options",
-  "user",
-  "metadata"
+  ...chatFields,
+  ...["temperature", "top_p", "top_k", "min_p", "seed", "logprobs", "top_logprobs", "modalities"],
+  ...["frequency_penalty", "presence_penalty", "repetition_penalty", "parallel_tool_calls"],
+  ...["reasoning_effort", "verbosity", "service_tier", "store", "enable_thinking"],
+  ...["thinking_budget", "encoding_format", "dimensions"]
 ])
 
-const bytesOf = (text: string): number => Buffer.byteLength(text, "utf8")
+const roles: ReadonlySet<string> = new Set([
+  ...["system", "developer", "user", "assistant", "tool", "function"]
+])
+
+/** Other names of bounds of the output, by `fieldKey`; a vendor may keep to any of them. */
+const boundKeys: ReadonlySet<string> = new Set(
+  [
+    ...["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"],
+    ...["max_gen_tokens", "max_generation_tokens", "max_tokens_to_sample", "max_response_tokens"],
+    ...["max_length", "num_predict", "n_predict"],
+    ...["min_tokens", "min_new_tokens", "min_output_tokens", "min_completion_tokens", "min_length"]
+  ].map(fieldKey)
+)
+/** What may be thought beside the answer; vendors bill it as output. */
+const thoughtKeys: ReadonlySet<string> = new Set(
+  ["thinking_budget", "budget_tokens", "reasoning_budget", "max_thinking_tokens"].map(fieldKey)
+)
 
 /** Tokens of a text by its size: one for each 3 bytes of UTF-8, begun ones count. */
 export const tokensOfBytes = (bytes: number): bigint => BigInt(Math.ceil(bytes / BYTES_PER_TOKEN))
 
-/** Bytes of all texts in a value and, where `names` is set, of the names of its fields. */
-const textBytes = (value: unknown, names: boolean): number => {
-  if (typeof value === "string") return bytesOf(value)
-  if (typeof value !== "object" || value === null) return 0
-  if (Array.isArray(value)) {
-    return value.reduce<number>((sum, item) => sum + textBytes(item, names), 0)
-  }
-  return Object.entries(value).reduce(
-    (sum, [name, inner]) => sum + (names ? bytesOf(name) : 0) + textBytes(inner, names),
-    0
-  )
-}
-
-const isMedium = (part: unknown): boolean =>
-  typeof part === "object" &&
-  part !== null &&
-  Object.entries(part).some(
-    ([name, value]) => mediaFields.has(name) && value !== null && value !== undefined
-  )
-
-/** The kind of a content part is no text. */
-const withoutType = (part: unknown): unknown => {
-  if (typeof part !== "object" || part === null) return part
-  return Object.fromEntries(Object.entries(part).filter(([name]) => name !== "type"))
-}
-
 const messageTokens = (message: ChatBody["messages"][number]): bigint => {
-  const { content, role: _, ...rest } = message
-  const parts: ReadonlyArray<unknown> = Array.isArray(content) ? content : [content]
-  const media = parts.filter(isMedium).length
-  const texts = parts.filter((part) => !isMedium(part)).map(withoutType)
+  const { content, role, ...rest } = message
+  const parts = Array.isArray(content) ? content.map(partSize) : []
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+  const media = parts.reduce((sum, part) => sum + part.media, 0)
+  const text = typeof content === "string" ? bytesOf(content) : bytes
   return (
     BigInt(TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIUM) +
-    tokensOfBytes(textBytes(texts, false) + textBytes(rest, true))
+    tokensOfBytes(text + (roles.has(role) ? 0 : bytesOf(role)) + fieldBytes(rest))
   )
 }
 
-/** Both bounds are handed on and a vendor may keep to either, so the larger one counts. */
-const expectedOutput = ({ max_tokens, max_completion_tokens, n }: ChatBody): bigint => {
-  const most = Math.max(max_tokens ?? 0, max_completion_tokens ?? 0)
-  return BigInt(most === 0 ? DEFAULT_OUTPUT_TOKENS : most) * BigInt(n ?? 1)
+/** Bytes of all that is sent beside `model` and the messages or the input. */
+const otherBytes = (body: object): number =>
+  Object.entries(body).reduce((sum, [name, value]) => {
+    if (name === "model" || name === "messages" || name === "input") return sum
+    const isObject = typeof value === "object" && value !== null
+    if (name === "stream_options" && isObject) {
+      return sum + fieldBytes(value, (field) => field === "include_usage")
+    }
+    if (!settingFields.has(name)) return sum + bytesOf(name) + bytesIn(value)
+    return isObject || typeof value === "string" ? sum + bytesIn(value) : sum
+  }, 0)
+
+/** A number of tokens, also where it is written as a text; 0 for anything else. */
+const tokenNumber = (value: unknown): number => {
+  const tokens = typeof value === "number" || typeof value === "string" ? Number(value) : 0
+  return tokens > 0 ? Math.ceil(Math.min(tokens, MAX_OUTPUT_TOKENS)) : 0
+}
+
+/** All bounds are handed on and a vendor may keep to any, so the largest one counts. */
+const expectedOutput = (body: ChatBody): bigint => {
+  let bound = Math.max(body.max_tokens ?? 0, body.max_completion_tokens ?? 0)
+  if (bound === 0) bound = DEFAULT_OUTPUT_TOKENS
+  let thoughts = 0
+  for (const { key, value } of otherFields(body, chatFields)) {
+    if (boundKeys.has(key)) bound = Math.max(bound, tokenNumber(value))
+    if (thoughtKeys.has(key)) thoughts = Math.max(thoughts, tokenNumber(value))
+  }
+  return BigInt(bound + thoughts) * BigInt(body.n ?? 1)
 }
 
 /**
- * The tokens a chat request is held for. Input, by size: one token for 3 bytes of UTF-8 of its
- * texts (messages, tools and other JSON with the names of their fields), 4 for each message, and
- * 1500 for each image or other file in it, whatever its size. Output: all the client allows, by the
- * larger of its bounds, for every choice.
+ * The tokens a chat request is held for. Input, by size: one token for 3 bytes of UTF-8 of all text
+ * in it (of the fields the gateway does not know with their names, numbers and the like), 4 for
+ * each message, and 1500 for each image or other file in a content part, whatever its size, beside
+ * the text that stands with it. Output: all the client allows, by the largest of its bounds and what
+ * may be thought beside the answer, for every choice.
  */
-export const estimateChat = (body: ChatBody): TokenCounts => {
-  const other = Object.entries(body).filter(([name]) => !settingFields.has(name))
-  return {
-    inputTokens:
-      body.messages.reduce((sum, message) => sum + messageTokens(message), 0n) +
-      tokensOfBytes(other.reduce((sum, [, value]) => sum + textBytes(value, true), 0)),
-    outputTokens: expectedOutput(body)
-  }
-}
+export const estimateChat = (body: ChatBody): TokenCounts => ({
+  inputTokens:
+    body.messages.reduce((sum, message) => sum + messageTokens(message), 0n) +
+    tokensOfBytes(otherBytes(body)),
+  outputTokens: expectedOutput(body)
+})
 
 const inputTokens = (input: EmbeddingBody["input"]): bigint => {
   if (typeof input === "string") return tokensOfBytes(bytesOf(input))
@@ -228,9 +246,12 @@ const inputTokens = (input: EmbeddingBody["input"]): bigint => {
   return tokens
 }
 
-/** Texts by their size as in `estimateChat`, tokens by their number; there is no output. */
+/**
+ * Texts and other fields by their size as in `estimateChat`, tokens by their number; there is no
+ * output.
+ */
 export const estimateEmbedding = (body: EmbeddingBody): TokenCounts => ({
-  inputTokens: inputTokens(body.input),
+  inputTokens: inputTokens(body.input) + tokensOfBytes(otherBytes(body)),
   outputTokens: 0n
 })
 

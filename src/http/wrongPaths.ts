@@ -1,6 +1,6 @@
 /** What a request for a path or method that is not served is told: the call that was meant. */
 import { type GatewayError, MethodNotAllowed, NotFound } from "../domain/Errors.ts"
-import { nearest } from "../domain/nearest.ts"
+import { nearestName } from "../domain/nearest.ts"
 import { pathOf, type Route, routes, routesAt } from "./routes.ts"
 
 interface Asked {
@@ -88,8 +88,9 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
   const serving = routes.filter(({ methods }) => methods.includes(method))
   for (const path of candidates) {
     for (const some of [serving, routes]) {
-      const near = nearest(path, some, (route) => filledIn(route, path))
-      if (near !== null) return [near]
+      const byPath = new Map(some.map((route) => [filledIn(route, path), route]))
+      const near = byPath.get(nearestName(path, byPath.keys()) ?? "")
+      if (near !== undefined) return [near]
     }
   }
   return taskLists.has(bare.slice(0, bare.lastIndexOf("/"))) ? declaredAt([VIDEO_TASK]) : []

@@ -1,7 +1,7 @@
 /** Image generation: hold, make, capture, answer. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { ImageUnsupportedProtocol } from "../domain/Errors.ts"
+import type { ImageUnsupportedProtocol, InvalidRequest } from "../domain/Errors.ts"
 import { ImageQuote } from "../domain/ImagePricing.ts"
 import type { ImageBody } from "../domain/ImageRequest.ts"
 import { PassedAnswer, writtenAnswer } from "../domain/PassedAnswer.ts"
@@ -20,7 +20,7 @@ import { type KeyAlreadyUsed, Repeats, type RequestKey, type StoredAnswer } from
 import { carriesImages } from "./recentAnswers.ts"
 import { Settings } from "./Settings.ts"
 
-export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol
+export type ImageRefusal = OrderRefusal | ImageUnsupportedProtocol | InvalidRequest
 
 export class Images extends Context.Service<
   Images,

@@ -16,9 +16,10 @@ import {
   type UpstreamError
 } from "../domain/Errors.ts"
 import { isReserved, type Modality, modalities } from "../domain/Modality.ts"
+import { nearestName } from "../domain/nearest.ts"
 import type { Caller } from "./Access.ts"
 import { atScopeEnd } from "./atScopeEnd.ts"
-import { Catalog } from "./Catalog.ts"
+import { Catalog, type CatalogSnapshot } from "./Catalog.ts"
 import { ChannelCredentials } from "./ChannelCredentials.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
 import { Protocols } from "./Protocols.ts"
@@ -58,7 +59,8 @@ export class Ordering extends Context.Service<
   {
     /**
      * Checks, in this order: the model exists, the key may call it, it is open, it is of the modality
-     * or of one of them.
+     * or of one of them. Where it does not exist, the error names the model of these modalities that
+     * is spelled most like it and that the key may call.
      */
     model(
       caller: Caller,
@@ -86,6 +88,20 @@ export class Ordering extends Context.Service<
   }
 >()("gateway/services/Ordering") {}
 
+/** Of a name in an error. */
+const MAX_NAME = 200
+
+/** The models of these modalities that the key may order. */
+function* modelsFor(
+  caller: Caller,
+  { models }: CatalogSnapshot,
+  modalities: ReadonlyArray<Modality>
+): Generator<string> {
+  for (const { id, modality } of models.values()) {
+    if (modalities.includes(modality) && (caller.models === null || caller.models.has(id))) yield id
+  }
+}
+
 /** Of a channel's places: so that one organisation leaves some to the others. */
 const SHARE_OF_CHANNEL = 0.5
 
@@ -111,10 +127,13 @@ export const layerOrdering = Layer.effect(
       function* (caller, modelId, modality) {
         const snapshot = yield* unsent(catalog.snapshot)
         const found = snapshot.models.get(modelId)
-        const name = JSON.stringify(modelId)
+        const name = JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
+        const fitting = [modality].flat()
         if (found === undefined) {
+          const near = nearestName(modelId, modelsFor(caller, snapshot, fitting))
+          const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
           return yield* new ModelNotFound({
-            message: `No model is called ${name}; GET /v1/models lists those this key may order`,
+            message: `No model is called ${name}${question} GET /v1/models lists those this key may order`,
             param: "model"
           })
         }
@@ -130,7 +149,6 @@ export const layerOrdering = Layer.effect(
             param: "model"
           })
         }
-        const fitting = [modality].flat()
         const { endpoint } = modalities[found.modality]
         if (!fitting.includes(found.modality)) {
           return yield* new ModalityMismatch({

@@ -13,7 +13,8 @@ import {
 } from "../domain/Errors.ts"
 import { flagOf } from "../domain/flagTable.ts"
 import { quoteImages } from "../domain/ImagePricing.ts"
-import { type ImageBody, imageCount } from "../domain/ImageRequest.ts"
+import { passesOn } from "../domain/ImageProtocol.ts"
+import { checkPassedOn, type ImageBody, imageCount } from "../domain/ImageRequest.ts"
 import type { Modality } from "../domain/Modality.ts"
 import { MAX_AMOUNT_NANO } from "../domain/Money.ts"
 import type { Prices } from "../domain/Prices.ts"
@@ -27,6 +28,7 @@ import { quoteTokens, type TokenCounts } from "../domain/TokenPricing.ts"
 import { quoteVideo } from "../domain/VideoPricing.ts"
 import { canServe, type VideoProtocolRow } from "../domain/VideoProtocol.ts"
 import {
+  checkVideoFields,
   countInputs,
   extraNames,
   normaliseVideo,
@@ -66,9 +68,10 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
   })
 
 /**
- * Prices video orders. Checks, in this order: the request's sense, the model, its mount and
- * protocol, the flags that not every vendor has a field for, the account, duration and resolution,
- * the price.
+ * Prices video orders. Checks, in this order: the request's sense, the model, unknown fields, the
+ * model's mount and protocol, the flags that not every vendor has a field for, the account, duration
+ * and resolution, the price. Of a body that was meant for another route the model says more than its
+ * fields, so it comes first.
  */
 export const makeVideoPricing = Effect.gen(function* () {
   const ordering = yield* Ordering
@@ -76,8 +79,14 @@ export const makeVideoPricing = Effect.gen(function* () {
   const adapters = yield* ProtocolAdapter
 
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
-    const input = yield* Effect.fromResult(normaliseVideo(body))
+    const known = checkVideoFields(body)
+    const input = yield* Effect.fromResult(
+      Result.mapError(normaliseVideo(body), (error) =>
+        Result.isFailure(known) ? known.failure : error
+      )
+    )
     const ordered = yield* ordering.model(caller, body.model, "video")
+    yield* Effect.fromResult(known)
     const { protocol } = ordered
     const row = protocols.video.get(protocol)
     const adapter = adapters.video.get(protocol)
@@ -108,7 +117,10 @@ export const makeVideoPricing = Effect.gen(function* () {
   })
 })
 
-/** Prices image requests; the same checks as far as they apply. */
+/**
+ * Prices image requests; the same checks as far as they apply, and before the price those of a body
+ * that is passed on.
+ */
 export const makeImagePricing = Effect.gen(function* () {
   const ordering = yield* Ordering
   const protocols = yield* Protocols
@@ -117,14 +129,16 @@ export const makeImagePricing = Effect.gen(function* () {
   return Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
     const ordered = yield* ordering.model(caller, body.model, "image")
     const { protocol, model } = ordered
+    const row = protocols.image.get(protocol)
     const adapter = adapters.image.get(protocol)
-    if (!protocols.image.has(protocol) || adapter === undefined) {
+    if (row === undefined || adapter === undefined) {
       return yield* new ImageUnsupportedProtocol({
         message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol: ${[...protocols.image.keys()].join(", ")} are`,
         param: "model"
       })
     }
     const mounted = yield* ordering.account(ordered)
+    if (passesOn(row, mounted.upstreamModel)) yield* Effect.fromResult(checkPassedOn(body))
     if (model.prices?.kind !== "image") {
       return yield* new BillingUnavailable({
         message: `No price is configured for ${JSON.stringify(model.id)}, so it cannot be billed`,

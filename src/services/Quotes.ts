@@ -1,5 +1,5 @@
 /** What an order would hold and charge, and whether there is money for it now. Nothing is taken. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Struct } from "effect"
 import {
   type ImageUnsupportedProtocol,
   type InvalidRequest,
@@ -74,6 +74,8 @@ export class Quotes extends Context.Service<
   }
 >()("gateway/services/Quotes") {}
 
+const quotable: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
+
 const isQuoted = (modality: string | undefined): modality is QuotedModality =>
   modality !== undefined && Object.hasOwn(scopes, modality)
 
@@ -91,7 +93,8 @@ export const layerQuotes = Layer.effect(
       function* (caller, modelId) {
         const found = (yield* unsent(catalog.snapshot)).models.get(modelId)?.modality
         if (!isQuoted(found)) {
-          const { model } = yield* ordering.model(caller, modelId, "video")
+          const offered = quotable.filter((modality) => caller.scopes.has(scopes[modality]))
+          const { model } = yield* ordering.model(caller, modelId, offered)
           return yield* new ModalityMismatch({
             message: `Models of modality ${model.modality} have no quotes`,
             param: "model"

@@ -29,6 +29,11 @@ describe("an image request", () => {
     ["prompt", null],
     ["size", ""],
     ["response_format", "base64"],
+    ["stream", true],
+    ["stream", "true"],
+    ["stream", 1],
+    ["partial_images", 1],
+    ["partial_images", "0"],
     ["image", "cat.png"],
     ["images", [{ href: "https://media.example/1" }]],
     ["image_url", 7]
@@ -45,9 +50,9 @@ describe("an image request", () => {
 describe("the image protocols", () => {
   it("are three, and only the compatible one can answer base64", () => {
     assert.deepStrictEqual(imageProtocols, {
-      ip_a: { base64: true },
+      ip_a: { base64: true, passesOn: [""] },
       ip_b: { base64: false },
-      ip_c: { base64: false }
+      ip_c: { base64: false, passesOn: ["doubao"] }
     })
   })
 

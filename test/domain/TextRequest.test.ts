@@ -13,10 +13,13 @@ import {
 import { quoteTokens, settleTokens } from "../../src/domain/TokenPricing.ts"
 
 const decodeChat = Schema.decodeUnknownResult(ChatBody)
+const decodeOrThrow = Schema.decodeUnknownSync(ChatBody)
 const decodeEmbedding = Schema.decodeUnknownResult(EmbeddingBody)
 
-const chat = (content: unknown, more: object = {}) =>
-  Result.getOrThrow(decodeChat({ model: "m", messages: [{ role: "user", content }], ...more }))
+const chat = (content: unknown, more: object = {}, message: object = {}) =>
+  Result.getOrThrow(
+    decodeChat({ model: "m", messages: [{ role: "user", content, ...message }], ...more })
+  )
 
 const image = (url: string) => ({ type: "image_url", image_url: { url } })
 
@@ -45,7 +48,59 @@ describe("the tokens a chat is held for", () => {
       chat([{ type: "input_audio", input_audio: { data: "A".repeat(30_000) } }]),
       4n + 1500n
     ],
-    ["settings", chat("abc", { temperature: 1, stream: true, user: "somebody" }), 4n + 1n],
+    ["settings", chat("abc", { temperature: 1, stream: true, seed: 7 }), 4n + 1n],
+    ["a user", chat("abc", { user: "somebody" }), 4n + 1n + 3n],
+    ["a field nobody knows, with its name", chat("abc", { abcd: [1234, true] }), 4n + 1n + 4n],
+    ["a field nobody knows in a message", chat("abc", {}, { abcd: "ef" }), 4n + 3n],
+    ["a field nobody knows in a part", chat([{ type: "text", text: "a", bc: "d" }]), 4n + 2n],
+    ["text beside a medium", chat([{ ...image("https://a.test/1.png"), text: "abc" }]), 1505n],
+    [
+      "two media in one part",
+      chat([{ ...image("https://a.test/1.png"), video_url: "https://a.test/1.mp4" }]),
+      3004n
+    ],
+    [
+      "media in an array",
+      chat([{ type: "video", video: ["https://a.test/1.png", "https://a.test/2.png"] }]),
+      3004n
+    ],
+    [
+      "text inside a medium",
+      chat([{ type: "file", file: { filename: "abc", file_data: "d ef" } }]),
+      4n + 1500n + 3n
+    ],
+    ["a file with nothing in it", chat([{ type: "file", file: {} }]), 4n + 1500n + 1n],
+    [
+      "a file that is a text",
+      chat([{ type: "file", file: { file_data: "data:text/plain;base64,QUJD" } }]),
+      4n + 1500n + 9n
+    ],
+    [
+      "a picture that is a text",
+      chat([image(`data:image/svg+xml;base64,${"A".repeat(3000)}`)]),
+      4n + 1500n + 1009n
+    ],
+    [
+      "base64 of no known file",
+      chat([{ type: "file", file: { file_data: "A".repeat(3000) } }]),
+      4n + 1500n + 1000n
+    ],
+    [
+      "base64 of a known file",
+      chat([{ type: "file", file: { file_data: `JVBERi0${"A".repeat(3000)}` } }]),
+      4n + 1500n
+    ],
+    [
+      "a file that says only that it is one",
+      chat([{ type: "file", file: `data:image/png;base64,${"a b ".repeat(750)}` }]),
+      4n + 1500n + 1008n
+    ],
+    [
+      "a text that says it is an address",
+      chat([image(`https://a.test/${"a".repeat(2048 - 15 + 300)}`)]),
+      4n + 1500n + 100n
+    ],
+    ["a medium that is none", chat("abc", { video: "d ef" }), 4n + 1n + 3n],
     [
       "tools, with the names of their fields",
       chat("abc", { tools: [{ ab: "cdefg" }] }),
@@ -76,7 +131,15 @@ describe("the tokens a chat is held for", () => {
     ["of max_tokens above that", { max_tokens: 20, max_completion_tokens: 10 }, 20n],
     ["of the one bound that is set", { max_tokens: 10, max_completion_tokens: null }, 10n],
     ["for each choice", { max_tokens: 10, n: 3 }, 30n],
-    ["for each choice without a bound", { n: 2 }, 8192n]
+    ["for each choice without a bound", { n: 2 }, 8192n],
+    ["of another bound above that", { max_tokens: 10, max_output_tokens: 20 }, 20n],
+    ["of another bound alone", { max_new_tokens: 10 }, 4096n],
+    ["of a bound in other letters", { max_tokens: 10, Max_Tokens: "20" }, 20n],
+    ["of a bound further in", { max_tokens: 10, options: { num_predict: 20 } }, 20n],
+    ["of what is written at least", { max_tokens: 10, min_tokens: 20 }, 20n],
+    ["of a bound without end", { max_tokens: 10, num_predict: 1e300 }, 10_000_000n],
+    ["of no bound in what is no number", { max_tokens: 10, num_predict: "all" }, 10n],
+    ["with thoughts", { max_tokens: 10, thinking: { budget_tokens: 20 }, n: 2 }, 60n]
   ] as const)("count output %s", (_, more, expected) => {
     assert.strictEqual(estimateChat(chat("abc", more)).outputTokens, expected)
   })
@@ -91,6 +154,44 @@ describe("the tokens of embeddings", () => {
   ] as const)("%s", (_, input, expected) => {
     const body = Result.getOrThrow(decodeEmbedding({ model: "m", input }))
     assert.deepStrictEqual(estimateEmbedding(body), { inputTokens: expected, outputTokens: 0n })
+  })
+
+  it("are those of fields nobody knows, too", () => {
+    const settings = { dimensions: 8, encoding_format: null, instruction: "x".repeat(3000) }
+    const body = Result.getOrThrow(decodeEmbedding({ model: "m", input: "abc", ...settings }))
+    assert.strictEqual(estimateEmbedding(body).inputTokens, 1n + 1004n)
+  })
+})
+
+describe("a text request", () => {
+  it.each([
+    ["best_of", { best_of: 5 }],
+    ["N", { N: 5 }],
+    ["num_return_sequences", { num_return_sequences: "5" }],
+    ["extra_body.n", { extra_body: { n: 5 } }],
+    ["generation_config.candidateCount", { generation_config: { candidateCount: 5 } }],
+    ["Model", { Model: "dear" }],
+    ["extra_body.model", { extra_body: { model: "dear" } }],
+    ["Stream", { Stream: true }],
+    ["callback_url", { callback_url: "https://a.test" }],
+    ["service_tier", { service_tier: "priority" }],
+    ["web_search_options", { web_search_options: {} }],
+    ["tools[1]", { tools: [{ type: "function" }, { type: "web_search" }] }],
+    ["tools[0]", { tools: [{ google_search: {} }] }]
+  ] as const)("may not have %s", (path, fields) => {
+    const decoded = decodeChat({ model: "m", messages: [{ role: "user" }], ...fields })
+    if (Result.isSuccess(decoded)) return assert.fail("it was taken")
+    assert.include(String(decoded.failure), `at ["${path}"]`)
+  })
+
+  it.each([
+    { best_of: 1, service_tier: "auto", async: false, web_search_options: null },
+    { tools: [{ type: "function", function: { name: "n", parameters: { n: 5, model: "x" } } }] },
+    { tools: [{ type: "custom", custom: { name: "best_of" } }] },
+    { metadata: { n: 5, model: "x" }, response_format: { json_schema: { stream: true } } },
+    { options: { model: "a name of something else" } }
+  ])("may have %j", (fields) => {
+    decodeOrThrow({ model: "m", messages: [{ role: "user" }], ...fields })
   })
 })
 

@@ -233,8 +233,12 @@ describe("the body", () => {
     assert.throws(() => decode({ prompt: "a cat" }), `["model"]`)
   })
 
-  it("may hold fields nobody knows, which are ignored", () => {
-    assert.deepStrictEqual(normalise({ prompt: "a cat", seed: 7 }), normalise({ prompt: "a cat" }))
+  it("may hold a user and notes, which order nothing", () => {
+    const labels = { user: "--duration 15", metadata: { duration: 15, resolution: "4K" } }
+    assert.deepStrictEqual(
+      normalise({ prompt: "a cat", ...labels }),
+      normalise({ prompt: "a cat" })
+    )
   })
 })
 

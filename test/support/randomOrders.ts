@@ -95,11 +95,11 @@ const blockOf = (dice: Dice): object => {
     ...(frame ? { role: dice.pick(["first_frame", "last_frame"]) } : {}),
     ...(!frame && dice.chance(60) ? { role } : {}),
     [`${kind}_url`]: dice.chance(30) ? urlOf(dice, kind) : { url: urlOf(dice, kind) },
-    ...(dice.chance(20) ? { duration: 15, seconds: 15 } : {})
+    ...(dice.chance(5) ? { duration: 15, seconds: 15 } : {})
   }
 }
 
-/** Fields that some vendor reads and that no client of ours can order by. */
+/** Fields that some vendor reads and that no client of ours can order by; an order with one is refused. */
 const foreign: readonly [readonly [string, unknown], ...ReadonlyArray<readonly [string, unknown]>] =
   [
     ["frames", 361],
@@ -167,7 +167,9 @@ export const randomVideoBody = (dice: Dice, model: string): string => {
       ]),
       ...sometimes(20, "ratio", () => dice.pick(["16:9", "9:16", "1:1", "4:3", "3:4", null])),
       ...sometimes(20, "generate_audio", () => dice.pick([true, false, null])),
-      ...[1, 2, 3].flatMap(() => (dice.chance(40) ? [dice.pick(foreign)] : []))
+      ...sometimes(20, "user", () => textOf(dice)),
+      ...sometimes(20, "metadata", () => Object.fromEntries([dice.pick(foreign)])),
+      ...(dice.chance(10) ? [dice.pick(foreign)] : [])
     ])
   )
 }

@@ -1,0 +1,119 @@
+/** How much text a request has in it, beside its media, told from its JSON. */
+
+/** Content parts that carry a file have it under one of these. */
+const mediaFields: ReadonlySet<string> = new Set([
+  "image_url",
+  "video_url",
+  "audio_url",
+  "file_url",
+  "input_image",
+  "input_video",
+  "input_audio",
+  "input_file",
+  "image",
+  "video",
+  "audio",
+  "file"
+])
+
+/** Kinds of content parts, which are no text. */
+const partTypes: ReadonlySet<unknown> = new Set([...mediaFields, "text", "input_text", "refusal"])
+
+/** Names inside a medium that say nothing to a model. */
+const mediumFields: ReadonlySet<string> = new Set([
+  "url",
+  "data",
+  "format",
+  "detail",
+  "filename",
+  "file_data",
+  "file_id",
+  "mime_type",
+  "media_type"
+])
+
+export interface TextSize {
+  /** Of text, in UTF-8. */
+  readonly bytes: number
+  readonly media: number
+}
+
+/** Of `[]` and `{}`. */
+const EMPTY_BYTES = 2
+
+export const bytesOf = (text: string): number => Buffer.byteLength(text, "utf8")
+
+const sum = <A>(values: ReadonlyArray<A>, sizeOf: (value: A) => number): number =>
+  values.reduce((total, value) => total + sizeOf(value), 0)
+
+/** Bytes of the fields of an object with their names, but for those that `skipped` says. */
+export const fieldBytes = (
+  fields: object,
+  skipped: (name: string, value: unknown) => boolean = () => false
+): number =>
+  sum(Object.entries(fields), ([name, value]) =>
+    skipped(name, value) ? 0 : bytesOf(name) + bytesIn(value)
+  )
+
+/** Bytes of all texts in a value, of the names of its fields, and of its numbers and the like. */
+export const bytesIn = (value: unknown): number => {
+  if (typeof value === "string") return bytesOf(value)
+  if (typeof value !== "object" || value === null) return String(value).length
+  const inner = Array.isArray(value) ? sum(value, bytesIn) : fieldBytes(value)
+  return Math.max(inner, EMPTY_BYTES)
+}
+/** What a vendor may read as a document of text, an SVG too, is none of these. */
+const dataUrl = /^data:(?:image\/(?!svg)|audio\/|video\/|application\/pdf)[^,]{0,200};base64,/i
+const webAddress = /^https?:\/\/\S+$/i
+/** Longer ones are more text than address. */
+const MAX_ADDRESS_BYTES = 2048
+const base64 = /^[\w+/-]+={0,2}$/
+/** How files begin in base64: PNG, JPEG, GIF, RIFF, MP4, WebM, Ogg, FLAC, MP3 and PDF. */
+const knownFile =
+  /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|AAAA..Z0eXB|GkXfo|T2dnUw|ZkxhQw|SUQz|JVBERi0)/
+
+/** True for the bytes of an image, sound, film or PDF, which are no text. `trusted` needs no known beginning. */
+const isFile = (text: string, trusted: boolean): boolean => {
+  const [header = ""] = dataUrl.exec(text) ?? []
+  return (
+    (header !== "" || trusted || knownFile.test(text)) && base64.test(text.slice(header.length))
+  )
+}
+
+/** The media under one field, at least one, and the text that stands with them. */
+const mediumSize = (value: unknown, trusted: boolean): TextSize => {
+  if (typeof value === "string") {
+    if (isFile(value, trusted)) return { bytes: 0, media: 1 }
+    return webAddress.test(value)
+      ? { bytes: Math.max(0, bytesOf(value) - MAX_ADDRESS_BYTES), media: 1 }
+      : { bytes: bytesOf(value), media: 0 }
+  }
+  if (typeof value !== "object" || value === null) return { bytes: bytesIn(value), media: 0 }
+  if (Object.keys(value).length === 0) return { bytes: EMPTY_BYTES, media: 0 }
+  return Object.entries(value).reduce<TextSize>(
+    (total, [name, inner]) => {
+      const size = mediumSize(inner, trusted && (name === "data" || Array.isArray(value)))
+      const isNamed = !Array.isArray(value) && !mediumFields.has(name)
+      return {
+        bytes: total.bytes + size.bytes + (isNamed ? bytesOf(name) : 0),
+        media: total.media + size.media
+      }
+    },
+    { bytes: 0, media: 0 }
+  )
+}
+
+/** A content part: its text, its media, each of them, and what stands beside them. */
+export const partSize = (part: object): TextSize =>
+  Object.entries(part).reduce<TextSize>(
+    ({ bytes, media }, [name, value]) => {
+      if (mediaFields.has(name) && value !== null) {
+        const size = mediumSize(value, name === "input_audio")
+        return { bytes: bytes + size.bytes, media: media + Math.max(1, size.media) }
+      }
+      const isNamed = name !== "text" && name !== "type"
+      const own = name === "type" && partTypes.has(value) ? 0 : bytesIn(value)
+      return { bytes: bytes + own + (isNamed ? bytesOf(name) : 0), media }
+    },
+    { bytes: 0, media: 0 }
+  )
