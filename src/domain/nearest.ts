@@ -58,11 +58,15 @@ const editsBetween = (left: string, right: string, most: number): number => {
 }
 
 /** The name that is spelled most like it, without case; null where none is near. */
-export const nearestName = (wished: string, names: Iterable<string>): string | null => {
+export const nearestName = (
+  wished: string,
+  names: Iterable<string>,
+  maxEdits = MAX_EDITS
+): string | null => {
   if (wished.length > MAX_LENGTH) return null
   const word = wished.toLowerCase()
   let nearest: string | null = null
-  let most = Math.min(MAX_EDITS, Math.floor(word.length / LETTERS_PER_EDIT))
+  let most = Math.min(maxEdits, Math.floor(word.length / LETTERS_PER_EDIT))
   let compared = 0
   for (const name of names) {
     if (Math.abs(name.length - word.length) > most) continue

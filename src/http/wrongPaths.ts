@@ -11,6 +11,8 @@ interface Asked {
 const MAX_QUOTED_PATH = 200
 /** Longer paths are not compared with others. */
 const MAX_COMPARED_PATH = 100
+/** Paths are alike by their first parts, so few letters tell them apart. */
+const MAX_EDITS = 2
 
 const VIDEO_ORDERS = "/v1/videos/generations"
 const VIDEO_TASK = "/v1/videos/:task_id"
@@ -89,7 +91,7 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
   for (const path of candidates) {
     for (const some of [serving, routes]) {
       const byPath = new Map(some.map((route) => [filledIn(route, path), route]))
-      const near = byPath.get(nearestName(path, byPath.keys()) ?? "")
+      const near = byPath.get(nearestName(path, byPath.keys(), MAX_EDITS) ?? "")
       if (near !== undefined) return [near]
     }
   }
