@@ -3,7 +3,8 @@ import { Predicate, Schema } from "effect"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { errorText } from "./errorText.ts"
-import { brokenAnswer, refusal, unusable, type VendorAnswer } from "./vendorHttp.ts"
+import type { VendorAnswer } from "./vendorAnswer.ts"
+import { brokenAnswer, refusal, unusable } from "./vendorFailures.ts"
 
 const words: Readonly<Record<string, number>> = {
   Arrearage: 402,

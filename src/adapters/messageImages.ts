@@ -10,7 +10,9 @@ import { emptyAnswer, failedJob, flatFailure } from "./flatErrors.ts"
 import type { VendorLimits } from "./limits.ts"
 import { noteSurplus } from "./standardImages.ts"
 import type { VendorWire } from "./VendorWire.ts"
-import { brokenAnswer, refusal, send, timedOut, type VendorAnswer } from "./vendorHttp.ts"
+import type { VendorAnswer } from "./vendorAnswer.ts"
+import { brokenAnswer, refusal, timedOut } from "./vendorFailures.ts"
+import { send } from "./vendorHttp.ts"
 import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas

@@ -18,16 +18,9 @@ import { VendorLimits } from "./limits.ts"
 import { standardUrl } from "./standardUrl.ts"
 import { chatUsage, embeddingUsage } from "./usage.ts"
 import { VendorWire } from "./VendorWire.ts"
-import {
-  boundsOf,
-  brokenAnswer,
-  parseBody,
-  refusal,
-  type SendOptions,
-  send,
-  unusable,
-  type VendorAnswer
-} from "./vendorHttp.ts"
+import { boundsOf, parseBody, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
+import { brokenAnswer, refusal, unusable } from "./vendorFailures.ts"
+import { send } from "./vendorHttp.ts"
 import { bearer, post } from "./vendorRequest.ts"
 import { sendForEvents } from "./vendorStream.ts"
 

@@ -7,13 +7,8 @@ import { surplusImages } from "../services/metrics.ts"
 import type { ChannelAccount, ImageResult } from "../services/ProtocolAdapter.ts"
 import { messageOf, saysError } from "./errorText.ts"
 import { markedBytes } from "./longTexts.ts"
-import {
-  decodedWhole,
-  refusal,
-  type SendOptions,
-  unusable,
-  type VendorAnswer
-} from "./vendorHttp.ts"
+import { decodedWhole, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
+import { refusal, unusable } from "./vendorFailures.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

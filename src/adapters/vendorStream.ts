@@ -5,15 +5,9 @@ import { asVendorTime } from "../services/VendorTime.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
 import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"
-import {
-  headOf,
-  lostOnTheWay,
-  type SendOptions,
-  timedOut,
-  tooLarge,
-  type VendorAnswer,
-  wholeAnswer
-} from "./vendorHttp.ts"
+import { headOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
+import { timedOut, tooLarge } from "./vendorFailures.ts"
+import { lostOnTheWay, wholeAnswer } from "./vendorHttp.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
 /** Of a stream the body is only how much came: nothing of what it said, and no digest. */

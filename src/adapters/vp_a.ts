@@ -10,7 +10,8 @@ import {
 } from "./contentTask.ts"
 import { VendorLimits } from "./limits.ts"
 import { VendorWire } from "./VendorWire.ts"
-import { brokenAnswer, send, unusable } from "./vendorHttp.ts"
+import { brokenAnswer, unusable } from "./vendorFailures.ts"
+import { send } from "./vendorHttp.ts"
 import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas

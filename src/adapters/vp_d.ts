@@ -15,7 +15,9 @@ import { inTheWorks } from "./inTheWorks.ts"
 import { VendorLimits } from "./limits.ts"
 import { scrubText } from "./scrub.ts"
 import { VendorWire } from "./VendorWire.ts"
-import { brokenAnswer, refusal, send, type VendorAnswer } from "./vendorHttp.ts"
+import type { VendorAnswer } from "./vendorAnswer.ts"
+import { brokenAnswer, refusal } from "./vendorFailures.ts"
+import { send } from "./vendorHttp.ts"
 import { bearer, get, post } from "./vendorRequest.ts"
 
 // Wire schemas

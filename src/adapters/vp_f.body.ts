@@ -6,7 +6,7 @@ import { Result } from "effect"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import { textOf, type VideoBlock } from "../domain/VideoRequest.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
-import { refusedUnsent } from "./vendorHttp.ts"
+import { refusedUnsent } from "./vendorFailures.ts"
 
 type Kind = "text" | "image" | "reference"
 

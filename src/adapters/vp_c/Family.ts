@@ -2,7 +2,7 @@ import type { Result } from "effect"
 import type { VendorFailure, VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { VideoExtras } from "../../domain/VideoRequest.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
-import type { VendorAnswer } from "../vendorHttp.ts"
+import type { VendorAnswer } from "../vendorAnswer.ts"
 
 export interface Submit {
   /** Below the family's segment, starting with a slash. */

@@ -9,7 +9,7 @@ import {
   toTaskStatus
 } from "../contentTask.ts"
 import { flatFailure } from "../flatErrors.ts"
-import { brokenAnswer } from "../vendorHttp.ts"
+import { brokenAnswer } from "../vendorFailures.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas

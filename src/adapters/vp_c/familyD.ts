@@ -7,7 +7,8 @@ import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter
 import { flatFailure } from "../flatErrors.ts"
 import { inTheWorks } from "../inTheWorks.ts"
 import { scrubText } from "../scrub.ts"
-import { brokenAnswer, refusedUnsent, type VendorAnswer } from "../vendorHttp.ts"
+import type { VendorAnswer } from "../vendorAnswer.ts"
+import { brokenAnswer, refusedUnsent } from "../vendorFailures.ts"
 import { isEnvelope, refused } from "../vp_d.ts"
 import type { Family } from "./Family.ts"
 
