@@ -194,15 +194,16 @@ const isDelivered = (round: Round, { plan, mark }: Case): boolean => {
   )
 }
 
-/** What an answer of success says in an error is its explanation as far as it is this short. */
+/** What an answer of success says in an error is its explanation where it is short and leads nowhere. */
 const MAX_WORDS = 300
+const address = /https?:|data:/i
 
-const freeRule = ({ answer, kind }: Plan, { answers }: Round): Rule | null => {
+const freeRule = ({ answer }: Plan, { answers }: Round): Rule | null => {
   const isTold = answer.shape === "message" || answer.ending === "error with words"
   if (answer.status < 300) {
-    const isText = kind === "chat" || kind === "embedding"
-    const isShort = answers.every((one) => (errorOf(one)?.message ?? "").length <= MAX_WORDS)
-    if (isTold && isText && isShort) return null
+    const words = answers.map((one) => errorOf(one)?.message ?? "")
+    if (isTold && words.every((said) => said.length <= MAX_WORDS && !address.test(said)))
+      return null
     return isTold ? "free product in an error's words" : "free product"
   }
   // Words of a refusal are the vendor's to choose, and cannot be told from a product.

@@ -154,12 +154,12 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
           assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
           for (let count = 0; count < REFUSALS; count++) {
             const leaving = yield* Effect.forkChild(rawRequest(gateway.url, [part]))
-            yield* Effect.repeat(gateway.call("/metrics"), {
+            yield* Effect.repeat(gateway.metrics, {
               // Beside the one that asks for it.
               until: ({ text }) => text.includes("\ngateway_http_requests_in_flight 2\n")
             }).pipe(Effect.timeout("10 seconds"))
             yield* Fiber.interrupt(leaving)
-            yield* Effect.repeat(gateway.call("/metrics"), {
+            yield* Effect.repeat(gateway.metrics, {
               until: ({ text }) => text.includes("\ngateway_http_requests_in_flight 1\n")
             }).pipe(Effect.timeout("10 seconds"))
           }

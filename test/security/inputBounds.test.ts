@@ -49,13 +49,13 @@ const strange: ReadonlyArray<readonly [name: string, path: string, body: string,
     [
       "65 levels in a field that is ignored",
       "videos",
-      `{"model":"film-1","prompt":"x","y":${nested(64)}}`,
+      `{"model":"film-1","prompt":"x","metadata":{"a":${nested(63)}}}`,
       400
     ],
     [
       "64 levels in a field that is ignored",
       "videos",
-      `{"model":"film-1","prompt":"x","y":${nested(63)}}`,
+      `{"model":"film-1","prompt":"x","metadata":{"a":${nested(62)}}}`,
       200
     ],
     [
@@ -72,13 +72,13 @@ const strange: ReadonlyArray<readonly [name: string, path: string, body: string,
     [
       "an own __proto__ beside all else",
       "images",
-      '{"model":"paint-1","prompt":"x","__proto__":{"n":9}}',
+      '{"model":"paint-1","prompt":"x","__proto__":{"seed":9}}',
       200
     ],
     [
       "an own constructor",
       "images",
-      '{"model":"paint-1","prompt":"x","constructor":{"prototype":{"n":9}}}',
+      '{"model":"paint-1","prompt":"x","constructor":{"prototype":{"seed":9}}}',
       200
     ],
     ["1e400 seconds", "videos", '{"model":"film-1","prompt":"x","duration":1e400}', 400],

@@ -38,7 +38,7 @@ const badKey: Said = {
   headers: { "www-authenticate": 'Bearer realm="media-gateway"' }
 }
 const badShape: Said = {
-  message: "duration: Expected a whole number of seconds, or null",
+  message: "duration: Expected a whole number of seconds, without quotes, or null",
   param: "duration"
 }
 const noModel: Said = {

@@ -169,7 +169,7 @@ const bodies = [
     "a length that is no number",
     video({ duration: "8" }),
     "duration",
-    "Expected a whole number of seconds, or null"
+    "Expected a whole number of seconds, without quotes, or null"
   ),
   invalid(
     "half a second",
@@ -226,7 +226,7 @@ const bodies = [
     "a fault in an order to quote",
     quote({ duration: "8" }),
     "duration",
-    "Expected a whole number of seconds, or null"
+    "Expected a whole number of seconds, without quotes, or null"
   ),
   invalid(
     "a modality that is none",
