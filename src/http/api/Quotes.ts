@@ -21,7 +21,7 @@ import { SignedAmount } from "./shared.ts"
  * The body of an ordering route: the model's modality decides of which, and the handler decodes it as
  * that route does.
  */
-const QuoteBody = Schema.StructWithRest(
+export const QuoteBody = Schema.StructWithRest(
   Schema.Struct({
     model: Schema.NonEmptyString.annotate({
       description: "The model; its modality decides how the rest is read",
@@ -223,7 +223,7 @@ export class QuotesGroup extends HttpApiGroup.make("quotes")
       ]
     })
       .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
-      .annotate(BodyLimit, "media")
+      .annotate(BodyLimit, "texts")
       .annotateMerge(
         operation(
           "Quote an order",

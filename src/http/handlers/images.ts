@@ -1,12 +1,16 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { ImageBody } from "../../domain/ImageRequest.ts"
+import { ImageBody } from "../../domain/ImageRequest.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Images } from "../../services/Images.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
+import { RequestJson } from "../api/RequestRules.ts"
+import { decodeBody } from "../requestRules.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors, answerOf, responseOf } from "./respond.ts"
+
+const asImages = decodeBody(ImageBody)
 
 /** How image requests are answered, whichever way they come. */
 export const makeImageAnswers = Effect.gen(function* () {
@@ -37,11 +41,13 @@ export const layerImagesHandlers = HttpApiBuilder.group(
   "images",
   Effect.fn(function* (handlers) {
     const { generate } = yield* makeImageAnswers
-    return handlers.handleAll({
-      generate: Effect.fnUntraced(function* ({ headers, payload }) {
+    return handlers.handleRaw(
+      "generate",
+      Effect.fnUntraced(function* ({ headers }) {
         const caller = yield* CurrentCaller
-        return responseOf(yield* generate(caller, headers["idempotency-key"], payload))
+        const body = yield* asImages(yield* yield* RequestJson)
+        return responseOf(yield* generate(caller, headers["idempotency-key"], body))
       }, answerErrors)
-    })
+    )
   })
 )
