@@ -94,7 +94,8 @@ export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
 export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S
 ): ((body: unknown) => Effect.Effect<S["Type"], InvalidRequest>) => {
-  const decode = Schema.decodeUnknownResult(Schema.toCodecJson(schema))
+  // What the contract's own decoder is made of, so that both say the same of a bad body.
+  const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(schema)]))
   return (body) =>
     Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
 }
