@@ -1,10 +1,10 @@
 /**
  * The longest pauses of a gateway's event loop: sends it one body of every large and bad kind after the
  * other, with and without an `Idempotency-Key`, while another organisation orders images. Ends with 1
- * when the loop stood still for longer than it may, a body had another end than it should, or an
- * image was not made.
+ * when the loop stood still or worked for longer than it may, a body had another end than it should,
+ * or an image was not made. Beside other programs the loop stands still for longer than it works.
  *
- *   npm run pauses -- --max-millis 250 --mebibytes 63
+ *   npm run pauses -- --max-millis 250 --max-work-millis 100 --mebibytes 63
  */
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -21,10 +21,12 @@ import { startVendor } from "./bench/vendorControl.ts"
 const { values } = parseArgs({
   options: {
     "max-millis": { type: "string", default: "250" },
+    "max-work-millis": { type: "string", default: "100" },
     mebibytes: { type: "string", default: "63" }
   }
 })
 const maxMillis = Number(values["max-millis"])
+const maxWorkMillis = Number(values["max-work-millis"])
 const mebibytes = Number(values.mebibytes)
 
 /** Tells the longest time between two turns since it was asked last, and the longest work of one. */
@@ -129,7 +131,7 @@ const program = Effect.gen(function* () {
   // What is compiled and read at first is not what is measured.
   for (let round = 0; round < 200; round++) yield* image
 
-  let longest = 0
+  const longest = { still: 0, work: 0 }
   const failures: Array<string> = []
   for (const body of largeBodies(mebibytes)) {
     const orders = body.path === "/v1/quotes" ? [""] : ["", "with a key"]
@@ -149,7 +151,8 @@ const program = Effect.gen(function* () {
       const { status, text } = yield* send(body, sender, key)
       const { millis, work } = yield* pause
       yield* Fiber.interrupt(meanwhile)
-      longest = Math.max(longest, millis)
+      longest.still = Math.max(longest.still, millis)
+      longest.work = Math.max(longest.work, work)
       const end = endOf(status, text)
       if (end !== body.refused) failures.push(`${body.what}: ${status} ${text.slice(0, 200)}`)
       yield* Console.log(
@@ -163,9 +166,13 @@ const program = Effect.gen(function* () {
       )
     }
   }
-  yield* Console.log(`The longest pause was ${longest} ms; ${maxMillis} ms are allowed.`)
+  yield* Console.log(
+    `The longest pause was ${longest.still} ms of ${maxMillis} ms that are allowed, ` +
+      `the longest work of one turn ${longest.work} ms of ${maxWorkMillis} ms.`
+  )
   for (const failure of failures) yield* Console.error(failure)
-  if (longest > maxMillis || failures.length > 0) process.exitCode = 1
+  if (longest.still > maxMillis || longest.work > maxWorkMillis) process.exitCode = 1
+  if (failures.length > 0) process.exitCode = 1
 }).pipe(Effect.scoped)
 
 NodeRuntime.runMain(program)

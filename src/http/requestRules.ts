@@ -100,6 +100,12 @@ export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: n
     Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
 }
 
+/** What the body of the request says, decoded; others have their turn before it is worked on. */
+export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
+  const decode = decodeBody(schema)
+  return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode), Effect.tap(Effect.yieldNow))
+}
+
 /** Without its parameters. Decoders are found by these very types, so that no others may pass. */
 const mediaType = (contentType: string): string =>
   contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""

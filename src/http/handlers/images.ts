@@ -5,12 +5,11 @@ import type { Caller } from "../../services/Access.ts"
 import { Images } from "../../services/Images.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
-import { RequestJson } from "../api/RequestRules.ts"
-import { decodeBody } from "../requestRules.ts"
+import { bodyOf } from "../requestRules.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors, answerOf, responseOf } from "./respond.ts"
 
-const asImages = decodeBody(ImageBody)
+const asImages = bodyOf(ImageBody)
 
 /** How image requests are answered, whichever way they come. */
 export const makeImageAnswers = Effect.gen(function* () {
@@ -45,7 +44,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
       "generate",
       Effect.fnUntraced(function* ({ headers }) {
         const caller = yield* CurrentCaller
-        const body = yield* asImages(yield* yield* RequestJson)
+        const body = yield* asImages
         return responseOf(yield* generate(caller, headers["idempotency-key"], body))
       }, answerErrors)
     )

@@ -9,12 +9,11 @@ import { Settings } from "../../services/Settings.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import { QuoteBody } from "../api/Quotes.ts"
-import { RequestJson } from "../api/RequestRules.ts"
-import { decodeBody } from "../requestRules.ts"
+import { bodyOf, decodeBody } from "../requestRules.ts"
 import { quoteView } from "./quoteView.ts"
 import { answerErrors } from "./respond.ts"
 
-const asQuote = decodeBody(QuoteBody)
+const asQuote = bodyOf(QuoteBody)
 const asVideo = decodeBody(VideoBody)
 const asImages = decodeBody(ImageBody)
 const asChat = decodeBody(ChatBody)
@@ -45,7 +44,7 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
       "quote",
       Effect.fn("quotes.quote")(function* () {
         const caller = yield* CurrentCaller
-        const payload = yield* asQuote(yield* yield* RequestJson)
+        const payload = yield* asQuote
         const modality = yield* quotes.modality(caller, payload.model)
         const quoted = yield* ask(caller, modality, payload)
         return quoteView({ model: payload.model, modality, currency }, quoted)

@@ -8,14 +8,13 @@ import type { KeyAlreadyUsed, Recalled } from "../../services/Repeats.ts"
 import { type TextRefusal, Texts } from "../../services/Texts.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
-import { RequestJson } from "../api/RequestRules.ts"
-import { decodeBody } from "../requestRules.ts"
+import { bodyOf } from "../requestRules.ts"
 import { EventAnswer, eventHeaders, eventsUnlessCut } from "./eventAnswer.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { type Answer, answerErrors, answerOf, responseOf } from "./respond.ts"
 
-const asChat = decodeBody(ChatBody)
-const asEmbeddings = decodeBody(EmbeddingBody)
+const asChat = bodyOf(ChatBody)
+const asEmbeddings = bodyOf(EmbeddingBody)
 
 const replay = (recalled: Recalled) =>
   recalled._tag === "Text" ? Effect.succeed(answerOf(recalled.result)) : otherKind(recalled)
@@ -67,7 +66,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
         "chat",
         Effect.fnUntraced(function* ({ headers }) {
           const caller = yield* CurrentCaller
-          const body = yield* asChat(yield* yield* RequestJson)
+          const body = yield* asChat
           const answer = yield* chat(caller, headers["idempotency-key"], body)
           return answer instanceof EventAnswer ? yield* eventStream(answer) : responseOf(answer)
         }, answerErrors)
@@ -76,7 +75,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
         "embed",
         Effect.fnUntraced(function* ({ headers }) {
           const caller = yield* CurrentCaller
-          const body = yield* asEmbeddings(yield* yield* RequestJson)
+          const body = yield* asEmbeddings
           return responseOf(yield* embed(caller, headers["idempotency-key"], body))
         }, answerErrors)
       )

@@ -15,15 +15,14 @@ import { VideoSettlement } from "../../services/VideoSettlement.ts"
 import { type VideoRefusal, VideoTasks } from "../../services/VideoTasks.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
-import { RequestJson } from "../api/RequestRules.ts"
 import type { VideoTaskView } from "../api/Videos.ts"
-import { decodeBody } from "../requestRules.ts"
+import { bodyOf } from "../requestRules.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors } from "./respond.ts"
 import { makeTaskEvents } from "./taskEvents.ts"
 import { taskView } from "./views.ts"
 
-const asVideo = decodeBody(VideoBody)
+const asVideo = bodyOf(VideoBody)
 
 /** What the contract would encode as it stands. */
 const answer = (view: typeof VideoTaskView.Type, headers: Readonly<Record<string, string>> = {}) =>
@@ -115,7 +114,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       "create",
       Effect.fn("videos.create")(function* ({ headers }) {
         const caller = yield* CurrentCaller
-        const body = yield* asVideo(yield* yield* RequestJson)
+        const body = yield* asVideo
         return yield* answers.create(caller, headers["idempotency-key"], body)
       }, answerErrors)
     )
