@@ -37,8 +37,14 @@ const noRoom = new Overloaded({
   retryAfterSeconds: 1
 })
 
-export const bodyTooLarge = (limit: number): PayloadTooLarge =>
-  new PayloadTooLarge({ message: `The body of this request may have at most ${limit} bytes` })
+/** Of a body without media: far beyond the texts that any model reads at once. */
+export const MAX_TEXTS_BYTES = 1024 * 1024
+
+export const bodyTooLarge = (limit: number): PayloadTooLarge => {
+  const most = `The body of this request may have at most ${limit} bytes`
+  const hint = "; give addresses in place of inline media"
+  return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
+}
 
 const unreadable = new InvalidRequest({ message: "The body could not be read" })
 

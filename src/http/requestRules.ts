@@ -20,12 +20,10 @@ import {
   RequestJson,
   RequestRules
 } from "./api/RequestRules.ts"
-import { Bodies, type BodyBounds, bodyTooLarge } from "./bodies.ts"
+import { Bodies, type BodyBounds, bodyTooLarge, MAX_TEXTS_BYTES } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 import type { JsonBounds } from "./jsonWalk.ts"
 
-/** Of a body without media: far beyond the texts that any model reads at once. */
-const MAX_TEXTS_BYTES = 1024 * 1024
 /** Faults that an error tells; nobody mends more of them at a time. */
 const MAX_FAULTS = 20
 

@@ -4,6 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { brokenVendor } from "../support/brokenVendor.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { type LargeBody, largeBodies } from "../support/largeBodies.ts"
 import { rawRequest, requestText } from "../support/rawSocket.ts"
@@ -136,17 +137,25 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: textCatalog() })
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const { key } = yield* gateway.customer("100")
+      const vendor = yield* brokenVendor({ body: { choices: [{ message: { content: "x" } }] } })
+      const catalog = textCatalog(vendor.url)(gateway.simulator.url)
+      yield* gateway.admin("/catalog", { method: "PUT", json: catalog })
       const long = (fill: string) => `data:text/plain,${fill.repeat(700_000)}`
-      const images = [long("AB+/"), `${long("\\/")}\\"`, "黄昏".repeat(200_000), "short", "\uE0000"]
-      const json = { model: "paint-1", prompt: "x", user: { images, [long("k").slice(0, 900)]: 1 } }
+      const content = [long("AB+/"), `${long("\\/")}\\"`, "黄昏".repeat(200_000), "x", "\uE0000"]
+      const json = {
+        messages: content.map((text) => ({ role: "user", content: text })),
+        user: { [long("k").slice(0, 2000)]: 1 }
+      }
       // Some clients escape the slashes of base64.
-      const body = JSON.stringify(json).replaceAll("/", "\\/")
-      const answer = yield* gateway.call("/v1/images/generations", { key, body })
+      const body = JSON.stringify({ model: "talk-held", ...json }).replaceAll("/", "\\/")
+      const answer = yield* gateway.call("/v1/chat/completions", { key, body })
       assert.strictEqual(answer.status, 200, answer.text)
-      const again = { key, headers: { "idempotency-key": "same" } }
-      yield* gateway.call("/v1/images/generations", { ...again, body })
-      const replayed = yield* gateway.call("/v1/images/generations", { ...again, json })
-      assert.strictEqual(replayed.headers.get("idempotency-replayed"), "true", replayed.text)
+      const [received] = yield* vendor.requests
+      assert.deepStrictEqual(JSON.parse(received?.body ?? ""), {
+        model: "vendor-talk-held",
+        ...json
+      })
+      assert.match(`${received?.headers["content-length"]}`, /^\d+$/)
     })
   )
 })
