@@ -73,7 +73,12 @@ const WAIT_SHARE = 0.1
 
 const notWanted = new Error("the answer is not wanted any more")
 
-type WrittenBody = string | ReadonlyArray<Buffer> | null
+type WrittenBody = string | Array<Buffer> | null
+
+/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
+function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
+}
 
 const optionsOf = (
   { method, url, headers }: VendorRequest,
@@ -86,7 +91,7 @@ const optionsOf = (
   return {
     ...options,
     headers: { ...headers, "content-length": `${length}` },
-    body: Readable.from(body)
+    body: Readable.from(letGoAsSent(body))
   }
 }
 

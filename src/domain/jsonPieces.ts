@@ -27,10 +27,15 @@ const textLength = (value: unknown): number => {
   return length
 }
 
+/** What JSON may write in another way; base64 has none of it, and is not copied. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const special = /["\\\u0000-\u001f\ud800-\udfff]/
+
 /** The text as JSON, without its quotes. Half a surrogate pair is escaped, so any cut is good. */
 function* textPieces(text: string): Generator<string> {
   for (let from = 0; from < text.length; from += PIECE) {
-    yield JSON.stringify(text.slice(from, from + PIECE)).slice(1, -1)
+    const piece = text.slice(from, from + PIECE)
+    yield special.test(piece) ? JSON.stringify(piece).slice(1, -1) : piece
   }
 }
 

@@ -3,13 +3,14 @@
  * decoded apart, some bytes at a turn of the event loop, and the rest of the body is small.
  */
 import { randomUUID } from "node:crypto"
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { InvalidRequest } from "../domain/Errors.ts"
 import type { LargeMedium } from "./jsonWalk.ts"
 
 /** The bytes of a body, and where its large media are. */
 export interface JsonBytes {
-  readonly pieces: ReadonlyArray<Buffer>
+  /** Emptied when they are decoded, so that they are in memory no longer than what they say. */
+  readonly pieces: Array<Buffer>
   readonly media: ReadonlyArray<LargeMedium>
 }
 
@@ -22,6 +23,9 @@ const MARK = `medium ${randomUUID()} `
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 const BACKSLASH = 0x5c
 
+/** While it is decoded, a large body is in memory more than once. */
+const oneAtATime = Semaphore.makeUnsafe(1)
+
 const notJson = new InvalidRequest({ message: "Expected a valid JSON body" })
 
 const parse = (
@@ -29,6 +33,16 @@ const parse = (
   revive?: (name: string, value: unknown) => unknown
 ): Effect.Effect<unknown, InvalidRequest> =>
   Effect.try({ try: (): unknown => JSON.parse(text, revive), catch: () => notJson })
+
+/** What JSON must look at in a text; base64 has none of it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const special = /[\\\u0000-\u001f]/
+
+/** What a part of a medium says, between the quotes. */
+const mediumOf = (bytes: Buffer): Effect.Effect<unknown, InvalidRequest> => {
+  const text = bytes.toString("latin1")
+  return special.test(text) ? parse(`"${text}"`) : Effect.succeed(text)
+}
 
 /** Without the mark some clients begin with, which says that this is UTF-8. */
 export const textOf = (pieces: ReadonlyArray<Buffer>): string => {
@@ -43,7 +57,7 @@ const cutMedia = ({ pieces, media }: JsonBytes) => {
   const cut = media.map((): Array<Buffer> => [])
   let index = 0
   let start = 0
-  for (const piece of pieces) {
+  for (const piece of pieces.splice(0)) {
     const end = start + piece.length
     let at = start
     while (at < end) {
@@ -82,12 +96,12 @@ const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
       if (taken < TURN_BYTES) continue
       const bytes = Buffer.concat(waiting)
       const border = lastBorder(bytes)
-      parts.push(yield* parse(`"${bytes.toString("latin1", 0, border)}"`))
+      parts.push(yield* mediumOf(bytes.subarray(0, border)))
       waiting = [bytes.subarray(border)]
       taken = 0
       yield* Effect.yieldNow
     }
-    parts.push(yield* parse(`"${Buffer.concat(waiting).toString("latin1")}"`))
+    parts.push(yield* mediumOf(Buffer.concat(waiting)))
     media.push(parts.length === 1 ? parts[0] : parts.join(""))
     if (parts.length > 1) yield* Effect.yieldNow
   }
@@ -106,6 +120,6 @@ export const parseJson = (body: JsonBytes): Effect.Effect<unknown, InvalidReques
   const parsed =
     bytes <= TURN_BYTES || media.length === 0
       ? Effect.suspend(() => parse(textOf(pieces)))
-      : parseLarge(body)
+      : oneAtATime.withPermit(parseLarge(body))
   return bytes <= SHORT_BYTES ? parsed : Effect.tap(parsed, Effect.yieldNow)
 }
