@@ -168,6 +168,20 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
       })
     )
 
+    it.effect("is told no more than its first 20 faults", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const json = { channels: [], models: times(500, { id: 7 }), mounts: [] }
+        const answer = yield* gateway.admin("/catalog", { method: "PUT", json })
+        assert.strictEqual(answer.status, 400)
+        const Faults = Schema.Struct({
+          error: Schema.Struct({ faults: Schema.Array(Schema.Unknown) })
+        })
+        const { error } = yield* Schema.decodeUnknownEffect(Faults)(answer.body)
+        assert.strictEqual(error.faults.length, 20)
+      })
+    )
+
     it.effect("may have as many blocks and images, and as long a text, as the bounds say", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

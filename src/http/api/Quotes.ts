@@ -31,7 +31,8 @@ export const QuoteBody = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 ).annotate({
   description:
-    "The body of a video, image, chat or embeddings order, exactly as it would be sent to order it"
+    "The body of a video, image, chat or embeddings order, as it would be sent to order it; at most " +
+    "1 MiB, with addresses in place of inline media"
 })
 
 const Affordable = Schema.Struct({
