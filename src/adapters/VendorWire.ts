@@ -4,8 +4,10 @@
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
+import { Readable } from "node:stream"
 import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher, interceptors } from "undici"
+import { jsonPieces } from "../domain/jsonPieces.ts"
 import { isLinkLocal } from "../domain/linkLocal.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
@@ -74,15 +76,40 @@ const WAIT_SHARE = 0.1
 
 const notWanted = new Error("the answer is not wanted any more")
 
-const optionsOf = ({ method, url, headers, body }: VendorRequest): Dispatcher.DispatchOptions => {
+type WrittenBody = string | Array<Buffer> | null
+
+/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
+function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
+}
+
+const optionsOf = (
+  { method, url, headers }: VendorRequest,
+  body: WrittenBody
+): Dispatcher.DispatchOptions => {
   const { origin, pathname, search } = new URL(url)
+  const options = { origin, path: `${pathname}${search}`, method, headers }
+  if (body === null || typeof body === "string") return { ...options, body }
+  const length = body.reduce((sum, piece) => sum + piece.length, 0)
   return {
-    origin,
-    path: `${pathname}${search}`,
-    method,
-    headers,
-    body: body === null ? null : JSON.stringify(body)
+    ...options,
+    headers: { ...headers, "content-length": `${length}` },
+    body: Readable.from(letGoAsSent(body))
   }
+}
+
+/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
+const written = ({ body }: VendorRequest): Effect.Effect<WrittenBody> => {
+  const json = body === null ? null : jsonPieces(body)
+  if (json === null || typeof json === "string") return Effect.succeed(json)
+  return Effect.gen(function* () {
+    const pieces: Array<Buffer> = []
+    for (const piece of json) {
+      pieces.push(Buffer.from(piece))
+      yield* Effect.yieldNow
+    }
+    return pieces
+  })
 }
 
 /** Of the whole answer as far as its head tells; more than `maxBytes` are never read. */
@@ -117,62 +144,64 @@ const callbackWithin = <A, E>(
 const makeExchange =
   (agent: Dispatcher, largeAnswers: LargeAnswers): VendorWire["Service"]["exchange"] =>
   (request, { timeout, maxBytes }) =>
-    callbackWithin<WireAnswer, WireFault>(timeout, (resume) => {
-      let running: Dispatcher.DispatchController | null = null
-      let isWanted = true
-      let head: WireHead = { status: 0, headers: {} }
-      const chunks: Array<Uint8Array> = []
-      let length = 0
-      let large: LargeAnswer | null = null
-      const sentAt = performance.now()
-      const fail = (cause: unknown) => {
-        large?.leave()
-        resume(Effect.fail(new WireFault({ cause })))
-      }
-      try {
-        agent.dispatch(optionsOf(request), {
-          onRequestStart: (controller) => {
-            running = controller
-            // It may have been given up while it waited for a connection.
-            if (!isWanted) controller.abort(notWanted)
-          },
-          onResponseStart: (_, status, headers) => {
-            head = { status, headers }
-          },
-          onResponseData: (controller, chunk) => {
-            length += chunk.byteLength
-            if (length > maxBytes) {
-              large?.leave()
-              resume(Effect.succeed({ ...head, chunks, whole: false }))
-              controller.abort(notWanted)
-              return
-            }
-            chunks.push(chunk)
-            if (large !== null) large.reach(length)
-            else if (length > LARGE_BYTES) {
-              // What it has waited for its vendor is not to be lost because it waits for others.
-              const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
-              const expected = expectedBytes(head, maxBytes)
-              large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
-              if (!large.isReading) controller.pause()
-            }
-          },
-          onResponseEnd: () => {
-            large?.end()
-            const letGo = large === null ? {} : { letGo: large.leave }
-            resume(Effect.succeed({ ...head, chunks, whole: true, ...letGo }))
-          },
-          onResponseError: (_, error) => fail(error)
+    Effect.flatMap(written(request), (body) =>
+      callbackWithin<WireAnswer, WireFault>(timeout, (resume) => {
+        let running: Dispatcher.DispatchController | null = null
+        let isWanted = true
+        let head: WireHead = { status: 0, headers: {} }
+        const chunks: Array<Uint8Array> = []
+        let length = 0
+        let large: LargeAnswer | null = null
+        const sentAt = performance.now()
+        const fail = (cause: unknown) => {
+          large?.leave()
+          resume(Effect.fail(new WireFault({ cause })))
+        }
+        try {
+          agent.dispatch(optionsOf(request, body), {
+            onRequestStart: (controller) => {
+              running = controller
+              // It may have been given up while it waited for a connection.
+              if (!isWanted) controller.abort(notWanted)
+            },
+            onResponseStart: (_, status, headers) => {
+              head = { status, headers }
+            },
+            onResponseData: (controller, chunk) => {
+              length += chunk.byteLength
+              if (length > maxBytes) {
+                large?.leave()
+                resume(Effect.succeed({ ...head, chunks, whole: false }))
+                controller.abort(notWanted)
+                return
+              }
+              chunks.push(chunk)
+              if (large !== null) large.reach(length)
+              else if (length > LARGE_BYTES) {
+                // What it has waited for its vendor is not to be lost because it waits for others.
+                const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
+                const expected = expectedBytes(head, maxBytes)
+                large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
+                if (!large.isReading) controller.pause()
+              }
+            },
+            onResponseEnd: () => {
+              large?.end()
+              const letGo = large === null ? {} : { letGo: large.leave }
+              resume(Effect.succeed({ ...head, chunks, whole: true, ...letGo }))
+            },
+            onResponseError: (_, error) => fail(error)
+          })
+        } catch (cause) {
+          fail(cause)
+        }
+        return Effect.sync(() => {
+          isWanted = false
+          large?.leave()
+          running?.abort(notWanted)
         })
-      } catch (cause) {
-        fail(cause)
-      }
-      return Effect.sync(() => {
-        isWanted = false
-        large?.leave()
-        running?.abort(notWanted)
       })
-    })
+    )
 
 /** An answer that comes while it is read. */
 const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
@@ -195,6 +224,7 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
     })
     yield* Effect.addFinalizer(() => stop)
 
+    const body = yield* written(request)
     const head = yield* Effect.callback<WireHead, WireFault>((resume) => {
       const fail = (cause: unknown) => {
         const fault = new WireFault({ cause })
@@ -202,7 +232,7 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
         resume(Effect.fail(fault))
       }
       try {
-        agent.dispatch(optionsOf(request), {
+        agent.dispatch(optionsOf(request, body), {
           onRequestStart: (controller) => {
             state.running = controller
             // It may have been given up while it waited for a connection.

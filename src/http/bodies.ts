@@ -4,12 +4,14 @@
  * with nothing but a head.
  */
 import { IncomingMessage } from "node:http"
-import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, Result, type Scope, Stream } from "effect"
 import { HttpBody, HttpClientRequest, HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../domain/Errors.ts"
 import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
 import { MAX_FIELD_BYTES } from "./api/Reserved.ts"
+import { type JsonBytes, parseJson, textOf } from "./jsonBody.ts"
+import { type JsonBounds, type Passed, walkJson } from "./jsonWalk.ts"
 
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
 const SHARE_OF_BODIES = 0.5
@@ -25,7 +27,8 @@ type Request = HttpServerRequest.HttpServerRequest
 export interface ReadBody {
   /** The request, whose body may be read once more. */
   readonly request: Request
-  readonly bytes: Buffer
+  /** What the body says. It can be asked for once: its bytes are not kept beyond that. */
+  readonly json: Effect.Effect<unknown, InvalidRequest>
 }
 
 const noRoom = new Overloaded({
@@ -34,10 +37,43 @@ const noRoom = new Overloaded({
   retryAfterSeconds: 1
 })
 
-export const bodyTooLarge = (limit: number): PayloadTooLarge =>
-  new PayloadTooLarge({ message: `The body of this request may have at most ${limit} bytes` })
+/** Of a body without media: far beyond the texts that any model reads at once. */
+export const MAX_TEXTS_BYTES = 1024 * 1024
+
+export const bodyTooLarge = (limit: number): PayloadTooLarge => {
+  const most = `The body of this request may have at most ${limit} bytes`
+  const hint = "; give addresses in place of inline media"
+  return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
+}
 
 const unreadable = new InvalidRequest({ message: "The body could not be read" })
+
+/** What a route takes of a body. */
+export interface BodyBounds {
+  readonly maxBytes: number
+  readonly json: JsonBounds
+}
+
+const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
+  const most = {
+    levels: `${bounds.levels} levels`,
+    values: `${bounds.values} values`,
+    otherBytes: `${bounds.otherBytes} bytes beside media in base64`
+  }
+  return new InvalidRequest({ message: `The body may have at most ${most[passed]}` })
+}
+
+/** A body that is there whole, when it is within its bounds. */
+export const within = (
+  bounds: JsonBounds,
+  bytes: Buffer
+): Result.Result<JsonBytes, InvalidRequest> => {
+  const walk = walkJson(bounds)
+  const passed = walk.push(bytes)
+  return passed === null
+    ? Result.succeed({ pieces: [bytes], media: walk.media })
+    : Result.fail(passes(passed, bounds))
+}
 
 /** The members by which a handler reads a body. */
 const readers: ReadonlySet<string | symbol> = new Set([
@@ -49,18 +85,27 @@ const readers: ReadonlySet<string | symbol> = new Set([
 ])
 
 /** The request with the bytes that were read of it; all else, its socket too, is its own. */
-const withBody = (request: Request, bytes: Buffer): Request => {
-  const text = Effect.sync(() => bytes.toString())
+const withBody = (request: Request, read: JsonBytes): ReadBody => {
+  let body = read
+  const whole = () => Buffer.concat(body.pieces)
+  const text = Effect.sync(() => textOf(body.pieces))
   const otherwise = () =>
     HttpServerRequest.fromClientRequest(
-      HttpClientRequest.post(request.url, { body: HttpBody.uint8Array(bytes) })
+      HttpClientRequest.post(request.url, { body: HttpBody.uint8Array(whole()) })
     )
-  return new Proxy(request, {
-    get: (whole, name) => {
-      if (name === "text") return text
-      return Reflect.get(readers.has(name) ? otherwise() : whole, name)
-    }
-  })
+  return {
+    request: new Proxy(request, {
+      get: (own, name) => {
+        if (name === "text") return text
+        return Reflect.get(readers.has(name) ? otherwise() : own, name)
+      }
+    }),
+    json: Effect.suspend(() => {
+      const taken = body
+      body = { pieces: [], media: [] }
+      return parseJson(taken)
+    })
+  }
 }
 
 /** Reads a short body off its socket: Effect's streams cost more than all the rest of a request. */
@@ -99,22 +144,26 @@ export const makeBodies = (budgetBytes: number) => {
   const readAsItComes = Effect.fnUntraced(function* (
     owner: string,
     request: Request,
-    limit: number
+    { maxBytes, json }: BodyBounds
   ) {
     const share = yield* room.open(owner)
-    const full: Array<Uint8Array> = []
+    const walk = walkJson(json)
+    const full: Array<Buffer> = []
     let block = Buffer.alloc(0)
     let used = 0
     let length = 0
     const keep = (
       arrived: ReadonlyArray<Uint8Array>
-    ): Effect.Effect<void, Overloaded | PayloadTooLarge> => {
-      for (const piece of arrived) {
-        length += piece.byteLength
-        if (length > limit) return Effect.fail(bodyTooLarge(limit))
-        const isLarge = piece.byteLength >= BLOCK_BYTES
-        if (isLarge || piece.byteLength > block.byteLength - used) {
-          if (!share.grow(isLarge ? piece.byteLength : BLOCK_BYTES)) return Effect.fail(noRoom)
+    ): Effect.Effect<void, InvalidRequest | Overloaded | PayloadTooLarge> => {
+      for (const { buffer, byteOffset, byteLength } of arrived) {
+        const piece = Buffer.from(buffer, byteOffset, byteLength)
+        length += byteLength
+        if (length > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
+        const passed = walk.push(piece)
+        if (passed !== null) return Effect.fail(passes(passed, json))
+        const isLarge = byteLength >= BLOCK_BYTES
+        if (isLarge || byteLength > block.byteLength - used) {
+          if (!share.grow(isLarge ? byteLength : BLOCK_BYTES)) return Effect.fail(noRoom)
           full.push(block.subarray(0, used))
           block = isLarge ? block.subarray(used) : Buffer.allocUnsafe(BLOCK_BYTES)
           used = 0
@@ -122,41 +171,41 @@ export const makeBodies = (budgetBytes: number) => {
         if (isLarge) full.push(piece)
         else {
           block.set(piece, used)
-          used += piece.byteLength
+          used += byteLength
         }
       }
       return Effect.void
     }
     yield* Stream.runForEachArray(Stream.orDie(request.stream), keep)
-    return Buffer.concat([...full, block.subarray(0, used)], length)
+    full.push(block.subarray(0, used))
+    return { pieces: full, media: walk.media }
   })
 
   return {
     /**
-     * Reads a body of at most `limit` bytes and keeps its room until the scope closes. Null stands for
-     * the operator, who is trusted with the room, and whose writes are audited with their bodies.
+     * Reads a body within its bounds and keeps its room until the scope closes. Null stands for the
+     * operator, who is trusted with the room, and whose writes are audited with their bodies.
      */
     read: Effect.fnUntraced(function* (
       organizationId: string | null,
       request: Request,
-      limit: number
+      bounds: BodyBounds
     ): Effect.fn.Return<ReadBody, InvalidRequest | Overloaded | PayloadTooLarge, Scope.Scope> {
       const owner = organizationId ?? OPERATOR
-      const expected = Number(request.headers["content-length"] ?? limit)
-      if (organizationId === null || expected <= SHORT_BYTES) {
-        yield* take(owner, expected)
-        const { source } = request
-        // Who expects to be told to go on is told by Effect's own reader.
-        const bytes =
-          organizationId !== null &&
-          source instanceof IncomingMessage &&
-          request.headers.expect === undefined
-            ? yield* readFromSocket(source)
-            : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
-        return { request: withBody(request, bytes), bytes }
+      const expected = Number(request.headers["content-length"] ?? bounds.maxBytes)
+      if (organizationId !== null && expected > SHORT_BYTES) {
+        return withBody(request, yield* readAsItComes(owner, request, bounds))
       }
-      const bytes = yield* readAsItComes(owner, request, limit)
-      return { request: withBody(request, bytes), bytes }
+      yield* take(owner, expected)
+      const { source } = request
+      // Who expects to be told to go on is told by Effect's own reader.
+      const bytes =
+        organizationId !== null &&
+        source instanceof IncomingMessage &&
+        request.headers.expect === undefined
+          ? yield* readFromSocket(source)
+          : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
+      return withBody(request, yield* Effect.fromResult(within(bounds.json, bytes)))
     }),
     /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
     form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES),

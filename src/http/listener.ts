@@ -16,34 +16,56 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   return {
     headersTimeout,
     requestTimeout: requestSeconds * 1000,
+    // A request without it is refused in our own words.
+    requireHostHeader: false,
     // Node looks for slow ones only so often.
     connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
   }
 }
 
+type Refusal = readonly [status: number, message: string]
+
 /** Answers to what never became a request, by the code of Node's error; 400 for any other. */
-const unreadable: ReadonlyMap<string, readonly [status: number, message: string]> = new Map([
+const unreadable: ReadonlyMap<string, Refusal> = new Map([
   ["HPE_HEADER_OVERFLOW", [431, "The head of this request is too large"]],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
   ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
 ])
+const noHost: Refusal = [400, "A request in HTTP/1.1 names its host in a header"]
+const strangeExpectation: Refusal = [417, "Of expectations only 100-continue is met"]
+const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
-/** The answer in bytes: there is no request to answer in the usual way. */
-const answerTo = (error: Error, requestId: string): string => {
-  const code = "code" in error && typeof error.code === "string" ? error.code : ""
-  const [status, message] = unreadable.get(code) ?? [400, "This is not a request in HTTP"]
-  const { type } = errorTable.invalid_request
-  const body = JSON.stringify({ error: { message, type, param: null, code: "invalid_request" } })
-  return [
+const refusalOf = (error: Error): Refusal =>
+  unreadable.get("code" in error && typeof error.code === "string" ? error.code : "") ?? [
+    400,
+    "This is not a request in HTTP"
+  ]
+
+/** Head and body of an answer to what is not handled as requests are. */
+const refuse = ([status, message]: Refusal, requestId: string) => {
+  const { type, code } =
+    status === 405
+      ? { type: errorTable.method_not_allowed.type, code: "method_not_allowed" }
+      : { type: errorTable.invalid_request.type, code: "invalid_request" }
+  const body = JSON.stringify({ error: { message, type, param: null, code } })
+  const headers = {
+    "content-type": "application/json",
+    "content-length": `${Buffer.byteLength(body)}`,
+    "x-request-id": requestId,
+    connection: "close",
+    ...(status === 405 ? { allow: "GET, POST" } : {})
+  }
+  return { status, headers, body }
+}
+
+/** The answer in bytes: there is no response to write it to. */
+const inBytes = ({ status, headers, body }: ReturnType<typeof refuse>): string =>
+  [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    "content-type: application/json",
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    "connection: close",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "",
     body
   ].join("\r\n")
-}
 
 /** For a request that was on its way when the listener closed. */
 const GRACE_SECONDS = 0.25
@@ -59,6 +81,7 @@ const arrivals: ReadonlySet<string> = new Set(["request", "checkContinue"])
 /** A server that tells of each request, and offers it to the short way before its listeners. */
 class ForkedServer extends Server {
   arrived: (request: IncomingMessage, response: ServerResponse) => void = () => undefined
+  refuse: (refusal: Refusal, response: ServerResponse) => void = () => undefined
   shortWay: ShortWay = () => false
 
   override emit(event: string, ...about: ReadonlyArray<unknown>): boolean {
@@ -69,6 +92,10 @@ class ForkedServer extends Server {
       response instanceof ServerResponse
     ) {
       this.arrived(request, response)
+      if (request.httpVersion === "1.1" && request.headers.host === undefined) {
+        this.refuse(noHost, response)
+        return true
+      }
       if (event === "request" && this.shortWay(request, response)) return true
     }
     return super.emit(event, ...about)
@@ -90,6 +117,7 @@ export const layerListener = Layer.effect(
   Effect.gen(function* () {
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
+    const newId = () => `req_${Effect.runSync(random.uuidV7())}`
     const server = new ForkedServer(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const unanswered = makeRoster<ServerResponse>()
@@ -103,9 +131,16 @@ export const layerListener = Layer.effect(
         socket.destroy()
         return
       }
-      const requestId = `req_${Effect.runSync(random.uuidV7())}`
-      socket.end(answerTo(error, requestId), () => socket.destroy())
+      socket.end(inBytes(refuse(refusalOf(error), newId())), () => socket.destroy())
     })
+    server.on("checkExpectation", (_, response) => server.refuse(strangeExpectation, response))
+    server.on("connect", (_, socket) => {
+      socket.end(inBytes(refuse(noTunnel, newId())), () => socket.destroy())
+    })
+    server.refuse = (refusal, response) => {
+      const { status, headers, body } = refuse(refusal, newId())
+      response.writeHead(status, headers).end(body)
+    }
     server.on("connection", (socket) => {
       accepted++
       const responses: Array<ServerResponse> = []

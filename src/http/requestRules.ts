@@ -1,5 +1,8 @@
-/** The live rules: media type and size before the body is read, shape when it is decoded. */
-import { ByteSize, Context, Effect, Layer, Option, Result, SchemaIssue } from "effect"
+/**
+ * The live rules: media type and size before the body is read, how much JSON it is while it is read,
+ * shape when it is decoded.
+ */
+import { ByteSize, Context, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
 import {
   HttpIncomingMessage,
   HttpServerError,
@@ -10,13 +13,32 @@ import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { InvalidRequest, UnsupportedMediaType } from "../domain/Errors.ts"
 import { Settings } from "../services/Settings.ts"
 import { CurrentCaller } from "./api/Authorization.ts"
-import { BodyLimit, Multipart, RequestRules } from "./api/RequestRules.ts"
-import { Bodies, bodyTooLarge } from "./bodies.ts"
+import {
+  ArrayNumbers,
+  BodyLimit,
+  Multipart,
+  RequestJson,
+  RequestRules
+} from "./api/RequestRules.ts"
+import { Bodies, type BodyBounds, bodyTooLarge, MAX_TEXTS_BYTES } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { isShallowJson } from "./jsonDepth.ts"
+import type { JsonBounds } from "./jsonWalk.ts"
 
-/** Bodies are passed on, compared and described, so they must be such as anybody can walk over. */
-export const MAX_DEPTH = 64
+/** Faults that an error tells; nobody mends more of them at a time. */
+const MAX_FAULTS = 20
+
+/**
+ * Bodies are passed on, compared and described, so they must be such as anybody can walk over while
+ * others wait.
+ */
+const anyBody = { levels: 64, values: 50_000, arrayNumbers: 0, otherBytes: 8 * 1024 * 1024 }
+/** The operator's, who is trusted with everybody's time. */
+const operatorsBody = { ...anyBody, values: 1_000_000, otherBytes: Number.POSITIVE_INFINITY }
+
+export const jsonBoundsOf = (endpoint: HttpApiEndpoint.Top): JsonBounds => ({
+  ...anyBody,
+  arrayNumbers: Context.getOrUndefined(endpoint.annotations, ArrayNumbers) ?? 0
+})
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -45,12 +67,14 @@ const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKe
       ""
     )
 
-/** Every fault of a request by path; the first one leads. */
+/** The faults of a request by path; the first one leads. */
 export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
-  const faults = formatIssue(issue).issues.map((issue) => ({
-    path: formatPath(issue.path ?? []),
-    message: issue.message
-  }))
+  const faults = formatIssue(issue)
+    .issues.slice(0, MAX_FAULTS)
+    .map((issue) => ({
+      path: formatPath(issue.path ?? []),
+      message: issue.message
+    }))
   const first = faults[0]
   const path = first === undefined || first.path === "" ? null : first.path
   const message =
@@ -62,6 +86,22 @@ export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
     param: path,
     ...(faults.length > 1 ? { faults } : {})
   })
+}
+
+/** Decodes what a body says as the contract does. */
+export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S
+): ((body: unknown) => Effect.Effect<S["Type"], InvalidRequest>) => {
+  // What the contract's own decoder is made of, so that both say the same of a bad body.
+  const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(schema)]))
+  return (body) =>
+    Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
+}
+
+/** What the body of the request says, decoded; others have their turn before it is worked on. */
+export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
+  const decode = decodeBody(schema)
+  return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode), Effect.tap(Effect.yieldNow))
 }
 
 /** Without its parameters. Decoders are found by these very types, so that no others may pass. */
@@ -80,9 +120,7 @@ const isTooLarge = (defect: unknown): boolean =>
 const isUnreadable = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
 
-export const tooDeep = errorResponse(
-  new InvalidRequest({ message: `The body may have at most ${MAX_DEPTH} levels` })
-)
+const withoutJson = Effect.provideService(RequestJson, Effect.succeed(undefined))
 
 export const layerRequestRules = Layer.effect(
   RequestRules,
@@ -96,10 +134,14 @@ export const layerRequestRules = Layer.effect(
       Option.match({ onNone: () => null, onSome: ({ organizationId }) => organizationId })
     )
 
+    const limits = {
+      media: settings.maxMediaBodyBytes,
+      texts: Math.min(MAX_TEXTS_BYTES, settings.maxMediaBodyBytes),
+      small: settings.maxBodyBytes
+    }
+
     const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
-      Context.getOrUndefined(endpoint.annotations, BodyLimit) === "media"
-        ? settings.maxMediaBodyBytes
-        : settings.maxBodyBytes
+      limits[Context.getOrUndefined(endpoint.annotations, BodyLimit) ?? "small"]
 
     /** What the headers alone forbid. */
     const checkHeaders = (
@@ -136,19 +178,20 @@ export const layerRequestRules = Layer.effect(
     const answerBody = Effect.fnUntraced(function* <E, R>(
       handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
       request: HttpServerRequest.HttpServerRequest,
-      limit: number
+      bounds: BodyBounds
     ) {
       const organizationId = yield* organization
       if (isForm(request.headers["content-type"] ?? "")) {
         const room = yield* Effect.result(bodies.form(organizationId))
-        return Result.isFailure(room) ? errorResponse(room.failure) : yield* handler
+        return Result.isFailure(room) ? errorResponse(room.failure) : yield* withoutJson(handler)
       }
-      const read = yield* Effect.result(bodies.read(organizationId, request, limit))
+      const json = organizationId === null ? operatorsBody : bounds.json
+      const read = yield* Effect.result(bodies.read(organizationId, request, { ...bounds, json }))
       if (Result.isFailure(read)) return errorResponse(read.failure)
-      const body = read.success
-      return isShallowJson(body.bytes, MAX_DEPTH)
-        ? yield* Effect.provideService(handler, HttpServerRequest.HttpServerRequest, body.request)
-        : tooDeep
+      return yield* handler.pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, read.success.request),
+        Effect.provideService(RequestJson, read.success.json)
+      )
     })
 
     return RequestRules.of((handler, { endpoint }) => {
@@ -178,10 +221,13 @@ export const layerRequestRules = Layer.effect(
               const request = yield* HttpServerRequest.HttpServerRequest
               const refused = checkHeaders(request, limit, takesForms)
               if (Result.isFailure(refused)) return refused.failure
-              return yield* answerBody(handler, request, limit)
+              return yield* answerBody(handler, request, {
+                maxBytes: takesForms ? limits.texts : limit,
+                json: jsonBoundsOf(endpoint)
+              })
             })
           )
-        : guard(handler)
+        : guard(withoutJson(handler))
     })
   })
 )

@@ -1,5 +1,5 @@
 /** The requests that come most: orders of every kind, and questions about one task. */
-import { Effect, Result, Schema, SchemaIssue } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { GatewayError } from "../domain/Errors.ts"
 import { ImageBody } from "../domain/ImageRequest.ts"
@@ -8,12 +8,14 @@ import { VideoBody } from "../domain/VideoRequest.ts"
 import type { Caller } from "../services/Access.ts"
 import { GatewayApi } from "./api/Api.ts"
 import { idempotencyHeader } from "./api/shared.ts"
+import { within } from "./bodies.ts"
 import type { EventAnswer } from "./handlers/eventAnswer.ts"
 import { makeImageAnswers } from "./handlers/images.ts"
 import type { Answer } from "./handlers/respond.ts"
 import { makeTextAnswers } from "./handlers/texts.ts"
 import { makeVideoAnswers } from "./handlers/videos.ts"
-import { invalidRequestOf } from "./requestRules.ts"
+import { parseJson } from "./jsonBody.ts"
+import { decodeBody, invalidRequestOf, jsonBoundsOf } from "./requestRules.ts"
 
 /** What an order is answered with: at once, or event by event. */
 export type OrderAnswer = Answer | EventAnswer
@@ -24,7 +26,7 @@ export interface ShortOrder {
   readonly answer: (
     caller: Caller,
     key: string | undefined,
-    text: string
+    bytes: Buffer
   ) => Effect.Effect<OrderAnswer, GatewayError>
 }
 
@@ -36,14 +38,6 @@ export interface ShortRead {
 
 const decodeHeaders = Schema.decodeUnknownResult(Schema.Struct(idempotencyHeader))
 
-const parsed = (text: string): Result.Result<unknown, SchemaIssue.Issue> => {
-  try {
-    return Result.succeed(JSON.parse(text))
-  } catch {
-    return Result.fail(new SchemaIssue.InvalidValue({ message: "Expected a valid JSON body" }))
-  }
-}
-
 const orderOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
   endpoint: HttpApiEndpoint.Top,
   payload: S,
@@ -53,25 +47,20 @@ const orderOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
     body: S["Type"]
   ) => Effect.Effect<OrderAnswer, GatewayError>
 ): readonly [path: string, ShortOrder] => {
-  // What the contract's own decoder is made of, so that both say the same of a bad body.
-  const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(payload)]))
+  const decode = decodeBody(payload)
+  const bounds = jsonBoundsOf(endpoint)
   return [
     endpoint.path,
     {
       endpoint,
-      answer: (caller, key, text) => {
-        const headers =
-          key === undefined ? Result.succeed({}) : decodeHeaders({ "idempotency-key": key })
-        if (Result.isFailure(headers)) {
-          return Effect.fail(invalidRequestOf(headers.failure.issue))
+      answer: Effect.fnUntraced(function* (caller, key, bytes) {
+        const body = yield* Effect.fromResult(within(bounds, bytes))
+        if (key !== undefined) {
+          const headers = decodeHeaders({ "idempotency-key": key })
+          if (Result.isFailure(headers)) return yield* invalidRequestOf(headers.failure.issue)
         }
-        const json = parsed(text)
-        if (Result.isFailure(json)) return Effect.fail(invalidRequestOf(json.failure))
-        const body = decode(json.success)
-        return Result.isFailure(body)
-          ? Effect.fail(invalidRequestOf(body.failure.issue))
-          : answer(caller, key, body.success)
-      }
+        return yield* answer(caller, key, yield* decode(yield* parseJson(body)))
+      })
     }
   ]
 }

@@ -16,12 +16,10 @@ import { Bodies, readFromSocket, SHORT_BYTES } from "./bodies.ts"
 import { idsOf, unforeseen } from "./edge.ts"
 import { EventAnswer, eventHeaders, eventsUnlessCut } from "./handlers/eventAnswer.ts"
 import { type Answer, answerErrors } from "./handlers/respond.ts"
-import { isShallowJson } from "./jsonDepth.ts"
 import { leanly } from "./leanServer.ts"
 import { Listener } from "./listener.ts"
 import { beginRequest } from "./measure.ts"
 import { AnswerHeaders, RequestId } from "./requestId.ts"
-import { MAX_DEPTH, tooDeep } from "./requestRules.ts"
 import {
   makeShortRoutes,
   type OrderAnswer,
@@ -199,12 +197,11 @@ export const layerShortWay = Layer.effectDiscard(
       if (noRoom !== null) return yield* noRoom
       room.onClose(() => bodies.leave(organizationId, asked.bytes))
       const bytes = yield* readFromSocket(request)
-      if (!isShallowJson(bytes, MAX_DEPTH)) return tooDeep
       const key = request.headers["idempotency-key"]
       return yield* asked.route.answer(
         caller,
         typeof key === "string" ? key : key?.join(", "),
-        bytes.toString()
+        bytes
       )
     })
 

@@ -5,8 +5,8 @@
 import { Context, Effect, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { Hex } from "effect/encoding"
-import { canonicalJson } from "../domain/canonicalJson.ts"
 import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
+import { canonicalPieces } from "../domain/jsonPieces.ts"
 import type { PassedAnswer } from "../domain/PassedAnswer.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { TaskState } from "../domain/VideoTask.ts"
@@ -71,8 +71,16 @@ export class Repeats extends Context.Service<
 /** Every store makes keys alike, so that a repeat is known wherever it arrives. */
 export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"]["keyOf"] =>
   Effect.fnUntraced(function* (key, path, body) {
-    const text = new TextEncoder().encode(`${path}\n${canonicalJson(body)}`)
-    const hash = yield* Effect.orDie(digest.digest(Digest.sha256, text))
+    let hash: Uint8Array = new Uint8Array()
+    let before = `${path}\n`
+    // Each digest has the one before it in it, so that no piece needs the whole in memory.
+    for (const piece of canonicalPieces(body)) {
+      if (before === "") yield* Effect.yieldNow
+      hash = yield* Effect.orDie(
+        digest.digest(Digest.sha256, Buffer.concat([hash, Buffer.from(before + piece)]))
+      )
+      before = ""
+    }
     return { key, fingerprint: Hex.encode(hash) }
   })
 )

@@ -45,6 +45,18 @@ const requests: ReadonlyArray<readonly [what: string, path: string, options: Cal
   ["a null for a body", "/v1/images/generations", { json: null }],
   ["no JSON", "/v1/images/generations", { body: "{" }],
   ["too deep a body", "/v1/images/generations", { json: { ...image, extra: deep(70) } }],
+  ["a byte order mark", "/v1/images/generations", { body: `\uFEFF${JSON.stringify(image)}` }],
+  [
+    "two byte order marks",
+    "/v1/images/generations",
+    { body: `\uFEFF\uFEFF${JSON.stringify(image)}` }
+  ],
+  ["a mark and nothing else", "/v1/chat/completions", { body: "\uFEFF" }],
+  [
+    "no UTF-8",
+    "/v1/videos/generations",
+    { body: Buffer.from('{"model":"film-1","prompt":"\u00ff"}', "latin1") }
+  ],
   ["an unknown model", "/v1/images/generations", { json: { ...image, model: "none" } }],
   ["another modality", "/v1/images/generations", { json: { ...image, model: "film-1" } }],
   ["a bad duration", "/v1/videos/generations", { json: { ...video, duration: 99 } }],

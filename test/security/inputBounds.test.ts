@@ -17,7 +17,8 @@ type Row = readonly [name: string, path: "videos" | "images", body: unknown, par
 
 const tooMuch: ReadonlyArray<Row> = [
   ["65 blocks", "videos", { model: "film-1", content: times(65, block) }, "content"],
-  ["100,000 blocks", "videos", { model: "film-1", content: times(100_000, block) }, "content"],
+  ["15,000 blocks", "videos", { model: "film-1", content: times(15_000, block) }, "content"],
+  ["100,000 blocks", "videos", { model: "film-1", content: times(100_000, block) }, null],
   ["17 images in one field", "videos", { ...film, images: times(17, url) }, "images"],
   ["17 images in two fields", "videos", { ...film, images: times(16, url), image: url }, "images"],
   ["17 images in content", "videos", { model: "film-1", content: times(17, picture) }, "images"],
@@ -170,6 +171,20 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
           type: "invalid_request_error",
           message: `Send the body as application/json, not ${JSON.stringify(type)}`
         })
+      })
+    )
+
+    it.effect("is told no more than its first 20 faults", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const json = { channels: [], models: times(500, { id: 7 }), mounts: [] }
+        const answer = yield* gateway.admin("/catalog", { method: "PUT", json })
+        assert.strictEqual(answer.status, 400)
+        const Faults = Schema.Struct({
+          error: Schema.Struct({ faults: Schema.Array(Schema.Unknown) })
+        })
+        const { error } = yield* Schema.decodeUnknownEffect(Faults)(answer.body)
+        assert.strictEqual(error.faults.length, 20)
       })
     )
 

@@ -21,7 +21,7 @@ import { SignedAmount } from "./shared.ts"
  * The body of an ordering route: the model's modality decides of which, and the handler decodes it as
  * that route does.
  */
-const QuoteBody = Schema.StructWithRest(
+export const QuoteBody = Schema.StructWithRest(
   Schema.Struct({
     model: Schema.NonEmptyString.annotate({
       description: "The model; its modality decides how the rest is read",
@@ -31,7 +31,8 @@ const QuoteBody = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 ).annotate({
   description:
-    "The body of a video, image, chat or embeddings order, exactly as it would be sent to order it"
+    "The body of a video, image, chat or embeddings order, as it would be sent to order it; at most " +
+    "1 MiB, with addresses in place of inline media"
 })
 
 const Affordable = Schema.Struct({
@@ -225,7 +226,7 @@ export class QuotesGroup extends HttpApiGroup.make("quotes")
     })
       .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
       .annotate(FreeCall, "quotes")
-      .annotate(BodyLimit, "media")
+      .annotate(BodyLimit, "texts")
       .annotateMerge(
         operation(
           "Quote an order",

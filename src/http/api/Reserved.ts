@@ -34,7 +34,7 @@ const reservedErrors = [...bodyErrors, ModelNotFound, ModalityNotReady, Modality
 export class ReservedGroup extends HttpApiGroup.make("reserved")
   .add(
     HttpApiEndpoint.post("rerank", "/rerank", { payload: ReservedBody, error: reservedErrors })
-      .annotate(BodyLimit, "media")
+      .annotate(BodyLimit, "texts")
       .annotateMerge(notReady("Rank documents (coming soon)", "rerank")),
     HttpApiEndpoint.post("speech", "/audio/speech", {
       payload: ReservedBody,

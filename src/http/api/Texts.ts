@@ -7,8 +7,11 @@ import { Authorization, RequiredScope } from "./Authorization.ts"
 import { operation } from "./document.ts"
 import { orderErrors } from "./errors.ts"
 import { chatExamples, embeddingExamples } from "./examples.ts"
-import { BodyLimit, RequestRules } from "./RequestRules.ts"
+import { ArrayNumbers, BodyLimit, RequestRules } from "./RequestRules.ts"
 import { idempotencyHeader } from "./shared.ts"
+
+/** As many as the largest interfaces of the standard form take in one request, and some more. */
+const MAX_INPUT_TOKENS = 350_000
 
 const tokens = (description: string, example: number) =>
   Schema.optionalKey(Schema.Unknown).annotateKey({ description, examples: [example] })
@@ -87,6 +90,7 @@ export class TextsGroup extends HttpApiGroup.make("texts")
     })
       .annotate(RequiredScope, "embeddings")
       .annotate(BodyLimit, "media")
+      .annotate(ArrayNumbers, MAX_INPUT_TOKENS)
       .annotateMerge(
         operation(
           "Turn texts into vectors",

@@ -1,12 +1,15 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { ImageBody } from "../../domain/ImageRequest.ts"
+import { ImageBody } from "../../domain/ImageRequest.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Images } from "../../services/Images.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
+import { bodyOf } from "../requestRules.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors, answerOf, responseOf } from "./respond.ts"
+
+const asImages = bodyOf(ImageBody)
 
 /** How image requests are answered, whichever way they come. */
 export const makeImageAnswers = Effect.gen(function* () {
@@ -37,11 +40,13 @@ export const layerImagesHandlers = HttpApiBuilder.group(
   "images",
   Effect.fn(function* (handlers) {
     const { generate } = yield* makeImageAnswers
-    return handlers.handleAll({
-      generate: Effect.fnUntraced(function* ({ headers, payload }) {
+    return handlers.handleRaw(
+      "generate",
+      Effect.fnUntraced(function* ({ headers }) {
         const caller = yield* CurrentCaller
-        return responseOf(yield* generate(caller, headers["idempotency-key"], payload))
+        const body = yield* asImages
+        return responseOf(yield* generate(caller, headers["idempotency-key"], body))
       }, answerErrors)
-    })
+    )
   })
 )

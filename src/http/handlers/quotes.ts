@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../domain/ImageRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/TextRequest.ts"
@@ -8,19 +8,16 @@ import { type QuotedModality, Quotes } from "../../services/Quotes.ts"
 import { Settings } from "../../services/Settings.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
-import { invalidRequestOf } from "../requestRules.ts"
+import { QuoteBody } from "../api/Quotes.ts"
+import { bodyOf, decodeBody } from "../requestRules.ts"
 import { quoteView } from "./quoteView.ts"
 import { answerErrors } from "./respond.ts"
 
-/** Decodes as the ordering route does, with the same error. */
-const decodeAs = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
-  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(schema))
-  return (body: unknown) => Effect.mapError(decode(body), ({ issue }) => invalidRequestOf(issue))
-}
-const asVideo = decodeAs(VideoBody)
-const asImages = decodeAs(ImageBody)
-const asChat = decodeAs(ChatBody)
-const asEmbeddings = decodeAs(EmbeddingBody)
+const asQuote = bodyOf(QuoteBody)
+const asVideo = decodeBody(VideoBody)
+const asImages = decodeBody(ImageBody)
+const asChat = decodeBody(ChatBody)
+const asEmbeddings = decodeBody(EmbeddingBody)
 
 export const layerQuotesHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -43,13 +40,15 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
       }
     }
 
-    return handlers.handleAll({
-      quote: Effect.fn("quotes.quote")(function* ({ payload }) {
+    return handlers.handleRaw(
+      "quote",
+      Effect.fn("quotes.quote")(function* () {
         const caller = yield* CurrentCaller
+        const payload = yield* asQuote
         const modality = yield* quotes.modality(caller, payload.model)
         const quoted = yield* ask(caller, modality, payload)
         return quoteView({ model: payload.model, modality, currency }, quoted)
       }, answerErrors)
-    })
+    )
   })
 )

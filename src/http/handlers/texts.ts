@@ -2,15 +2,19 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import type { ChatBody, EmbeddingBody } from "../../domain/TextRequest.ts"
+import { ChatBody, EmbeddingBody } from "../../domain/TextRequest.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { KeyAlreadyUsed, Recalled } from "../../services/Repeats.ts"
 import { type TextRefusal, Texts } from "../../services/Texts.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
+import { bodyOf } from "../requestRules.ts"
 import { EventAnswer, eventHeaders, eventsUnlessCut } from "./eventAnswer.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { type Answer, answerErrors, answerOf, responseOf } from "./respond.ts"
+
+const asChat = bodyOf(ChatBody)
+const asEmbeddings = bodyOf(EmbeddingBody)
 
 const replay = (recalled: Recalled) =>
   recalled._tag === "Text" ? Effect.succeed(answerOf(recalled.result)) : otherKind(recalled)
@@ -57,16 +61,23 @@ export const layerTextsHandlers = HttpApiBuilder.group(
   "texts",
   Effect.fn(function* (handlers) {
     const { chat, embed } = yield* makeTextAnswers
-    return handlers.handleAll({
-      chat: Effect.fnUntraced(function* ({ headers, payload }) {
-        const caller = yield* CurrentCaller
-        const answer = yield* chat(caller, headers["idempotency-key"], payload)
-        return answer instanceof EventAnswer ? yield* eventStream(answer) : responseOf(answer)
-      }, answerErrors),
-      embed: Effect.fnUntraced(function* ({ headers, payload }) {
-        const caller = yield* CurrentCaller
-        return responseOf(yield* embed(caller, headers["idempotency-key"], payload))
-      }, answerErrors)
-    })
+    return handlers
+      .handleRaw(
+        "chat",
+        Effect.fnUntraced(function* ({ headers }) {
+          const caller = yield* CurrentCaller
+          const body = yield* asChat
+          const answer = yield* chat(caller, headers["idempotency-key"], body)
+          return answer instanceof EventAnswer ? yield* eventStream(answer) : responseOf(answer)
+        }, answerErrors)
+      )
+      .handleRaw(
+        "embed",
+        Effect.fnUntraced(function* ({ headers }) {
+          const caller = yield* CurrentCaller
+          const body = yield* asEmbeddings
+          return responseOf(yield* embed(caller, headers["idempotency-key"], body))
+        }, answerErrors)
+      )
   })
 )

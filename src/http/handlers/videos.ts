@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { comeBackMillis } from "../../domain/PollPace.ts"
 import { kindOf, type VideoKind } from "../../domain/VideoKind.ts"
 import type { VideoQuote } from "../../domain/VideoPricing.ts"
-import type { VideoBody } from "../../domain/VideoRequest.ts"
+import { VideoBody } from "../../domain/VideoRequest.ts"
 import type { Caller } from "../../services/Access.ts"
 import { Settings } from "../../services/Settings.ts"
 import { Shutdown } from "../../services/Shutdown.ts"
@@ -16,10 +16,13 @@ import { type VideoRefusal, VideoTasks } from "../../services/VideoTasks.ts"
 import { GatewayApi } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Authorization.ts"
 import type { VideoTaskView } from "../api/Videos.ts"
+import { bodyOf } from "../requestRules.ts"
 import { makeOnce, otherKind } from "./once.ts"
 import { answerErrors } from "./respond.ts"
 import { makeTaskEvents } from "./taskEvents.ts"
 import { taskView } from "./views.ts"
+
+const asVideo = bodyOf(VideoBody)
 
 /** What the contract would encode as it stands. */
 const answer = (view: typeof VideoTaskView.Type, headers: Readonly<Record<string, string>> = {}) =>
@@ -107,10 +110,15 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     const settlement = yield* VideoSettlement
     const eventsOf = yield* makeTaskEvents
 
-    return handlers.handleAll({
-      create: Effect.fn("videos.create")(function* ({ headers, payload }) {
-        return yield* answers.create(yield* CurrentCaller, headers["idempotency-key"], payload)
-      }, answerErrors),
+    const orders = handlers.handleRaw(
+      "create",
+      Effect.fn("videos.create")(function* ({ headers }) {
+        const caller = yield* CurrentCaller
+        const body = yield* asVideo
+        return yield* answers.create(caller, headers["idempotency-key"], body)
+      }, answerErrors)
+    )
+    return orders.handleAll({
       read: Effect.fn("videos.read")(function* ({ params, query }) {
         const caller = yield* CurrentCaller
         return yield* query.wait === 0

@@ -1,0 +1,178 @@
+/**
+ * The longest pauses of a gateway's event loop: sends it one body of every large and bad kind after the
+ * other, with and without an `Idempotency-Key`, while another organisation orders images. Ends with 1
+ * when the loop stood still or worked for longer than it may, a body had another end than it should,
+ * or an image was not made. Beside other programs the loop stands still for longer than it works.
+ *
+ *   npm run pauses -- --max-millis 250 --max-work-millis 100 --mebibytes 63
+ */
+import { parseArgs } from "node:util"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Console, Effect, Fiber, Schema } from "effect"
+import type { CatalogWrite } from "../src/domain/CatalogDocument.ts"
+import { ADMIN_TOKEN, good, startGateway } from "../test/support/cluster.ts"
+import { call } from "../test/support/http.ts"
+import { type LargeBody, largeBodies } from "../test/support/largeBodies.ts"
+import { type Customer, makeOperator } from "../test/support/operator.ts"
+import { startPostgres } from "../test/support/postgresServer.ts"
+import { gatewayEntry, temporaryDatabase } from "./bench/ours.ts"
+import { startVendor } from "./bench/vendorControl.ts"
+
+const { values } = parseArgs({
+  options: {
+    "max-millis": { type: "string", default: "250" },
+    "max-work-millis": { type: "string", default: "100" },
+    mebibytes: { type: "string", default: "63" }
+  }
+})
+const maxMillis = Number(values["max-millis"])
+const maxWorkMillis = Number(values["max-work-millis"])
+const mebibytes = Number(values.mebibytes)
+
+/** Tells the longest time between two turns since it was asked last, and the longest work of one. */
+const probe = `
+let asked = 0, last = performance.now(), lastWork = process.threadCpuUsage(), still = 0, work = 0
+const turn = () => {
+  const now = performance.now(), done = process.threadCpuUsage(lastWork)
+  still = Math.max(still, now - last)
+  work = Math.max(work, (done.user + done.system) / 1000)
+  last = now
+  lastWork = process.threadCpuUsage()
+}
+setInterval(turn, 2).unref()
+process.on("SIGUSR2", () => {
+  turn()
+  console.log("pause " + ++asked + ": " + Math.round(still) + " " + Math.round(work))
+  still = work = 0
+})`
+
+const catalogOn = (vendorUrl: string): typeof CatalogWrite.Encoded => {
+  const tokens = { kind: "tokens", per_million_input: "2", per_million_output: "8" } as const
+  const film = {
+    kind: "token_video",
+    per_million_tokens: { base: { without_video: "46" } }
+  } as const
+  const models: (typeof CatalogWrite.Encoded)["models"] = [
+    {
+      id: "paint-1",
+      modality: "image",
+      protocol: "ip_a",
+      prices: { kind: "image", per_image: "0.2" }
+    },
+    { id: "talk-1", modality: "chat", protocol: "openai", prices: tokens },
+    {
+      id: "vector-1",
+      modality: "embedding",
+      protocol: "openai",
+      prices: { kind: "tokens", per_million_input: "2" }
+    },
+    { id: "film-1", modality: "video", protocol: "vp_a", prices: film }
+  ]
+  const channel = (id: string, path: string) => ({
+    id,
+    name: id,
+    base_url: `${vendorUrl}${path}`,
+    api_key: "vendor-key"
+  })
+  return {
+    channels: [channel("standard", "/v1"), channel("tasks", "")],
+    models,
+    mounts: models.map(({ id, modality }) => ({
+      model: id,
+      channel: modality === "video" ? "tasks" : "standard",
+      upstream_model: `vendor-${id}`
+    }))
+  }
+}
+
+const endOf = (status: number, text: string): LargeBody["refused"] | "otherwise" => {
+  if (status === 200 || text.includes('"upstream_error"')) return null
+  if (!text.includes('"invalid_request"')) return "otherwise"
+  return text.includes("The body may have at most") ? "by its bytes" : "as a body"
+}
+
+const program = Effect.gen(function* () {
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(() => startPostgres()),
+    (server) => Effect.promise(() => server.stop())
+  )
+  const vendor = yield* startVendor
+  const gateway = yield* startGateway(
+    { DATABASE_URL: yield* temporaryDatabase(server.url), NODE_NO_WARNINGS: "1" },
+    gatewayEntry,
+    [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(probe)}`]
+  )
+  const operator = makeOperator((path, sent) => call(`${gateway.url}${path}`, sent), ADMIN_TOKEN)
+  yield* Effect.flatMap(
+    operator.admin("/catalog", { method: "PUT", json: catalogOn(vendor.url) }),
+    (answer) => good(Schema.Unknown, answer)
+  )
+  const [sender, other] = [
+    yield* operator.customer("50000000"),
+    yield* operator.customer("50000000")
+  ]
+  const image = call(`${gateway.url}/v1/images/generations`, {
+    key: other.key,
+    json: { model: "paint-1", prompt: "x" }
+  })
+
+  let asked = 0
+  const pause = Effect.gen(function* () {
+    asked++
+    yield* gateway.process.kill("SIGUSR2")
+    const pattern = new RegExp(`^pause ${asked}: (\\d+) (\\d+)$`)
+    const [, still, work] = yield* gateway.process.waitForLine(pattern)
+    return { millis: Number(still), work: Number(work) }
+  })
+
+  const send = ({ path, make }: LargeBody, who: Customer, headers: Record<string, string>) =>
+    call(`${gateway.url}${path}`, { key: who.key, body: make(), headers })
+
+  // What is compiled and read at first is not what is measured.
+  for (let round = 0; round < 200; round++) yield* image
+
+  const longest = { still: 0, work: 0 }
+  const failures: Array<string> = []
+  for (const body of largeBodies(mebibytes)) {
+    const orders = body.path === "/v1/quotes" ? [""] : ["", "with a key"]
+    for (const keyed of orders) {
+      yield* pause
+      let others = 0
+      const meanwhile = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.map(image, ({ status }) => {
+            others++
+            if (status !== 200) failures.push(`an image was answered ${status}`)
+          })
+        )
+      )
+      const key =
+        keyed === "" ? {} : { "idempotency-key": `${body.what} ${asked}`.replaceAll(" ", "-") }
+      const { status, text } = yield* send(body, sender, key)
+      const { millis, work } = yield* pause
+      yield* Fiber.interrupt(meanwhile)
+      longest.still = Math.max(longest.still, millis)
+      longest.work = Math.max(longest.work, work)
+      const end = endOf(status, text)
+      if (end !== body.refused) failures.push(`${body.what}: ${status} ${text.slice(0, 200)}`)
+      yield* Console.log(
+        [
+          `${millis} ms`.padStart(8),
+          `${work} ms at work`.padStart(16),
+          `${others} images`.padStart(12),
+          `${body.path} ${body.what} ${keyed}`.trimEnd(),
+          end === null ? "taken" : `refused ${end}`
+        ].join("  ")
+      )
+    }
+  }
+  yield* Console.log(
+    `The longest pause was ${longest.still} ms of ${maxMillis} ms that are allowed, ` +
+      `the longest work of one turn ${longest.work} ms of ${maxWorkMillis} ms.`
+  )
+  for (const failure of failures) yield* Console.error(failure)
+  if (longest.still > maxMillis || longest.work > maxWorkMillis) process.exitCode = 1
+  if (failures.length > 0) process.exitCode = 1
+}).pipe(Effect.scoped)
+
+NodeRuntime.runMain(program)
