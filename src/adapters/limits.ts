@@ -16,10 +16,8 @@ export interface VendorLimits {
 
 const MEBIBYTE = 1024 * 1024
 
-/** An answer about a job, images or a text has some hundreds of values, or thousands with its tokens. */
-const VALUES = 100_000
 /** Two thousand vectors of two thousand numbers. */
-const VECTOR_VALUES = 4_000_000
+const VECTOR_NUMBERS = 4_000_000
 
 /**
  * Image and text calls are synchronous at the vendor and may last minutes; ten base64 images are
@@ -27,16 +25,19 @@ const VECTOR_VALUES = 4_000_000
  */
 export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/VendorLimits", {
   defaultValue: () => ({
-    submit: { timeout: Duration.seconds(60), maxBytes: MEBIBYTE, maxValues: VALUES },
-    poll: { timeout: Duration.seconds(20), maxBytes: MEBIBYTE, maxValues: VALUES },
-    image: { timeout: Duration.seconds(180), maxBytes: 128 * MEBIBYTE, maxValues: VALUES },
-    text: { timeout: Duration.seconds(450), maxBytes: 128 * MEBIBYTE, maxValues: VECTOR_VALUES },
+    submit: { timeout: Duration.seconds(60), maxBytes: MEBIBYTE },
+    poll: { timeout: Duration.seconds(20), maxBytes: MEBIBYTE },
+    image: { timeout: Duration.seconds(180), maxBytes: 128 * MEBIBYTE },
+    text: {
+      timeout: Duration.seconds(450),
+      maxBytes: 128 * MEBIBYTE,
+      arrayNumbers: VECTOR_NUMBERS
+    },
     stream: {
       begin: Duration.seconds(450),
       idle: Duration.seconds(90),
       timeout: Duration.seconds(2700),
-      maxBytes: 128 * MEBIBYTE,
-      maxValues: VALUES
+      maxBytes: 128 * MEBIBYTE
     }
   })
 })

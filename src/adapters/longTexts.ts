@@ -3,7 +3,7 @@
  * told apart from its ends alone, and a short mark stands in its place.
  */
 import { isAscii } from "node:buffer"
-import { isWithin, type JsonBounds } from "../domain/jsonBounds.ts"
+import { isWithin, type JsonBounds } from "../services/jsonWalk.ts"
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

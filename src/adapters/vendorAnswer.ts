@@ -1,7 +1,7 @@
 /** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
 import { createHash } from "node:crypto"
-import { isWithin, type JsonBounds } from "../domain/jsonBounds.ts"
 import { PassedAnswer } from "../domain/PassedAnswer.ts"
+import { isWithin, type JsonBounds } from "../services/jsonWalk.ts"
 import { outlineOf } from "./longTexts.ts"
 import type { WireAnswer, WireHead, WireLimits } from "./VendorWire.ts"
 
@@ -33,17 +33,21 @@ export interface AnswerHead {
 }
 
 export interface SendOptions extends WireLimits {
-  /** An answer of more JSON values is not looked at: walking over them would hold up everything. */
-  readonly maxValues: number
+  /** Most numbers in arrays, which vectors have many of; they are not walked over one by one. */
+  readonly arrayNumbers?: number
 }
 
 /** Everything that walks over an answer goes one call deeper for each level. */
 const MAX_LEVELS = 64
+/** An answer about a job, images or a text has some hundreds of values, or thousands with its tokens. */
+const MAX_VALUES = 100_000
 
-/** What is decoded of an answer. */
-export const boundsOf = ({ maxValues }: Pick<SendOptions, "maxValues">): JsonBounds => ({
+/** What is decoded of an answer: to walk over more would hold up everything. */
+export const boundsOf = ({ maxBytes, arrayNumbers = 0 }: SendOptions): JsonBounds => ({
   levels: MAX_LEVELS,
-  values: maxValues
+  values: MAX_VALUES,
+  arrayNumbers,
+  otherBytes: maxBytes
 })
 
 /** A vendor that asks for more patience than this is asked again sooner. */

@@ -7,11 +7,11 @@ import { IncomingMessage } from "node:http"
 import { Context, Effect, Layer, Result, type Scope, Stream } from "effect"
 import { HttpBody, HttpClientRequest, HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../domain/Errors.ts"
+import { type JsonBounds, type Passed, walkJson } from "../services/jsonWalk.ts"
 import { Settings } from "../services/Settings.ts"
 import { makeShares } from "../services/Shares.ts"
 import { MAX_FIELD_BYTES } from "./api/Reserved.ts"
 import { type JsonBytes, parseJson, textOf } from "./jsonBody.ts"
-import { type JsonBounds, type Passed, walkJson } from "./jsonWalk.ts"
 
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
 const SHARE_OF_BODIES = 0.5

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Semaphore } from "effect"
 import { InvalidRequest } from "../domain/Errors.ts"
-import type { LargeMedium } from "./jsonWalk.ts"
+import type { LargeMedium } from "../services/jsonWalk.ts"
 
 /** The bytes of a body, and where its large media are. */
 export interface JsonBytes {

@@ -11,6 +11,7 @@ import {
 } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { InvalidRequest, UnsupportedMediaType } from "../domain/Errors.ts"
+import type { JsonBounds } from "../services/jsonWalk.ts"
 import { Settings } from "../services/Settings.ts"
 import { CurrentCaller } from "./api/Authorization.ts"
 import {
@@ -22,7 +23,6 @@ import {
 } from "./api/RequestRules.ts"
 import { Bodies, type BodyBounds, bodyTooLarge, MAX_TEXTS_BYTES } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
-import type { JsonBounds } from "./jsonWalk.ts"
 
 /** Faults that an error tells; nobody mends more of them at a time. */
 const MAX_FAULTS = 20

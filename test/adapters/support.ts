@@ -32,8 +32,7 @@ export const MAX_BYTES = 16_384
 
 const limitOf = (seconds: number): SendOptions => ({
   timeout: Duration.seconds(seconds),
-  maxBytes: MAX_BYTES,
-  maxValues: 5000
+  maxBytes: MAX_BYTES
 })
 
 /** All different, so that a call that takes another one's limit is seen. */

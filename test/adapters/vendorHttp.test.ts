@@ -7,7 +7,7 @@ import { brokenVendor } from "../support/brokenVendor.ts"
 import { wireTo } from "../support/wire.ts"
 import { layerSockets } from "./support.ts"
 
-const limits = { timeout: Duration.seconds(1), maxBytes: 1000, maxValues: 1000 }
+const limits = { timeout: Duration.seconds(1), maxBytes: 1000 }
 
 const fault = (code: string, syscall?: string) =>
   Object.assign(new Error(code), { code, ...(syscall === undefined ? {} : { syscall }) })

@@ -43,18 +43,16 @@ interface Drawn {
 
 const seconds = (count: number) => Duration.seconds(count)
 const MEBIBYTE = 1024 * 1024
-const maxValues = 100_000
 const limits = Layer.succeed(VendorLimits, {
-  submit: { timeout: seconds(1), maxBytes: MEBIBYTE, maxValues },
-  poll: { timeout: seconds(0.5), maxBytes: MEBIBYTE, maxValues },
-  image: { timeout: seconds(2.5), maxBytes: 16 * MEBIBYTE, maxValues },
-  text: { timeout: seconds(1), maxBytes: 16 * MEBIBYTE, maxValues },
+  submit: { timeout: seconds(1), maxBytes: MEBIBYTE },
+  poll: { timeout: seconds(0.5), maxBytes: MEBIBYTE },
+  image: { timeout: seconds(2.5), maxBytes: 16 * MEBIBYTE },
+  text: { timeout: seconds(1), maxBytes: 16 * MEBIBYTE },
   stream: {
     begin: seconds(1),
     idle: seconds(0.7),
     timeout: seconds(3),
-    maxBytes: 16 * MEBIBYTE,
-    maxValues
+    maxBytes: 16 * MEBIBYTE
   }
 })
 

@@ -196,3 +196,7 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
 
   return { push, media }
 }
+
+/** Whether a whole body is within the bounds. */
+export const isWithin = (bytes: Buffer, bounds: JsonBounds): boolean =>
+  walkJson(bounds).push(bytes) === null
