@@ -14,7 +14,10 @@ it.live("metrics are open on their own port, and take the admin token on the pub
     const [, url = ""] = yield* gateway.process.waitForLine(
       /metrics are served on (http:[^"\s]+\/metrics)/
     )
-    const open = yield* call(url)
+    // Totals of the database are there once they were counted for the first time.
+    const open = yield* Effect.repeat(call(url), {
+      until: ({ text }) => text.includes("gateway_open_holds ")
+    })
     assert.strictEqual(open.status, 200)
     assert.match(open.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
     assert.match(open.text, /^gateway_open_holds /m)

@@ -218,7 +218,7 @@ layer(layerToyGateway, { excludeTestServices: true, timeout: "60 seconds" })(
           data: [{ url: "https://toys.test/1.png" }]
         })
         assert.deepInclude(yield* gateway.balance(who), { balance: "99.4", held: "0" })
-        const [drawn] = yield* vendor.requests
+        const drawn = (yield* vendor.requests).find(({ method }) => method === "POST")
         assert.deepStrictEqual(JSON.parse(drawn?.body ?? ""), {
           toy: "toy-paint",
           say: "a bear",
