@@ -36,6 +36,29 @@ export const saysError = (body: unknown): boolean => {
   return code !== null || message !== null
 }
 
+/** Where vendors explain a refusal, in the usual places and in those that frameworks have of their own. */
+const explanations: ReadonlySet<string> = new Set([
+  "code",
+  "detail",
+  "details",
+  "err_code",
+  "error",
+  "error_code",
+  "error_message",
+  "error_msg",
+  "errors",
+  "message",
+  "msg",
+  "reason",
+  "title"
+])
+
+/** True for JSON that explains itself in one of its fields, or has none. */
+export const isExplained = (body: object): boolean => {
+  const names = Object.keys(body)
+  return names.length === 0 || names.some((name) => explanations.has(name.toLowerCase()))
+}
+
 /** The message in `{error: {message}}`, `{error: "text"}` or `{message}`; null when there is none. */
 export const messageOf = (body: unknown): string | null =>
   (isHolder(body) ? errorText(body.error).message : null) ??

@@ -90,12 +90,14 @@ const writtenIn = (body: Fields): number =>
       writtenBeside(body)
     )
 
-/** What is no part of an answer as we know it is text of its own size, unless it says nothing. */
-const strangePiece = (event: Uint8Array, said: Fields | null): TextPiece => ({
-  event,
-  usage: null,
-  outputBytes: said === null || writtenIn(said) > 0 ? event.byteLength : 0
-})
+/**
+ * What is no part of an answer as we know it is text of its own size. Data that say nothing are
+ * handed on alone, since the event's name may say something.
+ */
+const strangePiece = (event: Uint8Array, said: Fields | null): TextPiece =>
+  said === null || writtenIn(said) > 0
+    ? { event, usage: null, outputBytes: event.byteLength }
+    : { event: eventOf(JSON.stringify(said)), usage: null, outputBytes: 0 }
 
 const isToolCalls = (value: unknown): value is ReadonlyArray<object> =>
   Array.isArray(value) && value.every(Predicate.isObject)

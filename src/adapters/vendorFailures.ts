@@ -1,9 +1,9 @@
 /** Why a vendor's answer is of no use: it refuses, or what it has made is lost. */
-import { Duration } from "effect"
+import { Duration, Predicate } from "effect"
 import { withoutEchoes } from "../domain/echoes.ts"
 import { type AnswerTrace, timeouts, VendorLost, VendorRefused } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { messageOf, saysError } from "./errorText.ts"
+import { isExplained, messageOf, saysError } from "./errorText.ts"
 import { holdsProduct, idIn } from "./products.ts"
 import { scrub, scrubText } from "./scrub.ts"
 import type { AnswerHead, VendorAnswer } from "./vendorAnswer.ts"
@@ -57,9 +57,14 @@ export interface RefusalText {
 /** Longer errors explain nothing that a client could use. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
-/** The body as the client gets it: nothing of an answer of success, and no credential of ours. */
-const passedBody = (account: ChannelAccount, answer: VendorAnswer): unknown =>
-  answer.status < 300 || answer.bytes > MAX_REFUSAL_BYTES ? null : scrub(account, answer.body)
+/**
+ * The body as the client gets it, without our credentials: nothing of an answer of success, and no
+ * JSON that explains nothing, as that may be what was ordered under names we do not know.
+ */
+const passedBody = (account: ChannelAccount, { status, bytes, body }: VendorAnswer): unknown =>
+  status < 300 || bytes > MAX_REFUSAL_BYTES || (Predicate.isObject(body) && !isExplained(body))
+    ? null
+    : scrub(account, body)
 
 /** The vendor's words: as they are in a refusal, and only so far as they are words in a success. */
 const passedWords = (account: ChannelAccount, answer: VendorAnswer, said: string): string =>
