@@ -1,5 +1,5 @@
 /** Reads the words of a vendor's error, whichever of the usual shapes it has. */
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 
 const Said = Schema.Struct({
   code: Schema.optional(Schema.Unknown),
@@ -29,11 +29,11 @@ export const errorText = (error: unknown): ErrorText => {
     : { code: null, message: null }
 }
 
-/** True when `error` says something; null, an empty text and an empty object say nothing. */
+/** True when `error` says something; null, an empty text, an empty object and a code 0 say nothing. */
 export const saysError = (body: unknown): boolean => {
   if (!isHolder(body)) return false
   const { code, message } = errorText(body.error)
-  return code !== null || message !== null
+  return (code !== null && code !== "0") || message !== null
 }
 
 /** Where vendors explain a refusal, in the usual places and in those that frameworks have of their own. */
@@ -53,8 +53,10 @@ const explanations: ReadonlySet<string> = new Set([
   "title"
 ])
 
-/** True for JSON that explains itself in one of its fields, or has none. */
-export const isExplained = (body: object): boolean => {
+/** True for JSON that explains itself in one of its fields, or has none, and for what is no object. */
+export const isExplained = (body: unknown): boolean => {
+  if (Array.isArray(body)) return body.every(isExplained)
+  if (!Predicate.isObject(body)) return true
   const names = Object.keys(body)
   return names.length === 0 || names.some((name) => explanations.has(name.toLowerCase()))
 }
@@ -63,3 +65,7 @@ export const isExplained = (body: object): boolean => {
 export const messageOf = (body: unknown): string | null =>
   (isHolder(body) ? errorText(body.error).message : null) ??
   (isSaid(body) ? wordOf(body.message) : null)
+
+/** The code in `{error: {code}}` or `{code}`; null when there is none. */
+export const codeOf = (body: unknown): string | null =>
+  (isHolder(body) ? errorText(body.error).code : null) ?? (isSaid(body) ? wordOf(body.code) : null)

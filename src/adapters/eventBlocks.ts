@@ -84,6 +84,10 @@ export const dataOf = (event: Uint8Array): string | null => {
   return data.length === 0 ? null : data.map((line) => line.slice(5).replace(/^ /, "")).join("\n")
 }
 
+/** True for an event that says nothing but its data: no name, no comment. */
+export const isDataAlone = (event: Uint8Array): boolean =>
+  linesOf(event).every((line) => line === "" || isData(line))
+
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** An event of one line of data. */

@@ -16,8 +16,10 @@ export interface VendorLimits {
 
 const MEBIBYTE = 1024 * 1024
 
-/** Two thousand vectors of two thousand numbers. */
-const VECTOR_NUMBERS = 4_000_000
+/** Two thousand vectors of three thousand numbers are the most that usual vendors give at a time. */
+const VECTOR_NUMBERS = 8_000_000
+/** Ten thousand tokens, each with the likelihoods of twenty. */
+const TEXT_VALUES = 1_000_000
 
 /**
  * Image and text calls are synchronous at the vendor and may last minutes; ten base64 images are
@@ -31,7 +33,8 @@ export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/Ve
     text: {
       timeout: Duration.seconds(450),
       maxBytes: 128 * MEBIBYTE,
-      arrayNumbers: VECTOR_NUMBERS
+      arrayNumbers: VECTOR_NUMBERS,
+      values: TEXT_VALUES
     },
     stream: {
       begin: Duration.seconds(450),

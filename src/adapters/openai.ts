@@ -13,7 +13,7 @@ import type {
   TextPiece
 } from "../services/ProtocolAdapter.ts"
 import { saysError } from "./errorText.ts"
-import { dataOf, eventOf, heartbeat, withData } from "./eventBlocks.ts"
+import { dataOf, eventOf, heartbeat, isDataAlone, withData } from "./eventBlocks.ts"
 import { VendorLimits } from "./limits.ts"
 import { standardUrl } from "./standardUrl.ts"
 import { chatUsage, embeddingUsage } from "./usage.ts"
@@ -71,9 +71,11 @@ const aboutText: ReadonlySet<string> = new Set([
   "obfuscation",
   "prompt_filter_results",
   "provider",
+  "request_id",
   "service_tier",
   "stop_reason",
   "system_fingerprint",
+  "trace_id",
   "usage"
 ])
 
@@ -92,12 +94,19 @@ const writtenIn = (body: Fields): number =>
 
 /**
  * What is no part of an answer as we know it is text of its own size. Data that say nothing are
- * handed on alone, since the event's name may say something.
+ * handed on alone, since the event's name or a comment may say something.
  */
 const strangePiece = (event: Uint8Array, said: Fields | null): TextPiece =>
   said === null || writtenIn(said) > 0
     ? { event, usage: null, outputBytes: event.byteLength }
-    : { event: eventOf(JSON.stringify(said)), usage: null, outputBytes: 0 }
+    : plainPiece(said)
+
+/** The data alone, counted by its text. */
+const plainPiece = (said: Fields): TextPiece => ({
+  event: eventOf(JSON.stringify(said)),
+  usage: null,
+  outputBytes: writtenIn(said)
+})
 
 const isToolCalls = (value: unknown): value is ReadonlyArray<object> =>
   Array.isArray(value) && value.every(Predicate.isObject)
@@ -221,16 +230,18 @@ export const makeOpenAi = Effect.gen(function* () {
       }
       const chunk = parsed(data, limits.stream)
       if (chunk !== null && saysError(chunk)) {
+        const { error: _, ...said } = chunk
         end.failure = refusal(account, answerIn(chunk, event))
-        return choicesOf(chunk).length === 0
+        return writtenIn(said) === 0
           ? Effect.succeed("last")
-          : Effect.as(take(strangePiece(event, chunk)), "last")
+          : Effect.as(take(plainPiece(said)), "last")
       }
       if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
         return Effect.as(take(strangePiece(event, chunk)), "next")
       }
       const seen = progress.see(chunk)
-      return Effect.as(take({ event: forClient(event, chunk, wantsUsage), ...seen }), "next")
+      const said = isDataAlone(event) ? event : eventOf(JSON.stringify(chunk))
+      return Effect.as(take({ event: forClient(said, chunk, wantsUsage), ...seen }), "next")
     }
     const answer = yield* sendForEvents(wire, request, limits.stream, takeEvent, background).pipe(
       Effect.catchTag("VendorLost", (lost) =>

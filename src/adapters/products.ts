@@ -3,19 +3,23 @@ import { Predicate, Schema } from "effect"
 import { JobId, mediaIn } from "../domain/text.ts"
 import { startsEvents } from "./eventBlocks.ts"
 
-/** Fields in which vendors hand over what was ordered. */
-const productFields: ReadonlySet<string> = new Set([
-  "audio_url",
+/** Fields in which nothing but what was ordered stands. */
+const certainFields: ReadonlySet<string> = new Set([
   "b64_json",
   "base64",
   "choices",
   "creations",
   "embedding",
+  "output_text"
+])
+
+/** Fields in which vendors hand over addresses of what was ordered, and others of addresses of ours. */
+const addressFields: ReadonlySet<string> = new Set([
+  "audio_url",
   "image",
   "image_url",
   "image_urls",
   "images",
-  "output_text",
   "outputs",
   "results",
   "url",
@@ -25,6 +29,13 @@ const productFields: ReadonlySet<string> = new Set([
   "videos"
 ])
 
+/** What explains an error, also by links to a documentation. */
+const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "errors", "links"])
+
+const address = /https?:\/\//i
+/** Media in a text; a page may have icons in it. */
+const media = /data:(?!image\/svg)[\w.+/-]*;base64,[\w+/=-]+|[A-Za-z0-9+/]{1024,}=*/gi
+
 /** Every text and number in a JSON value, without the names of fields. */
 const leavesOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string" || typeof value === "number") return [`${value}`]
@@ -32,31 +43,50 @@ const leavesOf = (value: unknown): ReadonlyArray<string> => {
   return Predicate.isObject(value) ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** Values of the fields of products, and texts with media in them. */
-const suspectsIn = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value === "string") return mediaIn(value)
-  if (Array.isArray(value)) return value.flatMap(suspectsIn)
-  if (!Predicate.isObject(value)) return []
-  return Object.entries(value).flatMap(([name, inner]) =>
-    productFields.has(name.toLowerCase()) && typeof inner !== "number"
-      ? leavesOf(inner)
-      : suspectsIn(inner)
-  )
+interface Suspects {
+  readonly certain: ReadonlyArray<string>
+  readonly addresses: ReadonlyArray<string>
+}
+
+const suspectsIn = (value: unknown): Suspects => {
+  if (typeof value === "string") return { certain: value.match(media) ?? [], addresses: [] }
+  if (!Array.isArray(value) && !Predicate.isObject(value)) return { certain: [], addresses: [] }
+  const parts = Object.entries(value).map(([name, inner]: [string, unknown]): Suspects => {
+    const field = Array.isArray(value) ? "" : name.toLowerCase()
+    if (certainFields.has(field)) return { certain: leavesOf(inner), addresses: [] }
+    const { certain, addresses } = suspectsIn(inner)
+    if (explainingFields.has(field)) return { certain, addresses: [] }
+    return addressFields.has(field)
+      ? { certain, addresses: leavesOf(inner).filter((text) => address.test(text)) }
+      : { certain, addresses }
+  })
+  return {
+    certain: parts.flatMap(({ certain }) => certain),
+    addresses: parts.flatMap(({ addresses }) => addresses)
+  }
 }
 
 /** One of the fields in JSON that stands in another text, or that is cut. */
-const fieldInText = new RegExp(`"(?:${[...productFields].join("|")})\\\\*"\\s*:`, "i")
+const fieldInText = new RegExp(
+  `"(?:${[...certainFields, ...addressFields].join("|")})\\\\*"\\s*:`,
+  "i"
+)
 
 /**
- * True for an answer in which a client could find what was ordered, whatever else it says. What only
- * repeats a text of the request `sent` is none.
+ * Whether a client could find what was ordered in an error, which then does not reach it. "certain"
+ * says that it was made. What only repeats a text of the request `sent` is none.
  */
-export const holdsProduct = (body: unknown, sent: unknown): boolean => {
-  if (typeof body === "string" && (startsEvents(body) || fieldInText.test(body))) return true
-  const suspects = suspectsIn(body).filter((text) => text !== "")
-  if (suspects.length === 0) return false
+export const productIn = (body: unknown, sent: unknown): "none" | "maybe" | "certain" => {
+  if (typeof body === "string") {
+    const isText = startsEvents(body) || fieldInText.test(body) || mediaIn(body).length > 0
+    return isText ? "maybe" : "none"
+  }
+  const { certain, addresses } = suspectsIn(body)
+  if (certain.length === 0 && addresses.length === 0) return "none"
   const ours = leavesOf(sent)
-  return suspects.some((text) => !ours.some((one) => one.includes(text)))
+  const isNew = (text: string) => text !== "" && !ours.some((one) => one.includes(text))
+  if (certain.some(isNew)) return "certain"
+  return addresses.some(isNew) ? "maybe" : "none"
 }
 
 const isJobId = Schema.is(JobId)

@@ -36,8 +36,11 @@ const secretsOf = ({ apiKey, appId }: ChannelAccount): ReadonlyArray<string> => 
   ...new Set([...spellings(Redacted.value(apiKey)), ...spellings(appId ?? "")])
 ]
 
+/** How vendors name the accounts, projects and keys of their customers; ours, as nobody else is named. */
+const accountName = /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}/g
+
 const hide = (secrets: ReadonlyArray<string>, text: string): string =>
-  secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
+  secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text).replace(accountName, MASK)
 
 /** Walks the value instead of its JSON text: a secret made of digits may stand for a number. */
 const walk = (secrets: ReadonlyArray<string>, value: unknown): unknown => {

@@ -27,8 +27,10 @@ const isImage = Schema.is(
   ])
 )
 
-/** Fields of the answer and of its images that can hold an image. */
-const imageFields: ReadonlySet<string> = new Set(["data", "url", "b64_json"])
+/** Fields of an image that hold it, each as one text. */
+const imageFields: ReadonlySet<string> = new Set(["url", "b64_json"])
+const isOwnImage = (name: string, value: unknown): boolean =>
+  imageFields.has(name) && typeof value === "string"
 
 const address = /https?:\/\//i
 
@@ -42,9 +44,9 @@ const isHarmless = (value: unknown): boolean => {
 }
 
 /** Without other fields in which images could be, beside those that are paid for; itself if none is. */
-const plain = (fields: Fields): Fields => {
+const plain = (fields: Fields, keeps: (name: string, value: unknown) => boolean): Fields => {
   const kept = Object.entries(fields).filter(
-    ([name, value]) => imageFields.has(name) || isHarmless(value)
+    ([name, value]) => keeps(name, value) || isHarmless(value)
   )
   return kept.length === Object.keys(fields).length ? fields : Object.fromEntries(kept)
 }
@@ -64,9 +66,9 @@ const imagesIn = ({ status, body }: VendorAnswer, ordered: number): Images | nul
   const data = body.data.flatMap((item) => {
     if (!isImage(item)) return isHarmless(item) ? [item] : []
     left -= 1
-    return left < 0 ? [] : [plain(item)]
+    return left < 0 ? [] : [plain(item, isOwnImage)]
   })
-  const fields = plain(body)
+  const fields = plain(body, (name) => name === "data")
   const isSame =
     data.length === body.data.length && data.every((item, at) => item === body.data[at])
   return {

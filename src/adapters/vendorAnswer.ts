@@ -35,6 +35,8 @@ export interface AnswerHead {
 export interface SendOptions extends WireLimits {
   /** Most numbers in arrays, which vectors have many of; they are not walked over one by one. */
   readonly arrayNumbers?: number
+  /** Most values of every kind; `MAX_VALUES` when left out. */
+  readonly values?: number
 }
 
 /** Everything that walks over an answer goes one call deeper for each level. */
@@ -43,9 +45,13 @@ const MAX_LEVELS = 64
 const MAX_VALUES = 100_000
 
 /** What is decoded of an answer: to walk over more would hold up everything. */
-export const boundsOf = ({ maxBytes, arrayNumbers = 0 }: SendOptions): JsonBounds => ({
+export const boundsOf = ({
+  maxBytes,
+  arrayNumbers = 0,
+  values = MAX_VALUES
+}: SendOptions): JsonBounds => ({
   levels: MAX_LEVELS,
-  values: MAX_VALUES,
+  values,
   arrayNumbers,
   otherBytes: maxBytes
 })

@@ -1,10 +1,10 @@
 /** Why a vendor's answer is of no use: it refuses, or what it has made is lost. */
-import { Duration, Predicate } from "effect"
+import { Duration } from "effect"
 import { withoutEchoes } from "../domain/echoes.ts"
 import { type AnswerTrace, timeouts, VendorLost, VendorRefused } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { isExplained, messageOf, saysError } from "./errorText.ts"
-import { holdsProduct, idIn } from "./products.ts"
+import { codeOf, isExplained, messageOf, saysError } from "./errorText.ts"
+import { idIn, productIn } from "./products.ts"
 import { scrub, scrubText } from "./scrub.ts"
 import type { AnswerHead, VendorAnswer } from "./vendorAnswer.ts"
 
@@ -54,15 +54,43 @@ export interface RefusalText {
   readonly isVerdict?: true
 }
 
+/** Codes by which vendors say that our account there is empty, closed or not allowed. */
+const accountCodes: ReadonlyMap<string, number> = new Map([
+  ["account_deactivated", 401],
+  ["account_overdue_error", 402],
+  ["accountoverdueerror", 402],
+  ["arrearage", 402],
+  ["billing_hard_limit_reached", 402],
+  ["billing_not_active", 402],
+  ["insufficient_balance", 402],
+  ["insufficient_quota", 402],
+  ["invalid_api_key", 401]
+])
+
+/** Statuses that say the same by themselves. */
+const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
+
+const accountStatus = ({ status, body }: VendorAnswer): number | null =>
+  accountStatuses.has(status)
+    ? null
+    : (accountCodes.get(codeOf(body)?.split(".")[0]?.toLowerCase() ?? "") ?? null)
+
 /** Longer errors explain nothing that a client could use. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
 /**
- * The body as the client gets it, without our credentials: nothing of an answer of success, and no
- * JSON that explains nothing, as that may be what was ordered under names we do not know.
+ * The body as the client gets it, without our credentials: nothing of an answer of success, nothing
+ * in which there may be a product, and no JSON that explains nothing, as that may be what was ordered
+ * under names we do not know.
  */
-const passedBody = (account: ChannelAccount, { status, bytes, body }: VendorAnswer): unknown =>
-  status < 300 || bytes > MAX_REFUSAL_BYTES || (Predicate.isObject(body) && !isExplained(body))
+const passedBody = (
+  account: ChannelAccount,
+  { status, bytes, body, sent }: VendorAnswer
+): unknown =>
+  status < 300 ||
+  bytes > MAX_REFUSAL_BYTES ||
+  !isExplained(body) ||
+  productIn(body, sent) !== "none"
     ? null
     : scrub(account, body)
 
@@ -83,9 +111,13 @@ export const refusal = (
   const said = text.message ?? messageOf(answer.body)
   const message = passedWords(account, answer, said ?? `The vendor answered HTTP ${answer.status}`)
   // A proxy that stopped waiting speaks for itself, whatever code it found in the vendor's words.
-  const byCode = timeouts.has(answer.status) ? null : text.effectiveStatus
+  const byCode = timeouts.has(answer.status)
+    ? null
+    : (accountStatus(answer) ?? text.effectiveStatus)
   const effectiveStatus = byCode ?? (answer.status >= 300 ? answer.status : 502)
-  if (answer.status >= 300 && holdsProduct(answer.body, answer.sent)) return brokenAnswer(answer)
+  if (answer.status >= 300 && productIn(answer.body, answer.sent) === "certain") {
+    return brokenAnswer(answer)
+  }
   return new VendorRefused({
     effectiveStatus,
     status: answer.status,

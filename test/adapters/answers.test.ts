@@ -107,27 +107,73 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
     })
   )
 
-  it.effect("that refuses beside what was ordered is lost, and shows nothing of it", () =>
+  it.effect("that refuses beside what was ordered shows nothing of it", () =>
     Effect.gen(function* () {
       const error = { message: "no" }
       const base64 = Buffer.alloc(2000, "a").toString("base64")
-      const products = [
-        { error, data: [{ url: image.url }] },
+      const made = [
         { error: { ...error, data: [{ b64_json: "aGk=" }] } },
         { error: { message: `see ${base64}` } },
         { error, choices: [{ message: { content: "hello" } }] },
-        { object: "list", data: [{ embedding: [0.25, 0.5] }] },
+        { object: "list", data: [{ embedding: [0.25, 0.5] }] }
+      ]
+      const maybe = [
+        { error, data: [{ url: image.url }] },
+        { generated_text: "once upon a time" },
+        [{ generated_text: "once upon a time" }],
         'data: {"choices":[]}\n\n',
         `<html>${JSON.stringify(good)}</html>`,
         JSON.stringify(JSON.stringify(good)),
         JSON.stringify(good).slice(0, -5)
       ]
-      for (const body of products) {
-        for (const status of [302, 400, 422, 500]) {
+      for (const status of [302, 400, 422, 500]) {
+        for (const body of made) {
           const failure = yield* failureOf({ status, headers: json, body })
           assert.strictEqual(failure._tag, "VendorLost", JSON.stringify(body))
         }
+        for (const body of maybe) {
+          const failure = yield* failureOf({ status, headers: json, body })
+          const refused = { _tag: "VendorRefused" as const, effectiveStatus: status, body: null }
+          assert.deepInclude(failure, refused, JSON.stringify(body))
+        }
       }
+    })
+  )
+
+  it.effect("that refuses in a usual way is passed on, with links and icons in it", () =>
+    Effect.gen(function* () {
+      const help = {
+        "@type": "type.googleapis.com/google.rpc.Help",
+        links: [{ url: "https://a.test" }]
+      }
+      const bodies = [
+        [{ error: { code: 429, message: "slow down", details: [help] } }],
+        { detail: [{ msg: "Field required", url: "https://errors.pydantic.dev/2.5/v/missing" }] },
+        { message: "The given data was invalid.", errors: { image: ["The image must be a URL."] } },
+        { error: { message: 'invalid request data:{"model":"m","n":1}', type: "invalid" } },
+        "<html><head><title>503</title></head><body>nginx</body></html>"
+      ]
+      for (const body of bodies) {
+        const failure = yield* failureOf({ status: 422, body })
+        assert.deepInclude(failure, { _tag: "VendorRefused", effectiveStatus: 422, body })
+      }
+    })
+  )
+
+  it.effect("about our account is not the client's fault, whatever its status", () =>
+    Effect.gen(function* () {
+      const rows = [
+        [429, { error: { code: "insufficient_quota", message: "You exceeded your quota" } }, 402],
+        [400, { error: { code: "Arrearage", message: "not in good standing" } }, 402],
+        [400, { error: { code: "invalid_api_key", message: "no" } }, 401],
+        [200, { error: { code: "insufficient_quota", message: "no" } }, 402]
+      ] as const
+      for (const [status, body, effectiveStatus] of rows) {
+        assert.deepInclude(yield* failureOf({ status, body }), { effectiveStatus })
+      }
+      const message = "Rate limit reached in organization org-AbCd1234efGH on tokens"
+      const limited = yield* failureOf({ status: 429, body: { error: { message } } })
+      assert.strictEqual(limited.message, message.replace("org-AbCd1234efGH", "[redacted]"))
     })
   )
 

@@ -94,7 +94,14 @@ const subject: ImageSubject = {
       reply: {
         created,
         images: [image],
-        data: [{ ...image, seed: 7, preview: image.url }, refusedItem, inline, image, inline]
+        url: [image.url],
+        data: [
+          { ...image, b64_json: [image.url], data: [image.url], seed: 7, preview: image.url },
+          refusedItem,
+          inline,
+          image,
+          inline
+        ]
       },
       result: { created, data: [{ ...image, seed: 7 }, refusedItem, inline] }
     },
@@ -135,7 +142,7 @@ const subject: ImageSubject = {
       says: "an error object with HTTP 200 is a refusal",
       reply: { body: inOk({ message: "no balance", code: "insufficient_quota" }) },
       failure: refused(200, inOk({ message: "no balance", code: "insufficient_quota" }), {
-        effectiveStatus: 502,
+        effectiveStatus: 402,
         message: "no balance"
       })
     },

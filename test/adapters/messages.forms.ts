@@ -207,7 +207,7 @@ export const formsOfMessages = (path: string) => {
       {
         says: "the other error form in an HTTP 200 is a refusal",
         reply: { body: snake },
-        failure: refused(200, snake, { effectiveStatus: 502, message: "who?" })
+        failure: refused(200, snake, { effectiveStatus: 401, message: "who?" })
       }
     ]
   } satisfies Partial<ImageSubject>

@@ -7,6 +7,7 @@ import { brokenVendor, closedPort, type Reply } from "../support/brokenVendor.ts
 import { heldStream } from "../support/heldStream.ts"
 import { failureOf, lost, refused } from "./failures.ts"
 import {
+  API_KEY,
   accountAt,
   layerOverSockets,
   limitSeconds,
@@ -60,7 +61,7 @@ const streamOf = (reply: Reply, more: Partial<ChatBody> = {}) =>
 layer(layerOverSockets)("streams of openai", (it) => {
   it.effect("a stream comes byte for byte, and the usage nobody asked for is left out", () =>
     Effect.gen(function* () {
-      const first = `event: x\r\ndata: ${chunk({ role: "assistant", content: "" })}\r\n\r\n`
+      const first = `data: ${chunk({ role: "assistant", content: "" })}\r\n\r\n`
       const before = `:\n\n${first}`
       const spoken = events(chunk({ content: "hé" }), "{}", "no json")
       const reply = sse(
@@ -303,12 +304,45 @@ layer(layerOverSockets)("streams of openai", (it) => {
     })
   )
 
+  it.effect("names of events and comments are not handed on, as they may be text", () =>
+    Effect.gen(function* () {
+      const said = chunk({ content: "a" })
+      const body = `event: more text\n: and more\ndata: ${said}\n\n${events(finish, "[DONE]")}`
+      const { text } = yield* streamOf(sse(body))
+      assert.strictEqual(text, events(said, finish))
+    })
+  )
+
+  it.effect("an error beside empty choices costs nothing, and our key is not told", () =>
+    Effect.gen(function* () {
+      const both = chunk({ content: "" }, { error: { message: `no ${API_KEY}`, code: "x" } })
+      const { pieces, failure } = yield* streamOf(sse(events(both)))
+      assert.deepStrictEqual(pieces, [])
+      assert.deepInclude(failure, { _tag: "VendorRefused", message: "no [redacted]" })
+      const words = chunk({ content: "abc" }, { error: { message: API_KEY } })
+      const { text } = yield* streamOf(sse(events(words)))
+      assert.strictEqual(text, events(chunk({ content: "abc" })))
+    })
+  )
+
+  it.effect("a code 0 is no error, and a request's name is no text", () =>
+    Effect.gen(function* () {
+      const ok = chunk({ content: "a" }, { error: { code: 0, message: "" }, request_id: "r-1" })
+      const { pieces, failure } = yield* streamOf(sse(events(ok, finish, "[DONE]")))
+      assert.isNull(failure)
+      assert.deepStrictEqual(
+        pieces.map(({ outputBytes }) => outputBytes),
+        [1, 0]
+      )
+    })
+  )
+
   it.effect("words beside an error are delivered before it", () =>
     Effect.gen(function* () {
       const both = chunk({ content: "abc" }, { error: { message: "no" } })
       const { pieces, failure } = yield* streamOf(sse(events(both)))
       assert.deepInclude(failure, { _tag: "VendorRefused", body: null })
-      assert.isAbove(pieces[0]?.outputBytes ?? 0, 0)
+      assert.strictEqual(pieces[0]?.outputBytes, 3)
     })
   )
 
