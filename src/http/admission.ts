@@ -3,7 +3,7 @@
  * anything of the body is read.
  */
 import { isIPv6 } from "node:net"
-import { Cause, Context, Effect, Exit, Layer, type Redacted } from "effect"
+import { Cause, Context, Effect, Exit, identity, Layer, type Redacted } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { errorTable, type GatewayError, RateLimited } from "../domain/Errors.ts"
 import {
@@ -21,6 +21,7 @@ import { unsent } from "../services/storeTrouble.ts"
 import { FreeCall, RequiredScope } from "./api/Authorization.ts"
 import { errorOf } from "./errorResponse.ts"
 import { withHeaders } from "./handlers/respond.ts"
+import { makeKeyLookUps } from "./keyLookUps.ts"
 import { type Policy, rateHeaders } from "./rateHeaders.ts"
 
 /** Requests that work, or that do nothing but wait; each kind has places of its own. */
@@ -110,7 +111,6 @@ export const layerAdmission = Layer.effect(
     const rates = (yield* Machine).makeRequestRates()
     // Of these each process has a part, as it counts them after the answer.
     const refusals = makeRequestRates()
-    const unknownKeys = makeRequestRates()
     const bounds = { working: organizationInFlight, waiting: organizationWaits }
     const taken = {
       working: makeShares({ each: bounds.working }),
@@ -121,24 +121,16 @@ export const layerAdmission = Layer.effect(
       waiting: "requests that wait at this gateway"
     }
 
-    /**
-     * Lets an address ask for keys that are not known here as long as few of them are unknown. A key
-     * that turns out to be somebody's costs nothing, and neither does a database that is away; a
-     * client that does not wait for the answer has asked.
-     */
-    const guardOf = (address: string | undefined): LookUpGuard<RateLimited> =>
-      Effect.fnUntraced(function* (lookUp) {
-        const perMinute = settings.addressUnknownKeysPerMinute
-        if (perMinute === 0) return yield* lookUp
-        const client = clientOf(address)
-        const rate = yield* unknownKeys.take(client, perMinute)
-        if (!rate.allowed) return yield* tooMany(rate, "unknown API keys from this address")
-        return yield* Effect.onExit(lookUp, (exit) =>
-          Exit.isSuccess(exit) || Cause.hasDies(exit.cause)
-            ? unknownKeys.giveBack(client, perMinute)
-            : Effect.void
-        )
-      })
+    const guardLookUps = yield* makeKeyLookUps(settings.addressUnknownKeysPerMinute, (rate) =>
+      tooMany(rate, "unknown API keys from this address")
+    )
+    const guardOf = (
+      address: string | undefined,
+      credential: Redacted.Redacted
+    ): LookUpGuard<RateLimited> =>
+      settings.addressUnknownKeysPerMinute === 0
+        ? identity
+        : guardLookUps(clientOf(address), credential)
 
     /** Refuses what is over a rate, and says on the answer which one that is. */
     const refuseOver = (rate: Rate, policy: Policy): Effect.Effect<void, RateLimited> =>
@@ -193,7 +185,7 @@ export const layerAdmission = Layer.effect(
 
     return Admission.of({
       identify: Effect.fnUntraced(function* (credential, endpoint, address) {
-        const caller = yield* unsent(access.authenticate(credential, guardOf(address)))
+        const caller = yield* unsent(access.authenticate(credential, guardOf(address, credential)))
         yield* withinRate(caller)
         yield* withinRefusals(caller)
         yield* withinFreeCalls(caller, endpoint)
