@@ -44,15 +44,19 @@ const Enabled = Schema.Boolean.annotate({
   description: "False takes it out of use; true when left out"
 }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
 
+/** What a vendor is called with, as far as `text` and `address` let it be written. */
+const callFields = (address: Schema.String, text: Schema.String) => ({
+  base_url: address.annotate({
+    description: "The vendor's base address, as its documentation gives it"
+  }),
+  app_id: Schema.NullOr(text)
+    .annotate({ description: "Application id, which vp_b needs" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+})
+
 const channelFields = {
   id: Id.annotate({ description: "The channel's id, which mounts refer to" }),
   name: plainText().annotate({ description: "For people" }),
-  base_url: BaseUrl.annotate({
-    description: "The vendor's base address, as its documentation gives it"
-  }),
-  app_id: Schema.NullOr(headerText(200))
-    .annotate({ description: "Application id, which vp_b needs" })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   allow_private: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
@@ -62,13 +66,20 @@ const channelFields = {
   enabled: Enabled
 }
 
-/** A channel as it is stored and read back: without its key. */
-export const Channel = Schema.Struct(channelFields)
+/**
+ * A channel as it is stored and read back: without its key. One that was stored under other rules is
+ * read too and cannot be called, so that the gateway starts and the operator can correct it.
+ */
+export const Channel = Schema.Struct({
+  ...channelFields,
+  ...callFields(Schema.String, Schema.String)
+})
 export type Channel = typeof Channel.Type
 
 /** A channel as it is written: `api_key` absent or null keeps the stored one. */
 export const ChannelWrite = Schema.Struct({
   ...channelFields,
+  ...callFields(BaseUrl, headerText(200)),
   api_key: Schema.optionalKey(
     Schema.NullOr(
       Schema.RedactedFromValue(

@@ -51,7 +51,7 @@ const isLinkLocal6 = (address: string): boolean => {
  * that URLs have for it, or a known name of such a service.
  */
 export const isLinkLocalHost = (url: string): boolean => {
-  const host = new URL(url).hostname
+  const host = URL.parse(url)?.hostname ?? ""
   return host.startsWith("[")
     ? isLinkLocal6(host.slice(1, -1))
     : isLinkLocal4(host) || names.has(host.replace(/\.+$/, ""))

@@ -3,9 +3,9 @@
  * anything of the body is read.
  */
 import { isIPv6 } from "node:net"
-import { Cause, Context, Effect, Exit, Layer, type Redacted } from "effect"
+import { Cause, Context, Effect, Exit, identity, Layer, type Redacted } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { errorTable, type GatewayError, RateLimited } from "../domain/Errors.ts"
+import { type ErrorCode, errorTable, type GatewayError, RateLimited } from "../domain/Errors.ts"
 import {
   Access,
   type Caller,
@@ -21,6 +21,7 @@ import { unsent } from "../services/storeTrouble.ts"
 import { FreeCall, RequiredScope } from "./api/Authorization.ts"
 import { errorOf } from "./errorResponse.ts"
 import { withHeaders } from "./handlers/respond.ts"
+import { makeKeyLookUps } from "./keyLookUps.ts"
 import { type Policy, rateHeaders } from "./rateHeaders.ts"
 
 /** Requests that work, or that do nothing but wait; each kind has places of its own. */
@@ -39,9 +40,9 @@ export class Admission extends Context.Service<
       address: string | undefined
     ): Effect.Effect<Caller, GatewayError>
     /**
-     * Goes around the answering of a request that was let in, and counts it against its key when it is
-     * refused before anything is held. So it does when the client leaves a request with a body: to
-     * leave in time would else be a way to be refused for nothing.
+     * Goes around the answering of a request that was let in, and counts an order or a quote against
+     * its key when it is refused for a fault of its own. So it does when the client leaves: to leave
+     * in time would else be a way to be refused for nothing.
      */
     counted<A extends object, E, R>(
       caller: Caller,
@@ -97,9 +98,20 @@ export const clientOf = (address: string | undefined): string => {
   return `${[...first, ...zeros, ...last].slice(0, 4).join(":").toLowerCase()}::/64`
 }
 
+/** Refusals that are no fault of the request: money that is spent, or a first request that runs still. */
+const faultless: ReadonlySet<ErrorCode> = new Set([
+  "insufficient_balance",
+  "member_cap_exceeded",
+  "idempotency_conflict",
+  "rate_limited"
+])
+
 /** True of what the gateway itself refuses for good; what a vendor refuses stands as 502 in the table. */
-const isFreeRefusal = ({ _tag }: GatewayError): boolean =>
-  errorTable[_tag].status < 500 && _tag !== "rate_limited"
+const isOwnFault = ({ _tag }: GatewayError): boolean =>
+  errorTable[_tag].status < 500 && !faultless.has(_tag)
+
+/** Orders and quotes; what a customer has paid for is never kept from them by their refusals. */
+const hasBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0
 
 export const layerAdmission = Layer.effect(
   Admission,
@@ -110,7 +122,6 @@ export const layerAdmission = Layer.effect(
     const rates = (yield* Machine).makeRequestRates()
     // Of these each process has a part, as it counts them after the answer.
     const refusals = makeRequestRates()
-    const unknownKeys = makeRequestRates()
     const bounds = { working: organizationInFlight, waiting: organizationWaits }
     const taken = {
       working: makeShares({ each: bounds.working }),
@@ -121,24 +132,16 @@ export const layerAdmission = Layer.effect(
       waiting: "requests that wait at this gateway"
     }
 
-    /**
-     * Lets an address ask for keys that are not known here as long as few of them are unknown. A key
-     * that turns out to be somebody's costs nothing, and neither does a database that is away; a
-     * client that does not wait for the answer has asked.
-     */
-    const guardOf = (address: string | undefined): LookUpGuard<RateLimited> =>
-      Effect.fnUntraced(function* (lookUp) {
-        const perMinute = settings.addressUnknownKeysPerMinute
-        if (perMinute === 0) return yield* lookUp
-        const client = clientOf(address)
-        const rate = yield* unknownKeys.take(client, perMinute)
-        if (!rate.allowed) return yield* tooMany(rate, "unknown API keys from this address")
-        return yield* Effect.onExit(lookUp, (exit) =>
-          Exit.isSuccess(exit) || Cause.hasDies(exit.cause)
-            ? unknownKeys.giveBack(client, perMinute)
-            : Effect.void
-        )
-      })
+    const guardLookUps = yield* makeKeyLookUps(settings.addressUnknownKeysPerMinute, (rate) =>
+      tooMany(rate, "unknown API keys from this address")
+    )
+    const guardOf = (
+      address: string | undefined,
+      credential: Redacted.Redacted
+    ): LookUpGuard<RateLimited> =>
+      settings.addressUnknownKeysPerMinute === 0
+        ? identity
+        : guardLookUps(clientOf(address), credential)
 
     /** Refuses what is over a rate, and says on the answer which one that is. */
     const refuseOver = (rate: Rate, policy: Policy): Effect.Effect<void, RateLimited> =>
@@ -158,9 +161,12 @@ export const layerAdmission = Layer.effect(
       yield* refuseOver(rate, "default")
     })
 
-    const withinRefusals = Effect.fnUntraced(function* ({ keyId }: Caller) {
+    const withinRefusals = Effect.fnUntraced(function* (
+      { keyId }: Caller,
+      endpoint: HttpApiEndpoint.Top
+    ) {
       const perMinute = settings.keyRefusalsPerMinute
-      if (perMinute === 0) return
+      if (perMinute === 0 || !hasBody(endpoint)) return
       yield* refuseOver(yield* refusals.look(keyId, perMinute), "refusals")
     })
 
@@ -175,38 +181,38 @@ export const layerAdmission = Layer.effect(
       yield* refuseOver(yield* rates.take(`${policy} ${keyId}`, free[policy]), policy)
     })
 
-    const countRefusal = ({ keyId }: Caller): Effect.Effect<void> => {
+    const countRefusal = (
+      { keyId }: Caller,
+      endpoint: HttpApiEndpoint.Top
+    ): Effect.Effect<void> => {
       const perMinute = settings.keyRefusalsPerMinute
-      return perMinute === 0 ? Effect.void : Effect.asVoid(refusals.take(keyId, perMinute))
+      return perMinute === 0 || !hasBody(endpoint)
+        ? Effect.void
+        : Effect.asVoid(refusals.take(keyId, perMinute))
     }
 
-    const isCounted = (
-      exit: Exit.Exit<object, unknown>,
-      endpoint: HttpApiEndpoint.Top
-    ): boolean => {
-      if (Exit.isFailure(exit)) {
-        return Cause.hasInterruptsOnly(exit.cause) && endpoint.payload.size > 0
-      }
+    const isCounted = (exit: Exit.Exit<object, unknown>): boolean => {
+      if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause)
       const error = errorOf(exit.value)
-      return error !== undefined && isFreeRefusal(error)
+      return error !== undefined && isOwnFault(error)
     }
 
     return Admission.of({
       identify: Effect.fnUntraced(function* (credential, endpoint, address) {
-        const caller = yield* unsent(access.authenticate(credential, guardOf(address)))
+        const caller = yield* unsent(access.authenticate(credential, guardOf(address, credential)))
         yield* withinRate(caller)
-        yield* withinRefusals(caller)
+        yield* withinRefusals(caller, endpoint)
         yield* withinFreeCalls(caller, endpoint)
         const oneOf = scopesOf(endpoint)
         if (!oneOf.some((scope) => caller.scopes.has(scope))) {
-          yield* countRefusal(caller)
+          yield* countRefusal(caller, endpoint)
           return yield* lacksScope(caller, oneOf)
         }
         return caller
       }),
       counted: (caller, endpoint, answering) =>
         Effect.onExit(answering, (exit) =>
-          isCounted(exit, endpoint) ? countRefusal(caller) : Effect.void
+          isCounted(exit) ? countRefusal(caller, endpoint) : Effect.void
         ),
       enter: (caller, places) =>
         taken[places].tryTake(caller.organizationId)

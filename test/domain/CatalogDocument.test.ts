@@ -149,6 +149,21 @@ describe("a channel", () => {
   })
 })
 
+describe("a stored channel", () => {
+  it.each([
+    ["base_url", "https://vendor.example:0"],
+    ["base_url", "https://[::1"],
+    ["base_url", "vendor.example"],
+    ["app_id", "应用"],
+    ["app_id", " app"]
+  ])("is read also when %s is %j, which is not written any more", (field, value) => {
+    const catalog = { channels: [{ ...channel, [field]: value }], models: [model], mounts: [mount] }
+    assert.throws(() => decode(catalog))
+    const stored = Schema.decodeUnknownSync(CatalogDocument)(catalog)
+    assert.propertyVal(stored.channels[0], field, value)
+  })
+})
+
 describe("a model", () => {
   it.each(["a", "film-1", "vendor/film:2.6_pro", "a".repeat(128)])("may be called %s", (id) => {
     assert.strictEqual(decodeModel({ id }).models[0]?.id, id)

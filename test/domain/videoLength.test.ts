@@ -20,13 +20,21 @@ const secondsOf = (bytes: Uint8Array) => knownSeconds([video(bytes)])
 const header = (unitsPerSecond: number, units: number) =>
   box("mvhd", words(0, 0, 0, unitsPerSecond, units), Buffer.alloc(80))
 
-/** A track of 1000 units a second whose header states no length. */
-const track = (id: number, ...frameTables: ReadonlyArray<Uint8Array>) =>
+/** A track of 1000 units a second whose header states its length. */
+const statedTrack = (id: number, units: number, ...frameTables: ReadonlyArray<Uint8Array>) =>
   box(
     "trak",
     box("tkhd", words(0, 0, 0, id, 0, 0)),
-    box("mdia", box("mdhd", words(0, 0, 0, 1000, 0, 0)), box("minf", box("stbl", ...frameTables)))
+    box(
+      "mdia",
+      box("mdhd", words(0, 0, 0, 1000, units, 0)),
+      box("minf", box("stbl", ...frameTables))
+    )
   )
+
+/** One whose header states none. */
+const track = (id: number, ...frameTables: ReadonlyArray<Uint8Array>) =>
+  statedTrack(id, 0, ...frameTables)
 
 const fragment = (id: number, ...runs: ReadonlyArray<Uint8Array>) =>
   box("moof", box("mfhd", words(0, 1)), box("traf", box("tfhd", words(0, id)), ...runs))
@@ -127,6 +135,47 @@ describe("the length of an inline video", () => {
         )
       ]),
       7
+    ],
+    [
+      "the frames of its header and its fragments, where the header is of the first",
+      Buffer.concat([
+        brand,
+        box(
+          "moov",
+          header(1000, 2000),
+          statedTrack(1, 2000, box("stts", words(0, 1, 2, 1000))),
+          frameUnits(1, 1000)
+        ),
+        ...Array.from({ length: 29 }, () => fragment(1, box("trun", words(0, 2))))
+      ]),
+      60
+    ],
+    [
+      "the header of its fragments, where not all of them are there",
+      Buffer.concat([
+        brand,
+        box(
+          "moov",
+          header(1000, 0),
+          track(1),
+          box("mvex", box("mehd", words(0, 7000)), box("trex", words(0, 1, 1, 1000, 0, 0)))
+        ),
+        fragment(1, box("trun", words(0, 2)))
+      ]),
+      7
+    ],
+    [
+      "its longest track, where the header of the movie states less",
+      Buffer.concat([brand, box("moov", header(1000, 1), statedTrack(1, 60_000), track(2))]),
+      60
+    ],
+    [
+      "the frames of a track that states nothing, where the header of the movie states less",
+      Buffer.concat([
+        brand,
+        box("moov", header(1000, 1), track(1, box("stts", words(0, 1, 60, 1000))))
+      ]),
+      60
     ],
     ["what a WebM file states", webm(info(element("4489", float(7000)))), 7],
     [

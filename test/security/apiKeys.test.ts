@@ -1,11 +1,13 @@
 /** API keys: kept as a hash alone, shown once, and every wrong one refused alike. */
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Redacted, Schema } from "effect"
+import { Effect, Fiber, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { SLOW_WAITS } from "../../src/http/keyLookUps.ts"
 import { formatApiKey } from "../../src/services/apiKey.ts"
 import { withoutConnections } from "../support/databases.ts"
 import { databaseText } from "../support/databaseText.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import type { HttpAnswer } from "../support/http.ts"
 import { rawRequest, requestText } from "../support/rawSocket.ts"
 
 const Key = Schema.Struct({ id: Schema.String, key: Schema.String })
@@ -160,108 +162,129 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
   }
 )
 
-const UNKNOWN_A_MINUTE = 20
 const otherAddress = "127.0.0.2"
 
 /** A key with a right checksum that nobody has. */
-const madeUp = (seed: number) => {
+const keyNumbered = (seed: number) => {
   const bytes = new Uint8Array(32)
   new DataView(bytes.buffer).setUint32(0, seed)
   return Redacted.value(formatApiKey(bytes))
 }
 
-/** Puts a function that counts in the place of the table of keys; answers what it has counted. */
-const countLookUps = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql.withTransaction(
-    Effect.forEach(
-      [
-        "CREATE SEQUENCE looked_up",
-        "ALTER TABLE api_keys RENAME TO kept_keys",
-        `CREATE FUNCTION counted_keys() RETURNS SETOF kept_keys LANGUAGE plpgsql VOLATILE AS
-         $$ BEGIN PERFORM nextval('looked_up'); RETURN QUERY SELECT * FROM kept_keys; END $$`,
-        "CREATE VIEW api_keys AS SELECT * FROM counted_keys()"
-      ],
-      (statement) => sql.unsafe(statement),
-      { discard: true }
+/**
+ * Holds up every look-up of a key as long as `blocked` runs, which gets what counts those that wait in
+ * the database meanwhile.
+ */
+const withLookUpsHeld = <A, E, R>(
+  blocked: (underWay: Effect.Effect<number, never, SqlClient.SqlClient>) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const Count = Schema.Struct({ count: Schema.Int })
+    const underWay = Effect.gen(function* () {
+      const [row] = yield* sql`
+        SELECT count(*)::int AS count FROM pg_locks
+         WHERE relation = 'api_keys'::regclass AND NOT granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+      return (yield* Schema.decodeUnknownEffect(Count)(row)).count
+    }).pipe(Effect.orDie)
+    return yield* sql.withTransaction(
+      Effect.andThen(sql`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`, blocked(underWay))
     )
-  )
-  const Count = Schema.Struct({ count: Schema.Int })
-  return Effect.gen(function* () {
-    const [row] = yield* sql`
-      SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::int AS count FROM looked_up`
-    return (yield* Schema.decodeUnknownEffect(Count)(row)).count
   })
-})
+
+const balanceWith = (key: string) =>
+  Effect.flatMap(Gateway, (gateway) => gateway.call("/v1/balance", { key }))
+
+/** Waits until the gateway has so many requests under way, beside the one that asks for it. */
+const inFlight = (count: number) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    Effect.repeat(gateway.metrics, {
+      until: ({ text }) => text.includes(`\ngateway_http_requests_in_flight ${count + 1}\n`)
+    })
+  )
 
 layer(
   layerTestGateway("postgres", {
     ...quickSettings,
     // A crowded machine may not hear of changes for a while, and look known keys up again.
     unheardCacheSeconds: quickSettings.cacheSeconds,
-    addressUnknownKeysPerMinute: UNKNOWN_A_MINUTE
+    addressUnknownKeysPerMinute: 1
   }),
   { excludeTestServices: true, timeout: "60 seconds" }
-)("a flood of API keys nobody has", (it) => {
-  it.effect("costs a bounded number of look-ups, and keeps out no key that is known", () =>
+)("a flood of API keys", (it) => {
+  it.effect("of customers is let in, the same key many times and many keys", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
-      const many = yield* Effect.forEach(Array.from({ length: UNKNOWN_A_MINUTE + 5 }), () =>
-        gateway.customer("1")
-      )
-      const [{ key: known } = { key: "" }] = many
-      const late = yield* gateway.customer("1")
-      const lookUps = yield* countLookUps
+      const { key } = yield* gateway.customer("1")
+      const others = yield* Effect.forEach(Array.from({ length: 20 }), () => gateway.customer("1"))
+      const keys = [...Array.from({ length: 200 }, () => key), ...others.map((who) => who.key)]
+      const answers = yield* Effect.forEach(keys, balanceWith, { concurrency: "unbounded" })
+      assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
+    })
+  )
 
-      // Keys of customers use nothing up, however many come from one address.
-      for (const { key } of many) {
-        assert.strictEqual((yield* gateway.call("/v1/balance", { key })).status, 200)
-      }
-      assert.strictEqual(yield* lookUps, many.length)
+  it.effect("nobody has is looked up slowly, and keeps out no key of a customer", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const [known, late, elsewhere] = [
+        yield* gateway.customer("1"),
+        yield* gateway.customer("1"),
+        yield* gateway.customer("1")
+      ]
+      assert.strictEqual((yield* balanceWith(known.key)).status, 200)
+      const madeUp = (from: number, count: number) =>
+        Array.from({ length: count }, (_, index) => keyNumbered(from + index))
+      const limited: Array<HttpAnswer> = []
+      const ask = (key: string) =>
+        Effect.tap(balanceWith(key), (answer) =>
+          Effect.sync(() => {
+            if (answer.status === 429) limited.push(answer)
+          })
+        )
+      const flood = (keys: ReadonlyArray<string>) =>
+        Effect.forkChild(Effect.forEach(keys, ask, { concurrency: "unbounded" }))
 
-      // The same one again is remembered.
-      const again = Array.from({ length: 50 }, () => madeUp(0))
-      for (const key of again) {
-        assert.strictEqual((yield* gateway.call("/v1/balance", { key })).status, 401)
-      }
-      assert.strictEqual(yield* lookUps, many.length + 1)
+      const first = yield* withLookUpsHeld((underWay) =>
+        Effect.gen(function* () {
+          const asked = yield* flood(madeUp(0, 40))
+          const atOnce = yield* Effect.repeat(underWay, { until: (count) => count > 1 })
+          assert.isAtMost(atOnce, 8)
+          yield* inFlight(40)
+          assert.isAtMost(yield* underWay, 8)
+          return asked
+        })
+      )
+      yield* Fiber.join(first)
+      assert.strictEqual(limited.length, 0)
 
-      const flood = Effect.forEach(
-        Array.from({ length: 400 }, (_, index) => madeUp(index + 1)),
-        (key, index) =>
-          // The general way and the short one.
-          index % 2 === 0
-            ? gateway.call("/v1/models", { key })
-            : gateway.call("/v1/images/generations", { key, json: { model: "paint-1" } }),
-        { concurrency: 32 }
+      const [early, customer, more] = yield* withLookUpsHeld((underWay) =>
+        Effect.gen(function* () {
+          const before = yield* flood(madeUp(100, 20))
+          yield* Effect.repeat(underWay, { until: (count) => count > 0 })
+          const waiting = yield* Effect.forkChild(balanceWith(late.key))
+          yield* inFlight(21)
+          const after = yield* flood(madeUp(200, 2 * SLOW_WAITS))
+          yield* Effect.repeat(
+            Effect.tap(underWay, (count) => Effect.sync(() => assert.isAtMost(count, 1))),
+            { until: () => limited.length > 0 }
+          )
+          assert.strictEqual((yield* balanceWith(known.key)).status, 200)
+          return [before, waiting, after] as const
+        })
       )
-      const served = Effect.forEach(
-        Array.from({ length: 40 }),
-        () => gateway.call("/v1/models", { key: known }),
-        { concurrency: 2 }
-      )
-      const [took, [floods, others]] = yield* Effect.timed(
-        Effect.all([flood, served], { concurrency: "unbounded" })
-      )
-      assert.deepStrictEqual([...new Set(others.map(({ status }) => status))], [200])
-      const refused = floods.filter(({ status }) => status === 401)
-      const limited = floods.filter(({ status }) => status !== 401)
-      const refilled = Math.ceil(Duration.toSeconds(took) / (60 / UNKNOWN_A_MINUTE))
-      assert.isAtMost(refused.length, UNKNOWN_A_MINUTE + refilled)
-      assert.strictEqual(yield* lookUps, many.length + 1 + refused.length)
-      for (const { status, text, headers } of limited) {
-        assert.strictEqual(status, 429, text)
+      const answer = yield* Fiber.join(customer)
+      assert.strictEqual(answer.status, 200, answer.text)
+      yield* Fiber.joinAll([early, more])
+      for (const { text, headers } of limited) {
         assert.include(text, '"rate_limited"')
         assert.isAtLeast(Number(headers.get("retry-after")), 1)
         assert.isNull(headers.get("x-ratelimit-limit-requests"))
       }
 
-      // A customer whose key is not known here yet gets in from another address at once.
-      const balance = requestText("/v1/balance", { key: late.key })
-      const elsewhere = yield* rawRequest(gateway.url, [balance], { from: otherAddress })
-      assert.strictEqual(elsewhere?.status, 200, elsewhere?.body)
-      const now = yield* gateway.call("/v1/balance", { key: late.key })
-      assert.strictEqual(now.status, 200, now.text)
+      const balance = requestText("/v1/balance", { key: elsewhere.key })
+      const other = yield* rawRequest(gateway.url, [balance], { from: otherAddress })
+      assert.strictEqual(other?.status, 200, other?.body)
     })
   )
 })

@@ -21,6 +21,42 @@ const tamper = (statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, 
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
   "keys of channels",
   (it) => {
+    it.effect.each([
+      ["base_url", "https://vendor.example:0"],
+      ["base_url", "https://[::1"],
+      ["app_id", "应用"]
+    ] as const)(
+      "stored under other rules keep no catalog from being read: %s %s",
+      ([field, value]) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const json = yield* restored
+          yield* gateway.admin("/catalog", { method: "PUT", json })
+          const who = yield* gateway.customer("100")
+          yield* tamper((sql) =>
+            Effect.all([
+              sql`
+              INSERT INTO catalog_versions (version, document)
+              SELECT version + 1, jsonb_set(document, ARRAY['channels', (n.at - 1)::text, ${field}],
+                                            to_jsonb(${value}::text))
+                FROM catalog_versions,
+                     jsonb_array_elements(document -> 'channels') WITH ORDINALITY AS n (channel, at)
+               WHERE n.channel ->> 'id' = 'ch-i'
+               ORDER BY version DESC LIMIT 1`,
+              sql`UPDATE channel_accounts SET ${sql(field)} = ${value} WHERE channel_id = 'ch-i'`
+            ])
+          )
+          const read = yield* gateway.admin("/catalog")
+          assert.strictEqual(read.status, 200, read.text)
+          assert.include(read.text, value)
+          const answer = yield* orderImages(who, { model: "paint-1" })
+          if (field === "base_url") assert.include([502, 503], answer.status, answer.text)
+          assert.strictEqual((yield* orderVideo(who, { model: "film-1" })).status, 200)
+          yield* gateway.admin("/catalog", { method: "PUT", json })
+          yield* gateway.verify
+        })
+    )
+
     it.effect("open under their own channel alone, whole and unchanged", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

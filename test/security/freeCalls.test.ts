@@ -96,10 +96,8 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
       ["no JSON", "/v1/images/generations", { body: "{" }],
       ["a bad field", "/v1/images/generations", { json: { model: 7 } }],
       ["an unknown model", "/v1/images/generations", { json: { ...paint, model: "none" } }],
-      ["a price beyond the pool", "/v1/images/generations", { json: { ...paint, n: 10 } }],
-      ["a task nobody has", "/v1/videos/vt_nobody", {}],
       ["a quote of nothing", "/v1/quotes", { json: {} }],
-      ["a scope the key lacks", "/v1/usage", {}]
+      ["a scope the key lacks", "/v1/embeddings", { json: { model: "embed-1", input: "x" } }]
     ] as const)("to be refused are limited for each key: %s", ([, path, options]) =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -114,13 +112,44 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
         }
         // Those that quotes have room for are fewer, and the rest is refused elsewhere.
         for (let count = QUOTES; isQuote && count < REFUSALS; count++) {
-          yield* gateway.call("/v1/videos/vt_nobody", { key: who.key })
+          yield* gateway.call("/v1/images/generations", { key: who.key, body: "{" })
         }
         yield* assertLimited(yield* refused, "refusals", REFUSALS)
         const sound = yield* orderImages(who, { model: "paint-1" })
         yield* assertLimited(sound, "refusals", REFUSALS)
         assert.strictEqual((yield* orderImages(other, { model: "paint-1" })).status, 200)
+        assert.strictEqual((yield* gateway.call("/v1/models", { key: who.key })).status, 200)
         yield* gateway.verify
+      })
+    )
+
+    it.effect.each(types)("are not those that the lack of money stops: %s", (type) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const capped = yield* gateway.customer("10", { monthlyCap: "0.01" })
+        const images = ({ key }: Customer, n: number) =>
+          gateway.call("/v1/images/generations", {
+            ...{ key, json: { ...paint, n }, headers: { "content-type": type } }
+          })
+        for (let count = 0; count < REFUSALS + 1; count++) {
+          assert.strictEqual((yield* images(who, 10)).status, 402)
+          const over = yield* images(capped, 1)
+          assert.include(over.text, "member_cap_exceeded")
+        }
+        assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
+      })
+    )
+
+    it.effect("are not what has no body, such as tasks nobody has", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("10")
+        for (let count = 0; count < REFUSALS + 1; count++) {
+          const { status } = yield* gateway.call("/v1/videos/vt_nobody", { key: who.key })
+          assert.strictEqual(status, 404)
+        }
+        assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
       })
     )
 

@@ -21,8 +21,10 @@ interface Track {
 
 interface Movie {
   readonly unitsPerSecond: number
-  /** In units, as the headers of the movie and of its fragments state them; 0 where they do not. */
-  readonly stated: ReadonlyArray<number>
+  /** In units, as the header of the movie or of its fragments states it; 0 where none does. */
+  readonly stated: number
+  /** True when frames may follow in fragments. */
+  readonly isFragmented: boolean
   readonly tracks: ReadonlyMap<number, Track>
   /** Units a frame of a track lasts in fragments that do not say. */
   readonly frameUnits: ReadonlyMap<number, number>
@@ -119,6 +121,7 @@ const readMovie = (file: FileBytes, moov: Box): Movie => {
   const tracks = new Map<number, Track>()
   const frameUnits = new Map<number, number>()
   let fragments = 0
+  let isFragmented = false
   for (const box of boxesIn(file, moov)) {
     if (box.type === "trak") {
       const trackHeader = find(file, box, "tkhd")
@@ -131,6 +134,7 @@ const readMovie = (file: FileBytes, moov: Box): Movie => {
         frames: tableUnits(file, follow(file, box, ["mdia", "minf", "stbl", "stts"]))
       })
     } else if (box.type === "mvex") {
+      isFragmented = true
       for (const inner of boxesIn(file, box)) {
         if (inner.type === "trex") {
           frameUnits.set(uint32(file, inner, 4) ?? 0, uint32(file, inner, 12) ?? 0)
@@ -142,7 +146,7 @@ const readMovie = (file: FileBytes, moov: Box): Movie => {
     }
   }
   const { unitsPerSecond, stated } = header
-  return { unitsPerSecond, stated: [stated, fragments], tracks, frameUnits }
+  return { unitsPerSecond, stated: Math.max(stated, fragments), isFragmented, tracks, frameUnits }
 }
 
 /** Which optional fields stand in a `tfhd` and a `trun`. */
@@ -181,6 +185,9 @@ const fragmentUnits = (file: FileBytes, movie: Movie, fragment: Box) => {
   return { track, units }
 }
 
+const secondsOf = (units: number, unitsPerSecond: number): number =>
+  unitsPerSecond === 0 ? 0 : units / unitsPerSecond
+
 /** Seconds of the longest track, by its frames. */
 const frameSeconds = (file: FileBytes, whole: Omit<Box, "type">, movie: Movie): number => {
   const units = new Map([...movie.tracks].map(([id, { frames }]) => [id, frames]))
@@ -194,20 +201,27 @@ const frameSeconds = (file: FileBytes, whole: Omit<Box, "type">, movie: Movie): 
   }
   return Math.max(
     0,
-    ...[...movie.tracks].map(([id, { unitsPerSecond }]) => (units.get(id) ?? 0) / unitsPerSecond)
+    ...[...movie.tracks].map(([id, track]) => secondsOf(units.get(id) ?? 0, track.unitsPerSecond))
   )
 }
 
 /**
  * The lengths in seconds that the file gives, the one to be believed first; any number may come of a
- * broken or hostile file. Nothing for files of another kind.
+ * broken or hostile file. Nothing for files of another kind. Of headers that differ the longest is
+ * believed, and where frames stand in fragments also these are counted: a header may be of the first.
  */
 export function* mp4Seconds(file: FileBytes): Generator<number> {
   const whole = { start: 0, end: file.length }
   const moov = find(file, whole, "moov")
   if (moov === null) return
   const movie = readMovie(file, moov)
-  for (const units of movie.stated) yield units / movie.unitsPerSecond
-  for (const { stated, unitsPerSecond } of movie.tracks.values()) yield stated / unitsPerSecond
-  yield frameSeconds(file, whole, movie)
+  const stated = Math.max(
+    secondsOf(movie.stated, movie.unitsPerSecond),
+    ...[...movie.tracks.values()].map((track) =>
+      secondsOf(track.stated || track.frames, track.unitsPerSecond)
+    )
+  )
+  if (!movie.isFragmented) yield stated
+  const frames = frameSeconds(file, whole, movie)
+  yield movie.isFragmented ? Math.max(stated, frames) : frames
 }
