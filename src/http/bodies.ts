@@ -58,7 +58,7 @@ const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
   const most = {
     levels: `${bounds.levels} levels`,
     values: `${bounds.values} values`,
-    otherBytes: `${bounds.otherBytes} bytes beside media in base64`
+    otherBytes: `${bounds.otherBytes} bytes beside long texts of ASCII, such as media in base64`
   }
   return new InvalidRequest({ message: `The body may have at most ${most[passed]}` })
 }
