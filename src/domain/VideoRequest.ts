@@ -22,7 +22,11 @@ const isMediaUrl = (text: string): boolean =>
 
 /** http, https or data: the gateway hands addresses on and never fetches them. */
 export const MediaUrl = Schema.String.check(
-  Schema.makeFilter(isMediaUrl, { expected: "an http, https or data URL" })
+  Schema.makeFilter(isMediaUrl, {
+    expected: "an http, https or data URL",
+    // Without it the description below is left out of the contract.
+    toJsonSchema: () => [{}, true]
+  })
 ).annotate({ description: "http, https or data URL" })
 
 const MediaObject = Schema.Struct({ url: MediaUrl })
