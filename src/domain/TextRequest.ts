@@ -98,10 +98,12 @@ const ChatFields = Schema.Struct({
   })
 })
 
-/** Fields in which any name may stand: a client's own words, and the forms of its tools. */
+/** Fields in which any name may stand: a client's own words, the forms of its tools, and schemas. */
 const wordFields = [
   ...["tools", "tool_choice", "functions", "function_call", "response_format", "prediction"],
-  ...["logit_bias", "metadata", "user", "stop"]
+  ...["logit_bias", "metadata", "user", "stop"],
+  ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
+  ...["json_schema", "format", "grammar"]
 ]
 const chatFields: ReadonlySet<string> = new Set([...Object.keys(ChatFields.fields), ...wordFields])
 const embeddingFields: ReadonlySet<string> = new Set(["model", "input", "metadata", "user"])

@@ -63,28 +63,38 @@ export const bytesIn = (value: unknown): number => {
   return Math.max(inner, EMPTY_BYTES)
 }
 /** What a vendor may read as a document of text, an SVG too, is none of these. */
-const dataUrl = /^data:(?:image\/(?!svg)|audio\/|video\/|application\/pdf)[^,]{0,200};base64,/i
-const webAddress = /^https?:\/\/\S+$/i
+const mediumUrl = /^data:(?:image\/(?!svg)|audio\/|video\/|application\/pdf)[^,]{0,200};base64,/i
+/** Nothing in it says whether it is text. */
+const untypedUrl = /^data:(?:application\/octet-stream)?(?:;[^,]{0,200})?;base64,/i
 /** Longer ones are more text than address. */
 const MAX_ADDRESS_BYTES = 2048
-const base64 = /^[\w+/-]+={0,2}$/
-/** How files begin in base64: PNG, JPEG, GIF, RIFF, MP4, WebM, Ogg, FLAC, MP3 and PDF. */
+/** How files begin in base64: PNG, JPEG, GIF, RIFF, MP4, WebM, Ogg, FLAC, MP3, AMR and PDF. */
 const knownFile =
-  /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|AAAA..Z0eXB|GkXfo|T2dnUw|ZkxhQw|SUQz|JVBERi0)/
+  /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|AAAA..Z0eXB|GkXfo|T2dnUw|ZkxhQw|SUQz|IyFBTVI|JVBERi0)/
+
+/** A pattern for all of it would go back over a large text whose end is wrong; so for base64. */
+const isWebAddress = (text: string): boolean => /^https?:\/\/\S/i.test(text) && !/\s/.test(text)
+
+const isBase64 = (text: string): boolean => {
+  const filling = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
+  const written = text.slice(0, text.length - filling)
+  return written !== "" && !/[^\w+/-]/.test(written)
+}
 
 /** True for the bytes of an image, sound, film or PDF, which are no text. `trusted` needs no known beginning. */
 const isFile = (text: string, trusted: boolean): boolean => {
-  const [header = ""] = dataUrl.exec(text) ?? []
-  return (
-    (header !== "" || trusted || knownFile.test(text)) && base64.test(text.slice(header.length))
-  )
+  const [typed] = mediumUrl.exec(text) ?? []
+  const [header = ""] = typed === undefined ? (untypedUrl.exec(text) ?? []) : [typed]
+  const content = text.slice(header.length)
+  const isMedium = typed !== undefined || trusted || knownFile.test(content)
+  return isMedium && isBase64(content)
 }
 
 /** The media under one field, at least one, and the text that stands with them. */
 const mediumSize = (value: unknown, trusted: boolean): TextSize => {
   if (typeof value === "string") {
     if (isFile(value, trusted)) return { bytes: 0, media: 1 }
-    return webAddress.test(value)
+    return isWebAddress(value)
       ? { bytes: Math.max(0, bytesOf(value) - MAX_ADDRESS_BYTES), media: 1 }
       : { bytes: bytesOf(value), media: 0 }
   }

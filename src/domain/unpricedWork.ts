@@ -6,13 +6,28 @@
 import { type FieldFault, MAX_FIELD_FAULTS } from "./fieldFaults.ts"
 import { fieldKey } from "./nearest.ts"
 
+type Values = (value: unknown) => boolean
+
 interface Refused {
   readonly names: ReadonlyArray<string>
   /** Values that change nothing. */
-  readonly harmless: ReadonlyArray<unknown>
+  readonly harmless: Values
   /** What an error says. */
   readonly advice: string
 }
+
+const oneOf =
+  (...values: ReadonlyArray<unknown>): Values =>
+  (value) =>
+    values.includes(value)
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** What says nothing, or has nothing in it. */
+const nothing: Values = (value) =>
+  isObject(value) ? Object.keys(value).length === 0 : oneOf(null, false, "")(value)
+
+const isSwitchedOff: Values = (value) => isObject(value) && "mode" in value && value.mode === "off"
 
 const delivery = (product: string): Refused => ({
   names: [
@@ -22,13 +37,13 @@ const delivery = (product: string): Refused => ({
     ...["webhook", "webhooks", "webhook_url", "webhook_uri", "webhook_endpoint", "webhook_config"],
     ...["upload_url", "upload_endpoint", "storage_uri", "gcs_uri", "output_uri", "output_gcs_uri"]
   ],
-  harmless: [null, false, "", "sync"],
+  harmless: oneOf(null, false, "", "sync"),
   advice: `${product} with the answer, not later and not elsewhere`
 })
 
 const tiers: Refused = {
   names: ["service_tier"],
-  harmless: [null, "", "auto", "default", "standard", "flex"],
+  harmless: oneOf(null, "", "auto", "default", "standard", "flex"),
   advice: "Orders are billed at the standard tier"
 }
 
@@ -47,12 +62,12 @@ const imageWork: ReadonlyArray<Refused> = [
       ...["candidates", "candidate_count", "num_candidates", "number_of_candidates"],
       ...["enable_sequential", "enable_interleave"]
     ],
-    harmless: [null, false, 1],
+    harmless: oneOf(null, false, 1),
     advice: "n is the field for the number of images"
   },
   {
     names: ["sequential_image_generation"],
-    harmless: [null, false, "disabled"],
+    harmless: oneOf(null, false, "disabled"),
     advice: "n is the field for the number of images, which come one for each"
   },
   {
@@ -60,7 +75,7 @@ const imageWork: ReadonlyArray<Refused> = [
       ...["stream", "streaming", "is_stream", "enable_stream", "stream_mode", "stream_output"],
       ...["sse", "incremental_output", "partial_images", "partial_image_count"]
     ],
-    harmless: [null, false, 0],
+    harmless: oneOf(null, false, 0),
     advice: "Images are answered whole, not as a stream"
   },
   delivery("Images come"),
@@ -76,16 +91,22 @@ const textWork: ReadonlyArray<Refused> = [
       ...["candidate_count", "num_candidates", "num_return_sequences", "num_outputs"],
       ...["n_samples", "num_samples", "use_beam_search", "num_beams", "beam_width", "beam_size"]
     ],
-    harmless: [null, false, 1],
+    harmless: oneOf(null, false, 1),
     advice: "n is the field for the number of choices"
   },
-  { names: ["stream"], harmless: [null, false], advice: "stream is the field for this" },
+  { names: ["stream"], harmless: oneOf(null, false), advice: "stream is the field for this" },
   {
     names: [
-      ...["web_search", "web_search_options", "enable_search", "search_options", "force_search"],
-      ...["search_parameters", "plugins", "enable_code_interpreter"]
+      ...["web_search", "web_search_options", "enable_search", "force_search"],
+      "enable_code_interpreter"
     ],
-    harmless: [null, false],
+    harmless: oneOf(null, false, ""),
+    advice: TOOLS
+  },
+  { names: ["plugins", "search_options"], harmless: nothing, advice: TOOLS },
+  {
+    names: ["search_parameters"],
+    harmless: (value) => oneOf(null, false, "")(value) || isSwitchedOff(value),
     advice: TOOLS
   },
   delivery("Texts come"),
@@ -112,6 +133,7 @@ const vendorTools: ReadonlySet<string> = new Set(
 
 interface Field {
   readonly path: string
+  readonly name: string
   readonly key: string
   /** The key of the field it is in; null at the top. */
   readonly under: string | null
@@ -123,7 +145,7 @@ const MAX_PATH = 200
 
 /** Every field in a value, the outer ones first; a path that is too long is cut. */
 function* fieldsIn(value: unknown, path: string, under: string | null): Generator<Field> {
-  if (typeof value !== "object" || value === null) return
+  if (!isObject(value)) return
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* fieldsIn(item, `${path}[${index}]`, under)
     return
@@ -139,7 +161,7 @@ function* fieldAndInner(
 ): Generator<Field> {
   const path = `${parent === "" ? "" : `${parent}.`}${name}`.slice(0, MAX_PATH).toWellFormed()
   const key = fieldKey(name)
-  yield { path, key, under, value }
+  yield { path, name, key, under, value }
   yield* fieldsIn(value, path, key)
 }
 
@@ -152,9 +174,22 @@ export function* otherFields(body: object, own: Names): Generator<Field> {
   }
 }
 
-/** `model` in other letters, and where some vendors merge it into the body. */
-const isOtherModel = ({ key, under }: Field): boolean =>
-  key === "model" && (under === null || under === "extrabody")
+/** Fields that ask a router for another model than the order names. */
+const otherModels: ReadonlySet<string> = new Set(
+  [
+    ...["models", "fallbacks", "fallback_models", "context_window_fallbacks"],
+    ...["content_policy_fallbacks", "model_list", "model_id", "model_name", "engine"],
+    ...["deployment", "deployment_id", "route", "preset"]
+  ].map(fieldKey)
+)
+/** Where a field begins so, some routers answer in the place of the model. */
+const MOCK = /^mock_/i
+
+/** `model` in other letters and the like, also where some vendors merge it into the body. */
+const isOtherModel = ({ name, key, under, value }: Field): boolean => {
+  if (under !== null && under !== "extrabody") return false
+  return key === "model" || ((otherModels.has(key) || MOCK.test(name)) && !nothing(value))
+}
 
 const faultsOf = (rules: Rules, body: object, own: Names): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
@@ -163,7 +198,7 @@ const faultsOf = (rules: Rules, body: object, own: Names): ReadonlyArray<FieldFa
     const rule = rules.get(field.key)
     if (isOtherModel(field)) {
       faults.push({ path: field.path, message: "model is the field for the model" })
-    } else if (rule !== undefined && !rule.harmless.includes(field.value)) {
+    } else if (rule !== undefined && !rule.harmless(field.value)) {
       faults.push({ path: field.path, message: rule.advice })
     }
   }
@@ -171,8 +206,7 @@ const faultsOf = (rules: Rules, body: object, own: Names): ReadonlyArray<FieldFa
 }
 
 const isVendorTool = (tool: unknown): boolean =>
-  typeof tool === "object" &&
-  tool !== null &&
+  isObject(tool) &&
   (("type" in tool && !clientTools.has(tool.type)) ||
     Object.keys(tool).some((name) => vendorTools.has(fieldKey(name))))
 

@@ -58,7 +58,7 @@ const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
   const most = {
     levels: `${bounds.levels} levels`,
     values: `${bounds.values} values`,
-    otherBytes: `${bounds.otherBytes} bytes beside media in base64`
+    otherBytes: `${bounds.otherBytes} bytes beside long texts of ASCII, such as media in base64`
   }
   return new InvalidRequest({ message: `The body may have at most ${most[passed]}` })
 }
@@ -71,7 +71,7 @@ export const within = (
   const walk = walkJson(bounds)
   const passed = walk.push(bytes)
   return passed === null
-    ? Result.succeed({ pieces: [bytes], media: walk.media })
+    ? Result.succeed({ pieces: [bytes], media: walk.media, isOpen: walk.isOpen() })
     : Result.fail(passes(passed, bounds))
 }
 
@@ -102,7 +102,7 @@ const withBody = (request: Request, read: JsonBytes): ReadBody => {
     }),
     json: Effect.suspend(() => {
       const taken = body
-      body = { pieces: [], media: [] }
+      body = { pieces: [], media: [], isOpen: false }
       return parseJson(taken)
     })
   }
@@ -178,7 +178,7 @@ export const makeBodies = (budgetBytes: number) => {
     }
     yield* Stream.runForEachArray(Stream.orDie(request.stream), keep)
     full.push(block.subarray(0, used))
-    return { pieces: full, media: walk.media }
+    return { pieces: full, media: walk.media, isOpen: walk.isOpen() }
   })
 
   return {

@@ -7,11 +7,13 @@ import { Effect, Semaphore } from "effect"
 import { InvalidRequest } from "../domain/Errors.ts"
 import type { LargeMedium } from "../services/jsonWalk.ts"
 
-/** The bytes of a body, and where its large media are. */
+/** The bytes of a body, and what a walk over them found. */
 export interface JsonBytes {
   /** Emptied when they are decoded, so that they are in memory no longer than what they say. */
   readonly pieces: Array<Buffer>
   readonly media: ReadonlyArray<LargeMedium>
+  /** Whether something in it has no end: however long it is, it takes no time to refuse. */
+  readonly isOpen: boolean
 }
 
 /** Smaller bodies are decoded at once, and of the media of larger ones this much at a turn. */
@@ -28,11 +30,8 @@ const oneAtATime = Semaphore.makeUnsafe(1)
 
 const notJson = new InvalidRequest({ message: "Expected a valid JSON body" })
 
-const parse = (
-  text: string,
-  revive?: (name: string, value: unknown) => unknown
-): Effect.Effect<unknown, InvalidRequest> =>
-  Effect.try({ try: (): unknown => JSON.parse(text, revive), catch: () => notJson })
+const parse = (text: string): Effect.Effect<unknown, InvalidRequest> =>
+  Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
 
 /** What JSON must look at in a text; base64 has none of it. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -83,6 +82,26 @@ const lastBorder = (bytes: Buffer): number => {
   return bytes.length - (run % 2)
 }
 
+/**
+ * What was parsed, with the media in the places of their marks. A reviver of `JSON.parse` would take
+ * many times as long as this for a body of many numbers.
+ */
+const withMedia = (value: unknown, media: ReadonlyArray<unknown>): unknown => {
+  if (typeof value === "string") {
+    return value.startsWith(MARK) ? media[Number(value.slice(MARK.length))] : value
+  }
+  if (typeof value !== "object" || value === null) return value
+  const fields: Iterable<readonly [PropertyKey, unknown]> = Array.isArray(value)
+    ? value.entries()
+    : Object.entries(value)
+  for (const [name, inner] of fields) {
+    const whole = withMedia(inner, media)
+    // An assignment could reach a setter of the prototype.
+    if (whole !== inner) Object.defineProperty(value, name, { value: whole })
+  }
+  return value
+}
+
 const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
   const { outline, cut } = cutMedia(body)
   const media: Array<unknown> = []
@@ -105,18 +124,15 @@ const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
     media.push(parts.length === 1 ? parts[0] : parts.join(""))
     if (parts.length > 1) yield* Effect.yieldNow
   }
-  return yield* parse(outline, (_, value) =>
-    typeof value === "string" && value.startsWith(MARK)
-      ? media[Number(value.slice(MARK.length))]
-      : value
-  )
+  return withMedia(yield* parse(outline), media)
 })
 
 /** What the body says; undefined where there is none. */
 export const parseJson = (body: JsonBytes): Effect.Effect<unknown, InvalidRequest> => {
-  const { pieces, media } = body
+  const { pieces, media, isOpen } = body
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (bytes === 0) return Effect.succeed(undefined)
+  if (isOpen) return Effect.fail(notJson)
   const parsed =
     bytes <= TURN_BYTES || media.length === 0
       ? Effect.suspend(() => parse(textOf(pieces)))

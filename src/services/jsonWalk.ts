@@ -54,6 +54,8 @@ export interface JsonWalk {
   readonly push: (piece: Buffer) => Passed | null
   /** In their order, as far as the bytes go. */
   readonly media: ReadonlyArray<LargeMedium>
+  /** Whether a text, an array or an object has no end yet: such bytes are no JSON. */
+  readonly isOpen: () => boolean
 }
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE
@@ -194,7 +196,7 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
     return values - unknown > bounds.values ? "values" : null
   }
 
-  return { push, media }
+  return { push, media, isOpen: () => textFrom !== null || depth !== 0 }
 }
 
 /** Whether a whole body is within the bounds. */

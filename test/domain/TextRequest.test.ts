@@ -21,7 +21,18 @@ const chat = (content: unknown, more: object = {}, message: object = {}) =>
     decodeChat({ model: "m", messages: [{ role: "user", content, ...message }], ...more })
   )
 
+const sound = (data: string) => ({ type: "input_audio", input_audio: { data } })
 const image = (url: string) => ({ type: "image_url", image_url: { url } })
+
+const otherModels = [
+  ...["models", "fallbacks", "fallback_models", "context_window_fallbacks"],
+  ...["content_policy_fallbacks", "model_list", "model_id", "model_name", "engine"],
+  ...["deployment", "deployment_id", "route", "preset"]
+]
+const schemas = [
+  ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
+  ...["json_schema", "format", "grammar"]
+]
 
 describe("the tokens a chat is held for", () => {
   it.each([
@@ -100,7 +111,41 @@ describe("the tokens a chat is held for", () => {
       chat([image(`https://a.test/${"a".repeat(2048 - 15 + 300)}`)]),
       4n + 1500n + 100n
     ],
+    ...["", "application/octet-stream", "application/octet-stream;name=a", ";name=a"].map(
+      (type) =>
+        [
+          `a sound of type "${type}"`,
+          chat([sound(`data:${type};base64,${"A".repeat(30_000)}`)]),
+          4n + 1500n
+        ] as const
+    ),
+    ...["UklGR", "IyFBTVIK", "IyFBTVIt", "AAAAIGZ0eXB"].map(
+      (beginning) =>
+        [
+          `a known file without a type: ${beginning}`,
+          chat([
+            { type: "file", file: { file_data: `data:;base64,${beginning}${"A".repeat(3000)}` } }
+          ]),
+          4n + 1500n
+        ] as const
+    ),
+    [
+      "base64 of no known file without a type",
+      chat([{ type: "file", file: { file_data: `data:;base64,${"A".repeat(2987)}` } }]),
+      4n + 1500n + 1000n
+    ],
+    ["a sound that is a text", chat([sound("data:;base64,QUJD QUJD")]), 4n + 1500n + 8n],
+    ["a sound with filling", chat([sound("QUI=")]), 4n + 1500n],
+    ["a sound with more filling", chat([sound("QQ==")]), 4n + 1500n],
+    ["a sound with too much filling", chat([sound("Q===")]), 4n + 1500n + 2n],
+    ["a sound of filling alone", chat([sound("==")]), 4n + 1500n + 1n],
+    [
+      "a text that begins as an address",
+      chat([{ type: "video", video: "https://a.test/1 b" }]),
+      4n + 1500n + 6n
+    ],
     ["a medium that is none", chat("abc", { video: "d ef" }), 4n + 1n + 3n],
+    ["a schema", chat("abc", { guided_json: { ab: "cdefg" } }), 4n + 1n + 3n],
     [
       "tools, with the names of their fields",
       chat("abc", { tools: [{ ab: "cdefg" }] }),
@@ -139,6 +184,10 @@ describe("the tokens a chat is held for", () => {
     ["of what is written at least", { max_tokens: 10, min_tokens: 20 }, 20n],
     ["of a bound without end", { max_tokens: 10, num_predict: 1e300 }, 10_000_000n],
     ["of no bound in what is no number", { max_tokens: 10, num_predict: "all" }, 10n],
+    ...schemas.map(
+      (name) =>
+        [`of no bound in ${name}`, { max_tokens: 10, [name]: { max_length: 20 } }, 10n] as const
+    ),
     ["with thoughts", { max_tokens: 10, thinking: { budget_tokens: 20 }, n: 2 }, 60n]
   ] as const)("count output %s", (_, more, expected) => {
     assert.strictEqual(estimateChat(chat("abc", more)).outputTokens, expected)
@@ -172,6 +221,16 @@ describe("a text request", () => {
     ["generation_config.candidateCount", { generation_config: { candidateCount: 5 } }],
     ["Model", { Model: "dear" }],
     ["extra_body.model", { extra_body: { model: "dear" } }],
+    ...otherModels.map((name) => [name, { [name]: ["dear"] }] as const),
+    ["extra_body.fallbacks", { extra_body: { fallbacks: [{ model: "dear" }] } }],
+    ["Model_Name", { Model_Name: "dear" }],
+    ["route", { route: "fallback" }],
+    ["mock_response", { mock_response: "x" }],
+    ["plugins", { plugins: [{ id: "web" }] }],
+    ["search_options", { search_options: { forced_search: true } }],
+    ["search_parameters", { search_parameters: {} }],
+    ["search_parameters", { search_parameters: { mode: "auto" } }],
+    ["guided.n", { guided: { n: 5 } }],
     ["Stream", { Stream: true }],
     ["callback_url", { callback_url: "https://a.test" }],
     ["service_tier", { service_tier: "priority" }],
@@ -189,7 +248,11 @@ describe("a text request", () => {
     { tools: [{ type: "function", function: { name: "n", parameters: { n: 5, model: "x" } } }] },
     { tools: [{ type: "custom", custom: { name: "best_of" } }] },
     { metadata: { n: 5, model: "x" }, response_format: { json_schema: { stream: true } } },
-    { options: { model: "a name of something else" } }
+    { options: { model: "a name of something else", route: "a", engine: "b" } },
+    { models: [], fallbacks: null, preset: "", mockup: 1 },
+    { plugins: [], search_options: {}, search_parameters: { mode: "off" } },
+    { plugins: "", search_options: "", search_parameters: "", web_search: "" },
+    ...schemas.map((name) => ({ [name]: { properties: { n: { type: "integer" }, stream: {} } } }))
   ])("may have %j", (fields) => {
     decodeOrThrow({ model: "m", messages: [{ role: "user" }], ...fields })
   })

@@ -140,6 +140,9 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
         ["storageUri", { storageUri: "gs://a" }] as const,
         ["Model", { Model: "dear" }] as const,
         ["extra_body.model", { extra_body: { model: "dear" } }] as const,
+        ["fallbacks", { fallbacks: ["dear"] }] as const,
+        ["extra_body.models", { extra_body: { models: ["dear"] } }] as const,
+        ["mock_response", { mock_response: "x" }] as const,
         ["service_tier", { service_tier: "priority" }] as const
       ].map(([path, fields]) => [path, `${path}: `, paint(model, fields)])
     )
@@ -190,6 +193,8 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
         ["candidateCount", { candidateCount: 20 }] as const,
         ["N", { n: 1, N: 20 }] as const,
         ["MODEL", { MODEL: "dear" }] as const,
+        ["models", { models: ["dear"] }] as const,
+        ["extra_body.deployment_id", { extra_body: { deployment_id: "dear" } }] as const,
         ["web_search_options", { web_search_options: {} }] as const,
         ["tools[0]", { tools: [{ type: "web_search" }] }] as const,
         ["service_tier", { service_tier: "priority" }] as const

@@ -89,7 +89,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: textCatalog() })
         for (let sent = 0; sent < 48; sent++) yield medium
         isSent = true
         // No JSON: what is answered was decoded to its end.
-        yield Buffer.from('"')
+        yield Buffer.from('",}')
       }
       const status = yield* Effect.promise(async () => {
         const answer = await fetch(`${gateway.url}/v1/images/generations`, {

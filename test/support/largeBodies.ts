@@ -50,6 +50,8 @@ export const largeBodies = (mebibytes: number): ReadonlyArray<LargeBody> => {
   ): LargeBody => ({ what, path, make, refused })
   const tooMuch = (what: string, path: string, make: () => Buffer<ArrayBuffer>) =>
     body(what, path, make, "by its bytes")
+  const tokens = list(list("12345", 170), 2048)
+  const beside = `"x":"${"A".repeat(MEBIBYTE)}"`
   const message = '{"model":"talk-1","messages":[{"role":"user","content":'
   return [
     // Refused
@@ -77,6 +79,18 @@ export const largeBodies = (mebibytes: number): ReadonlyArray<LargeBody> => {
     }),
     body(
       "no JSON at the end",
+      images,
+      filled(`${paint},"image":"${png}`, "A", mebibytes, '",}'),
+      "as a body"
+    ),
+    body(
+      "a text without an end",
+      images,
+      filled(`${paint},"image":"${png}`, "A", mebibytes, ""),
+      "as a body"
+    ),
+    body(
+      "an object without an end",
       images,
       filled(`${paint},"image":"${png}`, "A", mebibytes, '"'),
       "as a body"
@@ -147,9 +161,13 @@ export const largeBodies = (mebibytes: number): ReadonlyArray<LargeBody> => {
     body("texts", embeddings, () =>
       utf8(`${vector}${list(`"${"x".repeat(31 * 1024)}"`, Math.min(2048, 32 * mebibytes))}}`)
     ),
-    body("lists of tokens", embeddings, () => utf8(`${vector}${list(list("12345", 170), 2048)}}`)),
+    body("lists of tokens", embeddings, () => utf8(`${vector}${tokens}}`)),
     body("short lists of tokens", embeddings, () =>
       utf8(`${vector}${list("[1,2,3,4,5,6]", 49_000)}}`)
+    ),
+    body("numbers beside a medium", embeddings, () => utf8(`${vector}${tokens},${beside}}`)),
+    body("many names beside a medium", images, () =>
+      utf8(`${paint},${beside}${names(49_000, (index) => `,"k${index}":1`)}}`)
     ),
     body("a quote of many values", quotes, () => utf8(`${paint},"x":${list("[]", 49_000)}}`))
   ]
