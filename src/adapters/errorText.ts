@@ -53,12 +53,18 @@ const explanations: ReadonlySet<string> = new Set([
   "title"
 ])
 
-/** True for JSON that explains itself in one of its fields, or has none, and for what is no object. */
+/** Characters of an explanation under a name of the vendor's own. */
+const SHORT = 300
+
+/** True for JSON that explains itself in one of its fields or in few words, and for what is no object. */
 export const isExplained = (body: unknown): boolean => {
   if (Array.isArray(body)) return body.every(isExplained)
   if (!Predicate.isObject(body)) return true
-  const names = Object.keys(body)
-  return names.length === 0 || names.some((name) => explanations.has(name.toLowerCase()))
+  const isFlat = Object.values(body).every((value) => typeof value !== "object" || value === null)
+  return (
+    (isFlat && JSON.stringify(body).length <= SHORT) ||
+    Object.keys(body).some((name) => explanations.has(name.toLowerCase()))
+  )
 }
 
 /** The message in `{error: {message}}`, `{error: "text"}` or `{message}`; null when there is none. */

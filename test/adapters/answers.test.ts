@@ -119,8 +119,8 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
       ]
       const maybe = [
         { error, data: [{ url: image.url }] },
-        { generated_text: "once upon a time" },
-        [{ generated_text: "once upon a time" }],
+        { generated_text: "once upon a time ".repeat(30) },
+        [{ generation: { text: "once upon a time" } }],
         'data: {"choices":[]}\n\n',
         `<html>${JSON.stringify(good)}</html>`,
         JSON.stringify(JSON.stringify(good)),
