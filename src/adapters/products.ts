@@ -48,8 +48,17 @@ interface Suspects {
   readonly addresses: ReadonlyArray<string>
 }
 
+/** Addresses in JSON that stands in a text. */
+const addressInText = new RegExp(
+  `"(?:${[...addressFields].join("|")})\\\\*"\\s*:[\\s\\[{\\\\"]*(https?:[^\\s"\\\\]+)`,
+  "gi"
+)
+
 const suspectsIn = (value: unknown): Suspects => {
-  if (typeof value === "string") return { certain: value.match(media) ?? [], addresses: [] }
+  if (typeof value === "string") {
+    const addresses = [...value.matchAll(addressInText)].map(([, found = ""]) => found)
+    return { certain: value.match(media) ?? [], addresses }
+  }
   if (!Array.isArray(value) && !Predicate.isObject(value)) return { certain: [], addresses: [] }
   const parts = Object.entries(value).map(([name, inner]: [string, unknown]): Suspects => {
     const field = Array.isArray(value) ? "" : name.toLowerCase()

@@ -94,9 +94,11 @@ const passedBody = (
     ? null
     : scrub(account, body)
 
-/** The vendor's words: as they are in a refusal, and only so far as they are words in a success. */
-const passedWords = (account: ChannelAccount, answer: VendorAnswer, said: string): string =>
-  scrubText(account, answer.status < 300 ? withoutEchoes(said, []) : said)
+/** The vendor's words: as they are in a refusal, and only so far as they are words where more may be in them. */
+const passedWords = (account: ChannelAccount, { status, sent }: VendorAnswer, said: string) => {
+  const areWords = status >= 300 && productIn({ said }, sent) === "none"
+  return scrubText(account, areWords ? said : withoutEchoes(said, []))
+}
 
 /**
  * A vendor's error answer, body unchanged but for our own credentials. An error in an HTTP 200
