@@ -4,7 +4,7 @@ import type { InvalidRequest } from "./Errors.ts"
 import { withoutFaults } from "./fieldFaults.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 import { optional, optionalWholeNumber } from "./optional.ts"
-import { anyFields, shallow } from "./passedOn.ts"
+import { anyFields } from "./passedOn.ts"
 import { Prompt, plainText } from "./text.ts"
 import { unpricedImageWork } from "./unpricedWork.ts"
 import { Media, ModelName, mediaUrls } from "./VideoRequest.ts"
@@ -43,7 +43,7 @@ const ImageFields = Schema.Struct({
  * Body of `POST /v1/images/generations`. Fields not named here belong to the vendor: `ip_a` passes
  * them on, the other protocols send only those they know.
  */
-export const ImageBody = Schema.StructWithRest(ImageFields, anyFields).check(shallow).annotate({
+export const ImageBody = Schema.StructWithRest(ImageFields, anyFields).annotate({
   identifier: "ImageOrder",
   description:
     "Further fields belong to the vendor: ip_a passes them on, but for those that would have more images made than n says, or have them delivered elsewhere"

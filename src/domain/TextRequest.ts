@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { fieldCheck } from "./fieldFaults.ts"
 import { fieldKey } from "./nearest.ts"
 import { optional, optionalBoolean, optionalWholeNumber } from "./optional.ts"
-import { anyFields, shallow } from "./passedOn.ts"
+import { anyFields } from "./passedOn.ts"
 import type { TokenCounts } from "./TokenPricing.ts"
 import { bytesIn, bytesOf, fieldBytes, partSize } from "./textSize.ts"
 import { otherFields, unpricedTextWork } from "./unpricedWork.ts"
@@ -115,9 +115,7 @@ const pricedWork = (own: ReadonlySet<string>) =>
  * Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor, but for those
  * that ask it for work which no price covers.
  */
-export const ChatBody = Schema.StructWithRest(ChatFields, anyFields)
-  .check(shallow)
-  .check(pricedWork(chatFields))
+export const ChatBody = Schema.StructWithRest(ChatFields, anyFields).check(pricedWork(chatFields))
 export type ChatBody = typeof ChatBody.Type
 
 const Token = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -141,9 +139,7 @@ export const EmbeddingBody = Schema.StructWithRest(
     })
   }),
   anyFields
-)
-  .check(shallow)
-  .check(pricedWork(embeddingFields))
+).check(pricedWork(embeddingFields))
 export type EmbeddingBody = typeof EmbeddingBody.Type
 
 const BYTES_PER_TOKEN = 3

@@ -78,7 +78,7 @@ export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   const first = faults[0]
   const path = first === undefined || first.path === "" ? null : first.path
   const message =
-    path === null && first?.message === "Expected object"
+    path === null && first?.message.startsWith("Expected ")
       ? "Expected a JSON object as the body"
       : (first?.message ?? "The request does not have the expected shape")
   return new InvalidRequest({
