@@ -9,6 +9,7 @@ const certainFields: ReadonlySet<string> = new Set([
   "base64",
   "choices",
   "creations",
+  "delta",
   "embedding",
   "output_text"
 ])
@@ -32,7 +33,8 @@ const addressFields: ReadonlySet<string> = new Set([
 /** What explains an error, also by links to a documentation. */
 const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "errors", "links"])
 
-const address = /https?:\/\//i
+/** An address, or what may be one of a vendor's own: a path, or another scheme. */
+const address = /https?:\/\/|^\S*[/:]\S*$/i
 /** Media in a text; a page may have icons in it. */
 const media = /data:(?!image\/svg)[\w.+/-]*;base64,[\w+/=-]+|[A-Za-z0-9+/]{1024,}=*/gi
 

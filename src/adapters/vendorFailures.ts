@@ -79,7 +79,7 @@ const accountStatus = ({ status, body }: VendorAnswer): number | null =>
 const MAX_REFUSAL_BYTES = 64 * 1024
 
 /**
- * The body as the client gets it, without our credentials: nothing of an answer of success, nothing
+ * The body as the client gets it, without our credentials: only that of a 4xx or 5xx, nothing
  * in which there may be a product, and no JSON that explains nothing, as that may be what was ordered
  * under names we do not know.
  */
@@ -87,7 +87,7 @@ const passedBody = (
   account: ChannelAccount,
   { status, bytes, body, sent }: VendorAnswer
 ): unknown =>
-  status < 300 ||
+  status < 400 ||
   bytes > MAX_REFUSAL_BYTES ||
   !isExplained(body) ||
   productIn(body, sent) !== "none"
@@ -96,7 +96,7 @@ const passedBody = (
 
 /** The vendor's words: as they are in a refusal, and only so far as they are words where more may be in them. */
 const passedWords = (account: ChannelAccount, { status, sent }: VendorAnswer, said: string) => {
-  const areWords = status >= 300 && productIn({ said }, sent) === "none"
+  const areWords = status >= 400 && productIn({ said }, sent) === "none"
   return scrubText(account, areWords ? said : withoutEchoes(said, []))
 }
 

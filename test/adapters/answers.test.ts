@@ -113,12 +113,15 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
       const base64 = Buffer.alloc(2000, "a").toString("base64")
       const made = [
         { error: { ...error, data: [{ b64_json: "aGk=" }] } },
+        { error: { ...error, data: { type: "response.output_text.delta", delta: "hello" } } },
         { error: { message: `see ${base64}` } },
         { error, choices: [{ message: { content: "hello" } }] },
         { object: "list", data: [{ embedding: [0.25, 0.5] }] }
       ]
       const maybe = [
         { error, data: [{ url: image.url }] },
+        { code: 0, msg: "ok", result: { data: [{ url: "/media/1.png" }] } },
+        { code: 0, msg: "ok", result: { data: [{ url: "javascript:open(1)" }] } },
         { generated_text: "once upon a time ".repeat(30) },
         [{ generation: { text: "once upon a time" } }],
         'data: {"choices":[]}\n\n',

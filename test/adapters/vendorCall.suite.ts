@@ -175,7 +175,7 @@ export const vendorCallSuite = <R>(
       Effect.gen(function* () {
         const target = yield* brokenVendor({ body: good })
         const vendor = yield* brokenVendor({ status, headers: { location: `${target.url}/moved` } })
-        assert.deepStrictEqual(yield* failing(vendor.url), refused(status, ""))
+        assert.deepStrictEqual(yield* failing(vendor.url), refused(status, null))
         assert.deepStrictEqual(yield* target.requests, [])
         assert.strictEqual((yield* vendor.requests).length, 1)
       })
