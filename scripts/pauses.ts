@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Fiber, Schema } from "effect"
-import type { CatalogWrite } from "../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../src/domain/catalog/CatalogDocument.ts"
 import { ADMIN_TOKEN, good, startGateway } from "../test/support/cluster.ts"
 import { call } from "../test/support/http.ts"
 import { type LargeBody, largeBodies } from "../test/support/largeBodies.ts"

@@ -93,7 +93,7 @@ const startAll = Effect.gen(function* () {
     ({ stop }) => Effect.promise(stop)
   )
   const simulator = yield* startProcess({
-    entry: entry("../src/simulator/main.ts"),
+    entry: entry("../src/simulator/simulatorMain.ts"),
     env: { GATEWAY_SIMULATOR_PORT: "0" }
   })
   const [, vendorUrl = ""] = yield* simulator.waitForLine(/listens on (http:\S+)/)

@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Duration, Effect, Schema } from "effect"
-import { formatNano, parseNano } from "../src/domain/Money.ts"
+import { formatNano, parseNano } from "../src/domain/money/Money.ts"
 
 interface Demo {
   readonly url: string

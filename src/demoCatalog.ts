@@ -2,8 +2,8 @@
  * The demo catalog: every protocol, each by a model of its own, on the simulator, and a model of
  * every modality that is still to come.
  */
-import type { CatalogWrite } from "./domain/CatalogDocument.ts"
-import type { Modality } from "./domain/Modality.ts"
+import type { CatalogWrite } from "./domain/catalog/CatalogDocument.ts"
+import type { Modality } from "./domain/catalog/Modality.ts"
 
 type Catalog = typeof CatalogWrite.Encoded
 type Prices = NonNullable<Catalog["models"][number]["prices"]>

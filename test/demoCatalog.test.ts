@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { demoCatalog } from "../src/demoCatalog.ts"
-import { CatalogDocument } from "../src/domain/CatalogDocument.ts"
-import { findFaults, findWarnings, mountProtocol } from "../src/domain/CatalogRules.ts"
-import { builtInProtocols } from "../src/domain/ProtocolTables.ts"
+import { CatalogDocument } from "../src/domain/catalog/CatalogDocument.ts"
+import { findFaults, findWarnings, mountProtocol } from "../src/domain/catalog/CatalogRules.ts"
+import { builtInProtocols } from "../src/domain/catalog/ProtocolTables.ts"
 
 const catalog = Schema.decodeUnknownSync(CatalogDocument)(demoCatalog("http://127.0.0.1:1"))
 

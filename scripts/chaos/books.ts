@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { rowsOf } from "../../src/postgres/rows.ts"
+import { rowsOf } from "../../src/postgres/client/rows.ts"
 import { type AcceptedEntry, BookEntry, type EndedEntry } from "../../src/simulator/Book.ts"
 
 const Pool = Schema.Struct({

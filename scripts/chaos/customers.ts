@@ -1,7 +1,7 @@
 /** The organisations of a run: rich ones, tight ones that get money in small deposits, capped ones. */
 import { Effect, Schema } from "effect"
 import type { HttpClient } from "effect/http"
-import { parseNano } from "../../src/domain/Money.ts"
+import { parseNano } from "../../src/domain/money/Money.ts"
 import { catalogFor } from "./goods.ts"
 import { bodyOf, type ConnectionLost, send } from "./http.ts"
 import { type Customer, count, type Witness } from "./witness.ts"

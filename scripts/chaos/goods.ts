@@ -1,7 +1,7 @@
 /** What is ordered in a run, and what it must cost: stated here apart from the gateway's own rules. */
 
 import { demoCatalog } from "../../src/demoCatalog.ts"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 
 export interface Good {
   readonly model: string

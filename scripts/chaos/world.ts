@@ -9,7 +9,9 @@ import type { ChaosOptions, Pace } from "./options.ts"
 import { makePostgres, type Postgres } from "./postgres.ts"
 import { makeWire, type Wire } from "./wire.ts"
 
-const simulatorEntry = fileURLToPath(new URL("../../src/simulator/main.ts", import.meta.url))
+const simulatorEntry = fileURLToPath(
+  new URL("../../src/simulator/simulatorMain.ts", import.meta.url)
+)
 
 /** The name of our own connections to PostgreSQL, which no disaster is meant for. */
 export const ACCOUNTANT = "chaos-accountant"

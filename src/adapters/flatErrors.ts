@@ -2,9 +2,9 @@
 import { Predicate, Schema } from "effect"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { errorText } from "./errorText.ts"
-import type { VendorAnswer } from "./vendorAnswer.ts"
-import { brokenAnswer, refusal, unusable } from "./vendorFailures.ts"
+import { errorText } from "./wire/errorText.ts"
+import type { VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer, refusal, unusable } from "./wire/vendorFailures.ts"
 
 const words: Readonly<Record<string, number>> = {
   Arrearage: 402,

@@ -1,13 +1,13 @@
 /** ip_a: the common standard form; everything but `model` passes through unchanged. */
 import { Effect } from "effect"
-import { imageCount } from "../domain/ImageRequest.ts"
+import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
-import { VendorLimits } from "./limits.ts"
 import { readStandardImages } from "./standardImages.ts"
 import { standardUrl } from "./standardUrl.ts"
-import { VendorWire } from "./VendorWire.ts"
-import { sendOutlined } from "./vendorHttp.ts"
-import { bearer, post } from "./vendorRequest.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import { sendOutlined } from "./wire/vendorHttp.ts"
+import { bearer, post } from "./wire/vendorRequest.ts"
 
 export const makeIpA = Effect.gen(function* () {
   const wire = yield* VendorWire

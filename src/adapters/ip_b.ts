@@ -1,9 +1,9 @@
 /** ip_b: the cloud vendor's messages; only addresses come back, never base64. */
 import { Effect } from "effect"
 import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
-import { VendorLimits } from "./limits.ts"
 import { generateByMessages } from "./messageImages.ts"
-import { VendorWire } from "./VendorWire.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
 
 // To the vendor
 

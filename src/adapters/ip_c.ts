@@ -1,14 +1,14 @@
 /** ip_c: the relay's images; the upstream model's name decides between its two families. */
 import { Effect } from "effect"
-import { imageCount } from "../domain/ImageRequest.ts"
+import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
-import { VendorLimits } from "./limits.ts"
 import { generateByMessages } from "./messageImages.ts"
 import { imageRowOf, relayRoot } from "./relay.ts"
 import { readStandardImages } from "./standardImages.ts"
-import { VendorWire } from "./VendorWire.ts"
-import { sendOutlined } from "./vendorHttp.ts"
-import { bearer, post } from "./vendorRequest.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import { sendOutlined } from "./wire/vendorHttp.ts"
+import { bearer, post } from "./wire/vendorRequest.ts"
 
 // To the vendor
 

@@ -1,19 +1,19 @@
 /** Images asked for by a message in the cloud vendor's envelope: ip_b, and a family of the relay. */
 import { Clock, Duration, Effect, Result, Schema } from "effect"
-import { imageCount, referenceImages } from "../domain/ImageRequest.ts"
-import { JobId, WebAddress } from "../domain/text.ts"
+import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
+import { JobId, WebAddress } from "../domain/plainText.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../domain/VendorOutcome.ts"
 import { CurrentCallSubjects } from "../services/CallLog.ts"
 import type { ChannelAccount, ImageOrder, ImageResult } from "../services/ProtocolAdapter.ts"
-import { saysError } from "./errorText.ts"
 import { emptyAnswer, failedJob, flatFailure } from "./flatErrors.ts"
-import type { VendorLimits } from "./limits.ts"
 import { noteSurplus } from "./standardImages.ts"
-import type { VendorWire } from "./VendorWire.ts"
-import type { VendorAnswer } from "./vendorAnswer.ts"
-import { brokenAnswer, refusal, timedOut } from "./vendorFailures.ts"
-import { send } from "./vendorHttp.ts"
-import { bearer, get, post } from "./vendorRequest.ts"
+import { saysError } from "./wire/errorText.ts"
+import type { VendorLimits } from "./wire/limits.ts"
+import type { VendorWire } from "./wire/VendorWire.ts"
+import type { VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer, refusal, timedOut } from "./wire/vendorFailures.ts"
+import { send } from "./wire/vendorHttp.ts"
+import { bearer, get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 

@@ -4,7 +4,7 @@
  * fields are not kept.
  */
 import { Effect, Predicate } from "effect"
-import { writtenBytes } from "../domain/TextRequest.ts"
+import { writtenBytes } from "../domain/text/TextRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type {
   ChannelAccount,
@@ -12,17 +12,17 @@ import type {
   TextAnswer,
   TextPiece
 } from "../services/ProtocolAdapter.ts"
-import { saysError } from "./errorText.ts"
-import { dataOf, eventOf, heartbeat, isDataAlone, withData } from "./eventBlocks.ts"
-import { VendorLimits } from "./limits.ts"
 import { standardUrl } from "./standardUrl.ts"
 import { chatUsage, embeddingUsage } from "./usage.ts"
-import { VendorWire } from "./VendorWire.ts"
-import { boundsOf, parseBody, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
-import { brokenAnswer, refusal, unusable } from "./vendorFailures.ts"
-import { send } from "./vendorHttp.ts"
-import { bearer, post } from "./vendorRequest.ts"
-import { sendForEvents } from "./vendorStream.ts"
+import { saysError } from "./wire/errorText.ts"
+import { dataOf, eventOf, heartbeat, isDataAlone, withData } from "./wire/eventBlocks.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import { boundsOf, parseBody, type SendOptions, type VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer, refusal, unusable } from "./wire/vendorFailures.ts"
+import { send } from "./wire/vendorHttp.ts"
+import { bearer, post } from "./wire/vendorRequest.ts"
+import { sendForEvents } from "./wire/vendorStream.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /** The relay behind vp_c and ip_c: one host and key, its families under a first path segment. */
-import { RELAYED_STANDARD_MODELS } from "../domain/ImageProtocol.ts"
-import type { RelayFamily } from "../domain/VideoProtocol.ts"
+import { RELAYED_STANDARD_MODELS } from "../domain/image/ImageProtocol.ts"
+import type { RelayFamily } from "../domain/video/VideoProtocol.ts"
 
 /** First path segment of each video family. */
 export const videoSegments = {

@@ -1,14 +1,14 @@
 /** The answer of the common standard form, which ip_a and a family of the relay share. */
 import { Clock, Effect, Metric, Predicate, Schema } from "effect"
 import { anyFields } from "../domain/passedOn.ts"
-import { mediaIn, WebAddress } from "../domain/text.ts"
+import { mediaIn, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { surplusImages } from "../services/metrics.ts"
 import type { ChannelAccount, ImageResult } from "../services/ProtocolAdapter.ts"
-import { messageOf, saysError } from "./errorText.ts"
-import { markedBytes } from "./longTexts.ts"
-import { decodedWhole, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
-import { refusal, unusable } from "./vendorFailures.ts"
+import { messageOf, saysError } from "./wire/errorText.ts"
+import { markedBytes } from "./wire/longTexts.ts"
+import { decodedWhole, type SendOptions, type VendorAnswer } from "./wire/vendorAnswer.ts"
+import { refusal, unusable } from "./wire/vendorFailures.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /** vp_a: task interface with content blocks; billed by the completion tokens it reports. */
 import { Effect, Schema } from "effect"
-import { JobId } from "../domain/text.ts"
+import { JobId } from "../domain/plainText.ts"
 import type { VideoAdapter } from "../services/ProtocolAdapter.ts"
 import {
   contentFieldsWithTier,
@@ -8,11 +8,11 @@ import {
   isContentTask,
   toTaskStatus
 } from "./contentTask.ts"
-import { VendorLimits } from "./limits.ts"
-import { VendorWire } from "./VendorWire.ts"
-import { brokenAnswer, unusable } from "./vendorFailures.ts"
-import { send } from "./vendorHttp.ts"
-import { bearer, get, post } from "./vendorRequest.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import { brokenAnswer, unusable } from "./wire/vendorFailures.ts"
+import { send } from "./wire/vendorHttp.ts"
+import { bearer, get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 

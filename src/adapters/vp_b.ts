@@ -1,13 +1,13 @@
 /** vp_b: content blocks under an application id; renders its own clarity, billed by tokens. */
 import { Effect, Schema } from "effect"
-import { JobId } from "../domain/text.ts"
+import { JobId } from "../domain/plainText.ts"
 import type { ChannelAccount, VideoAdapter } from "../services/ProtocolAdapter.ts"
 import { contentFields, isContentTask, toTaskStatus } from "./contentTask.ts"
-import { VendorLimits } from "./limits.ts"
-import { VendorWire } from "./VendorWire.ts"
-import { brokenAnswer, unusable } from "./vendorFailures.ts"
-import { send } from "./vendorHttp.ts"
-import { bearer, get, post } from "./vendorRequest.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import { brokenAnswer, unusable } from "./wire/vendorFailures.ts"
+import { send } from "./wire/vendorHttp.ts"
+import { bearer, get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 

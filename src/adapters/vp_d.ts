@@ -1,8 +1,8 @@
 /** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
 import { Effect, Result, Schema } from "effect"
-import { JobId, WebAddress } from "../domain/text.ts"
+import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorLost } from "../domain/VendorOutcome.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
+import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
 import type {
   ChannelAccount,
   VideoAdapter,
@@ -10,15 +10,15 @@ import type {
   VideoPollTogether,
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
-import { messageOf } from "./errorText.ts"
-import { inTheWorks } from "./inTheWorks.ts"
-import { VendorLimits } from "./limits.ts"
-import { scrubText } from "./scrub.ts"
-import { VendorWire } from "./VendorWire.ts"
-import type { VendorAnswer } from "./vendorAnswer.ts"
-import { brokenAnswer, refusal } from "./vendorFailures.ts"
-import { send } from "./vendorHttp.ts"
-import { bearer, get, post } from "./vendorRequest.ts"
+import { inTheWorks } from "./openStatus.ts"
+import { messageOf } from "./wire/errorText.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { scrubText } from "./wire/scrub.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import type { VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
+import { send } from "./wire/vendorHttp.ts"
+import { bearer, get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 

@@ -1,24 +1,24 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
 import { Effect, Redacted, Result, Schema } from "effect"
-import { JobId, WebAddress } from "../domain/text.ts"
+import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/VideoRequest.ts"
+import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
 import type {
   ChannelAccount,
   VideoAdapter,
   VideoOrder,
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
-import { errorText } from "./errorText.ts"
 import { flatFailure } from "./flatErrors.ts"
-import { inTheWorks } from "./inTheWorks.ts"
-import { VendorLimits } from "./limits.ts"
-import { scrubText } from "./scrub.ts"
-import { VendorWire } from "./VendorWire.ts"
-import type { VendorAnswer } from "./vendorAnswer.ts"
-import { brokenAnswer, refusal, refusedUnsent } from "./vendorFailures.ts"
-import { send } from "./vendorHttp.ts"
-import { get, post } from "./vendorRequest.ts"
+import { inTheWorks } from "./openStatus.ts"
+import { errorText } from "./wire/errorText.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { scrubText } from "./wire/scrub.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import type { VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer, refusal, refusedUnsent } from "./wire/vendorFailures.ts"
+import { send } from "./wire/vendorHttp.ts"
+import { get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 

@@ -4,9 +4,9 @@
  */
 import { Result } from "effect"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
-import { textOf, type VideoBlock } from "../domain/VideoRequest.ts"
+import { textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
-import { refusedUnsent } from "./vendorFailures.ts"
+import { refusedUnsent } from "./wire/vendorFailures.ts"
 
 type Kind = "text" | "image" | "reference"
 

@@ -1,18 +1,18 @@
 /** vp_f: cloud tasks whose wire form depends on the model's kind; billed by ordered seconds. */
 import { Effect, Result, Schema } from "effect"
-import { JobId, WebAddress } from "../domain/text.ts"
+import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, VideoAdapter, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { flatFailure } from "./flatErrors.ts"
-import { inTheWorks } from "./inTheWorks.ts"
-import { VendorLimits } from "./limits.ts"
-import { scrubText } from "./scrub.ts"
-import { VendorWire } from "./VendorWire.ts"
-import type { VendorAnswer } from "./vendorAnswer.ts"
-import { brokenAnswer } from "./vendorFailures.ts"
-import { send } from "./vendorHttp.ts"
-import { bearer, get, post } from "./vendorRequest.ts"
+import { inTheWorks } from "./openStatus.ts"
 import { extras, toBody } from "./vp_f.body.ts"
+import { VendorLimits } from "./wire/limits.ts"
+import { scrubText } from "./wire/scrub.ts"
+import { VendorWire } from "./wire/VendorWire.ts"
+import type { VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer } from "./wire/vendorFailures.ts"
+import { send } from "./wire/vendorHttp.ts"
+import { bearer, get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 

@@ -12,10 +12,10 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { type GatewayConfig, loadConfig } from "../config.ts"
 import { layerCrypto } from "../crypto.ts"
-import { layerServer } from "../postgres/client.ts"
+import { layerServer } from "../postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../postgres/embedded/EmbeddedPostgres.ts"
-import { reseal } from "../postgres/masterKeyRotation.ts"
 import { runMigrations } from "../postgres/migrations/index.ts"
+import { reseal } from "../postgres/stores/masterKeyRotation.ts"
 import { reportingFailure } from "../run.ts"
 import {
   beginKeptRotation,

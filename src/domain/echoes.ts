@@ -1,5 +1,5 @@
 /** Keeps what a client sent out of what a vendor says about it. */
-import { storable } from "./text.ts"
+import { storable } from "./plainText.ts"
 
 /** Shorter runs of characters are words that anybody may use. */
 const RUN = 12

@@ -1,7 +1,7 @@
 /** What was written through the administrative interface, and what was refused there. */
 import { Context, type Effect } from "effect"
 import type { InvalidRequest } from "../domain/Errors.ts"
-import type { Page, PageRequest } from "./Page.ts"
+import type { Page, PageRequest } from "../runtime/Page.ts"
 
 export interface AdminWrite {
   /** Name of the endpoint, such as `createKey`. */

@@ -6,16 +6,16 @@ import {
   Channel,
   Model,
   Mount
-} from "../domain/CatalogDocument.ts"
+} from "../domain/catalog/CatalogDocument.ts"
 import {
   type CatalogChange,
   compareLists,
   type Fault,
   findFaults,
   findWarnings
-} from "../domain/CatalogRules.ts"
+} from "../domain/catalog/CatalogRules.ts"
+import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import { InvalidRequest } from "../domain/Errors.ts"
-import type { ProtocolTables } from "../domain/ProtocolTables.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {

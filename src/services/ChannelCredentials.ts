@@ -1,6 +1,6 @@
 /** The accounts behind channels: address, key and application id, the key sealed at rest. */
 import { Context, type Effect } from "effect"
-import type { ChannelWrite } from "../domain/CatalogDocument.ts"
+import type { ChannelWrite } from "../domain/catalog/CatalogDocument.ts"
 import type { ChannelUnavailable } from "../domain/Errors.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
 

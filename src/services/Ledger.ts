@@ -12,8 +12,8 @@ import type {
   Overloaded
 } from "../domain/Errors.ts"
 import type { Doubt } from "../domain/VendorOutcome.ts"
-import type { Page, PageRequest } from "./Page.ts"
-import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./Repeats.ts"
+import type { Page, PageRequest } from "../runtime/Page.ts"
+import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./IdempotencyKeys.ts"
 import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
 
 export interface VendorJob {

@@ -4,7 +4,7 @@
  */
 import { Context, type Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import { makeRequestRates, type RequestRates } from "./RequestRates.ts"
+import { makeRequestRates, type RequestRates } from "../runtime/RequestRates.ts"
 
 export const Machine = Context.Reference<{
   readonly makeRequestRates: () => RequestRates

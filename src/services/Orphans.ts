@@ -2,8 +2,8 @@
 import { Context, type Effect } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { AnswerTrace } from "../domain/VendorOutcome.ts"
+import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { VendorJob } from "./Ledger.ts"
-import type { Page, PageRequest } from "./Page.ts"
 
 export interface OrphanRecord {
   /** Of the hold: a task id or image request id. */

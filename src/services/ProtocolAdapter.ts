@@ -3,14 +3,14 @@
  * comes with each call, so one adapter serves every channel that speaks its protocol.
  */
 import { Context, type Effect, type Redacted, type Result } from "effect"
-import type { ImageBody } from "../domain/ImageRequest.ts"
-import type { PassedAnswer } from "../domain/PassedAnswer.ts"
-import type { ChatBody, EmbeddingBody } from "../domain/TextRequest.ts"
-import type { TokenCounts } from "../domain/TokenPricing.ts"
+import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import type { PassedAnswer } from "../domain/RawAnswer.ts"
+import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
+import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import type { VideoUsage } from "../domain/VideoPricing.ts"
-import type { Resolution } from "../domain/VideoProtocol.ts"
-import type { VideoBlock, VideoExtras } from "../domain/VideoRequest.ts"
+import type { VideoUsage } from "../domain/video/VideoPricing.ts"
+import type { Resolution } from "../domain/video/VideoProtocol.ts"
+import type { VideoBlock, VideoExtras } from "../domain/video/VideoRequest.ts"
 
 export interface ChannelAccount {
   readonly channelId: string

@@ -3,7 +3,7 @@
  * added here needs an adapter of the same name in `ProtocolAdapter`.
  */
 import { Context } from "effect"
-import { builtInProtocols, type ProtocolTables } from "../domain/ProtocolTables.ts"
+import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 
 export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Protocols", {
   defaultValue: () => builtInProtocols

@@ -1,8 +1,8 @@
 /** What happened to one order, from its hold to its end, for the operator. */
 import { Context, type Effect } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
-import type { Quote } from "../domain/Quote.ts"
-import type { TaskState } from "../domain/VideoTask.ts"
+import type { Quote } from "../domain/money/Quote.ts"
+import type { TaskState } from "../domain/video/VideoTask.ts"
 import type { CallSubject, VendorCall } from "./CallLog.ts"
 import type { VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"

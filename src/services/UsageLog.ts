@@ -1,8 +1,8 @@
 /** The usage detail: one record per charge, written with the charge. */
 import { Context, type Effect } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
-import type { Quote } from "../domain/Quote.ts"
-import type { Page, PageRequest } from "./Page.ts"
+import type { Quote } from "../domain/money/Quote.ts"
+import type { Page, PageRequest } from "../runtime/Page.ts"
 
 export interface UsageRecord {
   readonly id: string

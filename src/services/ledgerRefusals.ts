@@ -7,7 +7,7 @@ import {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
-import { formatNano } from "../domain/Money.ts"
+import { formatNano } from "../domain/money/Money.ts"
 
 export const unknownOrganization = new NotFound({ message: "No such organisation" })
 

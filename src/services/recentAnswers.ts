@@ -2,10 +2,11 @@
  * Answers with images in base64 and texts that models wrote, kept in memory for repeats of their
  * request: the database takes neither. The oldest go first when the room is used up.
  */
-import { PassedAnswer } from "../domain/PassedAnswer.ts"
-import { holdsLongText } from "../domain/text.ts"
+
+import { holdsLongText } from "../domain/plainText.ts"
+import { PassedAnswer } from "../domain/RawAnswer.ts"
+import type { AnswerBody, RequestKey } from "./IdempotencyKeys.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
-import type { AnswerBody, RequestKey } from "./Repeats.ts"
 
 const ROOM_BYTES = 64 * 1024 * 1024
 const BYTES_PER_NUMBER = 8

@@ -1,6 +1,6 @@
 /** Vendors without sockets: what becomes of an order is what the test says. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { imageCount } from "../domain/ImageRequest.ts"
+import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import {
   type ImageAdapter,

@@ -4,7 +4,7 @@
  * together never let more through than the bucket holds.
  */
 import { Effect } from "effect"
-import type { Grant, Rate, RequestRates } from "../services/RequestRates.ts"
+import type { Grant, Rate, RequestRates } from "../runtime/RequestRates.ts"
 
 /** Of a minute's requests, the part that may lie unused in all workers together. */
 const LEASED_PART = 1 / 64

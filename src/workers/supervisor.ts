@@ -4,7 +4,7 @@
  */
 import cluster, { type Worker } from "node:cluster"
 import { Console, Deferred, Duration, Effect, Schema } from "effect"
-import { makeRequestRates } from "../services/RequestRates.ts"
+import { makeRequestRates } from "../runtime/RequestRates.ts"
 import { ToPrimary, type ToWorker } from "./messages.ts"
 import { makeScrapes } from "./scrapes.ts"
 

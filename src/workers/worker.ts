@@ -1,8 +1,8 @@
 /** A worker's side of the connection to its primary process. */
 import { Deferred, Effect, Schema } from "effect"
 import { PrometheusMetrics } from "effect/observability"
+import type { Grant } from "../runtime/RequestRates.ts"
 import type { Machine } from "../services/Machine.ts"
-import type { Grant } from "../services/RequestRates.ts"
 import { makeLeasedRates } from "./leasedRates.ts"
 import { type ToPrimary, ToWorker } from "./messages.ts"
 

@@ -1,8 +1,8 @@
 /** What every image adapter must do; a protocol brings its wire forms as data. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { ImageProtocol } from "../../src/domain/ImageProtocol.ts"
-import type { ImageBody } from "../../src/domain/ImageRequest.ts"
+import type { ImageProtocol } from "../../src/domain/image/ImageProtocol.ts"
+import type { ImageBody } from "../../src/domain/image/ImageRequest.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { type Failure, failureOf } from "./failures.ts"
 import { accountAt, imageAdapter, layerOverSockets, limitSeconds, named } from "./support.ts"

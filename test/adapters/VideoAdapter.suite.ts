@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { VideoProtocol } from "../../src/domain/VideoProtocol.ts"
+import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
 import type { VideoOrder, VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import { type Failure, failureOf, lost, refused } from "./failures.ts"

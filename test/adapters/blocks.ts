@@ -1,5 +1,5 @@
 /** Blocks of orders, and the media addresses all new wire cases use. */
-import type { ImageRole, VideoBlock } from "../../src/domain/VideoRequest.ts"
+import type { ImageRole, VideoBlock } from "../../src/domain/video/VideoRequest.ts"
 import { textBlock } from "./support.ts"
 
 export const PROMPT = "a lighthouse at dusk"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import type { ChatBody } from "../../src/domain/TextRequest.ts"
+import type { ChatBody } from "../../src/domain/text/TextRequest.ts"
 import type { TextPiece } from "../../src/services/ProtocolAdapter.ts"
 import { brokenVendor, closedPort, type Reply } from "../support/brokenVendor.ts"
 import { heldStream } from "../support/heldStream.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { ChatBody } from "../../src/domain/TextRequest.ts"
+import type { ChatBody } from "../../src/domain/text/TextRequest.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { accountAt, layerOverSockets, limitSeconds, named, textAdapter } from "./support.ts"
 import { plainBearer, vendorCallSuite } from "./vendorCall.suite.ts"

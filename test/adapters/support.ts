@@ -2,13 +2,13 @@
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { layerAdapters } from "../../src/adapters/index.ts"
-import { VendorLimits } from "../../src/adapters/limits.ts"
-import { layerVendorWire } from "../../src/adapters/VendorWire.ts"
-import type { SendOptions } from "../../src/adapters/vendorAnswer.ts"
-import type { ImageProtocol } from "../../src/domain/ImageProtocol.ts"
-import type { TextProtocol } from "../../src/domain/TextProtocol.ts"
-import type { VideoProtocol } from "../../src/domain/VideoProtocol.ts"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { VendorLimits } from "../../src/adapters/wire/limits.ts"
+import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
+import type { SendOptions } from "../../src/adapters/wire/vendorAnswer.ts"
+import type { ImageProtocol } from "../../src/domain/image/ImageProtocol.ts"
+import type { TextProtocol } from "../../src/domain/text/TextProtocol.ts"
+import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,

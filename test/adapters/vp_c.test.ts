@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { VideoProtocol } from "../../src/domain/VideoProtocol.ts"
+import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { refused } from "./failures.ts"
 import { formsOfFamilyA } from "./familyA.forms.ts"

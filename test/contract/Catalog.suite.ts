@@ -1,7 +1,7 @@
 /** What every catalog must do, whatever it is kept in. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { Catalog } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
 import type { Stores } from "../support/ledger.ts"

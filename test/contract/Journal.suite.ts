@@ -1,8 +1,8 @@
 /** What stores must show of the money that moved: the journal and the usage detail, page by page. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Page, PageRequest } from "../../src/runtime/Page.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import type { Page, PageRequest } from "../../src/services/Page.ts"
 import { UsageLog } from "../../src/services/UsageLog.ts"
 import { organization, type Stores, usageOf } from "../support/ledger.ts"
 

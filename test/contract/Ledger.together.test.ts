@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { type Moved, type Movement, moveTogether } from "../../src/postgres/ledgerBatch.ts"
+import { type Moved, type Movement, moveTogether } from "../../src/postgres/ledger/ledgerBatch.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { layerStoresOnServer, organization, usageOf } from "../support/ledger.ts"
 

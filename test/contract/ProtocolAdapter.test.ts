@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { demoCatalog } from "../../src/demoCatalog.ts"
-import { textOf } from "../../src/domain/VideoRequest.ts"
+import { textOf } from "../../src/domain/video/VideoRequest.ts"
 import { countOf, isOn, readSwitches, refusedStatus } from "../../src/simulator/switches.ts"
 import {
   layerAdaptersScripted,
@@ -8,7 +8,7 @@ import {
   ScriptedVendors,
   Simulator,
   vendor
-} from "../../src/testing/index.ts"
+} from "../../src/testing/doubles.ts"
 import { layerOverSockets } from "../adapters/support.ts"
 import { protocolAdapterSuite, type Spoken } from "./ProtocolAdapter.suite.ts"
 

@@ -2,8 +2,8 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import { givenUp } from "../../src/domain/VendorOutcome.ts"
+import { Repeats, type StoredAnswer } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { Repeats, type StoredAnswer } from "../../src/services/Repeats.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
 

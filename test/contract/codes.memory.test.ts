@@ -14,7 +14,7 @@ import {
   type TextScript,
   type VideoScript,
   vendor
-} from "../../src/testing/index.ts"
+} from "../../src/testing/doubles.ts"
 import { type CallOptions, call } from "../support/http.ts"
 import { makeOperator } from "../support/operator.ts"
 import { codesCatalog, NOWHERE } from "./codes/catalog.ts"

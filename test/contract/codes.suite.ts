@@ -2,7 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { type ErrorCode, type ErrorType, errorTable } from "../../src/domain/Errors.ts"
-import { AnsweredError } from "../../src/http/api/errors.ts"
+import { AnsweredError } from "../../src/http/api/apiErrors.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { declaredErrors } from "./codes/declaredErrors.ts"
 import type { Facts, Row } from "./codes/Row.ts"

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Failpoint, Failpoints } from "../../src/services/Failpoints.ts"
+import { type Failpoint, Failpoints } from "../../src/runtime/Failpoints.ts"
 import { Ledger, type Release } from "../../src/services/Ledger.ts"
 import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"

@@ -6,7 +6,7 @@
 import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { layerServer } from "../../src/postgres/client.ts"
+import { layerServer } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"

@@ -1,6 +1,6 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
-import type { Failpoint } from "../../src/services/Failpoints.ts"
+import type { Failpoint } from "../../src/runtime/Failpoints.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import type { DatabaseKind } from "../support/databases.ts"

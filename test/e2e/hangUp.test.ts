@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
-import { Failpoints } from "../../src/services/Failpoints.ts"
+import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 
 const reached = Deferred.makeUnsafe<void>()

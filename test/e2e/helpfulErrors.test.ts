@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { orderImages, orderVideo } from "../support/orders.ts"

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { Repeats } from "../../src/services/Repeats.ts"
+import { Repeats } from "../../src/services/IdempotencyKeys.ts"
 import { type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 
 const Count = Schema.Tuple([Schema.Struct({ n: Schema.Int })])

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { loadClip } from "../../src/simulator/media/clip.ts"
 import { toDecimal } from "../support/amounts.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { loadClip } from "../../src/simulator/media/clip.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { bodyAs, Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { brokenVendor, type ReceivedRequest, type WrittenReply } from "../support/brokenVendor.ts"
 import {
   bodyAs,

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { TimelineView } from "../../src/http/api/History.ts"
+import { TimelineView } from "../../src/http/api/HistoryApi.ts"
 import { CallLog } from "../../src/services/CallLog.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
 import {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import type { SeenRequest } from "../../src/simulator/Simulator.ts"
 import {
   bodyAs,

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { clientOf } from "../../src/http/admission.ts"
+import { clientOf } from "../../src/http/server/admission.ts"
 
 it.each([
   [undefined, "none"],

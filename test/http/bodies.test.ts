@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { makeBodies } from "../../src/http/bodies.ts"
+import { makeBodies } from "../../src/http/server/bodies.ts"
 
 const MAX_BYTES = 100_000
 const bounds = {

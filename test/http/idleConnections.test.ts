@@ -3,7 +3,7 @@ import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { layerHttpServer, layerListener } from "../../src/http/listener.ts"
+import { layerHttpServer, layerListener } from "../../src/http/server/listener.ts"
 
 const collectGarbage = Effect.sync(() => {
   assert.isDefined(globalThis.gc)

@@ -4,10 +4,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { errorTable } from "../../src/domain/Errors.ts"
-import { ImageBody } from "../../src/domain/ImageRequest.ts"
-import { VideoBody } from "../../src/domain/VideoRequest.ts"
-import { GatewayApi } from "../../src/http/api/Api.ts"
+import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
+import { VideoBody } from "../../src/domain/video/VideoRequest.ts"
 import { imageExamples, videoExamples } from "../../src/http/api/examples.ts"
+import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
 
 const document = OpenApi.fromApi(GatewayApi)
 

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { layerGatewayTesting, TestingGateway } from "media-gateway/testing"
-import { GatewayApi } from "../../src/http/api/Api.ts"
+import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
 
 it.effect("the contract is served to everybody, as it stands in the sources", () =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** Requests for paths and methods that are not served are told which call was meant. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { routesMeant } from "../../src/http/wrongPaths.ts"
+import { routesMeant } from "../../src/http/server/wrongPaths.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 
 const Failed = Schema.Struct({

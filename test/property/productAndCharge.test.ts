@@ -5,9 +5,9 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Logger } from "effect"
-import { layerAdapters } from "../../src/adapters/index.ts"
-import { VendorLimits } from "../../src/adapters/limits.ts"
-import { layerVendorWire } from "../../src/adapters/VendorWire.ts"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { VendorLimits } from "../../src/adapters/wire/limits.ts"
+import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import { diceOf } from "../support/randomOrders.ts"
 import { type Case, classesOf, faultsOf, type Rule } from "./judge.ts"

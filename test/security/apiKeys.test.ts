@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { SLOW_WAITS } from "../../src/http/keyLookUps.ts"
+import { SLOW_WAITS } from "../../src/http/server/keyLookUps.ts"
 import { formatApiKey } from "../../src/services/apiKey.ts"
 import { withoutConnections } from "../support/databases.ts"
 import { databaseText } from "../support/databaseText.ts"

@@ -9,7 +9,7 @@ import { Effect, Schema } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { read, send } from "./support.ts"
 
-const main = fileURLToPath(new URL("../../src/simulator/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../src/simulator/simulatorMain.ts", import.meta.url))
 
 /** A simulator in a process of its own, once it has said where it listens. */
 const started = (bookPath: string) =>

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { type CallOptions, call, type HttpAnswer } from "./http.ts"
 import { startable, startProcess, type TestProcess } from "./processes.ts"
 

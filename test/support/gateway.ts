@@ -1,9 +1,9 @@
 /** The whole gateway over real HTTP, with the vendor simulator behind it, for one test file. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { layerAdapters } from "../../src/adapters/index.ts"
-import { layerVendorWire } from "../../src/adapters/VendorWire.ts"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
 import { defaultSettings, Settings } from "../../src/services/Settings.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"

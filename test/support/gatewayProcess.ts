@@ -7,8 +7,8 @@ import { Config, Console, Effect, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"
 import { loadConfig } from "../../src/config.ts"
 import { layerGateway } from "../../src/program.ts"
+import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { loadSecrets } from "../../src/secrets.ts"
-import { Failpoints } from "../../src/services/Failpoints.ts"
 
 const places = Config.all({
   killAt: Config.String("KILL_AT").pipe(Config.withDefault("nowhere")),

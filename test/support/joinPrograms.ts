@@ -14,7 +14,7 @@ const programs = [
 ]
 
 /** Looked for beside the file that starts or reads them. */
-const threads = ["src/postgres/embedded/worker.ts"]
+const threads = ["src/postgres/embedded/embeddedWorker.ts"]
 const assets = ["src/simulator/media/sunset.mp4"]
 
 /**

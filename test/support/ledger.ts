@@ -4,7 +4,7 @@ import { layerStores } from "../../src/gateway.ts"
 import { Access } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
 import type { MemoryStore } from "../../src/testing/memory/MemoryStore.ts"
-import { layerStoresMemory, type StoresMemory } from "../../src/testing/memory/stores.ts"
+import { layerStoresMemory, type StoresMemory } from "../../src/testing/memory/memoryStores.ts"
 import {
   type Database,
   type DatabaseKind,

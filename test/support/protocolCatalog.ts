@@ -1,5 +1,5 @@
 /** A catalog with one model for every way a vendor is spoken to. */
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 
 type Catalog = typeof CatalogWrite.Encoded
 type Prices = NonNullable<Catalog["models"][number]["prices"]>

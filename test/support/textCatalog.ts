@@ -1,6 +1,6 @@
 /** The tests' catalog with text models of every kind, and the forms their answers have. */
 import { Schema } from "effect"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { testCatalog } from "./gateway.ts"
 
 type Catalog = typeof CatalogWrite.Encoded

@@ -1,15 +1,15 @@
 /** Two protocols of a toy vendor, put beside the built-in ones by layers alone. */
 import { Effect, Layer, Schema } from "effect"
-import { layerAdapters } from "../../src/adapters/index.ts"
-import { VendorLimits } from "../../src/adapters/limits.ts"
-import { VendorWire } from "../../src/adapters/VendorWire.ts"
-import { unusable } from "../../src/adapters/vendorFailures.ts"
-import { send } from "../../src/adapters/vendorHttp.ts"
-import { bearer, get, post } from "../../src/adapters/vendorRequest.ts"
-import { imageCount } from "../../src/domain/ImageRequest.ts"
-import { builtInProtocols } from "../../src/domain/ProtocolTables.ts"
-import type { VideoProtocolRow } from "../../src/domain/VideoProtocol.ts"
-import { textOf } from "../../src/domain/VideoRequest.ts"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { VendorLimits } from "../../src/adapters/wire/limits.ts"
+import { VendorWire } from "../../src/adapters/wire/VendorWire.ts"
+import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
+import { send } from "../../src/adapters/wire/vendorHttp.ts"
+import { bearer, get, post } from "../../src/adapters/wire/vendorRequest.ts"
+import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
+import { imageCount } from "../../src/domain/image/ImageRequest.ts"
+import type { VideoProtocolRow } from "../../src/domain/video/VideoProtocol.ts"
+import { textOf } from "../../src/domain/video/VideoRequest.ts"
 import {
   type ImageAdapter,
   ProtocolAdapter,

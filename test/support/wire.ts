@@ -1,7 +1,7 @@
 /** Vendors without sockets: what goes out is handed to a function, and its answer comes in. */
 import { Effect } from "effect"
-import { VendorWire, type WireFault, WireLate } from "../../src/adapters/VendorWire.ts"
-import type { VendorRequest } from "../../src/adapters/vendorRequest.ts"
+import { VendorWire, type WireFault, WireLate } from "../../src/adapters/wire/VendorWire.ts"
+import type { VendorRequest } from "../../src/adapters/wire/vendorRequest.ts"
 
 export interface Reply {
   readonly status?: number

@@ -1,7 +1,7 @@
 /** A vendor of every modality that takes orders as their prompts say, and counts them. */
 import { randomUUID } from "node:crypto"
 import { Context, Deferred, Effect, Layer } from "effect"
-import type { CatalogWrite } from "../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { brokenVendor, type Reply } from "./brokenVendor.ts"
 import { layerTestGateway, quickSettings } from "./gateway.ts"
 import { TALK_PRICES } from "./textCatalog.ts"

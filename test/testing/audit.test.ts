@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Ledger, layerStoresMemory, MemoryStore } from "../../src/testing/index.ts"
+import { Ledger, layerStoresMemory, MemoryStore } from "../../src/testing/doubles.ts"
 import type { Books } from "../../src/testing/memory/MemoryStore.ts"
 import { jobId, organization, usageOf } from "../support/ledger.ts"
 

@@ -10,7 +10,7 @@ import {
   Simulator,
   TestingGateway,
   vendor
-} from "../../src/testing/index.ts"
+} from "../../src/testing/doubles.ts"
 
 const Accepted = Schema.Struct({ id: Schema.String })
 

@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { CallLog } from "../../src/services/CallLog.ts"
+import { Repeats } from "../../src/services/IdempotencyKeys.ts"
 import { OperationsStore } from "../../src/services/OperationsStore.ts"
-import { Repeats } from "../../src/services/Repeats.ts"
 import { defaultSettings, Settings } from "../../src/services/Settings.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
-import { Access, Ledger, layerStoresMemory, TaskRepo } from "../../src/testing/index.ts"
+import { Access, Ledger, layerStoresMemory, TaskRepo } from "../../src/testing/doubles.ts"
 import { jobId, organization, usageOf } from "../support/ledger.ts"
 
 const quote = {

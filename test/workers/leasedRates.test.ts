@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeRequestRates, type Rate, type RequestRates } from "../../src/services/RequestRates.ts"
+import { makeRequestRates, type Rate, type RequestRates } from "../../src/runtime/RequestRates.ts"
 import { makeLeasedRates } from "../../src/workers/leasedRates.ts"
 
 /** Two workers over one bucket, and how often it was asked. */

@@ -1,8 +1,8 @@
 import type { Result } from "effect"
 import type { VendorFailure, VendorRefused } from "../../domain/VendorOutcome.ts"
-import type { VideoExtras } from "../../domain/VideoRequest.ts"
+import type { VideoExtras } from "../../domain/video/VideoRequest.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
-import type { VendorAnswer } from "../vendorAnswer.ts"
+import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 
 export interface Submit {
   /** Below the family's segment, starting with a slash. */

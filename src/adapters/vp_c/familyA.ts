@@ -1,7 +1,7 @@
 /** The relay's family a: the content blocks of vp_a on the relay's own paths. */
 import { Result, Schema } from "effect"
-import { JobId } from "../../domain/text.ts"
-import { textOf } from "../../domain/VideoRequest.ts"
+import { JobId } from "../../domain/plainText.ts"
+import { textOf } from "../../domain/video/VideoRequest.ts"
 import {
   contentFieldsWithTier,
   extrasWithTier,
@@ -9,7 +9,7 @@ import {
   toTaskStatus
 } from "../contentTask.ts"
 import { flatFailure } from "../flatErrors.ts"
-import { brokenAnswer } from "../vendorFailures.ts"
+import { brokenAnswer } from "../wire/vendorFailures.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas

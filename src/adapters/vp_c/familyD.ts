@@ -1,15 +1,15 @@
 /** The relay's family d: the older interface of vp_d's vendor, one path for text, one for an image. */
 import { Result, Schema } from "effect"
-import { JobId, WebAddress } from "../../domain/text.ts"
-import type { Resolution } from "../../domain/VideoProtocol.ts"
-import { countInputs, textOf } from "../../domain/VideoRequest.ts"
+import { JobId, WebAddress } from "../../domain/plainText.ts"
+import type { Resolution } from "../../domain/video/VideoProtocol.ts"
+import { countInputs, textOf } from "../../domain/video/VideoRequest.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import { flatFailure } from "../flatErrors.ts"
-import { inTheWorks } from "../inTheWorks.ts"
-import { scrubText } from "../scrub.ts"
-import type { VendorAnswer } from "../vendorAnswer.ts"
-import { brokenAnswer, refusedUnsent } from "../vendorFailures.ts"
+import { inTheWorks } from "../openStatus.ts"
 import { isEnvelope, refused } from "../vp_d.ts"
+import { scrubText } from "../wire/scrub.ts"
+import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { brokenAnswer, refusedUnsent } from "../wire/vendorFailures.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas

@@ -1,7 +1,7 @@
 /** Shapes several resources share. */
 import { Effect, Schema, SchemaTransformation } from "effect"
-import { Amount } from "../../domain/Money.ts"
-import { plainText } from "../../domain/text.ts"
+import { Amount } from "../../domain/money/Money.ts"
+import { plainText } from "../../domain/plainText.ts"
 
 /** An amount that may be below zero, such as a balance after a settlement above its hold. */
 export const SignedAmount = Schema.String.annotate({

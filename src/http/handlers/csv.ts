@@ -2,8 +2,8 @@
 import { Effect, Stream } from "effect"
 import { Csv } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Page } from "../../services/Page.ts"
-import { pathOf } from "../routes.ts"
+import type { Page } from "../../runtime/Page.ts"
+import { pathOf } from "../server/routes.ts"
 import { listView } from "./respond.ts"
 
 type Cell = string | number | null | undefined

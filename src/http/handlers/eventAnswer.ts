@@ -1,7 +1,7 @@
 /** A text that is sent to the client as server-sent events while it is written. */
 import { Effect, Stream } from "effect"
-import type { WrittenText } from "../../services/Texts.ts"
-import { errorBody } from "../errorResponse.ts"
+import type { WrittenText } from "../../orders/TextOrders.ts"
+import { errorBody } from "../server/errorResponse.ts"
 
 export class EventAnswer {
   readonly text: WrittenText

@@ -1,12 +1,12 @@
 /** Quotes as clients see them, alone and in receipts. */
-import { chargeReason } from "../../domain/chargeReason.ts"
-import { formatNano } from "../../domain/Money.ts"
-import { expectedChargeNano, formulaOf, type Quote } from "../../domain/Quote.ts"
-import type { TokenQuote } from "../../domain/TokenPricing.ts"
-import type { Quoted, QuotedModality } from "../../services/Quotes.ts"
+import { chargeReason } from "../../domain/money/chargeReason.ts"
+import { formatNano } from "../../domain/money/Money.ts"
+import { expectedChargeNano, formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import type { TokenQuote } from "../../domain/text/TokenPricing.ts"
+import type { Quoted, QuotedModality } from "../../orders/Quotes.ts"
 import type { Receipt } from "../../services/UsageLog.ts"
-import type { QuoteView } from "../api/Quotes.ts"
-import type { ReceiptView } from "../api/Receipts.ts"
+import type { QuoteView } from "../api/QuotesApi.ts"
+import type { ReceiptView } from "../api/ReceiptsApi.ts"
 
 type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
 

@@ -2,11 +2,11 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
-import { PassedAnswer } from "../../domain/PassedAnswer.ts"
-import type { Page, PageRequest } from "../../services/Page.ts"
-import type { AnswerBody } from "../../services/Repeats.ts"
-import { errorResponse } from "../errorResponse.ts"
-import { AnswerHeaders } from "../requestId.ts"
+import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import type { Page, PageRequest } from "../../runtime/Page.ts"
+import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
+import { errorResponse } from "../server/errorResponse.ts"
+import { AnswerHeaders } from "../server/requestId.ts"
 
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))

@@ -1,7 +1,7 @@
 /** Domain values as clients see them. */
 
-import { formatNano } from "../../domain/Money.ts"
-import { publicState } from "../../domain/VideoTask.ts"
+import { formatNano } from "../../domain/money/Money.ts"
+import { publicState } from "../../domain/video/VideoTask.ts"
 import type { Balance } from "../../services/Ledger.ts"
 import type { Task } from "../../services/TaskRepo.ts"
 import type { UsageRecord } from "../../services/UsageLog.ts"

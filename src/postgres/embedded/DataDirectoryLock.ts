@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { DataDirectoryInUse, EmbeddedDatabaseFailed } from "./errors.ts"
+import { DataDirectoryInUse, EmbeddedDatabaseFailed } from "./embeddedErrors.ts"
 
 const Owner = Schema.Struct({
   pid: Schema.Int,

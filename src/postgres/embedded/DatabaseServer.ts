@@ -3,7 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { EmbeddedDatabaseFailed } from "./errors.ts"
+import { EmbeddedDatabaseFailed } from "./embeddedErrors.ts"
 
 /** What the worker is given. */
 export interface DatabaseServerInput {
@@ -25,7 +25,7 @@ export interface DatabaseServer {
 
 // Sources run as TypeScript, the published package as JavaScript; the worker lies beside this file.
 const workerFile = new URL(
-  import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js",
+  import.meta.url.endsWith(".ts") ? "./embeddedWorker.ts" : "./embeddedWorker.js",
   import.meta.url
 )
 

@@ -6,7 +6,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { startDatabaseServer } from "./DatabaseServer.ts"
 import { lockDataDirectory } from "./DataDirectoryLock.ts"
-import type { EmbeddedDatabaseError } from "./errors.ts"
+import type { EmbeddedDatabaseError } from "./embeddedErrors.ts"
 import { maintainForever } from "./maintenance.ts"
 
 /**

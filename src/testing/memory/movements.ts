@@ -1,5 +1,5 @@
 /** Each movement of money as one step that nothing can come between. */
-import { storable } from "../../domain/text.ts"
+import { storable } from "../../domain/plainText.ts"
 import type { Capture, Closed, HoldRequest, JournalEntry, Release } from "../../services/Ledger.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
 import type { Month } from "./calendar.ts"

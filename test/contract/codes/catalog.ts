@@ -1,5 +1,5 @@
 /** Models that order as they should, and models of which each lacks one thing. */
-import type { CatalogWrite } from "../../../src/domain/CatalogDocument.ts"
+import type { CatalogWrite } from "../../../src/domain/catalog/CatalogDocument.ts"
 
 type Catalog = typeof CatalogWrite.Encoded
 type Model = Catalog["models"][number]

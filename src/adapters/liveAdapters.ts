@@ -1,0 +1,47 @@
+/** Every adapter the gateway comes with, by protocol. */
+import { Effect, Layer } from "effect"
+import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
+import type { TextProtocol } from "../domain/text/TextProtocol.ts"
+import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
+import {
+  type ImageAdapter,
+  ProtocolAdapter,
+  type TextAdapter,
+  type VideoAdapter
+} from "../services/ProtocolAdapter.ts"
+import { makeIpA } from "./ip_a.ts"
+import { makeIpB } from "./ip_b.ts"
+import { makeIpC } from "./ip_c.ts"
+import { makeOpenAi } from "./openai.ts"
+import { makeVpA } from "./vp_a.ts"
+import { makeVpB } from "./vp_b.ts"
+import { makeVpC } from "./vp_c/vp_c.ts"
+import { makeVpD } from "./vp_d.ts"
+import { makeVpE } from "./vp_e.ts"
+import { makeVpF } from "./vp_f.ts"
+
+export const layerAdapters = Layer.effect(
+  ProtocolAdapter,
+  Effect.gen(function* () {
+    // A row of the tables without its adapter does not compile.
+    const video = {
+      vp_a: yield* makeVpA,
+      vp_b: yield* makeVpB,
+      vp_c: yield* makeVpC,
+      vp_d: yield* makeVpD,
+      vp_e: yield* makeVpE,
+      vp_f: yield* makeVpF
+    } satisfies Record<VideoProtocol, VideoAdapter>
+    const image = {
+      ip_a: yield* makeIpA,
+      ip_b: yield* makeIpB,
+      ip_c: yield* makeIpC
+    } satisfies Record<ImageProtocol, ImageAdapter>
+    const text = { openai: yield* makeOpenAi } satisfies Record<TextProtocol, TextAdapter>
+    return ProtocolAdapter.of({
+      video: new Map(Object.entries(video)),
+      image: new Map(Object.entries(image)),
+      text: new Map(Object.entries(text))
+    })
+  })
+)

@@ -1,0 +1,322 @@
+/**
+ * The connections to vendors. Requests go to `undici` straight from an effect: an answer is a handful
+ * of events, and whatever stands between them and the adapter is paid for by every order.
+ */
+import { lookup } from "node:dns"
+import type { LookupFunction } from "node:net"
+import { Readable } from "node:stream"
+import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
+import { Agent, type Dispatcher, interceptors } from "undici"
+import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
+import { jsonPieces } from "../../domain/jsonPieces.ts"
+import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
+import type { VendorRequest } from "./vendorRequest.ts"
+
+/** The request was not sent or its answer not read to the end; the cause tells which. */
+export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
+  cause: Schema.Unknown
+}) {}
+
+/** The answer was not there in the time it had. */
+export class WireLate extends Schema.TaggedError<WireLate>()("WireLate", {}) {}
+
+export interface WireLimits {
+  /** For the whole answer, from now on. */
+  readonly timeout: Duration.Duration
+  /** What is beyond is not read. */
+  readonly maxBytes: number
+}
+
+export interface WireHead {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+}
+
+export interface WireAnswer extends WireHead {
+  /** In the pieces it came in. */
+  readonly chunks: ReadonlyArray<Uint8Array>
+  /** False when it would have been longer than what was asked for; the rest was not read. */
+  readonly whole: boolean
+  /** Set on a large one: to be called when its bytes are not needed any more. */
+  readonly letGo?: () => void
+}
+
+export interface OpenAnswer extends WireHead {
+  /** The next bytes, or null at the end. For one reader. */
+  readonly read: Effect.Effect<Uint8Array | null, WireFault>
+}
+
+export class VendorWire extends Context.Service<
+  VendorWire,
+  {
+    /** Sends the request and reads its answer within the limits. Redirects are not followed. */
+    exchange(
+      request: VendorRequest,
+      limits: WireLimits
+    ): Effect.Effect<WireAnswer, WireFault | WireLate>
+    /** The same, answered when the answer begins; what is not read by the scope's end is cut off. */
+    open(request: VendorRequest): Effect.Effect<OpenAnswer, WireFault, Scope.Scope>
+  }
+>()("gateway/adapters/VendorWire") {}
+
+/** Bytes of an answer that wait for a reader, before the vendor has to wait. */
+const MAX_UNREAD = 256 * 1024
+
+/** Smaller answers are read as they come: all of those that a process has open fit in its memory. */
+const LARGE_BYTES = 512 * 1024
+/** What a large answer that does not tell its length is taken for: an image of the usual size. */
+const EXPECTED_BYTES = 4 * 1024 * 1024
+/** Sixteen such images keep a core busy where clients take them as fast as they come. */
+const LARGE_TOGETHER_BYTES = 64 * 1024 * 1024
+/** Where clients are slow, an image's way to them is longer than this, and memory is there for them. */
+const LARGE_PATIENCE_MILLIS = 1000
+/** Of the time an answer has left, the part it may wait for its turn. */
+const WAIT_SHARE = 0.1
+
+const notWanted = new Error("the answer is not wanted any more")
+
+type WrittenBody = string | Array<Buffer> | null
+
+/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
+function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
+}
+
+const optionsOf = (
+  { method, url, headers }: VendorRequest,
+  body: WrittenBody
+): Dispatcher.DispatchOptions => {
+  const { origin, pathname, search } = new URL(url)
+  const options = { origin, path: `${pathname}${search}`, method, headers }
+  if (body === null || typeof body === "string") return { ...options, body }
+  const length = body.reduce((sum, piece) => sum + piece.length, 0)
+  return {
+    ...options,
+    headers: { ...headers, "content-length": `${length}` },
+    body: Readable.from(letGoAsSent(body))
+  }
+}
+
+/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
+const written = ({ body }: VendorRequest): Effect.Effect<WrittenBody> => {
+  const json = body === null ? null : jsonPieces(body)
+  if (json === null || typeof json === "string") return Effect.succeed(json)
+  return Effect.gen(function* () {
+    const pieces: Array<Buffer> = []
+    for (const piece of json) {
+      pieces.push(Buffer.from(piece))
+      yield* Effect.yieldNow
+    }
+    return pieces
+  })
+}
+
+/** Of the whole answer as far as its head tells; more than `maxBytes` are never read. */
+const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
+  Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
+
+/**
+ * A callback that fails when it takes too long: one fiber that sleeps, where a race of two effects
+ * takes two and waits for the one that lost.
+ */
+const callbackWithin = <A, E>(
+  timeout: Duration.Duration,
+  register: (resume: (effect: Effect.Effect<A, E>) => void) => Effect.Effect<void>
+): Effect.Effect<A, E | WireLate> =>
+  Effect.withFiber(({ context }) =>
+    Effect.callback<A, E | WireLate>((resume) => {
+      const alarm = Effect.runForkWith(context)(Effect.sleep(timeout))
+      const stop = register((effect) => {
+        alarm.interruptUnsafe()
+        resume(effect)
+      })
+      alarm.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) resume(Effect.andThen(stop, Effect.fail(new WireLate())))
+      })
+      return Effect.andThen(
+        Effect.sync(() => alarm.interruptUnsafe()),
+        stop
+      )
+    })
+  )
+
+const makeExchange =
+  (agent: Dispatcher, largeAnswers: LargeAnswers): VendorWire["Service"]["exchange"] =>
+  (request, { timeout, maxBytes }) =>
+    Effect.flatMap(written(request), (body) =>
+      callbackWithin<WireAnswer, WireFault>(timeout, (resume) => {
+        let running: Dispatcher.DispatchController | null = null
+        let isWanted = true
+        let head: WireHead = { status: 0, headers: {} }
+        const chunks: Array<Uint8Array> = []
+        let length = 0
+        let large: LargeAnswer | null = null
+        const sentAt = performance.now()
+        const fail = (cause: unknown) => {
+          large?.leave()
+          resume(Effect.fail(new WireFault({ cause })))
+        }
+        try {
+          agent.dispatch(optionsOf(request, body), {
+            onRequestStart: (controller) => {
+              running = controller
+              // It may have been given up while it waited for a connection.
+              if (!isWanted) controller.abort(notWanted)
+            },
+            onResponseStart: (_, status, headers) => {
+              head = { status, headers }
+            },
+            onResponseData: (controller, chunk) => {
+              length += chunk.byteLength
+              if (length > maxBytes) {
+                large?.leave()
+                resume(Effect.succeed({ ...head, chunks, whole: false }))
+                controller.abort(notWanted)
+                return
+              }
+              chunks.push(chunk)
+              if (large !== null) large.reach(length)
+              else if (length > LARGE_BYTES) {
+                // What it has waited for its vendor is not to be lost because it waits for others.
+                const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
+                const expected = expectedBytes(head, maxBytes)
+                large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
+                if (!large.isReading) controller.pause()
+              }
+            },
+            onResponseEnd: () => {
+              large?.end()
+              const letGo = large === null ? {} : { letGo: large.leave }
+              resume(Effect.succeed({ ...head, chunks, whole: true, ...letGo }))
+            },
+            onResponseError: (_, error) => fail(error)
+          })
+        } catch (cause) {
+          fail(cause)
+        }
+        return Effect.sync(() => {
+          isWanted = false
+          large?.leave()
+          running?.abort(notWanted)
+        })
+      })
+    )
+
+/** An answer that comes while it is read. */
+const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
+  Effect.fnUntraced(function* (request) {
+    const arrived = yield* Latch.make(false)
+    const unread: Array<Uint8Array> = []
+    const state: {
+      running: Dispatcher.DispatchController | null
+      end: "open" | "ended" | WireFault
+      isWanted: boolean
+      waiting: number
+    } = { running: null, end: "open", isWanted: true, waiting: 0 }
+    const end = (how: "ended" | WireFault) => {
+      if (state.end === "open") state.end = how
+      arrived.openUnsafe()
+    }
+    const stop = Effect.sync(() => {
+      state.isWanted = false
+      if (state.end === "open") state.running?.abort(notWanted)
+    })
+    yield* Effect.addFinalizer(() => stop)
+
+    const body = yield* written(request)
+    const head = yield* Effect.callback<WireHead, WireFault>((resume) => {
+      const fail = (cause: unknown) => {
+        const fault = new WireFault({ cause })
+        end(fault)
+        resume(Effect.fail(fault))
+      }
+      try {
+        agent.dispatch(optionsOf(request, body), {
+          onRequestStart: (controller) => {
+            state.running = controller
+            // It may have been given up while it waited for a connection.
+            if (!state.isWanted) controller.abort(notWanted)
+          },
+          onResponseStart: (_, status, headers) => resume(Effect.succeed({ status, headers })),
+          onResponseData: (controller, chunk) => {
+            unread.push(chunk)
+            state.waiting += chunk.byteLength
+            if (state.waiting > MAX_UNREAD) controller.pause()
+            arrived.openUnsafe()
+          },
+          onResponseEnd: () => end("ended"),
+          onResponseError: (_, error) => fail(error)
+        })
+      } catch (cause) {
+        fail(cause)
+      }
+      return stop
+    })
+
+    const read: OpenAnswer["read"] = Effect.suspend(() => {
+      const chunk = unread.shift()
+      if (chunk !== undefined) {
+        state.waiting -= chunk.byteLength
+        if (state.running?.paused === true && state.waiting <= MAX_UNREAD) state.running.resume()
+        return Effect.succeed(chunk)
+      }
+      if (state.end === "ended") return Effect.succeed(null)
+      if (state.end !== "open") return Effect.fail(state.end)
+      arrived.closeUnsafe()
+      return Effect.andThen(arrived.await, read)
+    })
+    return { ...head, read }
+  })
+
+/**
+ * Finds the addresses of a name but for link-local ones, which the catalog lets a channel have as
+ * they stand only: what a name leads to is for others to say, at any time.
+ */
+const withoutLinkLocal =
+  (resolve: LookupFunction): LookupFunction =>
+  (host, options, callback) =>
+    resolve(host, options, (error, found, family) => {
+      const addresses =
+        typeof found === "string" ? [{ address: found, family: family ?? 0 }] : found
+      const left = error === null ? addresses.filter(({ address }) => !isLinkLocal(address)) : []
+      const [first] = left
+      if (error !== null) callback(error, found, family)
+      else if (first === undefined) {
+        const refused = new Error("the name leads to no address that may be called")
+        callback(Object.assign(refused, { code: "EACCES", syscall: "getaddrinfo" }), [])
+      } else if (typeof found === "string") callback(null, first.address, first.family)
+      else callback(null, left)
+    })
+
+/**
+ * Connections are kept open between requests; how long anything may take is the caller's to say, but
+ * for the turns of large answers.
+ */
+export const layerVendorWireWith = (
+  makeTurns: () => LargeAnswers,
+  resolve: LookupFunction = lookup
+) =>
+  Layer.effect(
+    VendorWire,
+    Effect.gen(function* () {
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(
+          () =>
+            new Agent({
+              headersTimeout: 0,
+              bodyTimeout: 0,
+              connect: { lookup: withoutLinkLocal(resolve) }
+            })
+        ),
+        (agent) => Effect.promise(() => agent.destroy())
+      )
+      // Vendors compress although they are not asked to; what an answer becomes is bounded as it is read.
+      const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
+      return VendorWire.of({ exchange: makeExchange(reader, makeTurns()), open: makeOpen(reader) })
+    })
+  )
+
+export const layerVendorWire = layerVendorWireWith(() =>
+  makeLargeAnswers({ budgetBytes: LARGE_TOGETHER_BYTES, patienceMillis: LARGE_PATIENCE_MILLIS })
+)

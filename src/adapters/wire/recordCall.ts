@@ -1,0 +1,124 @@
+/** Reports a call to a vendor to whoever takes note of it, without holding it up. */
+import { Cause, Clock, Effect, Exit, Predicate, References } from "effect"
+import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../../services/CallLog.ts"
+import { plainAddress, redact } from "./redaction.ts"
+import { spellings } from "./scrub.ts"
+import type { VendorRequest } from "./vendorRequest.ts"
+
+/** A whole answer: its status, its JSON decoded, and how many bytes that was. */
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly bytes: number
+}
+
+type Ended = Exit.Exit<Answer, VendorLost | VendorUnreachable>
+
+/** Headers that hold no credential; every other header's value is taken for one. */
+const harmless: ReadonlySet<string> = new Set([
+  "accept",
+  "content-length",
+  "content-type",
+  "user-agent",
+  "x-dashscope-async"
+])
+
+/** Each as it went out, without `Bearer` and the like, in every spelling. */
+const secretsOf = ({ headers }: VendorRequest): ReadonlyArray<string> => {
+  const secrets = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    if (harmless.has(name)) continue
+    const token = value.slice(value.indexOf(" ") + 1)
+    // What holds the token is masked with it.
+    for (const spelling of spellings(token === "" ? value : token)) secrets.add(spelling)
+  }
+  return [...secrets]
+}
+
+/** Characters of text in a body, roughly. */
+const weigh = (value: unknown): number => {
+  if (typeof value === "string") return value.length
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + weigh(item), 0)
+  return Predicate.isObject(value) ? weigh(Object.values(value)) : 8
+}
+
+const failureOf = (ended: Ended): VendorCall["failure"] => {
+  if (Exit.isSuccess(ended)) return null
+  const failure = Cause.findErrorOption(ended.cause)
+  if (failure._tag === "None") return "interrupted"
+  return failure.value._tag === "VendorLost" ? failure.value.reason : "unreachable"
+}
+
+const statusOf = (ended: Ended): number | null => {
+  if (Exit.isSuccess(ended)) return ended.value.status
+  const failure = Cause.findErrorOption(ended.cause)
+  return failure._tag === "Some" && failure.value._tag === "VendorLost"
+    ? failure.value.status
+    : null
+}
+
+const describe = (
+  request: VendorRequest,
+  ended: Ended,
+  startedAt: number,
+  endedAt: number,
+  /** Of an answer about several jobs, only this one's entry is kept. */
+  only: string | null
+): VendorCall => {
+  const secrets = secretsOf(request)
+  const sent =
+    request.body === null ? null : redact(request.body, { secrets, sent: null, only: null })
+  const answer = Exit.isSuccess(ended)
+    ? redact(ended.value.body, { secrets, sent: sent?.texts ?? null, only })
+    : null
+  const status = statusOf(ended)
+  const failure = failureOf(ended)
+  return {
+    method: request.method,
+    url: plainAddress(request.url) ?? "",
+    status,
+    failure,
+    startedAt: new Date(startedAt),
+    durationMillis: Math.max(0, endedAt - startedAt),
+    request: sent?.value ?? null,
+    answer: answer?.value ?? null,
+    outcome: `${failure ?? status} ${answer?.outcome ?? ""}`.trimEnd()
+  }
+}
+
+/** The same call, reported when it has ended, whatever its end. */
+export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreachable>(
+  request: VendorRequest,
+  call: Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => {
+    const current = fiber.getRef(CurrentCallSubjects)
+    const traced = fiber.getRef(References.TracerEnabled)
+      ? Effect.withSpan(call, `vendor ${request.method}`, { kind: "client" })
+      : call
+    if (current === null) return traced
+    const { subjects, log } = current
+    const clock = fiber.getRef(Clock.Clock)
+    const startedAt = clock.currentTimeMillisUnsafe()
+    const [first, ...others] = subjects
+    return Effect.onExit(traced, (ended) => {
+      const endedAt = clock.currentTimeMillisUnsafe()
+      const weight = weigh(request.body) + (Exit.isSuccess(ended) ? ended.value.bytes : 0)
+      const report = (subject: CallSubject) =>
+        log.record(subject, {
+          weight,
+          describe: () =>
+            describe(
+              request,
+              ended,
+              startedAt,
+              endedAt,
+              others.length > 0 ? subject.upstreamId : null
+            )
+        })
+      return first === undefined || others.length > 0
+        ? Effect.forEach(subjects, report, { discard: true })
+        : report(first)
+    })
+  })

@@ -1,0 +1,143 @@
+/** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
+import { createHash } from "node:crypto"
+import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import { isWithin, type JsonBounds } from "../../runtime/jsonWalk.ts"
+import { outlineOf } from "./longTexts.ts"
+import type { WireAnswer, WireHead, WireLimits } from "./VendorWire.ts"
+
+export interface VendorAnswer extends AnswerHead {
+  /** The body it answers; null where there was none. */
+  readonly sent: object | null
+  /**
+   * Decoded JSON; the text itself where it is not JSON; null where it is nested deeper or has more
+   * values than anything we look for.
+   */
+  readonly body: unknown
+  /** Of the body, as it came. */
+  readonly bytes: number
+  /** SHA-256 of the body as it came, in hex; null where it is too long, or not all of it was kept. */
+  readonly digest: () => string | null
+  /**
+   * Set where the answer is large and its long texts were not decoded: they stand in the body as
+   * marks, and the answer as it came is here.
+   */
+  readonly passed?: PassedAnswer
+}
+
+/** What an answer begins with. */
+export interface AnswerHead {
+  readonly status: number
+  readonly retryAfterSeconds: number | null
+  /** The vendor's own name of the request, where it tells one. */
+  readonly requestId: string | null
+}
+
+export interface SendOptions extends WireLimits {
+  /** Most numbers in arrays, which vectors have many of; they are not walked over one by one. */
+  readonly arrayNumbers?: number
+  /** Most values of every kind; `MAX_VALUES` when left out. */
+  readonly values?: number
+}
+
+/** Everything that walks over an answer goes one call deeper for each level. */
+const MAX_LEVELS = 64
+/** An answer about a job, images or a text has some hundreds of values, or thousands with its tokens. */
+const MAX_VALUES = 100_000
+
+/** What is decoded of an answer: to walk over more would hold up everything. */
+export const boundsOf = ({
+  maxBytes,
+  arrayNumbers = 0,
+  values = MAX_VALUES
+}: SendOptions): JsonBounds => ({
+  levels: MAX_LEVELS,
+  values,
+  arrayNumbers,
+  otherBytes: maxBytes
+})
+
+/** A vendor that asks for more patience than this is asked again sooner. */
+const MAX_RETRY_AFTER_SECONDS = 3600
+
+/** Seconds only: a date would need the vendor's clock to agree with ours. */
+const parseRetryAfter = (header: WireHead["headers"][string]): number | null =>
+  typeof header === "string" && /^\d{1,9}$/.test(header)
+    ? Math.min(Number(header), MAX_RETRY_AFTER_SECONDS)
+    : null
+
+/** Where vendors tell how they call a request. */
+const requestIdHeaders = ["x-request-id", "request-id", "x-tt-logid", "x-dashscope-request-id"]
+const plainId = /^[\x21-\x7e]{1,200}$/
+
+export const headOf = ({ status, headers }: WireHead): AnswerHead => {
+  const told = requestIdHeaders.map((name) => headers[name])
+  const requestId = told.find((id) => typeof id === "string" && plainId.test(id))
+  return {
+    status,
+    retryAfterSeconds: parseRetryAfter(headers["retry-after"]),
+    requestId: typeof requestId === "string" ? requestId : null
+  }
+}
+
+const decoder = new TextDecoder()
+
+/** The JSON of a body that is not too large to be looked at; its text where it is no JSON. */
+export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
+  if (!isWithin(bytes, bounds)) return null
+  const text = decoder.decode(bytes)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const wholeOf = (chunks: ReadonlyArray<Uint8Array>): Buffer => {
+  const [only = new Uint8Array()] = chunks
+  return chunks.length > 1
+    ? Buffer.concat(chunks)
+    : Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+}
+
+/** Longer bodies would hold everything up while they are digested. */
+const MAX_DIGESTED_BYTES = 16 * 1024 * 1024
+
+export const lengthOf = (chunks: ReadonlyArray<Uint8Array>): number =>
+  chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+
+const digestOf = (chunks: ReadonlyArray<Uint8Array>) => (): string | null => {
+  if (lengthOf(chunks) > MAX_DIGESTED_BYTES) return null
+  const hash = createHash("sha256")
+  for (const chunk of chunks) hash.update(chunk)
+  return hash.digest("hex")
+}
+
+type WireBody = Pick<WireAnswer, "chunks" | "letGo">
+
+export const bodyOf = ({ chunks, letGo }: WireBody, bounds: JsonBounds) => {
+  const body = parseBody(wholeOf(chunks), bounds)
+  letGo?.()
+  return { body, bytes: lengthOf(chunks), digest: digestOf(chunks) }
+}
+
+/** Smaller answers are decoded in less time than it takes to look at them. */
+const LARGE_BYTES = 64 * 1024
+
+/** The body with long texts left as they came, where that pays. */
+export const outlinedBodyOf = (answer: WireBody, bounds: JsonBounds) => {
+  const passed = new PassedAnswer(answer.chunks, answer.letGo)
+  const outline = passed.bytes > LARGE_BYTES ? outlineOf(answer.chunks, bounds) : null
+  if (outline === null) return bodyOf(answer, bounds)
+  const { value: body, isShortened } = outline
+  const outlined = { body, bytes: passed.bytes, digest: digestOf(answer.chunks) }
+  if (isShortened) return { ...outlined, passed }
+  passed.letGo()
+  return outlined
+}
+
+/** The same answer with everything in it decoded. */
+export const decodedWhole = (
+  { passed, ...answer }: VendorAnswer,
+  options: SendOptions
+): VendorAnswer =>
+  passed === undefined ? answer : { ...answer, ...bodyOf(passed, boundsOf(options)) }

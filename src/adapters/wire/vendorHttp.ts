@@ -1,0 +1,118 @@
+/** The one way to a vendor: send, wait, and tell what never reached it from what was lost. */
+import { Effect, Schema } from "effect"
+import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { asVendorTime } from "../../services/VendorTime.ts"
+import { recordCall } from "./recordCall.ts"
+import type { VendorWire, WireAnswer, WireFault } from "./VendorWire.ts"
+import {
+  bodyOf,
+  boundsOf,
+  headOf,
+  lengthOf,
+  outlinedBodyOf,
+  type SendOptions,
+  type VendorAnswer
+} from "./vendorAnswer.ts"
+import { connectionLost, timedOut, tooLarge } from "./vendorFailures.ts"
+import type { VendorRequest } from "./vendorRequest.ts"
+
+// Network codes such as EHOSTUNREACH also end running connections: the system call tells.
+const connecting: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
+
+/** The request was not valid, or the handshake failed that comes before it. */
+const notSent: ReadonlySet<string> = new Set([
+  "ERR_INVALID_URL",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_INVALID_ARG",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REVOKED",
+  "CERT_UNTRUSTED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_UNSUPPORTED_PROTOCOL",
+  "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+  "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+  "ERR_SSL_TLSV1_UNRECOGNIZED_NAME"
+])
+
+const Fault = Schema.Struct({
+  code: Schema.optional(Schema.String),
+  syscall: Schema.optional(Schema.String)
+})
+const isFault = Schema.is(Fault)
+
+/**
+ * True when the fault proves that no byte of the request reached the vendor. A host with several
+ * addresses fails with one error for each.
+ */
+const beforeSending = (cause: unknown): boolean => {
+  if (cause instanceof AggregateError) {
+    return cause.errors.length > 0 && cause.errors.every((one: unknown) => beforeSending(one))
+  }
+  return isFault(cause) && (connecting.has(cause.syscall ?? "") || notSent.has(cause.code ?? ""))
+}
+
+/** The answer with its body decoded, when it came whole. */
+export const wholeAnswer = (
+  answer: WireAnswer,
+  sent: VendorAnswer["sent"],
+  options: SendOptions,
+  body: typeof outlinedBodyOf = bodyOf
+): Effect.Effect<VendorAnswer, VendorLost> =>
+  answer.whole
+    ? Effect.succeed({ ...headOf(answer), sent, ...body(answer, boundsOf(options)) })
+    : Effect.fail(tooLarge(headOf(answer), lengthOf(answer.chunks)))
+
+/** Tells what never reached the vendor from what was lost. */
+export const lostOnTheWay = ({
+  cause
+}: WireFault): Effect.Effect<never, VendorLost | VendorUnreachable> =>
+  Effect.fail(
+    beforeSending(cause)
+      ? new VendorUnreachable({ message: "The vendor could not be reached" })
+      : connectionLost()
+  )
+
+const exchange = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: SendOptions,
+  body: typeof outlinedBodyOf
+) =>
+  wire.exchange(request, options).pipe(
+    Effect.matchEffect({
+      onFailure: (failure) =>
+        failure._tag === "WireLate"
+          ? Effect.fail(timedOut(options.timeout))
+          : lostOnTheWay(failure),
+      onSuccess: (answer) => wholeAnswer(answer, request.body, options, body)
+    }),
+    asVendorTime
+  )
+
+/**
+ * Sends one request and reads the whole answer, whatever its status. Fails with
+ * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
+ * was cut or outgrew `maxBytes`. Redirects are not followed.
+ */
+export const send = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: SendOptions
+): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(request, exchange(wire, request, options, bodyOf))
+
+/** The same, with the long texts of a large answer left as they came. */
+export const sendOutlined = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: SendOptions
+): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(request, exchange(wire, request, options, outlinedBodyOf))

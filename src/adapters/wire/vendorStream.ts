@@ -1,0 +1,201 @@
+/** A vendor's answer that is read while it is being written, event by event. */
+import { Clock, Duration, Effect, Exit, Scope } from "effect"
+import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { asVendorTime } from "../../services/VendorTime.ts"
+import { makeEventReader, startsEvents } from "./eventBlocks.ts"
+import { recordCall } from "./recordCall.ts"
+import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"
+import { headOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
+import { timedOut, tooLarge } from "./vendorFailures.ts"
+import { lostOnTheWay, wholeAnswer } from "./vendorHttp.ts"
+import type { VendorRequest } from "./vendorRequest.ts"
+
+/** Of a stream the body is only how much came: nothing of what it said, and no digest. */
+export interface StreamedAnswer extends VendorAnswer {
+  readonly streamed: boolean
+}
+
+/** All three for waits for the vendor alone. */
+export interface StreamOptions extends SendOptions {
+  /** Until its first bytes, or the whole of an answer that is no stream. */
+  readonly begin: Duration.Duration
+  /** From any bytes to the next ones. */
+  readonly idle: Duration.Duration
+}
+
+/** What may still come after the last event, so that the connection can be used again. */
+const END_PATIENCE = Duration.millis(250)
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** Counts only what is waited for the vendor. */
+const makePatience = (limit: Duration.Duration) => {
+  let leftMillis = Duration.toMillis(limit)
+  return <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | VendorLost, R> =>
+    Effect.flatMap(Clock.currentTimeMillis, (started) =>
+      wait.pipe(
+        Effect.timeoutOrElse({
+          duration: Duration.millis(Math.max(0, leftMillis)),
+          orElse: () => Effect.fail(timedOut(limit))
+        }),
+        asVendorTime,
+        Effect.ensuring(
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            leftMillis -= now - started
+          })
+        )
+      )
+    )
+}
+
+const isEventStream = (contentType: unknown): boolean =>
+  typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType)
+
+const lostAs = <A, R>(reading: Effect.Effect<A, WireFault, R>) =>
+  Effect.catch(reading, lostOnTheWay)
+
+/** Reads an answer to its end, as it were no stream. */
+const readWhole = Effect.fnUntraced(function* (
+  answer: OpenAnswer,
+  begun: ReadonlyArray<Uint8Array>,
+  { body }: VendorRequest,
+  options: StreamOptions
+) {
+  const chunks = [...begun]
+  let length = begun.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+  for (;;) {
+    const chunk = yield* lostAs(answer.read)
+    if (chunk === null || length > options.maxBytes) {
+      return yield* wholeAnswer({ ...answer, chunks, whole: chunk === null }, body, options)
+    }
+    chunks.push(chunk)
+    length += chunk.byteLength
+  }
+})
+
+/** The longest name of a field of events with its colon. */
+const FIELD_NAME_BYTES = 6
+/** A vendor that begins with more blanks than this begins with nothing. */
+const MAX_BLANKS = 4096
+
+/**
+ * True when an answer is read event by event. What it begins with tells, as vendors leave out or
+ * mix up the content type: a text in JSON is no stream, and fields of events are one. Null while too
+ * little has come to tell.
+ */
+const isStream = (contentType: unknown, begun: ReadonlyArray<Uint8Array>): boolean | null => {
+  const bytes = Buffer.concat(begun)
+  const text = bytes.toString().trimStart()
+  const enough = isEventStream(contentType) ? 1 : FIELD_NAME_BYTES
+  if (text.length < enough && bytes.length < MAX_BLANKS) return null
+  return isEventStream(contentType) ? !/^[{[]/.test(text) : startsEvents(text)
+}
+
+interface Exchanged {
+  readonly answer: StreamedAnswer
+  /** Waits for what follows the last event; null where nothing does. */
+  readonly ending: Effect.Effect<unknown, unknown> | null
+}
+
+const exchange = Effect.fnUntraced(function* (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: StreamOptions,
+  take: (event: Uint8Array) => Effect.Effect<"next" | "last">
+): Effect.fn.Return<Exchanged, VendorLost | VendorUnreachable, Scope.Scope> {
+  const throughout = makePatience(options.timeout)
+  const atFirst = makePatience(options.begin)
+  const response = yield* throughout(atFirst(lostAs(wire.open(request))))
+  const more = lostAs(response.read)
+  const begun: Array<Uint8Array> = []
+  const { "content-type": contentType } = response.headers
+  let streamed = response.status < 300 ? isStream(contentType, begun) : false
+  while (streamed === null) {
+    const chunk = yield* throughout(atFirst(more))
+    if (chunk !== null) begun.push(chunk)
+    streamed = isStream(contentType, begun) ?? (chunk === null ? isEventStream(contentType) : null)
+  }
+  if (!streamed) {
+    const answer = yield* throughout(atFirst(readWhole(response, begun, request, options)))
+    return { answer: { ...answer, streamed: false }, ending: null }
+  }
+
+  const moreSoon = Effect.suspend(() => makePatience(options.idle)(more))
+  const reader = makeEventReader()
+  const head = headOf(response)
+  const seen = { events: 0, bytes: 0 }
+  const takeAll = Effect.fnUntraced(function* (events: ReadonlyArray<Uint8Array>) {
+    for (const event of events) {
+      seen.events += 1
+      if ((yield* take(event)) === "last") return "last"
+    }
+    return "next"
+  })
+  const ended = (ending: Exchanged["ending"]): Exchanged => ({
+    answer: {
+      ...head,
+      sent: request.body,
+      body: seen,
+      bytes: seen.bytes,
+      digest: () => null,
+      streamed: true
+    },
+    ending
+  })
+  for (;;) {
+    const chunk = begun.shift() ?? (yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon))
+    if (chunk === null) break
+    seen.bytes += chunk.byteLength
+    const events = reader.push(chunk)
+    if (events === null || seen.bytes > options.maxBytes) {
+      return yield* Effect.fail(tooLarge(head, seen.bytes))
+    }
+    if ((yield* takeAll(events)) === "last") {
+      return ended(Effect.repeat(response.read, { until: (chunk) => chunk === null }))
+    }
+  }
+  const rest = reader.rest()
+  if (rest.length > 0) yield* takeAll([Buffer.concat([rest, utf8("\n\n")])])
+  return ended(null)
+})
+
+/**
+ * Gives the connection back in good form, or closes it, beside whatever the answer is used for.
+ */
+const settle = (
+  exchanged: Effect.Effect<Exchanged, VendorLost | VendorUnreachable, Scope.Scope>,
+  background: Scope.Scope
+) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const exit = yield* Effect.exit(restore(Scope.provide(exchanged, scope)))
+      const close = Scope.close(scope, exit)
+      if (Exit.isFailure(exit) || exit.value.ending === null) {
+        yield* close
+      } else {
+        yield* exit.value.ending.pipe(
+          Effect.timeout(END_PATIENCE),
+          Effect.ignore,
+          Effect.ensuring(close),
+          Effect.forkIn(background, { startImmediately: true })
+        )
+      }
+      return (yield* exit).answer
+    })
+  )
+
+/**
+ * Sends one request and hands every event of its answer to `take` as it comes, until that says it
+ * was the last one. An answer that is an error or no stream is read whole and handed to nobody. The
+ * `timeout` is for all the waits for the vendor together. Fails like `send`, also in mid-stream. What
+ * follows the last event is read in `background`.
+ */
+export const sendForEvents = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: StreamOptions,
+  take: (event: Uint8Array) => Effect.Effect<"next" | "last">,
+  background: Scope.Scope
+): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(request, settle(exchange(wire, request, options, take), background))

@@ -1,0 +1,148 @@
+/** The catalog as operators write it: channels, models and the mounts between them. */
+import { Effect, Schema } from "effect"
+import { plainText } from "../plainText.ts"
+import { Modality } from "./Modality.ts"
+import { Prices } from "./Prices.ts"
+
+const Id = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, {
+    expected: "an id of 1 to 128 letters, digits or . _ : / -, starting with a letter or digit"
+  })
+)
+
+/** A protocol's name. One the gateway has no adapter for is kept, and refused when it is called. */
+const ProtocolName = Schema.String.check(
+  Schema.isPattern(/^[a-z][a-z0-9_]{0,31}$/, { expected: "a protocol such as vp_a or ip_b" })
+)
+
+const BASE_URL = "an http or https address without query, fragment or user"
+
+const isUsable = (address: string): boolean => {
+  const url = URL.parse(address)
+  return url !== null && url.port !== "0"
+}
+
+const BaseUrl = Schema.String.check(
+  Schema.makeFilter(isUsable, { expected: `${BASE_URL}, with a host and port to call` }).abort(),
+  Schema.isPattern(/^https?:\/\/[^\s?#@\\/\p{Cc}\p{Cs}][^\s?#@\\\p{Cc}\p{Cs}]{0,499}$/iu, {
+    expected: BASE_URL
+  })
+)
+
+/** What can be sent in a header of HTTP: a line of Latin-1, without blanks at its ends. */
+const headerText = (maxLength: number) =>
+  Schema.String.check(
+    Schema.isPattern(
+      new RegExp(`^(?![ \\u00a0])[ -~\\u00a0-\\u00ff]{1,${maxLength}}(?<![ \\u00a0])$`, "u"),
+      {
+        expected: `1 to ${maxLength} Latin letters, digits and signs, without blanks at the ends`
+      }
+    )
+  )
+
+const Enabled = Schema.Boolean.annotate({
+  description: "False takes it out of use; true when left out"
+}).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
+
+/** What a vendor is called with, as far as `text` and `address` let it be written. */
+const callFields = (address: Schema.String, text: Schema.String) => ({
+  base_url: address.annotate({
+    description: "The vendor's base address, as its documentation gives it"
+  }),
+  app_id: Schema.NullOr(text)
+    .annotate({ description: "Application id, which vp_b needs" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+})
+
+const channelFields = {
+  id: Id.annotate({ description: "The channel's id, which mounts refer to" }),
+  name: plainText().annotate({ description: "For people" }),
+  allow_private: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Whether base_url may be a link-local address or one of a cloud's metadata service; loopback and private networks need no leave"
+    })
+  ),
+  enabled: Enabled
+}
+
+/**
+ * A channel as it is stored and read back: without its key. One that was stored under other rules is
+ * read too and cannot be called, so that the gateway starts and the operator can correct it.
+ */
+export const Channel = Schema.Struct({
+  ...channelFields,
+  ...callFields(Schema.String, Schema.String)
+})
+export type Channel = typeof Channel.Type
+
+/** A channel as it is written: `api_key` absent or null keeps the stored one. */
+export const ChannelWrite = Schema.Struct({
+  ...channelFields,
+  ...callFields(BaseUrl, headerText(200)),
+  api_key: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.RedactedFromValue(
+        headerText(4096).annotate({
+          description: "The vendor's key: write-only; left out or null keeps the stored one"
+        })
+      )
+    )
+  )
+})
+export type ChannelWrite = typeof ChannelWrite.Type
+
+export const Model = Schema.Struct({
+  id: Id.annotate({ description: "The name clients order by" }),
+  modality: Modality,
+  /** The official protocol of the model; a mount may carry another. */
+  protocol: ProtocolName.annotate({ description: "The official protocol of the model" }),
+  owned_by: plainText()
+    .annotate({ description: "Who made it, for display" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed("media-gateway"))),
+  /** Display only: the gateway does not block on them (Modality overview, rule 4). */
+  input_forms: Schema.Array(plainText())
+    .annotate({ description: "What it takes: display only, nothing is refused by it" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  prices: Schema.optionalKey(Prices)
+})
+export type Model = typeof Model.Type
+
+export const Mount = Schema.Struct({
+  model: Id.annotate({ description: "The model that is mounted" }),
+  channel: Id.annotate({ description: "The channel it is mounted on" }),
+  /** Overrides the model's protocol; null takes the model's. */
+  protocol: Schema.NullOr(ProtocolName)
+    .annotate({ description: "Overrides the model's protocol; null takes the model's" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /** The vendor's name of the model; null sends the catalog name. */
+  upstream_model: Schema.NullOr(plainText())
+    .annotate({ description: "The vendor's name of the model; null sends the catalog's" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  enabled: Enabled
+})
+export type Mount = typeof Mount.Type
+
+const tables = {
+  models: Schema.Array(Model).annotate({ description: "What can be ordered" }),
+  mounts: Schema.Array(Mount).annotate({
+    description: "Which model is called on which channel; a model's first enabled one serves"
+  })
+}
+
+/** The stored catalog. Mounts are tried in their order. */
+export const CatalogDocument = Schema.Struct({
+  channels: Schema.Array(Channel).annotate({ description: "Vendor accounts" }),
+  ...tables
+}).annotate({ identifier: "Catalog", description: "The whole catalog" })
+export type CatalogDocument = typeof CatalogDocument.Type
+
+/** The catalog as `PUT /admin/v1/catalog` takes it. */
+export const CatalogWrite = Schema.Struct({
+  channels: Schema.Array(ChannelWrite).annotate({ description: "Vendor accounts" }),
+  ...tables
+}).annotate({
+  identifier: "CatalogWrite",
+  description: "Replaces the whole catalog; one that contradicts itself is refused with every fault"
+})
+export type CatalogWrite = typeof CatalogWrite.Type

@@ -1,0 +1,18 @@
+/** The protocols a gateway knows, by name. */
+import { type ImageProtocolRow, imageProtocols } from "../image/ImageProtocol.ts"
+import { type TextProtocolRow, textProtocols } from "../text/TextProtocol.ts"
+import { type VideoProtocolRow, videoProtocols } from "../video/VideoProtocol.ts"
+
+export interface ProtocolTables {
+  readonly video: ReadonlyMap<string, VideoProtocolRow>
+  readonly image: ReadonlyMap<string, ImageProtocolRow>
+  /** Of the modalities chat, vlm and embedding. */
+  readonly text: ReadonlyMap<string, TextProtocolRow>
+}
+
+/** The protocols that come with the gateway. */
+export const builtInProtocols: ProtocolTables = {
+  video: new Map(Object.entries(videoProtocols)),
+  image: new Map(Object.entries(imageProtocols)),
+  text: new Map(Object.entries(textProtocols))
+}

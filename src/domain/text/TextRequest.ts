@@ -1,0 +1,270 @@
+/**
+ * What a client may write in a chat or embeddings request, and how many tokens it is taken to be
+ * before the vendor has counted. Everything is handed on; only what the gateway relies on is
+ * looked at.
+ */
+import { Schema } from "effect"
+import { fieldCheck } from "../fieldFaults.ts"
+import { fieldKey } from "../nearest.ts"
+import { optional, optionalBoolean, optionalWholeNumber } from "../optional.ts"
+import { anyFields } from "../passedOn.ts"
+import { otherFields, unpricedTextWork } from "../unpricedWork.ts"
+import { MediaUrl } from "../video/VideoRequest.ts"
+import type { TokenCounts } from "./TokenPricing.ts"
+import { bytesIn, bytesOf, fieldBytes, partSize } from "./textSize.ts"
+
+/** Output tokens held where the client sets no bound; what the vendor writes beyond is charged. */
+export const DEFAULT_OUTPUT_TOKENS = 4096
+const MAX_OUTPUT_TOKENS = 10_000_000
+const MAX_CHOICES = 128
+
+const Address = Schema.Union([
+  MediaUrl,
+  Schema.StructWithRest(Schema.Struct({ url: MediaUrl }), anyFields)
+])
+const address = optional(Address, "an http, https or data URL, or {url}").annotate({
+  description: "http, https or data URL, or an object with such a `url`; handed on, never fetched",
+  examples: [{ url: "https://media.example/lighthouse.png" }]
+})
+
+/** Addresses are handed on and never fetched. */
+const ContentPart = Schema.StructWithRest(
+  Schema.Struct({
+    type: Schema.String.annotate({
+      description: "`text`, `image_url` or another of the vendor's",
+      examples: ["text"]
+    }),
+    image_url: address,
+    video_url: address,
+    audio_url: address
+  }),
+  anyFields
+)
+
+const Message = Schema.StructWithRest(
+  Schema.Struct({
+    role: Schema.NonEmptyString.annotate({ description: "Who speaks", examples: ["user"] }),
+    content: optional(
+      Schema.Union([Schema.String, Schema.Array(ContentPart)]),
+      "a text or an array of content parts"
+    ).annotate({
+      description: "A text, or content parts; models of modality vlm also take images",
+      examples: ["a lighthouse at dusk"]
+    })
+  }),
+  anyFields
+)
+
+const wholeUpTo = (maximum: number) =>
+  optionalWholeNumber(`a whole number from 1 to ${maximum}`, { minimum: 1, maximum })
+
+const tokenBound = (description: string) =>
+  wholeUpTo(MAX_OUTPUT_TOKENS).annotate({ description, examples: [256] })
+
+const Model = Schema.NonEmptyString.annotate({
+  description: "Name of the model in the catalog",
+  examples: ["talk-1"]
+})
+
+const ChatFields = Schema.Struct({
+  model: Model,
+  messages: Schema.NonEmptyArray(Message).annotate({
+    description: "The conversation so far",
+    examples: [[{ role: "user", content: "a lighthouse at dusk" }]]
+  }),
+  stream: optionalBoolean.annotate({
+    description: "Answer as server-sent events while the text is written",
+    examples: [true]
+  }),
+  stream_options: optional(
+    Schema.StructWithRest(
+      Schema.Struct({
+        include_usage: optionalBoolean.annotate({
+          description: "Whether the stream ends with its usage"
+        })
+      }),
+      anyFields
+    ),
+    "an object"
+  ).annotate({
+    description: "`include_usage` ends a stream with the tokens it used",
+    examples: [{ include_usage: true }]
+  }),
+  max_tokens: tokenBound("Most output tokens of one choice"),
+  max_completion_tokens: tokenBound("The same; of the two, the larger is held"),
+  n: wholeUpTo(MAX_CHOICES).annotate({
+    description: "Number of choices; 1 when left out",
+    examples: [1]
+  })
+})
+
+/** Fields in which any name may stand: a client's own words, the forms of its tools, and schemas. */
+const wordFields = [
+  ...["tools", "tool_choice", "functions", "function_call", "response_format", "prediction"],
+  ...["logit_bias", "metadata", "user", "stop"],
+  ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
+  ...["json_schema", "format", "grammar"]
+]
+const chatFields: ReadonlySet<string> = new Set([...Object.keys(ChatFields.fields), ...wordFields])
+const embeddingFields: ReadonlySet<string> = new Set(["model", "input", "metadata", "user"])
+
+const pricedWork = (own: ReadonlySet<string>) =>
+  fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
+
+/**
+ * Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor, but for those
+ * that ask it for work which no price covers.
+ */
+export const ChatBody = Schema.StructWithRest(ChatFields, anyFields).check(pricedWork(chatFields))
+export type ChatBody = typeof ChatBody.Type
+
+const Token = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+const EmbeddingInput = Schema.Union([
+  Schema.NonEmptyString,
+  Schema.NonEmptyArray(Schema.NonEmptyString),
+  Schema.NonEmptyArray(Token),
+  Schema.NonEmptyArray(Schema.NonEmptyArray(Token))
+]).annotate({
+  expected: "a text, an array of texts, an array of tokens or an array of arrays of tokens"
+})
+
+/** Body of `POST /v1/embeddings`. Fields not named here belong to the vendor. */
+export const EmbeddingBody = Schema.StructWithRest(
+  Schema.Struct({
+    model: Model,
+    input: EmbeddingInput.annotate({
+      description: "A text or a list of tokens, or an array of either",
+      examples: ["a lighthouse at dusk"]
+    })
+  }),
+  anyFields
+).check(pricedWork(embeddingFields))
+export type EmbeddingBody = typeof EmbeddingBody.Type
+
+const BYTES_PER_TOKEN = 3
+/** What every message costs beside its text: its role and its borders. */
+const TOKENS_PER_MESSAGE = 4
+/** What an image, or another file in a content part, is taken to be: its bytes are no text. */
+const TOKENS_PER_MEDIUM = 1500
+
+/** Beside those of the gateway, what is set by a number or a word and is no text for the model. */
+const settingFields: ReadonlySet<string> = new Set([
+  ...chatFields,
+  ...["temperature", "top_p", "top_k", "min_p", "seed", "logprobs", "top_logprobs", "modalities"],
+  ...["frequency_penalty", "presence_penalty", "repetition_penalty", "parallel_tool_calls"],
+  ...["reasoning_effort", "verbosity", "service_tier", "store", "enable_thinking"],
+  ...["thinking_budget", "encoding_format", "dimensions"]
+])
+
+const roles: ReadonlySet<string> = new Set([
+  ...["system", "developer", "user", "assistant", "tool", "function"]
+])
+
+/** Other names of bounds of the output, by `fieldKey`; a vendor may keep to any of them. */
+const boundKeys: ReadonlySet<string> = new Set(
+  [
+    ...["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"],
+    ...["max_gen_tokens", "max_generation_tokens", "max_tokens_to_sample", "max_response_tokens"],
+    ...["max_length", "num_predict", "n_predict"],
+    ...["min_tokens", "min_new_tokens", "min_output_tokens", "min_completion_tokens", "min_length"]
+  ].map(fieldKey)
+)
+/** What may be thought beside the answer; vendors bill it as output. */
+const thoughtKeys: ReadonlySet<string> = new Set(
+  ["thinking_budget", "budget_tokens", "reasoning_budget", "max_thinking_tokens"].map(fieldKey)
+)
+
+/** Tokens of a text by its size: one for each 3 bytes of UTF-8, begun ones count. */
+export const tokensOfBytes = (bytes: number): bigint => BigInt(Math.ceil(bytes / BYTES_PER_TOKEN))
+
+const messageTokens = (message: ChatBody["messages"][number]): bigint => {
+  const { content, role, ...rest } = message
+  const parts = Array.isArray(content) ? content.map(partSize) : []
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+  const media = parts.reduce((sum, part) => sum + part.media, 0)
+  const text = typeof content === "string" ? bytesOf(content) : bytes
+  return (
+    BigInt(TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIUM) +
+    tokensOfBytes(text + (roles.has(role) ? 0 : bytesOf(role)) + fieldBytes(rest))
+  )
+}
+
+/** Bytes of all that is sent beside `model` and the messages or the input. */
+const otherBytes = (body: object): number =>
+  Object.entries(body).reduce((sum, [name, value]) => {
+    if (name === "model" || name === "messages" || name === "input") return sum
+    const isObject = typeof value === "object" && value !== null
+    if (name === "stream_options" && isObject) {
+      return sum + fieldBytes(value, (field) => field === "include_usage")
+    }
+    if (!settingFields.has(name)) return sum + bytesOf(name) + bytesIn(value)
+    return isObject || typeof value === "string" ? sum + bytesIn(value) : sum
+  }, 0)
+
+/** A number of tokens, also where it is written as a text; 0 for anything else. */
+const tokenNumber = (value: unknown): number => {
+  const tokens = typeof value === "number" || typeof value === "string" ? Number(value) : 0
+  return tokens > 0 ? Math.ceil(Math.min(tokens, MAX_OUTPUT_TOKENS)) : 0
+}
+
+/** All bounds are handed on and a vendor may keep to any, so the largest one counts. */
+const expectedOutput = (body: ChatBody): bigint => {
+  let bound = Math.max(body.max_tokens ?? 0, body.max_completion_tokens ?? 0)
+  if (bound === 0) bound = DEFAULT_OUTPUT_TOKENS
+  let thoughts = 0
+  for (const { key, value } of otherFields(body, chatFields)) {
+    if (boundKeys.has(key)) bound = Math.max(bound, tokenNumber(value))
+    if (thoughtKeys.has(key)) thoughts = Math.max(thoughts, tokenNumber(value))
+  }
+  return BigInt(bound + thoughts) * BigInt(body.n ?? 1)
+}
+
+/**
+ * The tokens a chat request is held for. Input, by size: one token for 3 bytes of UTF-8 of all text
+ * in it (of the fields the gateway does not know with their names, numbers and the like), 4 for
+ * each message, and 1500 for each image or other file in a content part, whatever its size, beside
+ * the text that stands with it. Output: all the client allows, by the largest of its bounds and what
+ * may be thought beside the answer, for every choice.
+ */
+export const estimateChat = (body: ChatBody): TokenCounts => ({
+  inputTokens:
+    body.messages.reduce((sum, message) => sum + messageTokens(message), 0n) +
+    tokensOfBytes(otherBytes(body)),
+  outputTokens: expectedOutput(body)
+})
+
+const inputTokens = (input: EmbeddingBody["input"]): bigint => {
+  if (typeof input === "string") return tokensOfBytes(bytesOf(input))
+  let tokens = 0n
+  for (const item of input) {
+    if (typeof item === "string") tokens += tokensOfBytes(bytesOf(item))
+    else tokens += typeof item === "number" ? 1n : BigInt(item.length)
+  }
+  return tokens
+}
+
+/**
+ * Texts and other fields by their size as in `estimateChat`, tokens by their number; there is no
+ * output.
+ */
+export const estimateEmbedding = (body: EmbeddingBody): TokenCounts => ({
+  inputTokens: inputTokens(body.input) + tokensOfBytes(otherBytes(body)),
+  outputTokens: 0n
+})
+
+/** What a model wrote is found under any name here but these, which name or number the text. */
+const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
+
+/** Bytes of text in a message, or in a piece of one, that a model wrote. */
+export const writtenBytes = (message: unknown): number => {
+  if (typeof message === "string") return bytesOf(message)
+  if (typeof message !== "object" || message === null) return 0
+  if (Array.isArray(message)) {
+    return message.reduce<number>((sum, item) => sum + writtenBytes(item), 0)
+  }
+  return Object.entries(message).reduce(
+    (sum, [name, inner]) => (silentFields.has(name) ? sum : sum + writtenBytes(inner)),
+    0
+  )
+}

@@ -1,0 +1,161 @@
+/**
+ * Flags a client may write inside the text: `--duration 8`, `--rs=1080p`, `黄昏--ratio 16:9`. They
+ * are read once and taken out, because some upstream models would read them again and render
+ * another length or tier than the one billed. Which flags there are is `flagTable.ts`.
+ *
+ * A flag begins at two dashes with a known name right behind them, unless a letter from A to Z, a
+ * digit or a hyphen stands right before them: `well--duration` and `---duration` stay. Dashes of
+ * every script count, and a single dash that is longer than a hyphen counts as two, since phones
+ * write `--` so. Between name and value may stand spaces, line breaks, invisible characters, `=`
+ * and `:`; the value ends before punctuation and before every letter outside A to Z.
+ *
+ * What still looks like a flag afterwards is refused, never sent: a name in full-width letters or
+ * with invisible characters in it, `-- duration 8`, and what only two blocks make together.
+ */
+import { Result } from "effect"
+import { InvalidRequest } from "../Errors.ts"
+import { type FlagField, meaningOf, namePattern } from "./flagTable.ts"
+
+export interface PromptFlags<Block> {
+  readonly blocks: ReadonlyArray<Block>
+  /** What the text said, as written; an empty string is a flag without a value. */
+  readonly said: Said
+}
+
+export type Said = Readonly<Partial<Record<FlagField, string>>>
+
+interface TextBlock {
+  readonly type: "text"
+  readonly text: string
+}
+
+const isText = (block: { readonly type: string }): block is TextBlock => block.type === "text"
+
+const DASH = "\\p{Pd}\\u2212"
+const LONG_DASH = "\\u2013-\\u2015\\u2e3a\\u2e3b\\ufe58"
+/** Spaces and line breaks of every kind, and what nobody sees. */
+const BLANK = "\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}"
+const BETWEEN = `[${BLANK}=:＝：]*`
+/** Half a surrogate pair belongs to a value, which is then refused. */
+const WORD = "[0-9a-z０-９ａ-ｚ\\p{Cs}]"
+
+const NEW_WORD = "(?<![0-9a-z-])"
+/** Dashes are one run, in which a reader that knows hyphens alone sees only the last two. */
+const BEGINS = `(?=[${DASH}])(?:${NEW_WORD}(?=--[a-z])|(?<![0-9a-z${DASH}]))`
+/** Three hyphens begin no flag. */
+const DASHES = `(?!---)(?:[${DASH}]{2,}|[${LONG_DASH}])`
+const VALUE = `[-－−+]?${WORD}+(?:[.:：*×/_-]${WORD}+)*`
+const FLAG = `${DASHES}(${namePattern})${BETWEEN}(${VALUE})?`
+
+/** Each part ends where the next must differ from it, so a text of one kind takes linear time. */
+const flag = new RegExp(FLAG, "giu")
+/** Flags that follow each other at once: behind the first, what stands before them is a value. */
+const flags = new RegExp(`${BEGINS}(?:${FLAG})+`, "giu")
+
+const SPACED = `${NEW_WORD}--[${BLANK}]+(${namePattern})(?=${BETWEEN}(?:[-+]?\\p{Nd}|true|false))`
+const leftover = new RegExp(`${BEGINS}${DASHES}(${namePattern})|${SPACED}`, "iu")
+
+/** All that is invisible and no space. */
+const invisible = /(?![\t-\r\u0085])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+
+const dash = new RegExp(`[${DASH}]`, "u")
+
+/** Other forms of Latin letters, digits and punctuation; the plain ones of other scripts stay. */
+const lookAlikes =
+  /[\u00aa-\u00ba\u017f\u02b0-\u02e3\u1d2c-\u1dbf\u2070-\u24ff\ufb00-\ufb06\ufe50-\uff5e\u{1d400}-\u{1f1ff}]+/gu
+
+const plain = (text: string): string => text.replace(lookAlikes, (found) => found.normalize("NFKC"))
+
+/** The texts a reader may take for this one: without invisible characters, in their plain forms. */
+const readings = (text: string): ReadonlySet<string> => {
+  if (!dash.test(text)) return new Set()
+  const visible = text.replace(invisible, "")
+  return new Set([text, visible, plain(text), plain(visible)])
+}
+
+/** The name of a flag that some reader may see in the text; null where none does. */
+const flagIn = (text: string): string | null => {
+  for (const reading of readings(text)) {
+    const found = leftover.exec(reading)
+    if (found !== null) return found[1] ?? found[2] ?? null
+  }
+  return null
+}
+
+const plainValue = (written: string): string => written.normalize("NFKC").replace("\u2212", "-")
+
+/** The text between the flags, and what the flags said; fails on the first that is refused. */
+const cutFlags = (
+  text: string
+): Result.Result<{ readonly pieces: ReadonlyArray<string>; readonly said: Said }, InvalidRequest> =>
+  Result.gen(function* () {
+    const pieces: Array<string> = []
+    const said: Partial<Record<FlagField, string>> = {}
+    let end = 0
+    for (const run of text.matchAll(flags)) {
+      for (const [, name = "", value = ""] of run[0].matchAll(flag)) {
+        const meaning = meaningOf(name)
+        if (meaning instanceof InvalidRequest) return yield* Result.fail(meaning)
+        said[meaning] = plainValue(value)
+      }
+      pieces.push(text.slice(end, run.index))
+      end = run.index + run[0].length
+    }
+    return { pieces: [...pieces, text.slice(end)], said }
+  })
+
+/** What holds two pieces together: the line break that stood around the flag, or a space. */
+const gapBetween = (left: string, right: string): string => {
+  const before = left.slice(left.trimEnd().length)
+  const after = right.slice(0, right.length - right.trimStart().length)
+  return before.includes("\n") || after.includes("\n") ? "\n" : " "
+}
+
+const joinPieces = (pieces: ReadonlyArray<string>): string =>
+  pieces
+    .flatMap((piece, index) => {
+      const text = piece.trim()
+      const left = pieces[index - 1]
+      if (text === "") return []
+      return left === undefined ? [text] : [gapBetween(left, piece), text]
+    })
+    .join("")
+    .trim()
+
+/** Vendors put the texts of an order together with a line break or with nothing between them. */
+const disguised = (texts: ReadonlyArray<string>): InvalidRequest | null => {
+  const name = flagIn(texts.join("\n")) ?? (texts.length > 1 ? flagIn(texts.join("")) : null)
+  return name === null
+    ? null
+    : new InvalidRequest({
+        message: `The text holds what a vendor could read as the flag --${name}: write it plainly, as --${name} and its value, or take the dashes before it away`,
+        param: "prompt"
+      })
+}
+
+/**
+ * Takes the flags out of every text block; a block that held nothing else disappears. The last flag
+ * of a field counts. Fails on a flag that is not taken, and on what looks like one afterwards.
+ */
+export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
+  blocks: ReadonlyArray<Block>
+): Result.Result<PromptFlags<Block>, InvalidRequest> =>
+  Result.gen(function* () {
+    let said: Said = {}
+    const kept: Array<Block> = []
+    const texts: Array<string> = []
+    for (const block of blocks) {
+      if (!isText(block)) {
+        kept.push(block)
+        continue
+      }
+      const cut = yield* cutFlags(block.text)
+      said = { ...said, ...cut.said }
+      const text = cut.pieces.length === 1 ? block.text : joinPieces(cut.pieces)
+      if (text.trim() === "") continue
+      kept.push({ ...block, text })
+      texts.push(text)
+    }
+    const error = disguised(texts)
+    return error === null ? { blocks: kept, said } : yield* Result.fail(error)
+  })

@@ -1,0 +1,112 @@
+/** Checks an order against its protocol and fills in the defaults, once, for wire and bill alike. */
+import { Result } from "effect"
+import { VideoSkuInvalid } from "../Errors.ts"
+import {
+  DEFAULT_RESOLUTION,
+  defaultSecondsOf,
+  type Resolution,
+  SMART_SECONDS,
+  type VideoBilling,
+  type VideoProtocolRow
+} from "./VideoProtocol.ts"
+import type { VideoInput } from "./VideoRequest.ts"
+
+export interface VideoSku {
+  /** Output seconds; `"smart"` lets the model choose. */
+  readonly seconds: number | "smart"
+  /** What is sent upstream, in the protocol's spelling; null where the protocol takes none. */
+  readonly resolution: Resolution | null
+  /** What is billed: the sent resolution, or 720p where none is sent. */
+  readonly billedResolution: Resolution
+}
+
+const mayBeSmart = ({ smart }: VideoProtocolRow, billing: VideoBilling): boolean =>
+  smart === "always" || (smart === "token_billed" && billing === "token_video")
+
+const checkSeconds = (
+  row: VideoProtocolRow,
+  billing: VideoBilling,
+  seconds: VideoInput["seconds"]
+): Result.Result<number | "smart", VideoSkuInvalid> => {
+  const [min, max] = row.seconds
+  const smart = mayBeSmart(row, billing)
+  if (seconds === null) return Result.succeed(defaultSecondsOf(row))
+  if (typeof seconds === "number") {
+    if (seconds >= min && seconds <= max) return Result.succeed(seconds)
+    if (smart && seconds === SMART_SECONDS) return Result.succeed("smart")
+  }
+  const wished = typeof seconds === "number" ? seconds : Number.parseFloat(seconds)
+  const nearest = Number.isFinite(wished)
+    ? Math.min(Math.max(Math.round(wished), min), max)
+    : defaultSecondsOf(row)
+  const or = smart ? `, or ${SMART_SECONDS} to let the model choose` : ""
+  return Result.fail(
+    new VideoSkuInvalid({
+      message:
+        `duration ${JSON.stringify(seconds)} is not offered: this model takes whole seconds from ` +
+        `${min} to ${max}${or}. The nearest is ${nearest}.`,
+      param: "duration",
+      allowed: { min, max, smart },
+      nearest
+    })
+  )
+}
+
+/** Rows of pixels a resolution name speaks of: `1080p` is 1080, `4K` is 2160; null when none. */
+const lines = (resolution: string): number | null => {
+  const match = /^(\d{1,5})\s*([pk])?$/i.exec(resolution.trim())
+  if (match === null) return null
+  const [, digits, unit] = match
+  return Number(digits) * (unit?.toLowerCase() === "k" ? 540 : 1)
+}
+
+type Offered = readonly [Resolution, ...ReadonlyArray<Resolution>]
+
+const defaultResolutionOf = (offered: Offered): Resolution =>
+  offered.includes(DEFAULT_RESOLUTION) ? DEFAULT_RESOLUTION : offered[0]
+
+const nearestResolution = (wished: string, offered: Offered): Resolution => {
+  const wishedLines = lines(wished)
+  if (wishedLines === null) return defaultResolutionOf(offered)
+  const distance = (resolution: Resolution) => Math.abs((lines(resolution) ?? 0) - wishedLines)
+  return offered.reduce((best, next) => (distance(next) < distance(best) ? next : best))
+}
+
+const checkResolution = (
+  row: VideoProtocolRow,
+  resolution: string | null
+): Result.Result<Resolution | null, VideoSkuInvalid> => {
+  const [first, ...others] = row.resolutions
+  if (first === undefined) return Result.succeed(null)
+  const offered = [first, ...others] as const
+  if (resolution === null) return Result.succeed(defaultResolutionOf(offered))
+  const wished = resolution.toLowerCase()
+  const found = offered.find((name) => name.toLowerCase() === wished)
+  if (found !== undefined) return Result.succeed(found)
+  const nearest = nearestResolution(wished, offered)
+  return Result.fail(
+    new VideoSkuInvalid({
+      message:
+        `resolution ${JSON.stringify(resolution)} is not offered: this model takes ` +
+        `${offered.join(", ")}. The nearest is ${nearest}.`,
+      param: "resolution",
+      allowed: offered,
+      nearest
+    })
+  )
+}
+
+/**
+ * The SKU an input orders under a protocol's row. Duration is any whole number in the row's closed
+ * interval; resolution is matched without case. Fails with the set that is offered and its nearest.
+ */
+export const resolveSku = (
+  row: VideoProtocolRow,
+  billing: VideoBilling,
+  input: Pick<VideoInput, "seconds" | "resolution">
+): Result.Result<VideoSku, VideoSkuInvalid> =>
+  Result.gen(function* () {
+    const seconds = yield* checkSeconds(row, billing, input.seconds)
+    const resolution = yield* checkResolution(row, input.resolution)
+    return { seconds, resolution, billedResolution: resolution ?? DEFAULT_RESOLUTION }
+  })

@@ -1,0 +1,89 @@
+/**
+ * The flags that some vendor's model may read in a prompt, and what becomes of each. A word behind
+ * `--` that is not listed is no vendor's flag and stays in the text as it was written.
+ */
+import { InvalidRequest } from "../Errors.ts"
+
+/** What a flag that is taken says; each has one place in the order. */
+export type FlagField =
+  | "duration"
+  | "resolution"
+  | "ratio"
+  | "generateAudio"
+  | "seed"
+  | "cameraFixed"
+  | "watermark"
+
+interface FlagRow {
+  /** The long name first. `_` stands for `_`, `-` or nothing. */
+  readonly names: readonly [string, ...ReadonlyArray<string>]
+  /** Taken out of the text; the last one of a field counts. */
+  readonly field?: FlagField
+  /** Refused: the `param` of the error, and what the client is to do. */
+  readonly refused?: readonly [param: string, advice: string]
+}
+
+const LEAVE_OUT = "leave it out, the gateway takes no such option"
+
+const flagTable: ReadonlyArray<FlagRow> = [
+  { names: ["duration", "dur"], field: "duration" },
+  { names: ["resolution", "rs"], field: "resolution" },
+  { names: ["ratio", "rt", "aspect_ratio"], field: "ratio" },
+  { names: ["generate_audio"], field: "generateAudio" },
+  { names: ["seed", "sd"], field: "seed" },
+  { names: ["camera_fixed", "cf"], field: "cameraFixed" },
+  { names: ["watermark", "wm"], field: "watermark" },
+  {
+    names: ["frames", "frm", "num_frames", "frame_num"],
+    refused: ["duration", "order the length in whole seconds with the field duration"]
+  },
+  {
+    names: ["frames_per_second", "fps", "frame_rate"],
+    refused: ["prompt", "leave it out, the vendor decides the frame rate"]
+  },
+  { names: ["size"], refused: ["resolution", "use the fields resolution and ratio"] },
+  { names: ["model"], refused: ["model", "use the field model"] },
+  { names: ["no_audio"], refused: ["generate_audio", "use the field generate_audio"] },
+  {
+    names: ["n", "num_videos", "batch_size"],
+    refused: ["prompt", "leave it out, an order is for one video"]
+  },
+  { names: ["draft"], refused: ["prompt", LEAVE_OUT] },
+  { names: ["service_tier"], refused: ["prompt", LEAVE_OUT] },
+  { names: ["priority"], refused: ["prompt", LEAVE_OUT] },
+  { names: ["tools"], refused: ["prompt", LEAVE_OUT] },
+  { names: ["return_last_frame"], refused: ["prompt", LEAVE_OUT] },
+  { names: ["execution_expires_after"], refused: ["prompt", LEAVE_OUT] },
+  { names: ["callback_url"], refused: ["prompt", LEAVE_OUT] },
+  { names: ["safety_identifier"], refused: ["prompt", LEAVE_OUT] }
+]
+
+/** Flags and gateway write the same word in several ways, such as `camerafixed` and `camera_fixed`. */
+const plainName = (written: string): string =>
+  written.normalize("NFKC").toLowerCase().replace(/[-_]/g, "")
+
+const rows: ReadonlyMap<string, FlagRow> = new Map(
+  flagTable.flatMap((row) => row.names.map((name) => [plainName(name), row] as const))
+)
+
+/** The field a name stands for, or why a flag of that name is refused. */
+export const meaningOf = (written: string): FlagField | InvalidRequest => {
+  const { field, refused } = rows.get(plainName(written)) ?? {}
+  if (field !== undefined) return field
+  const [param, advice] = refused ?? ["prompt", LEAVE_OUT]
+  return new InvalidRequest({
+    message: `The flag --${written} in the text is not taken: ${advice}`,
+    param
+  })
+}
+
+/** The long name of a field's flag, for messages. */
+export const flagOf = (field: FlagField): string =>
+  `--${flagTable.find((row) => row.field === field)?.names[0]}`
+
+/** Any name of the table as a whole word; digits may follow at once, as in `--dur5`. */
+export const namePattern = `(?:${flagTable
+  .flatMap(({ names }) => names)
+  .toSorted((a, b) => b.length - a.length)
+  .map((name) => name.replaceAll("_", "[-_]?"))
+  .join("|")})(?![a-z]|_+[a-z]|-[a-z])`

@@ -1,0 +1,234 @@
+/** The operator's interface. Unknown fields in its bodies are errors. */
+import { Effect, Schema, SchemaTransformation } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
+import { PositiveAmount } from "../../domain/money/Money.ts"
+import { plainText } from "../../domain/plainText.ts"
+import { allScopes, Scope } from "../../services/Access.ts"
+import { AdminAuditing } from "./AdminAuditingApi.ts"
+import { AdminAuthorization } from "./AuthorizationApi.ts"
+import { bodyErrors, IdempotencyMismatch, NotFound } from "./apiErrors.ts"
+import { operation } from "./document.ts"
+import { ReceiptView } from "./ReceiptsApi.ts"
+import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import {
+  AmountOrNull,
+  amount,
+  counted,
+  list,
+  pageQuery,
+  poolFields,
+  Timestamp,
+  told,
+  toldOrNull,
+  UsageEntry
+} from "./shared.ts"
+
+const Fault = Schema.Struct({
+  path: told("Path of the field"),
+  message: told("What is the matter with it")
+})
+const names = (description: string) => Schema.Array(Schema.String).annotate({ description })
+const ListChange = Schema.Struct({
+  added: names("What is new"),
+  changed: names("What is other than before"),
+  removed: names("What is gone")
+}).annotate({ description: "Ids that changed; of mounts, the model" })
+
+const Name = plainText().annotate({ description: "For people" })
+const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
+
+const ExpiryTime = Schema.String.check(
+  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/, {
+    expected: "an ISO 8601 time such as 2027-01-31T12:00:00Z"
+  })
+)
+  .annotate({ description: "ISO 8601 time from which the key opens nothing; null is never" })
+  .pipe(Schema.decodeTo(Schema.Date, SchemaTransformation.dateFromString))
+
+const MAX_REQUESTS_PER_MINUTE = 100_000_000
+const RequestsPerMinute = Schema.Int.check(
+  Schema.isBetween(
+    { minimum: 1, maximum: MAX_REQUESTS_PER_MINUTE },
+    { expected: `a whole number from 1 to ${MAX_REQUESTS_PER_MINUTE}` }
+  )
+)
+
+const OrganizationView = Schema.Struct({
+  id: told("The organisation's id"),
+  name: told("Its name"),
+  ...poolFields,
+  currency: told("Currency of the amounts")
+}).annotate({ identifier: "Organization", description: "An organisation and its pool" })
+
+export const JournalEntry = Schema.Struct({
+  id: told("The line's id"),
+  kind: Schema.Literals(["deposit", "hold", "capture", "release"]).annotate({
+    description: "What moved it"
+  }),
+  amount: amount("How much moved; above zero"),
+  debit: told("The account it left"),
+  credit: told("The account it went to"),
+  hold_id: toldOrNull("The task or request it was for; null for deposits"),
+  reference: toldOrNull("The deposit's reference; null for the others"),
+  created_at: Timestamp
+}).annotate({ identifier: "JournalLine", description: "A line of the journal" })
+
+export const MemberUsageEntry = Schema.Struct({
+  ...UsageEntry.fields,
+  member_id: told("Who ordered it")
+})
+
+const catalog = [
+  HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
+    operation("Read the catalog", "Everything but the vendors' keys.")
+  ),
+  HttpApiEndpoint.put("replaceCatalog", "/catalog", {
+    payload: CatalogWrite,
+    success: Schema.Struct({
+      version: counted("Counts the catalogs that were in force"),
+      changes: Schema.Struct({
+        channels: ListChange,
+        models: ListChange,
+        mounts: ListChange
+      }).annotate({ description: "What is other than before" }),
+      warnings: Schema.Array(Fault).annotate({
+        description: "What is allowed but cannot be ordered, such as a protocol nobody speaks"
+      })
+    }),
+    error: bodyErrors
+  })
+    .annotate(BodyLimit, "media")
+    .annotateMerge(
+      operation(
+        "Replace the catalog",
+        "In force on every gateway within a second. Running tasks keep their price and account."
+      )
+    )
+] as const
+
+const organizations = [
+  HttpApiEndpoint.post("createOrganization", "/organizations", {
+    payload: Schema.Struct({ name: Name }),
+    success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
+    error: bodyErrors
+  }).annotateMerge(operation("Create an organisation", "With an empty pool.")),
+  HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
+    params: id("organisation"),
+    success: OrganizationView,
+    error: NotFound
+  }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
+  HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
+    params: id("organisation"),
+    payload: Schema.Struct({
+      amount: PositiveAmount,
+      reference: plainText().annotate({ description: "Makes a repeat add nothing" })
+    }),
+    success: Schema.Struct({
+      organization_id: told("The organisation's id"),
+      reference: told("The deposit's reference"),
+      applied: Schema.Boolean.annotate({
+        description: "False when the reference had been deposited before"
+      }),
+      balance: amount("What the pool has")
+    }),
+    error: [NotFound, IdempotencyMismatch, ...bodyErrors]
+  }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
+  HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
+    params: id("organisation"),
+    payload: Schema.Struct({ name: Name, monthly_cap: Schema.optionalKey(AmountOrNull) }),
+    success: Schema.Struct({
+      id: told("The member's id"),
+      organization_id: told("The organisation's id"),
+      name: told("The member's name"),
+      monthly_cap: AmountOrNull
+    }),
+    error: [NotFound, ...bodyErrors]
+  }).annotateMerge(
+    operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
+  ),
+  HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
+    params: id("organisation"),
+    query: pageQuery,
+    success: list(JournalEntry),
+    error: NotFound
+  }).annotateMerge(operation("Read the journal", "Every movement of the pool, newest first.")),
+  HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
+    params: id("organisation"),
+    query: pageQuery,
+    success: list(MemberUsageEntry),
+    error: NotFound
+  }).annotateMerge(
+    operation(
+      "Read the usage",
+      "Every charge of the organisation, newest first. With `Accept: text/csv` the page comes as CSV " +
+        'with a header row, and a `link` header with `rel="next"` names the following page.'
+    )
+  ),
+  HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
+    params: { ...id("organisation"), usage_id: told("Id of the usage record") },
+    success: ReceiptView,
+    error: NotFound
+  }).annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
+] as const
+
+const keys = [
+  HttpApiEndpoint.post("createKey", "/members/:id/keys", {
+    params: id("member"),
+    payload: Schema.Struct({
+      name: Name,
+      scopes: Schema.Array(Scope)
+        .check(Schema.isMinLength(1))
+        .annotate({ description: "What the key may do; everything when left out" })
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
+      models: Schema.NullOr(Schema.Array(plainText()))
+        .annotate({ description: "The models it may order; null or left out is all" })
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+      expires_at: Schema.NullOr(ExpiryTime).pipe(
+        Schema.withDecodingDefaultKey(Effect.succeed(null))
+      ),
+      requests_per_minute: Schema.NullOr(RequestsPerMinute)
+        .annotate({ description: "Its rate; null or left out is the gateway's default" })
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+    }),
+    success: Schema.Struct({
+      id: told("The key's id, to revoke it by"),
+      key: told("The key itself, shown here and never again")
+    }),
+    error: [NotFound, ...bodyErrors]
+  }).annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
+  HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
+    params: id("key"),
+    success: Schema.Struct({
+      id: told("The key's id"),
+      revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
+    }),
+    error: NotFound
+  }).annotateMerge(operation("Revoke a key", "On every gateway within a second."))
+] as const
+
+const ledger = [
+  HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
+    success: Schema.Struct({
+      ok: Schema.Boolean.annotate({ description: "Whether every invariant holds" }),
+      violations: Schema.Array(
+        Schema.Struct({
+          invariant: told("Which one is broken"),
+          organization_id: told("Whose books"),
+          subject: told("The pool, member, hold or task it was found at"),
+          detail: told("What was found and what it should be")
+        })
+      ).annotate({ description: "Of many, some of each pool" })
+    })
+  }).annotateMerge(
+    operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")
+  )
+] as const
+
+export class AdminGroup extends HttpApiGroup.make("admin")
+  .add(...catalog, ...organizations, ...keys, ...ledger)
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .middleware(RequestRules)
+  .middleware(AdminAuditing)
+  .middleware(AdminAuthorization)
+  .prefix("/admin/v1") {}

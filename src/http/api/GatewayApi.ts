@@ -1,0 +1,45 @@
+/** The whole HTTP interface, free of server code. */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { AccountGroup } from "./AccountApi.ts"
+import { AdminGroup } from "./AdminApi.ts"
+import { openObjects } from "./document.ts"
+import { HistoryGroup } from "./HistoryApi.ts"
+import { ImagesGroup } from "./ImagesApi.ts"
+import { ModelsGroup } from "./ModelsApi.ts"
+import { OperationsGroup } from "./OperationsApi.ts"
+import { QuotesGroup } from "./QuotesApi.ts"
+import { ReservedGroup } from "./ReservedApi.ts"
+import { TextsGroup } from "./TextsApi.ts"
+import { VideosGroup } from "./VideosApi.ts"
+
+const DESCRIPTION = `One API and one key in front of many vendors of generated media.
+
+A video is a task: order it, then read it until it ends. An image is answered at once. The expected
+price is held before a vendor is called, what was used is charged, and a failure gives all of it back.
+
+Every answer carries \`x-request-id\`. Every error is \`{"error":{"message","type","param","code"}}\`,
+and some codes add fields. \`x-should-retry: false\` marks errors after which a repeat could be paid twice.`
+
+export class GatewayApi extends HttpApi.make("media-gateway")
+  .add(
+    ModelsGroup,
+    VideosGroup,
+    ImagesGroup,
+    TextsGroup,
+    ReservedGroup,
+    QuotesGroup,
+    AccountGroup,
+    AdminGroup,
+    OperationsGroup,
+    HistoryGroup
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Media gateway",
+      version: "1",
+      description: DESCRIPTION,
+      license: { name: "MIT" },
+      servers: [{ url: "/" }],
+      transform: openObjects
+    })
+  ) {}

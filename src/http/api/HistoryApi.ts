@@ -1,0 +1,200 @@
+/** What an operator asks when something is stuck, and what was done through the admin interface. */
+import { Effect, Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { plainText } from "../../domain/plainText.ts"
+import { AdminAuditing } from "./AdminAuditingApi.ts"
+import { AdminAuthorization } from "./AuthorizationApi.ts"
+import { bodyErrors, NotFound, TaskNotFound } from "./apiErrors.ts"
+import { operation } from "./document.ts"
+import { RequestRules } from "./RequestRulesApi.ts"
+import {
+  amount,
+  counted,
+  list,
+  pageQuery,
+  Timestamp,
+  told,
+  toldOrNull,
+  UsageEntry
+} from "./shared.ts"
+
+const timeOrNull = (description: string) => Schema.NullOr(Timestamp).annotate({ description })
+
+export const OrphanView = Schema.Struct({
+  id: told("The task, image or text request"),
+  organization_id: told("Whose order it was"),
+  channel: told("The channel it was sent on"),
+  protocol: told("The protocol it was sent by"),
+  upstream_model: told("The vendor's name of the model"),
+  upstream_id: toldOrNull("The vendor's id of the job, where it is known"),
+  reason: told("Why it is not known whether the vendor made it"),
+  answer: Schema.NullOr(
+    Schema.Struct({
+      status: Schema.Int.annotate({ description: "HTTP status" }),
+      bytes: counted("Bytes of the body that were read"),
+      sha256: toldOrNull("SHA-256 of the body in hex; null when it was not read to its end"),
+      request_id: toldOrNull("The vendor's own name of the request, where it told one")
+    })
+  ).annotate({
+    description: "The vendor's answer that could not be used; null where none came"
+  }),
+  amount_held: amount("What had been held and was given back"),
+  created_at: Timestamp,
+  resolved_at: timeOrNull("When an operator settled the case"),
+  note: toldOrNull("What the operator wrote")
+}).annotate({ identifier: "Orphan", description: "A job the vendor may have made unpaid" })
+
+const Transition = Schema.Struct({
+  state: told("The state it came to"),
+  at: Timestamp,
+  by: told("What brought it there, such as create, poll or sweep")
+})
+
+/** Consecutive polls with the same end are one entry: its answer is the newest one's. */
+const UpstreamCall = Schema.Struct({
+  id: told("The call's id"),
+  purpose: Schema.Literals(["submit", "poll", "image", "text"]).annotate({
+    description: "What it was for"
+  }),
+  method: told("HTTP method"),
+  url: told("Address, without what is secret in it"),
+  status: Schema.NullOr(Schema.Int).annotate({
+    description: "HTTP status; null without an answer"
+  }),
+  failure: toldOrNull("What went wrong on the way"),
+  started_at: Timestamp,
+  duration_ms: counted("Milliseconds until the answer"),
+  repeats: counted("How many calls in a row ended like this one"),
+  last_at: Timestamp,
+  request: Schema.Unknown.annotateKey({ description: "What was sent, without media and secrets" }),
+  answer: Schema.Unknown.annotateKey({ description: "What came back, without media and secrets" })
+})
+
+/** `usage` carries the usage record, and its charge as `amount`. */
+const LedgerEntry = Schema.Struct({
+  kind: Schema.Literals(["hold", "capture", "overage", "usage", "release"]).annotate({
+    description: "What moved it; overage is the part of a capture above the hold"
+  }),
+  amount: amount("How much"),
+  at: Timestamp,
+  usage: Schema.optionalKey(UsageEntry)
+})
+
+const Quote = Schema.Struct({
+  kind: Schema.Literals(["token_video", "second_video", "image", "tokens"]).annotate({
+    description: "How it is billed"
+  }),
+  amount: amount("What was held"),
+  unit_price: amount("Price of a token, second or image"),
+  resolution: Schema.optionalKey(told("Resolution it was priced at")),
+  tier: Schema.optionalKey(told("Price tier used")),
+  with_video: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "Priced with video input" })
+  ),
+  smart: Schema.optionalKey(Schema.Boolean.annotate({ description: "The model chose the length" })),
+  input_seconds: Schema.optionalKey(counted("Seconds of reference video")),
+  output_seconds: Schema.optionalKey(counted("Seconds ordered or prepaid")),
+  estimated_tokens: Schema.optionalKey(counted("Tokens held for")),
+  images: Schema.optionalKey(counted("Images ordered")),
+  input_unit_price: Schema.optionalKey(amount("Of text: price of an input token")),
+  input_tokens: Schema.optionalKey(counted("Of text: input tokens held for")),
+  output_tokens: Schema.optionalKey(counted("Of text: output tokens held for"))
+}).annotate({ description: "The price as it was pinned at the order" })
+
+/** Null where image and text requests, which are their holds, have nothing of the kind. */
+export const TimelineView = Schema.Struct({
+  id: told("The task, image or text request"),
+  kind: Schema.Literals(["video", "image", "text"]).annotate({ description: "What was ordered" }),
+  organization_id: told("Whose order it was"),
+  member_id: told("Who ordered it"),
+  key_id: toldOrNull("The key it was ordered with"),
+  model: toldOrNull("The model that was ordered"),
+  channel: told("The channel it was sent on"),
+  protocol: told("The protocol it was sent by"),
+  listed_protocol: toldOrNull("The protocol the catalog listed the model under"),
+  upstream_model: told("The vendor's name of the model"),
+  upstream_id: toldOrNull("The vendor's id of the job"),
+  state: told("Where it stands, inner states included"),
+  error: Schema.NullOr(
+    Schema.Struct({
+      code: told("The vendor's word for the failure, or ours"),
+      message: told("What the vendor says about it")
+    })
+  ).annotate({ description: "Why it failed" }),
+  completion_tokens: Schema.NullOr(Schema.Int).annotate({
+    description: "What the vendor reported"
+  }),
+  summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" }),
+  quote: Quote,
+  created_at: Timestamp,
+  submit_deadline: timeOrNull("When an unanswered submit is given up"),
+  deadline: Timestamp,
+  asked_at: timeOrNull("When the vendor was last asked"),
+  next_poll_at: timeOrNull("When it is asked next"),
+  unknown_since: timeOrNull("Since when the vendor does not know the task"),
+  idempotency_key: Schema.Boolean.annotate({
+    description: "Whether it came with an Idempotency-Key"
+  }),
+  transitions: Schema.Array(Transition).annotate({
+    description: "Every change of state, oldest first"
+  }),
+  upstream_calls: Schema.Array(UpstreamCall).annotate({
+    description: "Calls to the vendor, oldest first; of very many, the newest"
+  }),
+  upstream_calls_total: counted("How many calls there were, listed or not"),
+  ledger: Schema.Array(LedgerEntry).annotate({ description: "What moved for it, oldest first" }),
+  orphan: Schema.NullOr(OrphanView).annotate({
+    description: "Set when the vendor may have made it unpaid"
+  })
+})
+
+export const AuditView = Schema.Struct({
+  id: told("The entry's id"),
+  at: Timestamp,
+  action: told("What was asked for"),
+  subject_id: toldOrNull("What it was done to"),
+  fields: Schema.Unknown.annotateKey({ description: "What the body said, without secrets" }),
+  request_id: told("The request's `x-request-id`"),
+  status: counted("HTTP status it was answered with")
+})
+
+export class HistoryGroup extends HttpApiGroup.make("history")
+  .add(
+    HttpApiEndpoint.get("readTask", "/tasks/:id", {
+      params: { id: told("The task, image or text request") },
+      success: TimelineView,
+      error: TaskNotFound
+    }).annotateMerge(
+      operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
+    ),
+    HttpApiEndpoint.get("listOrphans", "/orphans", {
+      query: {
+        ...pageQuery,
+        resolved: Schema.Literals(["true", "false"])
+          .annotate({ description: "Whether to list settled cases; open ones when left out" })
+          .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const)))
+      },
+      success: list(OrphanView)
+    }).annotateMerge(
+      operation("List orphans", "Jobs that vendors may have made and nobody paid for.")
+    ),
+    HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
+      params: { id: told("The task, image or text request") },
+      payload: Schema.Struct({
+        note: plainText(500).annotate({ description: "How it was settled" })
+      }),
+      success: OrphanView,
+      error: [NotFound, ...bodyErrors]
+    }).annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
+    HttpApiEndpoint.get("listAudit", "/audit", {
+      query: pageQuery,
+      success: list(AuditView)
+    }).annotateMerge(
+      operation("List the audit", "What was done through this interface, refused or not.")
+    )
+  )
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .middleware(RequestRules)
+  .middleware(AdminAuditing)
+  .middleware(AdminAuthorization)
+  .prefix("/admin/v1") {}

@@ -1,0 +1,45 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { ImageBody } from "../../domain/image/ImageRequest.ts"
+import { Authorization, RequiredScope } from "./AuthorizationApi.ts"
+import { ImageUnsupportedProtocol, orderErrors } from "./apiErrors.ts"
+import { operation } from "./document.ts"
+import { imageExamples } from "./examples.ts"
+import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import { idempotencyHeader } from "./shared.ts"
+
+/** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
+export const ImageAnswer = Schema.StructWithRest(
+  Schema.Struct({
+    created: Schema.Number.annotateKey({ description: "Unix seconds" }),
+    data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).annotate({
+      description: "One entry an image: its `url`, or `b64_json` where base64 was asked for"
+    })
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+).annotate({
+  identifier: "Images",
+  description: "The images; of ip_a, with whatever else the vendor says"
+})
+
+export class ImagesGroup extends HttpApiGroup.make("images")
+  .add(
+    HttpApiEndpoint.post("generate", "/images/generations", {
+      headers: idempotencyHeader,
+      payload: ImageBody,
+      success: ImageAnswer,
+      error: [ImageUnsupportedProtocol, ...orderErrors]
+    })
+      .annotate(RequiredScope, "images")
+      .annotate(BodyLimit, "media")
+      .annotateMerge(
+        operation(
+          "Make images",
+          "Holds the price of `n` images, has them made and answers them. Charged is what was asked for.",
+          imageExamples
+        )
+      )
+  )
+  .middleware(RequestRules)
+  .middleware(Authorization)
+  .prefix("/v1") {}

@@ -1,0 +1,68 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Modality } from "../../domain/catalog/Modality.ts"
+import { Prices } from "../../domain/catalog/Prices.ts"
+import { Authorization, FreeCall, RequiredScope } from "./AuthorizationApi.ts"
+import { operation } from "./document.ts"
+import { RequestRules } from "./RequestRulesApi.ts"
+import { counted, told } from "./shared.ts"
+
+export const ModelEntry = Schema.Struct({
+  id: told("The name to order it by"),
+  object: Schema.Literal("model").annotate({ description: "Tells what this is" }),
+  created: counted("Unix seconds since which this catalog is in force"),
+  owned_by: told("Who made the model"),
+  modality: Modality,
+  status: Schema.Literals(["open", "coming_soon", "planned"]).annotate({
+    description: "Whether the modality can be ordered"
+  }),
+  input_forms: Schema.Array(Schema.String).annotate({
+    description: "What it takes: display only, nothing is refused by it"
+  }),
+  durations: Schema.optionalKey(
+    Schema.Struct({
+      min: counted("Least seconds"),
+      max: counted("Most seconds"),
+      default: counted("Seconds when none are given"),
+      smart: Schema.Boolean.annotate({ description: "Whether -1 lets the model choose" })
+    }).annotate({ description: "Of video models: whole output seconds" })
+  ),
+  resolutions: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({ description: "Of video models: what can be ordered" })
+  ),
+  images: Schema.optionalKey(
+    Schema.Struct({
+      min: counted("Least images"),
+      max: counted("Most images"),
+      default: counted("Images when no number is given")
+    }).annotate({ description: "Of image models: images in one request" })
+  ),
+  currency: told("Currency of the prices"),
+  prices: Schema.NullOr(Prices).annotate({ description: "Null where nothing can be ordered yet" })
+}).annotate({
+  identifier: "Model",
+  description: "A model, what can be ordered of it, and its price"
+})
+
+export class ModelsGroup extends HttpApiGroup.make("models")
+  .add(
+    HttpApiEndpoint.get("list", "/models", {
+      query: {
+        modality: Schema.optionalKey(
+          told("Only models of this modality, or of its short name such as language or image-text")
+        )
+      },
+      success: Schema.Struct({
+        object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
+        data: Schema.Array(ModelEntry).annotate({ description: "The models this key may order" })
+      })
+    })
+      .annotate(RequiredScope, "models")
+      .annotate(FreeCall, "models")
+      .annotateMerge(
+        operation("List models", "Every model the key may order, with its limits and prices.")
+      )
+  )
+  .middleware(RequestRules)
+  .middleware(Authorization)
+  .prefix("/v1") {}

@@ -1,0 +1,54 @@
+/** Endpoints of modalities that are not open yet: no order comes of a call. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Authorization, RequiredScope } from "./AuthorizationApi.ts"
+import { bodyErrors, ModalityMismatch, ModalityNotReady, ModelNotFound } from "./apiErrors.ts"
+import { operation } from "./document.ts"
+import { BodyLimit, Multipart, RequestRules } from "./RequestRulesApi.ts"
+
+/** Nothing but the model is looked at. */
+export const ReservedBody = Schema.Struct({
+  model: Schema.NonEmptyString.annotate({
+    description: "Name of the model in the catalog",
+    examples: ["rank-1"]
+  })
+})
+
+export const MAX_FIELD_BYTES = 64 * 1024
+export const MAX_PARTS = 100
+
+/** The same as a form, with a file that is read over and not kept. */
+const ReservedForm = ReservedBody.pipe(
+  HttpApiSchema.asMultipartStream({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
+)
+
+const notReady = (summary: string, modality: string) =>
+  operation(
+    summary,
+    `Reserved for models of modality ${modality}, which answer \`modality_not_ready\`; other ` +
+      "models answer `modality_mismatch`. Any key that may list the models may call it."
+  )
+
+const reservedErrors = [...bodyErrors, ModelNotFound, ModalityNotReady, ModalityMismatch] as const
+
+export class ReservedGroup extends HttpApiGroup.make("reserved")
+  .add(
+    HttpApiEndpoint.post("rerank", "/rerank", { payload: ReservedBody, error: reservedErrors })
+      .annotate(BodyLimit, "texts")
+      .annotateMerge(notReady("Rank documents (coming soon)", "rerank")),
+    HttpApiEndpoint.post("speech", "/audio/speech", {
+      payload: ReservedBody,
+      error: reservedErrors
+    }).annotateMerge(notReady("Speak a text (coming soon)", "tts")),
+    HttpApiEndpoint.post("transcribe", "/audio/transcriptions", {
+      payload: [ReservedBody, ReservedForm],
+      error: reservedErrors
+    })
+      .annotate(BodyLimit, "media")
+      .annotate(Multipart, true)
+      .annotateMerge(notReady("Write down speech (coming soon)", "asr"))
+  )
+  .annotateEndpoints(RequiredScope, "models")
+  .middleware(RequestRules)
+  .middleware(Authorization)
+  .prefix("/v1") {}

@@ -1,0 +1,106 @@
+import { Schema } from "effect"
+import { Sse } from "effect/encoding"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { anyFields } from "../../domain/passedOn.ts"
+import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
+import { Authorization, RequiredScope } from "./AuthorizationApi.ts"
+import { orderErrors } from "./apiErrors.ts"
+import { operation } from "./document.ts"
+import { chatExamples, embeddingExamples } from "./examples.ts"
+import { ArrayNumbers, BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import { idempotencyHeader } from "./shared.ts"
+
+/** As many as the largest interfaces of the standard form take in one request, and some more. */
+const MAX_INPUT_TOKENS = 350_000
+
+const tokens = (description: string, example: number) =>
+  Schema.optionalKey(Schema.Unknown).annotateKey({ description, examples: [example] })
+
+const Usage = Schema.StructWithRest(
+  Schema.Struct({
+    prompt_tokens: tokens("Input tokens, as the vendor counted them", 12),
+    completion_tokens: tokens("Output tokens, as the vendor counted them", 34),
+    total_tokens: tokens("Both together", 46)
+  }),
+  anyFields
+).annotate({ description: "What the vendor counted; charged by where it can be right" })
+
+const usage = Schema.optionalKey(Schema.NullOr(Usage))
+
+/** The vendor's answer in the common standard form, unchanged. */
+export const ChatAnswer = Schema.StructWithRest(
+  Schema.Struct({
+    choices: Schema.Array(Schema.Unknown).annotate({
+      description: "Each with an `index`, a `message` and a `finish_reason`",
+      examples: [
+        [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }]
+      ]
+    }),
+    usage
+  }),
+  anyFields
+)
+
+/** The vendor's answer in the common standard form, unchanged. */
+export const EmbeddingAnswer = Schema.StructWithRest(
+  Schema.Struct({
+    data: Schema.Array(Schema.Unknown).annotate({
+      description: "A vector for each input, with its `index`",
+      examples: [[{ object: "embedding", index: 0, embedding: [0.1, -0.2] }]]
+    }),
+    usage
+  }),
+  anyFields
+)
+
+/** What an event stream says, event by event. */
+const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
+  id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
+  event: event.annotate({ description: "Its kind, which is `message`" }),
+  data: data.annotate({ description: "A chunk of the answer as JSON, or [DONE]" })
+}))
+
+export class TextsGroup extends HttpApiGroup.make("texts")
+  .add(
+    HttpApiEndpoint.post("chat", "/chat/completions", {
+      headers: idempotencyHeader,
+      payload: ChatBody,
+      success: [ChatAnswer, HttpApiSchema.StreamSse({ events: Event })],
+      error: orderErrors
+    })
+      .annotate(RequiredScope, "chat")
+      .annotate(BodyLimit, "media")
+      .annotateMerge(
+        operation(
+          "Have a text written",
+          "Asks a model of modality chat or vlm. The body goes to the vendor as JSON of the same values " +
+            "with `model` rewritten. Charged are the tokens the vendor counts, input and output apart, also " +
+            "above the hold; and by size, a token for 3 bytes, where it counts none that can be right. With " +
+            "`stream: true` the answer is server-sent events as the vendor writes them; `data: [DONE]` " +
+            'follows when the charge is in the books. A stream that fails ends with a `data: {"error": ...}` ' +
+            "event, and is charged by size for what it had delivered.",
+          chatExamples
+        )
+      ),
+    HttpApiEndpoint.post("embed", "/embeddings", {
+      headers: idempotencyHeader,
+      payload: EmbeddingBody,
+      success: EmbeddingAnswer,
+      error: orderErrors
+    })
+      .annotate(RequiredScope, "embeddings")
+      .annotate(BodyLimit, "media")
+      .annotate(ArrayNumbers, MAX_INPUT_TOKENS)
+      .annotateMerge(
+        operation(
+          "Turn texts into vectors",
+          "Asks a model of modality embedding. The body goes to the vendor as JSON of the same values with " +
+            "`model` rewritten. Charged are the input tokens the vendor counts, and by size, a token for 3 " +
+            "bytes, where it counts none that can be right.",
+          embeddingExamples
+        )
+      )
+  )
+  .middleware(RequestRules)
+  .middleware(Authorization)
+  .prefix("/v1") {}

@@ -1,0 +1,51 @@
+import { Effect, Struct } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { formatNano } from "../../domain/money/Money.ts"
+import { Ledger } from "../../services/Ledger.ts"
+import { Settings } from "../../services/Settings.ts"
+import { UsageLog } from "../../services/UsageLog.ts"
+import { CurrentCaller } from "../api/AuthorizationApi.ts"
+import { GatewayApi } from "../api/GatewayApi.ts"
+import { UsageEntry } from "../api/shared.ts"
+import { listOrCsv } from "./csv.ts"
+import { receiptView } from "./quoteView.ts"
+import { answerErrors, pageOf } from "./respond.ts"
+import { moneyView, usageView } from "./views.ts"
+
+export const layerAccountHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "account",
+  Effect.fn(function* (handlers) {
+    const ledger = yield* Ledger
+    const usageLog = yield* UsageLog
+    const { currency } = yield* Settings
+    return handlers.handleAll({
+      usage: Effect.fn("account.usage")(function* ({ query }) {
+        const caller = yield* CurrentCaller
+        return yield* listOrCsv(
+          yield* usageLog.list(caller.organizationId, caller.memberId, pageOf(query)),
+          usageView,
+          { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
+        )
+      }, answerErrors),
+      receipt: Effect.fn("account.receipt")(function* ({ params }) {
+        const { organizationId, memberId } = yield* CurrentCaller
+        return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
+      }, answerErrors),
+      balance: Effect.fn("account.balance")(function* () {
+        const caller = yield* CurrentCaller
+        const balance = yield* ledger.balance(caller.organizationId)
+        const month = yield* ledger.memberMonth(caller.organizationId, caller.memberId)
+        return {
+          currency,
+          ...moneyView(balance),
+          month: {
+            cap: month.capNano === null ? null : formatNano(month.capNano),
+            used: formatNano(month.capturedNano),
+            held: formatNano(month.heldNano)
+          }
+        }
+      }, answerErrors)
+    })
+  })
+)

@@ -1,0 +1,108 @@
+import { Effect, Redacted, Struct } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { formatNano } from "../../domain/money/Money.ts"
+import { Access } from "../../services/Access.ts"
+import { Catalog } from "../../services/Catalog.ts"
+import { Ledger } from "../../services/Ledger.ts"
+import { Settings } from "../../services/Settings.ts"
+import { UsageLog } from "../../services/UsageLog.ts"
+import { MemberUsageEntry } from "../api/AdminApi.ts"
+import { GatewayApi } from "../api/GatewayApi.ts"
+import { listOrCsv } from "./csv.ts"
+import { receiptView } from "./quoteView.ts"
+import { answerErrors, listView, pageOf } from "./respond.ts"
+import { moneyView, usageView } from "./views.ts"
+
+export const layerAdminHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "admin",
+  Effect.fn(function* (handlers) {
+    const access = yield* Access
+    const catalog = yield* Catalog
+    const ledger = yield* Ledger
+    const usageLog = yield* UsageLog
+    const { currency } = yield* Settings
+
+    return handlers.handleAll({
+      readCatalog: Effect.fn("admin.readCatalog")(function* () {
+        return (yield* catalog.snapshot).document
+      }),
+      replaceCatalog: Effect.fn("admin.replaceCatalog")(function* ({ payload }) {
+        const replaced = yield* catalog.replace(payload)
+        return { ...replaced, version: Number(replaced.version) }
+      }, answerErrors),
+      createOrganization: Effect.fn("admin.createOrganization")(function* ({ payload: { name } }) {
+        return { id: yield* access.createOrganization(name), name }
+      }),
+      readOrganization: Effect.fn("admin.readOrganization")(function* ({ params }) {
+        const organization = yield* access.organization(params.id)
+        return { ...organization, ...moneyView(yield* ledger.balance(params.id)), currency }
+      }, answerErrors),
+      deposit: Effect.fn("admin.deposit")(function* ({ params, payload }) {
+        const applied = yield* ledger.deposit(params.id, payload.amount, payload.reference)
+        const { balance } = moneyView(yield* ledger.balance(params.id))
+        return { organization_id: params.id, reference: payload.reference, applied, balance }
+      }, answerErrors),
+      createMember: Effect.fn("admin.createMember")(function* ({ params, payload }) {
+        const monthlyCapNano = payload.monthly_cap ?? null
+        const id = yield* access.createMember(params.id, { name: payload.name, monthlyCapNano })
+        return {
+          id,
+          organization_id: params.id,
+          name: payload.name,
+          monthly_cap: monthlyCapNano
+        }
+      }, answerErrors),
+      readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
+        yield* access.organization(params.id)
+        return listView(yield* ledger.journal(params.id, pageOf(query)), (entry) => ({
+          id: entry.id,
+          kind: entry.kind,
+          amount: formatNano(entry.amountNano),
+          debit: entry.debit,
+          credit: entry.credit,
+          hold_id: entry.holdId,
+          reference: entry.reference,
+          created_at: entry.createdAt.toISOString()
+        }))
+      }, answerErrors),
+      readUsage: Effect.fn("admin.readUsage")(function* ({ params, query }) {
+        yield* access.organization(params.id)
+        return yield* listOrCsv(
+          yield* usageLog.list(params.id, null, pageOf(query)),
+          (record) => ({ ...usageView(record), member_id: record.memberId }),
+          { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
+        )
+      }, answerErrors),
+      readReceipt: Effect.fn("admin.readReceipt")(function* ({ params }) {
+        return receiptView(currency, yield* usageLog.receipt(params.id, null, params.usage_id))
+      }, answerErrors),
+      createKey: Effect.fn("admin.createKey")(function* ({ params, payload }) {
+        const created = yield* access.createKey(params.id, {
+          name: payload.name,
+          scopes: payload.scopes,
+          models: payload.models,
+          expiresAt: payload.expires_at,
+          requestsPerMinute: payload.requests_per_minute
+        })
+        return { id: created.id, key: Redacted.value(created.key) }
+      }, answerErrors),
+      revokeKey: Effect.fn("admin.revokeKey")(function* ({ params }) {
+        yield* access.revokeKey(params.id)
+        return { id: params.id, revoked: true as const }
+      }, answerErrors),
+      verifyLedger: Effect.fn("admin.verifyLedger")(function* () {
+        const violations = yield* ledger.verify
+        return {
+          ok: violations.length === 0,
+          violations: violations.map((violation) => ({
+            invariant: violation.invariant,
+            organization_id: violation.organizationId,
+            subject: violation.subject,
+            detail: violation.detail
+          }))
+        }
+      })
+    })
+  })
+)

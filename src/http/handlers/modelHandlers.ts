@@ -1,0 +1,80 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Model } from "../../domain/catalog/CatalogDocument.ts"
+import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
+import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
+import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
+import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "../../domain/image/ImageProtocol.ts"
+import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
+import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
+import { Protocols } from "../../services/Protocols.ts"
+import { Settings } from "../../services/Settings.ts"
+import { CurrentCaller } from "../api/AuthorizationApi.ts"
+import { GatewayApi } from "../api/GatewayApi.ts"
+import { answerErrors } from "./respond.ts"
+
+/** What a client may order of a model, by the protocol it is called by. */
+const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
+  if (model.modality === "image") {
+    return { images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES } }
+  }
+  const mount = snapshot.mounts.get(model.id)?.[0]
+  const protocol = mount === undefined ? model.protocol : mountProtocol(model, mount)
+  const row = protocols.video.get(protocol)
+  if (model.modality !== "video" || row === undefined) return {}
+  const [min, max] = row.seconds
+  return {
+    durations: {
+      min,
+      max,
+      default: defaultSecondsOf(row),
+      smart:
+        row.smart === "always" ||
+        (row.smart === "token_billed" && model.prices?.kind === "token_video")
+    },
+    resolutions: row.resolutions
+  }
+}
+
+export const layerModelsHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "models",
+  Effect.fn(function* (handlers) {
+    const catalog = yield* Catalog
+    const protocols = yield* Protocols
+    const { currency } = yield* Settings
+    return handlers.handleAll({
+      list: Effect.fn("models.list")(function* ({ query }) {
+        const caller = yield* CurrentCaller
+        const snapshot = yield* catalog.snapshot
+        const wanted = query.modality === undefined ? null : modalityFilters.get(query.modality)
+        if (wanted === undefined) {
+          return yield* new InvalidRequest({
+            message: `modality: Expected one of ${[...modalityFilters.keys()].join(", ")}`,
+            param: "modality"
+          })
+        }
+        const created = Math.floor(snapshot.createdAt.getTime() / 1000)
+        return {
+          object: "list" as const,
+          data: [...snapshot.models.values()]
+            .filter((model) => wanted === null || model.modality === wanted)
+            .filter((model) => caller.models === null || caller.models.has(model.id))
+            .map((model) => ({
+              id: model.id,
+              object: "model" as const,
+              created,
+              owned_by: model.owned_by,
+              modality: model.modality,
+              status: modalities[model.modality].status,
+              input_forms: model.input_forms,
+              ...limitsOf(protocols, snapshot, model),
+              currency,
+              prices: model.prices ?? null
+            }))
+        }
+      }, answerErrors)
+    })
+  })
+)

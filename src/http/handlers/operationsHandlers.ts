@@ -1,0 +1,27 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Readiness } from "../../services/Readiness.ts"
+import { GatewayApi } from "../api/GatewayApi.ts"
+import { metricsAnswer } from "../server/metricsListener.ts"
+
+const unstored = { "cache-control": "no-store" }
+
+export const layerOperationsHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "operations",
+  Effect.fn(function* (handlers) {
+    const readiness = yield* Readiness
+    return handlers.handleAll({
+      health: () => Effect.succeed({ status: "ok" as const }),
+      readiness: () =>
+        Effect.map(readiness.report, (report) =>
+          HttpServerResponse.jsonUnsafe(report, {
+            status: report.status === "not_ready" ? 503 : 200,
+            headers: unstored
+          })
+        ),
+      metrics: () => metricsAnswer
+    })
+  })
+)

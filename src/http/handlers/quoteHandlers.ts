@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { ImageBody } from "../../domain/image/ImageRequest.ts"
+import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
+import { VideoBody } from "../../domain/video/VideoRequest.ts"
+import { type QuotedModality, Quotes } from "../../orders/Quotes.ts"
+import type { Caller } from "../../services/Access.ts"
+import { Settings } from "../../services/Settings.ts"
+import { CurrentCaller } from "../api/AuthorizationApi.ts"
+import { GatewayApi } from "../api/GatewayApi.ts"
+import { QuoteBody } from "../api/QuotesApi.ts"
+import { bodyOf, decodeBody } from "../server/requestRules.ts"
+import { quoteView } from "./quoteView.ts"
+import { answerErrors } from "./respond.ts"
+
+const asQuote = bodyOf(QuoteBody)
+const asVideo = decodeBody(VideoBody)
+const asImages = decodeBody(ImageBody)
+const asChat = decodeBody(ChatBody)
+const asEmbeddings = decodeBody(EmbeddingBody)
+
+export const layerQuotesHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "quotes",
+  Effect.fn(function* (handlers) {
+    const quotes = yield* Quotes
+    const { currency } = yield* Settings
+
+    const ask = (caller: Caller, modality: QuotedModality, body: unknown) => {
+      switch (modality) {
+        case "video":
+          return Effect.flatMap(asVideo(body), (order) => quotes.video(caller, order))
+        case "image":
+          return Effect.flatMap(asImages(body), (order) => quotes.images(caller, order))
+        case "chat":
+        case "vlm":
+          return Effect.flatMap(asChat(body), (order) => quotes.chat(caller, order))
+        case "embedding":
+          return Effect.flatMap(asEmbeddings(body), (order) => quotes.embeddings(caller, order))
+      }
+    }
+
+    return handlers.handleRaw(
+      "quote",
+      Effect.fn("quotes.quote")(function* () {
+        const caller = yield* CurrentCaller
+        const payload = yield* asQuote
+        const modality = yield* quotes.modality(caller, payload.model)
+        const quoted = yield* ask(caller, modality, payload)
+        return quoteView({ model: payload.model, modality, currency }, quoted)
+      }, answerErrors)
+    )
+  })
+)

@@ -1,0 +1,87 @@
+import { Effect, Stream } from "effect"
+import { Multipart } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Modality } from "../../domain/catalog/Modality.ts"
+import { InvalidRequest, ModalityNotReady, PayloadTooLarge } from "../../domain/Errors.ts"
+import { Ordering } from "../../orders/OrderChecks.ts"
+import { Settings } from "../../services/Settings.ts"
+import { CurrentCaller } from "../api/AuthorizationApi.ts"
+import { GatewayApi } from "../api/GatewayApi.ts"
+import { MAX_FIELD_BYTES, MAX_PARTS } from "../api/ReservedApi.ts"
+import { answerErrors } from "./respond.ts"
+
+const invalidForm = (message: string, param: string | null = null) =>
+  new InvalidRequest({ message, param })
+
+/** What a form may have at most, by the bound it went beyond; a fault of its own without one. */
+const ofForm =
+  (maxBytes: number) =>
+  ({ reason }: Multipart.MultipartError) => {
+    switch (reason._tag) {
+      case "Parse":
+      case "InternalError":
+        return invalidForm("The form could not be read")
+      case "TooManyParts":
+        return new PayloadTooLarge({ message: `The form may have at most ${MAX_PARTS} parts` })
+      case "FieldTooLarge":
+        return new PayloadTooLarge({
+          message: `A field of the form may have at most ${MAX_FIELD_BYTES} bytes`
+        })
+      case "FileTooLarge":
+      case "BodyTooLarge":
+        return new PayloadTooLarge({
+          message: `The body of this request may have at most ${maxBytes} bytes`
+        })
+    }
+  }
+
+/** Reads a form to its end and keeps the name of the model alone. */
+const modelOfForm = Effect.fnUntraced(function* (
+  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>,
+  maxBytes: number
+) {
+  let model = ""
+  yield* parts.pipe(
+    Stream.runForEach((part) => {
+      if (Multipart.isFile(part)) return Stream.runDrain(part.content)
+      if (part.key === "model") model = part.value
+      return Effect.void
+    }),
+    Effect.mapError(ofForm(maxBytes))
+  )
+  return model === "" ? yield* invalidForm("model: This field is required", "model") : model
+})
+
+export const layerReservedHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "reserved",
+  Effect.fn(function* (handlers) {
+    const ordering = yield* Ordering
+    const { maxMediaBodyBytes } = yield* Settings
+
+    const refuse = Effect.fnUntraced(function* (model: string, modality: Modality) {
+      yield* ordering.model(yield* CurrentCaller, model, modality)
+      return yield* new ModalityNotReady({
+        message: `Models of modality ${modality} are not open yet`,
+        param: "model"
+      })
+    })
+
+    return handlers.handleAll({
+      rerank: Effect.fn("reserved.rerank")(
+        ({ payload }) => refuse(payload.model, "rerank"),
+        answerErrors
+      ),
+      speech: Effect.fn("reserved.speech")(
+        ({ payload }) => refuse(payload.model, "tts"),
+        answerErrors
+      ),
+      transcribe: Effect.fn("reserved.transcribe")(function* ({ payload }) {
+        const model = Stream.isStream(payload)
+          ? yield* modelOfForm(payload, maxMediaBodyBytes)
+          : payload.model
+        return yield* refuse(model, "asr")
+      }, answerErrors)
+    })
+  })
+)

@@ -1,0 +1,228 @@
+/**
+ * How bodies are read, and the room there is for them. What has arrived of a body counts until its
+ * request is answered; what it says of its length does not, or slow clients would take all the room
+ * with nothing but a head.
+ */
+import { IncomingMessage } from "node:http"
+import { Context, Effect, Layer, Result, type Scope, Stream } from "effect"
+import { HttpBody, HttpClientRequest, HttpServerRequest } from "effect/http"
+import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
+import { type JsonBounds, type Passed, walkJson } from "../../runtime/jsonWalk.ts"
+import { makeShares } from "../../runtime/Shares.ts"
+import { Settings } from "../../services/Settings.ts"
+import { MAX_FIELD_BYTES } from "../api/ReservedApi.ts"
+import { type JsonBytes, parseJson, textOf } from "./jsonBody.ts"
+
+/** Of the bytes of all bodies: so that one organisation leaves room for the others. */
+const SHARE_OF_BODIES = 0.5
+/** Bodies that are to be no longer count whole from the start, which costs least. */
+export const SHORT_BYTES = 16 * 1024
+/** Small pieces are put together: one of a single byte would take hundreds of them. */
+const BLOCK_BYTES = 4 * 1024
+/** Whose bodies count together where no key is asked for: the operator's. */
+const OPERATOR = "operator"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+export interface ReadBody {
+  /** The request, whose body may be read once more. */
+  readonly request: Request
+  /** What the body says. It can be asked for once: its bytes are not kept beyond that. */
+  readonly json: Effect.Effect<unknown, InvalidRequest>
+}
+
+const noRoom = new Overloaded({
+  message:
+    "Other requests' bodies take all the room there is for them; send this one again in a moment",
+  retryAfterSeconds: 1
+})
+
+/** Of a body without media: far beyond the texts that any model reads at once. */
+export const MAX_TEXTS_BYTES = 1024 * 1024
+
+export const bodyTooLarge = (limit: number): PayloadTooLarge => {
+  const most = `The body of this request may have at most ${limit} bytes`
+  const hint = "; give addresses in place of inline media"
+  return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
+}
+
+const unreadable = new InvalidRequest({ message: "The body could not be read" })
+
+/** What a route takes of a body. */
+export interface BodyBounds {
+  readonly maxBytes: number
+  readonly json: JsonBounds
+}
+
+const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
+  const most = {
+    levels: `${bounds.levels} levels`,
+    values: `${bounds.values} values`,
+    otherBytes: `${bounds.otherBytes} bytes beside long texts of ASCII, such as media in base64`
+  }
+  return new InvalidRequest({ message: `The body may have at most ${most[passed]}` })
+}
+
+/** A body that is there whole, when it is within its bounds. */
+export const within = (
+  bounds: JsonBounds,
+  bytes: Buffer
+): Result.Result<JsonBytes, InvalidRequest> => {
+  const walk = walkJson(bounds)
+  const passed = walk.push(bytes)
+  return passed === null
+    ? Result.succeed({ pieces: [bytes], media: walk.media, isOpen: walk.isOpen() })
+    : Result.fail(passes(passed, bounds))
+}
+
+/** The members by which a handler reads a body. */
+const readers: ReadonlySet<string | symbol> = new Set([
+  "arrayBuffer",
+  "json",
+  "stream",
+  "text",
+  "urlParamsBody"
+])
+
+/** The request with the bytes that were read of it; all else, its socket too, is its own. */
+const withBody = (request: Request, read: JsonBytes): ReadBody => {
+  let body = read
+  const whole = () => Buffer.concat(body.pieces)
+  const text = Effect.sync(() => textOf(body.pieces))
+  const otherwise = () =>
+    HttpServerRequest.fromClientRequest(
+      HttpClientRequest.post(request.url, { body: HttpBody.uint8Array(whole()) })
+    )
+  return {
+    request: new Proxy(request, {
+      get: (own, name) => {
+        if (name === "text") return text
+        return Reflect.get(readers.has(name) ? otherwise() : own, name)
+      }
+    }),
+    json: Effect.suspend(() => {
+      const taken = body
+      body = { pieces: [], media: [], isOpen: false }
+      return parseJson(taken)
+    })
+  }
+}
+
+/** Reads a short body off its socket: Effect's streams cost more than all the rest of a request. */
+export const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
+  Effect.callback((resume) => {
+    const pieces: Array<Buffer> = []
+    const add = (piece: Buffer) => void pieces.push(piece)
+    const end = () => {
+      leave()
+      const [only] = pieces
+      resume(
+        Effect.succeed(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces))
+      )
+    }
+    const fail = () => {
+      leave()
+      resume(Effect.fail(unreadable))
+    }
+    const leave = () => {
+      source.off("data", add).off("end", end).off("error", fail).off("close", fail)
+    }
+    source.on("data", add).on("end", end).on("error", fail).on("close", fail)
+    return Effect.sync(leave)
+  })
+
+export const makeBodies = (budgetBytes: number) => {
+  const room = makeShares({
+    each: Math.floor(budgetBytes * SHARE_OF_BODIES),
+    together: budgetBytes
+  })
+
+  const take = Effect.fnUntraced(function* (owner: string, bytes: number) {
+    if (!(yield* room.take(owner, bytes))) return yield* noRoom
+  })
+
+  const readAsItComes = Effect.fnUntraced(function* (
+    owner: string,
+    request: Request,
+    { maxBytes, json }: BodyBounds
+  ) {
+    const share = yield* room.open(owner)
+    const walk = walkJson(json)
+    const full: Array<Buffer> = []
+    let block = Buffer.alloc(0)
+    let used = 0
+    let length = 0
+    const keep = (
+      arrived: ReadonlyArray<Uint8Array>
+    ): Effect.Effect<void, InvalidRequest | Overloaded | PayloadTooLarge> => {
+      for (const { buffer, byteOffset, byteLength } of arrived) {
+        const piece = Buffer.from(buffer, byteOffset, byteLength)
+        length += byteLength
+        if (length > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
+        const passed = walk.push(piece)
+        if (passed !== null) return Effect.fail(passes(passed, json))
+        const isLarge = byteLength >= BLOCK_BYTES
+        if (isLarge || byteLength > block.byteLength - used) {
+          if (!share.grow(isLarge ? byteLength : BLOCK_BYTES)) return Effect.fail(noRoom)
+          full.push(block.subarray(0, used))
+          block = isLarge ? block.subarray(used) : Buffer.allocUnsafe(BLOCK_BYTES)
+          used = 0
+        }
+        if (isLarge) full.push(piece)
+        else {
+          block.set(piece, used)
+          used += byteLength
+        }
+      }
+      return Effect.void
+    }
+    yield* Stream.runForEachArray(Stream.orDie(request.stream), keep)
+    full.push(block.subarray(0, used))
+    return { pieces: full, media: walk.media, isOpen: walk.isOpen() }
+  })
+
+  return {
+    /**
+     * Reads a body within its bounds and keeps its room until the scope closes. Null stands for the
+     * operator, who is trusted with the room, and whose writes are audited with their bodies.
+     */
+    read: Effect.fnUntraced(function* (
+      organizationId: string | null,
+      request: Request,
+      bounds: BodyBounds
+    ): Effect.fn.Return<ReadBody, InvalidRequest | Overloaded | PayloadTooLarge, Scope.Scope> {
+      const owner = organizationId ?? OPERATOR
+      const expected = Number(request.headers["content-length"] ?? bounds.maxBytes)
+      if (organizationId !== null && expected > SHORT_BYTES) {
+        return withBody(request, yield* readAsItComes(owner, request, bounds))
+      }
+      yield* take(owner, expected)
+      const { source } = request
+      // Who expects to be told to go on is told by Effect's own reader.
+      const bytes =
+        organizationId !== null &&
+        source instanceof IncomingMessage &&
+        request.headers.expect === undefined
+          ? yield* readFromSocket(source)
+          : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
+      return withBody(request, yield* Effect.fromResult(within(bounds.json, bytes)))
+    }),
+    /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
+    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES),
+    /** Takes room for a short body; answers why there is none. */
+    enter: (organizationId: string, bytes: number): Overloaded | null =>
+      room.tryTake(organizationId, bytes) ? null : noRoom,
+    /** Gives the room back. */
+    leave: (organizationId: string, bytes: number): void => room.giveBack(organizationId, bytes)
+  }
+}
+
+/** The room for the bodies of one process. */
+export class Bodies extends Context.Service<Bodies, ReturnType<typeof makeBodies>>()(
+  "gateway/http/Bodies"
+) {}
+
+export const layerBodies = Layer.effect(
+  Bodies,
+  Effect.map(Settings, ({ bodyBudgetBytes }) => makeBodies(bodyBudgetBytes))
+)

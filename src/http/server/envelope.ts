@@ -1,0 +1,97 @@
+/**
+ * What surrounds every route: a request id on every answer, an answer for every path and method,
+ * and nothing of our insides in any of them.
+ */
+import { Cause, Context, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { InternalError } from "../../domain/Errors.ts"
+import { comeAgain, isPassing } from "../../services/databaseErrors.ts"
+import { Shutdown } from "../../services/Shutdown.ts"
+import { errorResponse } from "./errorResponse.ts"
+import { AnswerHeaders, RequestId } from "./requestId.ts"
+import { measured } from "./requestMetrics.ts"
+import { pathOf } from "./routes.ts"
+import { noRoute, notAnId } from "./wrongPaths.ts"
+
+const isRouteNotFound = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+
+/** A failure nobody foresaw: said in the log with its cause, to the client without. */
+export const unforeseen = Effect.fnUntraced(function* (
+  request: { readonly url: string; readonly method: string },
+  cause: Cause.Cause<unknown>
+) {
+  yield* Effect.logError("a request failed", cause).pipe(
+    Effect.annotateLogs({ method: request.method, path: pathOf(request.url) })
+  )
+  const defect = Cause.squash(cause)
+  const response = isPassing(defect)
+    ? errorResponse(comeAgain())
+    : errorResponse(
+        new InternalError({
+          message:
+            "The gateway failed to handle this request; its operator finds the cause by this answer's x-request-id"
+        })
+      )
+  // Nobody can say how far an ordering request came, so it must not be sent again on its own.
+  return request.method === "GET"
+    ? response
+    : HttpServerResponse.setHeader(response, "x-should-retry", "false")
+})
+
+/** What a client may name its request by, for its own log and ours. */
+const clientRequestId = /^[\x21-\x7e]{1,512}$/
+const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** The client's own ids of the request, as they came; what is malformed is left out. */
+export const idsOf = ({
+  headers
+}: {
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+}) => {
+  const { "x-client-request-id": id, traceparent } = headers
+  return {
+    ...(typeof id === "string" && clientRequestId.test(id) ? { "x-client-request-id": id } : {}),
+    ...(typeof traceparent === "string" && traceParent.test(traceparent) ? { traceparent } : {})
+  }
+}
+
+export const layerEdge = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const random = yield* SecureRandom.SecureRandom
+    const shutdown = yield* Shutdown
+    return (route) =>
+      Effect.flatMap(random.uuidV7(), (uuid) =>
+        Effect.withFiber((fiber) => {
+          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const requestId = `req_${uuid}`
+          const ids = idsOf(request)
+          const headers: Record<string, string> = {}
+          const wrong = notAnId(request)
+          const routed = wrong === null ? route : Effect.succeed(errorResponse(wrong))
+          const answered = Effect.catchCause(routed, (cause) => {
+            const failure = Cause.squash(cause)
+            if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))
+            return Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : unforeseen(request, cause)
+          }).pipe(
+            Effect.annotateLogs({ requestId, ...ids }),
+            Effect.provideService(RequestId, requestId),
+            Effect.provideService(AnswerHeaders, headers)
+          )
+          return Effect.map(measured(answered, request), (response) =>
+            HttpServerResponse.setHeaders(response, {
+              ...headers,
+              ...ids,
+              "x-request-id": requestId,
+              // The client's next request then goes to a gateway that stays.
+              ...(shutdown.hasBegun() ? { connection: "close" } : {})
+            })
+          )
+        })
+      )
+  }),
+  { global: true }
+)

@@ -1,0 +1,224 @@
+/** The socket clients connect to, and how it is closed without losing what they asked. */
+import { IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
+import { Server as NetServer } from "node:net"
+import type { Duplex } from "node:stream"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Context, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { errorTable } from "../../domain/Errors.ts"
+import { makeRoster } from "../../runtime/Roster.ts"
+import { Settings } from "../../services/Settings.ts"
+import { Shutdown } from "../../services/Shutdown.ts"
+
+/** Slow clients are cut: a whole request must arrive within the settings' times. */
+const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
+  const headersTimeout = Math.min(headSeconds, requestSeconds) * 1000
+  return {
+    headersTimeout,
+    requestTimeout: requestSeconds * 1000,
+    // A request without it is refused in our own words.
+    requireHostHeader: false,
+    // Node looks for slow ones only so often.
+    connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
+  }
+}
+
+type Refusal = readonly [status: number, message: string]
+
+/** Answers to what never became a request, by the code of Node's error; 400 for any other. */
+const unreadable: ReadonlyMap<string, Refusal> = new Map([
+  ["HPE_HEADER_OVERFLOW", [431, "The head of this request is too large"]],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
+  ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
+])
+const noHost: Refusal = [400, "A request in HTTP/1.1 names its host in a header"]
+const strangeExpectation: Refusal = [417, "Of expectations only 100-continue is met"]
+const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
+
+const refusalOf = (error: Error): Refusal =>
+  unreadable.get("code" in error && typeof error.code === "string" ? error.code : "") ?? [
+    400,
+    "This is not a request in HTTP"
+  ]
+
+/** Head and body of an answer to what is not handled as requests are. */
+const refuse = ([status, message]: Refusal, requestId: string) => {
+  const { type, code } =
+    status === 405
+      ? { type: errorTable.method_not_allowed.type, code: "method_not_allowed" }
+      : { type: errorTable.invalid_request.type, code: "invalid_request" }
+  const body = JSON.stringify({ error: { message, type, param: null, code } })
+  const headers = {
+    "content-type": "application/json",
+    "content-length": `${Buffer.byteLength(body)}`,
+    "x-request-id": requestId,
+    connection: "close",
+    ...(status === 405 ? { allow: "GET, POST" } : {})
+  }
+  return { status, headers, body }
+}
+
+/** The answer in bytes: there is no response to write it to. */
+const inBytes = ({ status, headers, body }: ReturnType<typeof refuse>): string =>
+  [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "",
+    body
+  ].join("\r\n")
+
+/** For a request that was on its way when the listener closed. */
+const GRACE_SECONDS = 0.25
+/** Under load there is always one more, so the wait for a quiet turn ends at some time. */
+const MAX_TURNS = 50
+
+/** Answers a request itself, or leaves it to the server's listeners. */
+type ShortWay = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** Of a request whose client waits for a word before it sends the body, and of any other. */
+const arrivals: ReadonlySet<string> = new Set(["request", "checkContinue"])
+
+/** A server that tells of each request, and offers it to the short way before its listeners. */
+class ForkedServer extends Server {
+  arrived: (request: IncomingMessage, response: ServerResponse) => void = () => undefined
+  refuse: (refusal: Refusal, response: ServerResponse) => void = () => undefined
+  shortWay: ShortWay = () => false
+
+  override emit(event: string, ...about: ReadonlyArray<unknown>): boolean {
+    const [request, response] = about
+    if (
+      arrivals.has(event) &&
+      request instanceof IncomingMessage &&
+      response instanceof ServerResponse
+    ) {
+      this.arrived(request, response)
+      if (request.httpVersion === "1.1" && request.headers.host === undefined) {
+        this.refuse(noHost, response)
+        return true
+      }
+      if (event === "request" && this.shortWay(request, response)) return true
+    }
+    return super.emit(event, ...about)
+  }
+}
+
+interface Listening {
+  readonly server: ForkedServer
+  /** How many connections were accepted so far. */
+  readonly accepted: () => number
+  /** Requests whose head has arrived and whose answer is not complete. */
+  readonly unanswered: () => number
+}
+
+export class Listener extends Context.Service<Listener, Listening>()("gateway/http/Listener") {}
+
+export const layerListener = Layer.effect(
+  Listener,
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
+    const newId = () => `req_${Effect.runSync(random.uuidV7())}`
+    const server = new ForkedServer(serverOptions(settings))
+    server.maxConnections = settings.maxConnections
+    const unanswered = makeRoster<ServerResponse>()
+    /** Those under way of each connection, the latest last: a client may ask before it is answered. */
+    const underWay = new WeakMap<Duplex, Array<ServerResponse>>()
+    let accepted = 0
+    server.on("clientError", (error, socket) => {
+      const answer = underWay.get(socket)?.at(-1)
+      const begun = answer?.headersSent === true && !answer.writableFinished
+      if (!socket.writable || begun) {
+        socket.destroy()
+        return
+      }
+      socket.end(inBytes(refuse(refusalOf(error), newId())), () => socket.destroy())
+    })
+    server.on("checkExpectation", (_, response) => server.refuse(strangeExpectation, response))
+    server.on("connect", (_, socket) => {
+      socket.end(inBytes(refuse(noTunnel, newId())), () => socket.destroy())
+    })
+    server.refuse = (refusal, response) => {
+      const { status, headers, body } = refuse(refusal, newId())
+      response.writeHead(status, headers).end(body)
+    }
+    server.on("connection", (socket) => {
+      accepted++
+      const responses: Array<ServerResponse> = []
+      underWay.set(socket, responses)
+      // Older versions of Node tell only the one whose turn it is, and those behind it wait for ever.
+      const tellTheOthers = () => {
+        for (const response of [...responses]) {
+          response.destroy()
+          response.emit("close")
+        }
+      }
+      socket.once("close", () => queueMicrotask(tellTheOthers))
+    })
+    server.arrived = ({ socket }, response) => {
+      const responses = underWay.get(socket)
+      responses?.push(response)
+      const leave = unanswered.enter(response)
+      response.once("close", () => {
+        responses?.splice(responses.indexOf(response), 1)
+        leave()
+      })
+    }
+    return { server, accepted: () => accepted, unanswered: unanswered.size }
+  })
+)
+
+export const layerHttpServer = (address: { readonly host: string; readonly port: number }) =>
+  Layer.unwrap(
+    Effect.map(Listener, ({ server }) =>
+      NodeHttpServer.layer(() => server, { ...address, disablePreemptiveShutdown: true })
+    )
+  )
+
+/**
+ * Ends the service in order, before anything it stands on is taken down: readiness says so, then
+ * nothing more is accepted, then what was accepted is answered. Answers close their connections
+ * meanwhile. What is not answered in the time there is, is cut.
+ */
+export const layerOrderlyEnd = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { server, accepted, unanswered } = yield* Listener
+    const shutdown = yield* Shutdown
+    const { drainSeconds } = yield* Settings
+
+    /**
+     * Stops accepting, and returns when no connection is left. Closing resets what waits to be
+     * accepted, and a busy process comes here with a backlog: so it closes at the end of a turn of the
+     * event loop that brought nothing new. An HTTP server's own `close` would also cut connections
+     * that are idle, on which the next request may be on its way.
+     */
+    const closed = Effect.callback<void>((resume) => {
+      const turn = (before: number, turns: number) =>
+        setImmediate(() => {
+          const now = accepted()
+          if (now !== before && turns < MAX_TURNS) turn(now, turns + 1)
+          else NetServer.prototype.close.call(server, () => resume(Effect.void))
+        })
+      turn(-1, 0)
+    })
+    // Then what is left are connections on which nobody asks anything, or not the whole of it.
+    const answered = Effect.sync(() => unanswered() === 0).pipe(
+      Effect.delay("20 millis"),
+      Effect.repeat({ until: (none) => none }),
+      Effect.delay(`${GRACE_SECONDS} seconds`)
+    )
+
+    yield* Effect.addFinalizer(() =>
+      Effect.gen(function* () {
+        yield* shutdown.begin
+        yield* Effect.sleep(Duration.min(Duration.seconds(drainSeconds), yield* shutdown.timeLeft))
+        yield* Effect.raceFirst(closed, answered).pipe(
+          Effect.timeout(yield* shutdown.timeLeft),
+          Effect.ignore
+        )
+        server.closeAllConnections()
+        // The port is closed; this ends the server's own watch over slow requests.
+        server.close(() => undefined)
+      })
+    )
+  })
+)

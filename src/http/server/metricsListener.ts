@@ -1,0 +1,42 @@
+/** A listener for those who read the metrics, who need no token there. */
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
+import { Machine } from "../../services/Machine.ts"
+import { errorResponse } from "./errorResponse.ts"
+import { pathOf } from "./routes.ts"
+
+/** In the text format of Prometheus, of all processes that share the port. */
+export const metricsAnswer = Effect.map(
+  Effect.flatMap(Machine, ({ metrics }) => metrics),
+  (text) =>
+    HttpServerResponse.text(text, {
+      contentType: "text/plain; version=0.0.4; charset=utf-8",
+      headers: { "cache-control": "no-store" }
+    })
+)
+
+const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
+  if (pathOf(url) !== "/metrics") {
+    return Effect.succeed(errorResponse(new NotFound({ message: "GET /metrics is served here" })))
+  }
+  return method === "GET" || method === "HEAD"
+    ? metricsAnswer
+    : Effect.succeed(
+        errorResponse(new MethodNotAllowed({ message: "GET is served here", allow: ["GET"] }))
+      )
+})
+
+/** Serves `GET /metrics` and nothing else. */
+export const layerMetricsListener = (address: { readonly host: string; readonly port: number }) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const server = yield* HttpServer.HttpServer
+      yield* server.serve(answer)
+      yield* Effect.logInfo(
+        `metrics are served on ${HttpServer.formatAddress(server.address)}/metrics`
+      )
+    })
+  ).pipe(Layer.provide(NodeHttpServer.layer(createServer, address)))

@@ -1,0 +1,233 @@
+/**
+ * The live rules: media type and size before the body is read, how much JSON it is while it is read,
+ * shape when it is decoded.
+ */
+import { ByteSize, Context, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
+import {
+  HttpIncomingMessage,
+  HttpServerError,
+  HttpServerRequest,
+  type HttpServerResponse
+} from "effect/http"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { InvalidRequest, UnsupportedMediaType } from "../../domain/Errors.ts"
+import type { JsonBounds } from "../../runtime/jsonWalk.ts"
+import { Settings } from "../../services/Settings.ts"
+import { CurrentCaller } from "../api/AuthorizationApi.ts"
+import {
+  ArrayNumbers,
+  BodyLimit,
+  Multipart,
+  RequestJson,
+  RequestRules
+} from "../api/RequestRulesApi.ts"
+import { Bodies, type BodyBounds, bodyTooLarge, MAX_TEXTS_BYTES } from "./bodies.ts"
+import { errorResponse } from "./errorResponse.ts"
+
+/** Faults that an error tells; nobody mends more of them at a time. */
+const MAX_FAULTS = 20
+
+/**
+ * Bodies are passed on, compared and described, so they must be such as anybody can walk over while
+ * others wait.
+ */
+const anyBody = { levels: 64, values: 50_000, arrayNumbers: 0, otherBytes: 8 * 1024 * 1024 }
+/** The operator's, who is trusted with everybody's time. */
+const operatorsBody = { ...anyBody, values: 1_000_000, otherBytes: Number.POSITIVE_INFINITY }
+
+export const jsonBoundsOf = (endpoint: HttpApiEndpoint.Top): JsonBounds => ({
+  ...anyBody,
+  arrayNumbers: Context.getOrUndefined(endpoint.annotations, ArrayNumbers) ?? 0
+})
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    switch (issue._tag) {
+      case "MissingKey":
+        return "This field is required"
+      case "UnexpectedKey":
+        return "There is no such field"
+      default:
+        return SchemaIssue.defaultLeafHook(issue)
+    }
+  }
+})
+
+/** `content[0].image_url`, as a client would write it. */
+const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
+  path
+    .map((segment) => (typeof segment === "object" ? segment.key : segment))
+    .reduce<string>(
+      (text, key) =>
+        typeof key === "number"
+          ? `${text}[${key}]`
+          : text === ""
+            ? String(key)
+            : `${text}.${String(key)}`,
+      ""
+    )
+
+/** The faults of a request by path; the first one leads. */
+export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
+  const faults = formatIssue(issue)
+    .issues.slice(0, MAX_FAULTS)
+    .map((issue) => ({
+      path: formatPath(issue.path ?? []),
+      message: issue.message
+    }))
+  const first = faults[0]
+  const path = first === undefined || first.path === "" ? null : first.path
+  const message =
+    path === null && first?.message.startsWith("Expected ")
+      ? "Expected a JSON object as the body"
+      : (first?.message ?? "The request does not have the expected shape")
+  return new InvalidRequest({
+    message: path === null ? message : `${path}: ${message}`,
+    param: path,
+    ...(faults.length > 1 ? { faults } : {})
+  })
+}
+
+/** Decodes what a body says as the contract does. */
+export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S
+): ((body: unknown) => Effect.Effect<S["Type"], InvalidRequest>) => {
+  // What the contract's own decoder is made of, so that both say the same of a bad body.
+  const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(schema)]))
+  return (body) =>
+    Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
+}
+
+/** What the body of the request says, decoded; others have their turn before it is worked on. */
+export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
+  const decode = decodeBody(schema)
+  return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode), Effect.tap(Effect.yieldNow))
+}
+
+/** Without its parameters. Decoders are found by these very types, so that no others may pass. */
+const mediaType = (contentType: string): string =>
+  contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
+
+const isJson = (contentType: string): boolean => mediaType(contentType) === "application/json"
+
+const isForm = (contentType: string): boolean => mediaType(contentType) === "multipart/form-data"
+
+const isTooLarge = (defect: unknown): boolean =>
+  HttpServerError.isHttpServerError(defect) &&
+  defect.reason._tag === "RequestParseError" &&
+  defect.reason.reason === "BodyTooLarge"
+
+const isUnreadable = (defect: unknown): boolean =>
+  HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
+
+const withoutJson = Effect.provideService(RequestJson, Effect.succeed(undefined))
+
+export const layerRequestRules = Layer.effect(
+  RequestRules,
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const bodies = yield* Bodies
+
+    /** Null where no key is asked for. */
+    const organization = Effect.map(
+      Effect.serviceOption(CurrentCaller),
+      Option.match({ onNone: () => null, onSome: ({ organizationId }) => organizationId })
+    )
+
+    const limits = {
+      media: settings.maxMediaBodyBytes,
+      texts: Math.min(MAX_TEXTS_BYTES, settings.maxMediaBodyBytes),
+      small: settings.maxBodyBytes
+    }
+
+    const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
+      limits[Context.getOrUndefined(endpoint.annotations, BodyLimit) ?? "small"]
+
+    /** What the headers alone forbid. */
+    const checkHeaders = (
+      request: HttpServerRequest.HttpServerRequest,
+      limit: number,
+      takesForms: boolean
+    ) => {
+      if (Number(request.headers["content-length"] ?? 0) > limit) {
+        return Result.fail(errorResponse(bodyTooLarge(limit)))
+      }
+      const encoding = request.headers["content-encoding"]
+      if (encoding !== undefined && encoding !== "identity") {
+        return Result.fail(
+          errorResponse(
+            new UnsupportedMediaType({
+              message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
+            })
+          )
+        )
+      }
+      const contentType = request.headers["content-type"]
+      return contentType === undefined || isJson(contentType) || (takesForms && isForm(contentType))
+        ? Result.succeed(undefined)
+        : Result.fail(
+            errorResponse(
+              new UnsupportedMediaType({
+                message: `Send the body as ${takesForms ? "application/json or multipart/form-data" : "application/json"}, not ${JSON.stringify(contentType)}`
+              })
+            )
+          )
+    }
+
+    /** Hands the body on when there is room for it and it may be decoded. */
+    const answerBody = Effect.fnUntraced(function* <E, R>(
+      handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+      request: HttpServerRequest.HttpServerRequest,
+      bounds: BodyBounds
+    ) {
+      const organizationId = yield* organization
+      if (isForm(request.headers["content-type"] ?? "")) {
+        const room = yield* Effect.result(bodies.form(organizationId))
+        return Result.isFailure(room) ? errorResponse(room.failure) : yield* withoutJson(handler)
+      }
+      const json = organizationId === null ? operatorsBody : bounds.json
+      const read = yield* Effect.result(bodies.read(organizationId, request, { ...bounds, json }))
+      if (Result.isFailure(read)) return errorResponse(read.failure)
+      return yield* handler.pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, read.success.request),
+        Effect.provideService(RequestJson, read.success.json)
+      )
+    })
+
+    return RequestRules.of((handler, { endpoint }) => {
+      const limit = limitOf(endpoint)
+      const hasBody = endpoint.payload.size > 0
+      const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
+      const guard = <E, R>(inner: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+        inner.pipe(
+          Effect.catch((error) =>
+            HttpApiError.HttpApiSchemaError.is(error)
+              ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
+              : Effect.fail(error)
+          ),
+          Effect.catchDefect((defect) => {
+            if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
+            return isUnreadable(defect)
+              ? Effect.succeed(
+                  errorResponse(new InvalidRequest({ message: "The body could not be read" }))
+                )
+              : Effect.die(defect)
+          }),
+          Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+        )
+      return hasBody
+        ? guard(
+            Effect.gen(function* () {
+              const request = yield* HttpServerRequest.HttpServerRequest
+              const refused = checkHeaders(request, limit, takesForms)
+              if (Result.isFailure(refused)) return refused.failure
+              return yield* answerBody(handler, request, {
+                maxBytes: takesForms ? limits.texts : limit,
+                json: jsonBoundsOf(endpoint)
+              })
+            })
+          )
+        : guard(withoutJson(handler))
+    })
+  })
+)

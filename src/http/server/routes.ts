@@ -1,0 +1,42 @@
+/** The interface's paths, to tell a wrong method from a wrong path and to name routes in metrics. */
+import { GatewayApi } from "../api/GatewayApi.ts"
+
+export interface Route {
+  /** As it is declared, with its parameters: `/v1/videos/:task_id`. */
+  readonly path: string
+  readonly pattern: RegExp
+  readonly methods: ReadonlyArray<string>
+}
+
+export const routes: ReadonlyArray<Route> = (() => {
+  const methods = new Map<string, Array<string>>([
+    ["/openapi.json", ["GET"]],
+    ["/docs", ["GET"]]
+  ])
+  for (const group of Object.values(GatewayApi.groups)) {
+    for (const endpoint of Object.values(group.endpoints)) {
+      const list = methods.get(endpoint.path)
+      if (list === undefined) methods.set(endpoint.path, [endpoint.method])
+      else list.push(endpoint.method)
+    }
+  }
+  return [...methods].map(([path, list]) => ({
+    path,
+    pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}/?$`),
+    methods: list
+  }))
+})()
+
+/** The path of a request, without its query. */
+export const pathOf = (url: string): string => {
+  const end = url.search(/[?#]/)
+  return end < 0 ? url : url.slice(0, end)
+}
+
+/** Those without a parameter, which the most frequent requests are for. */
+const plainRoutes = new Map(
+  routes.filter(({ path }) => !path.includes(":")).map((route) => [route.path, [route]] as const)
+)
+
+export const routesAt = (path: string): ReadonlyArray<Route> =>
+  plainRoutes.get(path) ?? routes.filter(({ pattern }) => pattern.test(path))

@@ -1,0 +1,74 @@
+/**
+ * How long videos usually take, by model, length and resolution: what tells clients when to come
+ * back. Each gateway learns from the tasks it settles, and at its start from those of the database.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { VideoKind } from "../domain/video/VideoKind.ts"
+import { TaskRepo } from "../services/TaskRepo.ts"
+
+export class UsualTimes extends Context.Service<
+  UsualTimes,
+  {
+    /** A task of the kind has succeeded, this long after it was ordered. */
+    note(kind: VideoKind, tookSeconds: number): Effect.Effect<void>
+    /** The median of the kind's latest; null while none is known. */
+    usualSeconds(kind: VideoKind): number | null
+  }
+>()("gateway/services/UsualTimes") {}
+
+/** Completions of one kind that count. */
+const LATEST = 21
+/** Kinds that are remembered; the one that was not seen longest goes first. */
+const MAX_KINDS = 1000
+/** Of the database's newest tasks, finished or not. */
+const SEEDED_TASKS = 5000
+
+const keyOf = ({ model, seconds, resolution }: VideoKind): string =>
+  JSON.stringify([model, seconds, resolution])
+
+const median = (values: ReadonlyArray<number>): number | null =>
+  values.toSorted((one, other) => one - other)[values.length >> 1] ?? null
+
+/** Knows nothing at first. */
+export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
+  const times = new Map<
+    string,
+    { readonly latest: ReadonlyArray<number>; readonly usualSeconds: number | null }
+  >()
+  return UsualTimes.of({
+    note: (kind, tookSeconds) =>
+      Effect.sync(() => {
+        const key = keyOf(kind)
+        const latest = [...(times.get(key)?.latest ?? []), tookSeconds].slice(-LATEST)
+        // A map keeps the order of insertion, so its first key is the one noted longest ago.
+        times.delete(key)
+        times.set(key, { latest, usualSeconds: median(latest) })
+        if (times.size <= maxKinds) return
+        for (const oldest of times.keys()) {
+          times.delete(oldest)
+          break
+        }
+      }),
+    usualSeconds: (kind) => times.get(keyOf(kind))?.usualSeconds ?? null
+  })
+}
+
+/** A start does not wait or fail for want of what only makes answers better. */
+export const layerUsualTimes = Layer.effect(
+  UsualTimes,
+  Effect.gen(function* () {
+    const tasks = yield* TaskRepo
+    const usual = makeUsualTimes()
+    yield* tasks.recentCompletions(SEEDED_TASKS).pipe(
+      Effect.flatMap((completions) =>
+        Effect.forEach(completions, ({ kind, tookSeconds }) => usual.note(kind, tookSeconds), {
+          discard: true
+        })
+      ),
+      Effect.catchCause((cause) =>
+        Effect.logWarning("the usual times could not be read from the database", cause)
+      )
+    )
+    return usual
+  })
+)

@@ -1,0 +1,46 @@
+/** Settles tasks nobody asks for, and gives back what crashes left behind. */
+import { Effect, Layer } from "effect"
+import { CallLog } from "../services/CallLog.ts"
+import { Repeats } from "../services/IdempotencyKeys.ts"
+import { PollerPulse } from "../services/PollerPulse.ts"
+import { Settings } from "../services/Settings.ts"
+import { VideoSettlement } from "./VideoSettlement.ts"
+
+/** A round that fails is logged, and the next one comes all the same. */
+const steadily = (name: string, round: Effect.Effect<unknown>, pause: Effect.Effect<unknown>) =>
+  round.pipe(
+    Effect.catchCause((cause) => Effect.logError(`${name} failed`, cause)),
+    Effect.andThen(pause),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+const PRUNE_EVERY_SECONDS = 3600
+
+export const layerPoller = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const settlement = yield* VideoSettlement
+    const pulse = yield* PollerPulse
+    const callLog = yield* CallLog
+    const repeats = yield* Repeats
+    const { pollerSeconds } = yield* Settings
+    const pause = Effect.sleep(`${pollerSeconds} seconds`)
+    const rounds = Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
+      while: (more) => more
+    })
+    yield* steadily("the poller", rounds, Effect.raceFirst(pause, settlement.room))
+    yield* steadily("the sweep", settlement.sweep, pause)
+    const rarely = Effect.sleep(`${PRUNE_EVERY_SECONDS} seconds`)
+    yield* steadily("the call log's retention", callLog.prune, rarely)
+    yield* steadily("the retention of idempotency keys", repeats.purge, rarely)
+  })
+)
+
+/** Done before the first request is served: what is half done then was left by a crash. */
+export const layerRecovery = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const settlement = yield* VideoSettlement
+    const { soleGateway } = yield* Settings
+    if (soleGateway) yield* settlement.recover
+  })
+)

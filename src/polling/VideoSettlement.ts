@@ -1,0 +1,269 @@
+/**
+ * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
+ * GET, the poller and the sweep all come through here; the ledger lets the first close win.
+ */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { TaskNotFound } from "../domain/Errors.ts"
+import { makeDetached } from "../runtime/Detached.ts"
+import { Failpoints } from "../runtime/Failpoints.ts"
+import { makeFibers } from "../runtime/Fibers.ts"
+import { unhindered } from "../runtime/releaseBounded.ts"
+import { Ledger } from "../services/Ledger.ts"
+import { Settings } from "../services/Settings.ts"
+import { type Task, TaskRepo } from "../services/TaskRepo.ts"
+import { makeAskQueue } from "./AskQueue.ts"
+import { makeChannelSlots } from "./ChannelSlots.ts"
+import { makeEndings } from "./Endings.ts"
+import { makeFinishedTasks } from "./FinishedTasks.ts"
+import { makeVideoQuestions } from "./VideoQuestions.ts"
+import { deadlineExceeded } from "./VideoVerdicts.ts"
+
+export class VideoSettlement extends Context.Service<
+  VideoSettlement,
+  {
+    /**
+     * The task as it stands, after asking the vendor if nobody did within the ask interval. Waits
+     * up to `waitSeconds` for its end. Another organisation's task is not found.
+     */
+    read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
+    /**
+     * Begins to ask for due tasks this gateway can claim, and does not wait for the vendors. True
+     * when there may be more of them.
+     */
+    readonly pollDue: Effect.Effect<boolean>
+    /** Waits until there is room again for what this gateway had too much of to claim more. */
+    readonly room: Effect.Effect<void>
+    /**
+     * Gives back what a crash left behind, once its time is over, and running tasks that no answer has
+     * ended in the time for a last question; answers how many holds.
+     */
+    readonly sweep: Effect.Effect<number>
+    /**
+     * Gives back all of it and takes over every running task. Only for a gateway that starts alone
+     * on its database, where nobody else can be in the middle of anything.
+     */
+    readonly recover: Effect.Effect<void>
+  }
+>()("gateway/services/VideoSettlement") {}
+
+/** Tasks claimed at a time; a claim that is full is followed by another one at once. */
+const CLAIM_LIMIT = 256
+/** Questions of the poller that were answered and are not written down yet; then it claims no more. */
+const MAX_SETTLING = 1024
+/** How long a claimed task waits for its question, at most, and the same as a share of the lease. */
+const MAX_WAIT_SECONDS = 1
+const MAX_WAIT_SHARE = 0.1
+/** Of the lease, for a wait nobody has ended; what is left of it is for the vendor and for us. */
+const STALE_SHARE = 0.3
+/** They are bounded together, whatever their channel. */
+const ALL_CHANNELS = "all"
+/** Running tasks that one sweep gives back, at most. */
+const OVERDUE_LIMIT = 1000
+/** How often a waiting reader looks whether another gateway wrote the end, at the slowest. */
+const MAX_LOOK_SECONDS = 1
+
+export const layerVideoSettlement = Layer.effect(
+  VideoSettlement,
+  Effect.gen(function* () {
+    const ledger = yield* Ledger
+    const tasks = yield* TaskRepo
+    const settings = yield* Settings
+    const failpoints = yield* Failpoints
+    const endings = makeEndings()
+    const questions = yield* makeVideoQuestions(endings.ended)
+    const settling = yield* makeChannelSlots(MAX_SETTLING)
+    const finished = makeFinishedTasks()
+    const detached = yield* makeDetached("30 seconds")
+
+    const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
+
+    const settled = (ask: Effect.Effect<Effect.Effect<void>>) =>
+      Effect.flatMap(ask, (settle) => {
+        settling.take(ALL_CHANNELS)
+        return Effect.ensuring(
+          settle,
+          Effect.sync(() => settling.give(ALL_CHANNELS))
+        )
+      })
+
+    /** A question that cannot be settled must not keep the others waiting. */
+    const inBackground = yield* makeFibers
+    const queueing = {
+      bound: settings.pollsPerChannel,
+      staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
+    }
+    const asks = yield* makeAskQueue(queueing, (ask, question) =>
+      inBackground.fork(
+        Effect.catchCause(settled(ask), (cause) =>
+          Effect.logError("a question could not be settled", cause).pipe(
+            Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
+          )
+        )
+      )
+    )
+
+    const find = (organizationId: string, id: string) =>
+      Effect.tap(tasks.find(organizationId, id), (task) => Effect.sync(() => finished.keep(task)))
+
+    /** The store decides, but need not be asked where it would say no. */
+    const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
+      state === "processing" &&
+      (sinceAskedSeconds === null || sinceAskedSeconds >= settings.askIntervalSeconds) &&
+      !asks.isFull(channelId)
+
+    const readOnce = Effect.fnUntraced(function* (organizationId: string, id: string) {
+      const task = yield* find(organizationId, id)
+      if (!mayBeAsked(task)) return task
+      const claimed = yield* tasks.claim(organizationId, id)
+      if (Option.isNone(claimed)) return task
+      yield* detached(
+        Effect.suspend(() => Effect.flatten(asks.counted(questions.one(claimed.value))))
+      )
+      return yield* find(organizationId, id)
+    })
+
+    const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
+      const ended = yield* endings.watch(id)
+      return yield* readOnce(organizationId, id).pipe(
+        Effect.tap((task) =>
+          task.finished ? Effect.void : Effect.timeoutOption(ended, lookAgain)
+        ),
+        Effect.repeat({ until: (task) => task.finished })
+      )
+    }, Effect.scoped)
+
+    const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
+      function* (organizationId, id, waitSeconds) {
+        const kept = finished.find(organizationId, id)
+        if (kept !== null) return kept
+        const first = yield* readOnce(organizationId, id)
+        if (first.state === "rejected") {
+          return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+        }
+        if (waitSeconds <= 0 || first.finished) return first
+        const waited = yield* Effect.timeoutOption(
+          untilFinished(organizationId, id),
+          `${waitSeconds} seconds`
+        )
+        return Option.isSome(waited) ? waited.value : yield* find(organizationId, id)
+      }
+    )
+
+    const maxWaitMillis = 1000 * Math.min(MAX_WAIT_SECONDS, settings.leaseSeconds * MAX_WAIT_SHARE)
+    /** Whoever has room for it may ask sooner than a vendor that has become slow is done. */
+    const giveBackLate = Effect.suspend(() =>
+      Effect.forEach(
+        asks.late(maxWaitMillis).flatMap(({ question, waitedSeconds }) =>
+          question.tasks.map((task) => ({
+            task,
+            askedSecondsAgo: task.sinceAskedSeconds + waitedSeconds
+          }))
+        ),
+        ({ task, askedSecondsAgo }) =>
+          tasks.putBack(task, { nextPollSeconds: 0, known: null, askedSecondsAgo }),
+        { concurrency: "unbounded", discard: true }
+      )
+    )
+
+    /** Since when rounds of questions succeed one after the other. */
+    let askingSince: number | null = null
+
+    const pollRound = Effect.gen(function* () {
+      yield* Effect.andThen(asks.expect, settling.expect)
+      yield* giveBackLate
+      if (settling.isFull(ALL_CHANNELS)) return false
+      const perChannel = settings.pollsPerChannel
+      const before = asks.taken()
+      const claimed = yield* tasks.claimDue({ limit: CLAIM_LIMIT, perChannel, asked: before })
+      for (const question of questions.questionsOf(claimed)) asks.offer(question)
+      if (claimed.length === CLAIM_LIMIT) return true
+      // One question may be about many tasks, and then leaves room for more of its channel.
+      const byChannel = Map.groupBy(claimed, ({ channelId }) => channelId)
+      return [...byChannel].some(
+        ([channelId, { length }]) =>
+          length >= perChannel - (before.get(channelId) ?? 0) && !asks.isFull(channelId)
+      )
+    })
+
+    const pollDue = pollRound.pipe(
+      Effect.tap(() =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          askingSince ??= now
+        })
+      ),
+      Effect.onError(() =>
+        Effect.sync(() => {
+          askingSince = null
+        })
+      )
+    )
+
+    /**
+     * The last question is asked at the deadline, but thousands of tasks at a silent vendor would wait
+     * long for their turns. A gateway that could not ask for a while has as long for it from then on.
+     */
+    const giveUpOverdue = Effect.fn("VideoSettlement.giveUpOverdue")(function* () {
+      const seconds = settings.lastQuestionSeconds
+      const now = yield* Clock.currentTimeMillis
+      if (askingSince === null || now - askingSince < seconds * 1000) return 0
+      const left = yield* tasks.overdue(seconds, OVERDUE_LIMIT)
+      yield* Effect.forEach(
+        left,
+        ({ organizationId, id, upstreamId }) =>
+          ledger
+            .release({
+              organizationId,
+              holdId: id,
+              by: "sweep",
+              task: { from: "processing", state: "failed", ...deadlineExceeded },
+              orphan: { upstreamId, reason: deadlineExceeded.errorCode },
+              answer: null,
+              forgetKey: false
+            })
+            .pipe(
+              Effect.tap(({ state }) =>
+                Effect.sync(() => (state === "open" ? undefined : endings.ended(id)))
+              ),
+              unhindered(id)
+            ),
+        { concurrency: "unbounded", discard: true }
+      )
+      return left.length
+    })
+
+    const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
+      const left = yield* tasks.abandoned(scope)
+      if (left.length > 0) yield* failpoints.pass("sweep.found")
+      yield* Effect.forEach(
+        left,
+        (task) =>
+          ledger
+            .release({
+              organizationId: task.organizationId,
+              holdId: task.id,
+              by: "sweep",
+              task: {
+                from: "submitting",
+                state: "rejected",
+                errorCode: "upstream_error",
+                errorMessage: "The gateway stopped before the vendor's answer was recorded"
+              },
+              orphan: { upstreamId: null, reason: "gateway_stopped" },
+              answer: null,
+              forgetKey: false
+            })
+            .pipe(unhindered(task.id)),
+        { concurrency: "unbounded", discard: true }
+      )
+      return left.length + (yield* ledger.sweepImages(scope))
+    })
+
+    return VideoSettlement.of({
+      read,
+      pollDue,
+      room: Effect.raceFirst(asks.room, settling.room),
+      sweep: Effect.zipWith(giveBack("overdue"), giveUpOverdue(), (left, late) => left + late),
+      recover: Effect.andThen(giveBack("all"), tasks.takeOver)
+    })
+  })
+)

@@ -1,0 +1,211 @@
+/**
+ * What an answer about a task does to it: its vendor's verdict closes the hold, anything else gives
+ * the claim back. The ledger lets the first close win, and only a verdict may end a task that
+ * another gateway has claimed since.
+ */
+import { Effect, Metric, Random } from "effect"
+import { unitOf } from "../domain/money/Quote.ts"
+import type { Doubt } from "../domain/VendorOutcome.ts"
+import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
+import { kindOf } from "../domain/video/VideoKind.ts"
+import { chargeVideo, type VideoUsage } from "../domain/video/VideoPricing.ts"
+import { Failpoints } from "../runtime/Failpoints.ts"
+import { Ledger, type UsageEntry } from "../services/Ledger.ts"
+import { lateSuccesses, staleClaims, strangeStatusWords } from "../services/metrics.ts"
+import type { VideoStatus } from "../services/ProtocolAdapter.ts"
+import { Settings } from "../services/Settings.ts"
+import { type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
+import { UsualTimes } from "./CompletionTimes.ts"
+import { noteCompletion } from "./noteCompletion.ts"
+
+/** Why a question brought no verdict. */
+export interface Trouble {
+  /** Set for a vendor's failure, whose message may repeat the prompt. */
+  readonly _tag?: string
+  readonly message: string
+  /** As the vendor said, where it did. */
+  readonly retryAfterSeconds?: number | null
+}
+
+/** How a task ends whose vendor has not finished it by its deadline. */
+export const deadlineExceeded = {
+  errorCode: "deadline_exceeded",
+  errorMessage: "The vendor did not finish in time"
+} as const
+
+const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
+  Metric.update(
+    Metric.withAttributes(counter, { protocol: task.protocol, channel: task.channelId }),
+    1
+  )
+
+const noteStrangeWord = (task: ClaimedTask, word: string) =>
+  countOn(strangeStatusWords, task).pipe(
+    Effect.andThen(Effect.logWarning("a vendor used an unknown status word", word.slice(0, 100))),
+    Effect.annotateLogs({ task: task.id, channel: task.channelId })
+  )
+
+const usageOf = (task: ClaimedTask, charge: ReturnType<typeof chargeVideo>): UsageEntry => ({
+  keyId: task.keyId,
+  taskId: task.id,
+  model: task.model,
+  modality: "video",
+  input: 0n,
+  output: charge.units,
+  ...unitOf(task.quote),
+  basis: charge.basis
+})
+
+const closeOf = (task: ClaimedTask) => ({
+  organizationId: task.organizationId,
+  holdId: task.id,
+  by: "poll"
+})
+
+/** `ended` hears of every task whose hold was closed, by this gateway or before. */
+export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string) => void) {
+  const ledger = yield* Ledger
+  const tasks = yield* TaskRepo
+  const settings = yield* Settings
+  const failpoints = yield* Failpoints
+  const usualTimes = yield* UsualTimes
+
+  const succeed = Effect.fnUntraced(function* (
+    task: ClaimedTask,
+    videoUrl: string,
+    usage: VideoUsage
+  ) {
+    const charge = chargeVideo(task.quote, usage)
+    const closed = yield* ledger.capture({
+      ...closeOf(task),
+      chargeNano: charge.chargeNano,
+      usage: usageOf(task, charge),
+      task: {
+        from: "processing",
+        state: "succeeded",
+        videoUrl,
+        completionTokens: usage.completionTokens
+      },
+      answer: null
+    })
+    if (closed.state !== "open") ended(task.id)
+    if (closed.won) {
+      yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+      yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
+    }
+    if (!closed.won && closed.state === "released") {
+      yield* countOn(lateSuccesses, task)
+      yield* Effect.logWarning("a task succeeded after it had been failed and refunded").pipe(
+        Effect.annotateLogs({ task: task.id, channel: task.channelId })
+      )
+    }
+  })
+
+  const fail = (
+    task: ClaimedTask,
+    errorCode: string,
+    errorMessage: string,
+    withoutVerdict: { readonly orphan: Doubt; readonly lease: bigint } | null
+  ) =>
+    ledger
+      .release({
+        ...closeOf(task),
+        task: {
+          from: "processing",
+          state: "failed",
+          errorCode,
+          errorMessage,
+          lease: withoutVerdict?.lease ?? null
+        },
+        orphan: withoutVerdict?.orphan ?? null,
+        answer: null,
+        forgetKey: false
+      })
+      .pipe(
+        Effect.tap(({ state }) =>
+          Effect.sync(() => (state === "open" ? undefined : ended(task.id)))
+        )
+      )
+
+  /**
+   * Without the vendor's verdict: it may bill the job, so an operator should look. What was known
+   * at the claim may be wrong by now, so it counts only while the claim does.
+   */
+  const giveUp = (task: ClaimedTask, errorCode: string, errorMessage: string) =>
+    Effect.map(
+      fail(task, errorCode, errorMessage, {
+        orphan: { upstreamId: task.upstreamId, reason: errorCode },
+        lease: task.lease
+      }),
+      ({ won }) => won
+    )
+
+  const putBack = Effect.fnUntraced(function* (
+    task: ClaimedTask,
+    known: boolean | null,
+    silenceSeconds: number
+  ) {
+    const pace = nextPollSeconds(settings, task.ageSeconds, yield* Random.next)
+    return yield* tasks.putBack(task, { nextPollSeconds: Math.max(pace, silenceSeconds), known })
+  })
+
+  /** `known` tells whether the vendor knew the task; null when it gave no answer to tell. */
+  const stillOpen = Effect.fnUntraced(function* (
+    task: ClaimedTask,
+    known: boolean | null,
+    silenceSeconds = 0
+  ) {
+    const lost = known === false && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds
+    const current = yield* lost
+      ? giveUp(task, "task_lost", "The vendor no longer knows the task")
+      : task.pastDeadline
+        ? giveUp(task, deadlineExceeded.errorCode, deadlineExceeded.errorMessage)
+        : putBack(task, known, silenceSeconds)
+    if (!current) yield* countOn(staleClaims, task)
+  })
+
+  const applyStatus = Effect.fnUntraced(function* (task: ClaimedTask, status: VideoStatus) {
+    yield* failpoints.pass("video.verdict")
+    switch (status._tag) {
+      case "Succeeded":
+        yield* succeed(task, status.videoUrl, status.usage)
+        break
+      case "Failed":
+        if ((yield* fail(task, status.code, status.message, null)).won) {
+          yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+        }
+        break
+      case "Processing":
+        if (status.strangeWord !== undefined) yield* noteStrangeWord(task, status.strangeWord)
+        yield* stillOpen(task, true)
+        break
+      case "Unknown":
+        yield* stillOpen(task, false)
+        break
+    }
+    yield* failpoints.pass("video.settled")
+  })
+
+  /** An answer we cannot settle by must not keep the task from its deadline. */
+  const stumbled = (task: ClaimedTask, defect: unknown) =>
+    Effect.logError("a vendor's answer could not be applied", defect).pipe(
+      Effect.annotateLogs({ task: task.id, channel: task.channelId }),
+      Effect.andThen(stillOpen(task, null))
+    )
+
+  /** Settles the task by the vendor's answer, or gives it back. */
+  const apply = (task: ClaimedTask, status: VideoStatus) =>
+    Effect.catchDefect(applyStatus(task, status), (defect) => stumbled(task, defect))
+
+  /**
+   * Trouble while asking says nothing about the job: the task stays as it is. The vendor's words,
+   * which may repeat the prompt, do not reach the log.
+   */
+  const troubled = (task: ClaimedTask, trouble: Trouble) =>
+    Effect.logDebug("a poll gave no verdict", trouble._tag ?? trouble.message).pipe(
+      Effect.annotateLogs({ task: task.id, channel: task.channelId }),
+      Effect.andThen(stillOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
+    )
+
+  return { apply, troubled, stumbled }
+})

@@ -1,0 +1,127 @@
+/** Reading rows: each is decoded, and a database that fails is a defect at this edge. */
+import { Duration, Effect, Schedule, Schema } from "effect"
+import { SqlError } from "effect/sql"
+import { isPassing } from "../../services/databaseErrors.ts"
+
+type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
+
+/** How long a client waits for a database that is away, before it is told to come again. */
+export const BRIEF = Duration.millis(2500)
+/** Longer than the server lets a statement wait for a lock and run, so that its own error comes first. */
+const ONE_TRY = Duration.seconds(10)
+const MINUTE = Duration.minutes(1)
+/** A minute more than the server lets an audit's statements run and wait. */
+const AUDIT = Duration.minutes(12)
+
+/** The trouble of a database that took longer. */
+export const unanswered = (limit: Duration.Duration) => {
+  const message = `The database did not answer within ${Duration.format(limit)}`
+  return new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({ cause: new Error(message), message })
+  })
+}
+
+/**
+ * Fails after `limit` without waiting for what it leaves behind: taking a statement back from a
+ * connection that is lost takes seconds more. Covers the wait for a free connection, which the
+ * pool itself does not bound. A fiber and a timer are all it takes, as every statement pays for it.
+ */
+const within =
+  (limit: Duration.Duration) =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
+    Effect.withFiber(({ context }) =>
+      Effect.callback<A, E | SqlError.SqlError>((resume) => {
+        const statement = Effect.runForkWith(context)(effect)
+        const end = () => {
+          clearTimeout(timer)
+          statement.interruptUnsafe()
+        }
+        const timer = setTimeout(() => {
+          resume(Effect.fail(unanswered(limit)))
+          end()
+        }, Duration.toMillis(limit))
+        statement.addObserver((exit) => {
+          clearTimeout(timer)
+          resume(exit)
+        })
+        return Effect.sync(end)
+      })
+    )
+
+/** Runs a statement or transaction once; no answer within 10 s is trouble that passes. */
+export const oneTry = within(ONE_TRY)
+
+/** The same for an audit: no answer within twelve minutes is trouble that passes. */
+export const longTry = within(AUDIT)
+
+/** The same for what a client waits for: no answer within 2.5 s is trouble that passes. */
+export const briefTry = within(BRIEF)
+
+/** Runs a statement or transaction once, and dies after 10 s. */
+export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  statement.pipe(oneTry, Effect.orDie)
+
+/**
+ * Repeats a statement that may be repeated without harm, because its effect happens once. An answer
+ * that was lost may have been a commit, so the statement itself must tell what had happened before.
+ * Gives up after 2.5 s: for what a client waits for and can ask again.
+ */
+export const repeatable = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  statement.pipe(
+    Effect.retry({
+      while: isPassing,
+      schedule: Schedule.exponential("50 millis").pipe(Schedule.jittered)
+    }),
+    within(BRIEF),
+    Effect.orDie
+  )
+
+const untilWritten = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
+  statement.pipe(
+    oneTry,
+    Effect.retry({
+      while: isPassing,
+      schedule: Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
+        Schedule.jittered
+      )
+    })
+  )
+
+/** Like `repeatable`, for what must be written down: waits until the database can be reached. */
+export const lasting = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.orDie(untilWritten(statement))
+
+/** Like `lasting`, but gives up after a minute. */
+export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  statement.pipe(untilWritten, within(MINUTE), Effect.orDie)
+
+/**
+ * Decodes every row of a statement; a row that does not decode dies. By the schema itself: one made
+ * around it would be compiled anew at every call.
+ */
+export const decodeRows = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S
+) => {
+  const decode = Schema.decodeUnknownSync(schema)
+  return (statement: Statement): Effect.Effect<ReadonlyArray<S["Type"]>, SqlError.SqlError> =>
+    Effect.map(statement, (rows) => rows.map((row) => decode(row)))
+}
+
+/** Decodes every row of a statement; failures of statement or decoding die. */
+export const rowsOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
+  const decode = decodeRows(schema)
+  return (statement: Statement): Effect.Effect<ReadonlyArray<S["Type"]>> =>
+    Effect.orDie(decode(statement))
+}
+
+/** Like `rowsOf`, for statements that answer exactly one row. */
+export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
+  const decode = rowsOf(schema)
+  return (statement: Statement): Effect.Effect<S["Type"]> =>
+    Effect.flatMap(decode(statement), (rows) => {
+      const [row] = rows
+      return rows.length === 1 && row !== undefined
+        ? Effect.succeed(row)
+        : Effect.die(new Error(`one row was expected, and ${rows.length} came`))
+    })
+}

@@ -1,0 +1,239 @@
+/** The ledger in PostgreSQL: movements of money are calls of one SQL function. */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, Layer, Metric, Schema } from "effect"
+import { Overloaded } from "../../domain/Errors.ts"
+import { makeMicroBatch } from "../../runtime/microBatch.ts"
+import { unhindered } from "../../runtime/releaseBounded.ts"
+import { isPassing } from "../../services/databaseErrors.ts"
+import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
+import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
+import {
+  depositMismatch,
+  depositTooLarge,
+  insufficientBalance,
+  memberCapExceeded,
+  spendingStopped,
+  unknownOrganization
+} from "../../services/ledgerRefusals.ts"
+import { ledgerBatchSize } from "../../services/metrics.ts"
+import { Settings } from "../../services/Settings.ts"
+import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { readJournal } from "./journal.ts"
+import { makeAudit } from "./ledgerAudit.ts"
+import { type Movement, moveTogether } from "./ledgerBatch.ts"
+import { makeStopSpending } from "./spendingStops.ts"
+
+type Close = Exclude<Movement, { readonly _tag: "Hold" }>
+
+const Deposited = Schema.Struct({
+  outcome: Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
+})
+
+const BalanceRow = Schema.Struct({ balance: Schema.BigInt, held: Schema.BigInt })
+
+const MonthRow = Schema.Struct({
+  cap: Schema.NullOr(Schema.BigInt),
+  captured: Schema.BigInt,
+  held: Schema.BigInt
+})
+
+/** Together in one call, of whichever organisations. */
+const MAX_BATCH = 256
+/** Calls in flight; an organisation is in one of them at a time, beside those it retries. */
+const CALLS = 4
+/** Movements that may queue for the database, of all organisations together, before holds are refused. */
+const MAX_QUEUED = 5000
+
+const overloaded = new Overloaded({
+  message: "The service cannot take this order at the moment; nothing was charged",
+  retryAfterSeconds: 2
+})
+
+/** Nobody waits for the hold any more and no vendor was called, so nothing of it may stay. */
+const unwantedHold = (request: HoldRequest): Release => ({
+  organizationId: request.organizationId,
+  holdId: request.id,
+  by: "withdrawn",
+  task:
+    request.task === null
+      ? null
+      : {
+          from: "submitting",
+          state: "rejected",
+          errorCode: "overloaded",
+          errorMessage: "The order was withdrawn before the vendor was called"
+        },
+  orphan: null,
+  answer: null,
+  forgetKey: true
+})
+
+export const layerLedger = Layer.effect(
+  Ledger,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const settings = yield* Settings
+
+    const batch = yield* makeMicroBatch({
+      maxItems: MAX_BATCH,
+      calls: CALLS,
+      run: (movements: ReadonlyArray<Movement>) =>
+        Effect.andThen(
+          Metric.update(ledgerBatchSize, movements.length),
+          oneTry(moveTogether(sql, settings.timeZone, movements))
+        ),
+      passes: isPassing,
+      attempts: {
+        patienceMillis: settings.holdPatienceSeconds * 1000,
+        unwanted: (movement, { outcome }) =>
+          movement._tag === "Hold" && (outcome === "held" || outcome === "known")
+            ? Effect.asVoid(release(unwantedHold(movement.request)))
+            : Effect.void
+      }
+    })
+
+    const hold: Ledger["Service"]["hold"] = Effect.fnUntraced(function* (request) {
+      if (batch.queued() >= MAX_QUEUED) return yield* overloaded
+      const held = yield* batch
+        .attempt(request.organizationId, {
+          _tag: "Hold",
+          request,
+          keySeconds: settings.idempotencySeconds
+        })
+        .pipe(Effect.mapError(() => overloaded))
+      if (held._tag === "Close")
+        return yield* Effect.die(new Error("a hold was answered as a close"))
+      switch (held.outcome) {
+        case "held":
+        case "known":
+          return
+        case "key_used":
+          return yield* new KeyAlreadyUsed()
+        case "stopped":
+          return yield* spendingStopped
+        case "insufficient_balance":
+          return yield* insufficientBalance(settings.currency, request.amountNano, held.available)
+        case "member_cap_exceeded":
+          return yield* memberCapExceeded(
+            settings.currency,
+            { requiredNano: request.amountNano, capNano: held.cap, usedNano: held.used },
+            held.capEndsAt,
+            yield* Clock.currentTimeMillis
+          )
+        default:
+          return yield* Effect.die(new Error(`${held.outcome} for a hold of ${request.memberId}`))
+      }
+    })
+
+    const close = Effect.fnUntraced(function* (movement: Close) {
+      const { organizationId, holdId } = movement.request
+      const row = yield* batch.submit(organizationId, movement)
+      if (row._tag === "Hold" || row.state === null) {
+        return yield* Effect.die(new Error(`no hold is called ${holdId}`))
+      }
+      return {
+        won: row.outcome === "won",
+        state: row.state,
+        capturedNano: row.captured,
+        overageNano: row.overage
+      }
+    })
+
+    const capture: Ledger["Service"]["capture"] = (request) => close({ _tag: "Capture", request })
+
+    const release: Ledger["Service"]["release"] = (request) => close({ _tag: "Release", request })
+
+    const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
+      function* (organizationId) {
+        const [row] = yield* rowsOf(BalanceRow)(
+          repeatable(sql`SELECT balance, held FROM pools WHERE organization_id = ${organizationId}`)
+        )
+        return row === undefined
+          ? yield* unknownOrganization
+          : { balanceNano: row.balance, heldNano: row.held }
+      }
+    )
+
+    const deposit: Ledger["Service"]["deposit"] = Effect.fn("Ledger.deposit")(
+      function* (organizationId, amountNano, reference) {
+        yield* balance(organizationId)
+        const { outcome } = yield* rowOf(Deposited)(
+          oneTry(sql`SELECT deposit(${organizationId}, ${amountNano}, ${reference}) AS outcome`)
+        )
+        switch (outcome) {
+          case "applied":
+            return true
+          case "repeated":
+            return false
+          case "mismatch":
+            return yield* depositMismatch
+          case "too_large":
+            return yield* depositTooLarge
+        }
+      }
+    )
+
+    const memberMonth: Ledger["Service"]["memberMonth"] = Effect.fn("Ledger.memberMonth")(
+      function* (organizationId, memberId) {
+        const row = yield* rowOf(MonthRow)(
+          repeatable(sql`
+          SELECT m.monthly_cap AS cap, coalesce(mm.captured, 0) AS captured,
+                 coalesce(mm.held, 0) AS held
+            FROM members m
+            LEFT JOIN member_months mm
+              ON mm.organization_id = m.organization_id AND mm.member_id = m.id
+             AND mm.month = date_trunc('month', now() AT TIME ZONE ${settings.timeZone})::date
+           WHERE m.organization_id = ${organizationId} AND m.id = ${memberId}`)
+        )
+        return { capNano: row.cap, capturedNano: row.captured, heldNano: row.held }
+      }
+    )
+
+    const journal: Ledger["Service"]["journal"] = Effect.fn("Ledger.journal")(
+      (organizationId, page) => readJournal(sql, organizationId, page)
+    )
+
+    const sweepImages: Ledger["Service"]["sweepImages"] = Effect.fn("Ledger.sweepImages")(
+      function* (scope) {
+        const left = yield* rowsOf(
+          Schema.Struct({ organization_id: Schema.String, id: Schema.String })
+        )(
+          oneTry(sql`
+          SELECT h.organization_id, h.id FROM holds h
+           WHERE h.state = 'open' AND ${scope === "all" ? sql`true` : sql`h.expires_at <= now()`}
+             AND NOT EXISTS (SELECT 1 FROM tasks t
+                              WHERE t.organization_id = h.organization_id AND t.id = h.id)`)
+        )
+        const orphan = { upstreamId: null, reason: "gateway_stopped" }
+        yield* Effect.forEach(
+          left,
+          ({ organization_id, id }) =>
+            release({
+              organizationId: organization_id,
+              holdId: id,
+              by: "sweep",
+              task: null,
+              orphan,
+              answer: null,
+              forgetKey: false
+            }).pipe(unhindered(id)),
+          { concurrency: "unbounded", discard: true }
+        )
+        return left.length
+      }
+    )
+
+    return Ledger.of({
+      hold,
+      capture,
+      release,
+      deposit,
+      balance,
+      memberMonth,
+      journal,
+      ...makeAudit(sql, { keySeconds: settings.idempotencySeconds }),
+      stopSpending: makeStopSpending(sql),
+      sweepImages
+    })
+  })
+)

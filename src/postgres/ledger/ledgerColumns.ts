@@ -1,0 +1,148 @@
+/** The movements of a batch as `move_funds` takes them: typed columns, one value an item. */
+import { PgTypes } from "@effect/sql-pg"
+import { Schema, Struct } from "effect"
+import { storable } from "../../domain/plainText.ts"
+import type { Doubt } from "../../domain/VendorOutcome.ts"
+import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
+import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
+import type { NewTask, TaskOutcome } from "../../services/TaskRepo.ts"
+import { type Column, columns, parameter } from "../client/typedColumns.ts"
+
+export interface NewHold {
+  readonly _tag: "Hold"
+  readonly request: HoldRequest
+  readonly keySeconds: number
+}
+
+export type Close =
+  | { readonly _tag: "Capture"; readonly request: Capture }
+  | { readonly _tag: "Release"; readonly request: Release }
+
+const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
+
+const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : undefined)
+const usageOf = (close: Close) => captureOf(close)?.usage
+const releaseOf = (close: Close) => (close._tag === "Release" ? close.request : undefined)
+
+const jobItem = (job: HoldRequest["job"]) => ({
+  channel_id: job.channelId,
+  protocol: job.protocol,
+  upstream_model: job.upstreamModel
+})
+
+const taskItem = (task: NewTask) => ({
+  key_id: task.keyId,
+  model: task.model,
+  listed_protocol: task.listedProtocol,
+  summary: task.summary,
+  submit_seconds: task.submitSeconds
+})
+
+const outcomeItem = (task: TaskOutcome) => ({
+  from: task.from,
+  state: task.state,
+  lease: task.state === "succeeded" ? null : (task.lease?.toString() ?? null),
+  video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
+  completion_tokens:
+    task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
+  error_code: task.state === "succeeded" ? null : storable(task.errorCode),
+  error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
+})
+
+const orphanItem = (orphan: Doubt) => ({
+  upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),
+  reason: orphan.reason,
+  answer: orphan.answer
+})
+
+/** What `of` says of an item that has such a thing. */
+const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null =>
+  value === null || value === undefined ? null : of(value)
+
+const { text, int4, int8, float8, bool, jsonb } = PgTypes.OID
+
+const closeColumns = {
+  p_closes: [text, ({ request }) => request.holdId],
+  p_charges: [int8, (close) => captureOf(close)?.chargeNano],
+  p_closers: [text, ({ request }) => request.by],
+  p_usage_keys: [text, (close) => usageOf(close)?.keyId],
+  p_usage_tasks: [text, (close) => usageOf(close)?.taskId],
+  p_models: [text, (close) => usageOf(close)?.model],
+  p_modalities: [text, (close) => usageOf(close)?.modality],
+  p_inputs: [int8, (close) => usageOf(close)?.input],
+  p_outputs: [int8, (close) => usageOf(close)?.output],
+  p_units: [text, (close) => usageOf(close)?.unit],
+  p_unit_prices: [int8, (close) => usageOf(close)?.unitPriceNano],
+  p_input_unit_prices: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
+  p_bases: [text, (close) => usageOf(close)?.basis],
+  p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
+  p_orphans: [jsonb, (close) => given(releaseOf(close)?.orphan, orphanItem)],
+  p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],
+  p_forgotten: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
+} as const satisfies Record<string, Column<Close>>
+
+const holdColumns = {
+  p_holds: [text, ({ request }) => request.id],
+  p_amounts: [int8, ({ request }) => request.amountNano],
+  p_seconds: [float8, ({ request }) => request.ttlSeconds],
+  p_quotes: [jsonb, ({ request }) => request.quote],
+  p_jobs: [jsonb, ({ request }) => jobItem(request.job)],
+  p_tasks: [jsonb, ({ request }) => given(request.task, taskItem)],
+  p_keys: [
+    jsonb,
+    ({ request, keySeconds }) => given(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))
+  ]
+} as const satisfies Record<string, Column<NewHold>>
+
+/** The parameters in the order of `columnsOf`; the function skips what is null as a whole. */
+export const columnNames: ReadonlyArray<string> = [
+  "p_organizations",
+  "p_close_places",
+  ...Struct.keys(closeColumns),
+  "p_hold_places",
+  "p_hold_spenders",
+  ...Struct.keys(holdColumns),
+  "p_spender_places",
+  "p_spenders"
+]
+
+/** Whose a movement is: a position among the organisations, counted from 1. */
+export interface Placed<Item> {
+  readonly place: number
+  readonly item: Item
+}
+
+export interface Movements {
+  readonly organizations: ReadonlyArray<string>
+  readonly closes: ReadonlyArray<Placed<Close>>
+  /** Their ids differ within an organisation; each names its spender by position, from 1. */
+  readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
+  /** The members of the holds, each once. */
+  readonly spenders: ReadonlyArray<Placed<string>>
+}
+
+const itemsOf = <Item>(placed: ReadonlyArray<Placed<Item>>) => placed.map(({ item }) => item)
+const placesOf = (placed: ReadonlyArray<Placed<unknown>>) =>
+  parameter(
+    int4,
+    placed.map(({ place }) => place)
+  )
+
+export const columnsOf = ({
+  organizations,
+  closes,
+  holds,
+  spenders
+}: Movements): ReadonlyArray<PgTypes.Parameter> => [
+  parameter(text, organizations),
+  placesOf(closes),
+  ...columns<Close>(closeColumns, itemsOf(closes)),
+  placesOf(holds),
+  parameter(
+    int4,
+    holds.map(({ spender }) => spender)
+  ),
+  ...columns<NewHold>(holdColumns, itemsOf(holds)),
+  placesOf(spenders),
+  parameter(text, itemsOf(spenders))
+]

@@ -1,0 +1,180 @@
+/** Organisations, members and keys in PostgreSQL. Keys are looked up by their hash. */
+import { Clock, Effect, identity, Layer, type Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { NotFound } from "../../domain/Errors.ts"
+import { dropOldest } from "../../runtime/dropOldest.ts"
+import { makeFreshCache } from "../../runtime/FreshCache.ts"
+import { Access, type Caller, type LookUpGuard, Scope } from "../../services/Access.ts"
+import {
+  API_KEY_BYTES,
+  apiKeyHash,
+  formatApiKey,
+  isWellFormedApiKey,
+  refusedKey
+} from "../../services/apiKey.ts"
+import { Changes, type Mark, monotonicMillis } from "../../services/Changes.ts"
+import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+
+const KeyRow = Schema.Struct({
+  organization_id: Schema.String,
+  member_id: Schema.String,
+  id: Schema.String,
+  scopes: Schema.Array(Scope),
+  models: Schema.NullOr(Schema.Array(Schema.String)),
+  expires_at: Schema.NullOr(Schema.Date),
+  requests_per_minute: Schema.NullOr(Schema.Int)
+})
+
+const OwnerRow = Schema.Struct({ organization_id: Schema.String })
+const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
+
+/** Keys that open something, and keys that open nothing, which cannot drive out the others. */
+const CACHED_KEYS = 10_000
+const UNKNOWN_KEYS = 10_000
+
+export const layerAccess = Layer.effect(
+  Access,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const random = yield* SecureRandom.SecureRandom
+    const changes = yield* Changes
+    const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
+
+    const unknown = new Map<string, Mark>()
+
+    const lookUp = Effect.fnUntraced(function* (hashHex: string) {
+      const mark = yield* changes.mark("keys")
+      const [row] = yield* rowsOf(KeyRow)(
+        repeatable(sql`
+          SELECT organization_id, member_id, id, scopes, models, expires_at, requests_per_minute
+            FROM api_keys
+           WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
+      )
+      if (row === undefined) {
+        unknown.set(hashHex, mark)
+        dropOldest(unknown, UNKNOWN_KEYS)
+        return yield* refusedKey
+      }
+      const caller: Caller = {
+        organizationId: row.organization_id,
+        memberId: row.member_id,
+        keyId: row.id,
+        scopes: new Set(row.scopes),
+        models: row.models === null ? null : new Set(row.models),
+        requestsPerMinute: row.requests_per_minute
+      }
+      return { caller, expiresAt: row.expires_at }
+    })
+
+    const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
+
+    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* <E = never>(
+      key: Redacted.Redacted,
+      guard: LookUpGuard<E> = identity
+    ) {
+      if (!isWellFormedApiKey(key)) return yield* refusedKey
+      const hashHex = apiKeyHash(key)
+      const mark = unknown.get(hashHex)
+      if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
+        return yield* refusedKey
+      }
+      const found = yield* find(hashHex, guard)
+      if (
+        found.expiresAt !== null &&
+        found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
+      ) {
+        return yield* refusedKey
+      }
+      return found.caller
+    })
+
+    const createOrganization: Access["Service"]["createOrganization"] = Effect.fn(
+      "Access.createOrganization"
+    )(function* (name) {
+      const id = yield* newId("org")
+      yield* sql
+        .withTransaction(
+          sql`INSERT INTO organizations (id, name) VALUES (${id}, ${name})`.pipe(
+            Effect.andThen(sql`INSERT INTO pools (organization_id) VALUES (${id})`)
+          )
+        )
+        .pipe(bounded)
+      return id
+    })
+
+    const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")(
+      function* (id) {
+        const [row] = yield* rowsOf(OrganizationRow)(
+          repeatable(sql`SELECT id, name FROM organizations WHERE id = ${id}`)
+        )
+        return row ?? (yield* new NotFound({ message: "No such organisation" }))
+      }
+    )
+
+    const createMember: Access["Service"]["createMember"] = Effect.fn("Access.createMember")(
+      function* (organizationId, { name, monthlyCapNano }) {
+        yield* organization(organizationId)
+        const id = yield* newId("mem")
+        yield* bounded(sql`
+          INSERT INTO members (organization_id, id, name, monthly_cap)
+          VALUES (${organizationId}, ${id}, ${name}, ${monthlyCapNano})`)
+        return id
+      }
+    )
+
+    const organizationOf = Effect.fnUntraced(function* (memberId: string) {
+      const [row] = yield* rowsOf(OwnerRow)(
+        repeatable(sql`SELECT organization_id FROM members WHERE id = ${memberId}`)
+      )
+      return row?.organization_id ?? (yield* new NotFound({ message: "No such member" }))
+    })
+
+    const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(function* (
+      memberId,
+      { name, expiresAt, requestsPerMinute = null, ...options }
+    ) {
+      const organizationId = yield* organizationOf(memberId)
+      const id = yield* newId("key")
+      const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
+      const scopes = [...options.scopes]
+      const models = options.models === null ? null : [...options.models]
+      // The text is new, so no gateway can have asked for it before and needs to be told.
+      yield* repeatable(sql`
+          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
+                                requests_per_minute)
+          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${apiKeyHash(key)}, 'hex'),
+                  ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
+          ON CONFLICT (organization_id, id) DO NOTHING`)
+      return { id, key }
+    })
+
+    const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
+      const rows = yield* repeatable(
+        changes.telling(
+          "keys",
+          sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+               WHERE id = ${id} RETURNING id`
+        )
+      )
+      if (rows.length === 0) return yield* new NotFound({ message: "No such key" })
+    })
+
+    const isEmpty = Effect.map(
+      rowOf(Schema.Struct({ empty: Schema.Boolean }))(
+        repeatable(sql`SELECT NOT EXISTS (SELECT 1 FROM organizations) AS empty`)
+      ),
+      ({ empty }) => empty
+    )
+
+    return Access.of({
+      authenticate,
+      createOrganization,
+      createMember,
+      createKey,
+      revokeKey,
+      organization,
+      isEmpty
+    })
+  })
+)

@@ -1,0 +1,78 @@
+/** Idempotency keys in PostgreSQL; the ledger's batches write them. */
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { TaskState } from "../../domain/video/VideoTask.ts"
+import { makeKeyOf, Repeats, recallOf, StoredAnswer } from "../../services/IdempotencyKeys.ts"
+import { makeRecentAnswers } from "../../services/recentAnswers.ts"
+import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+
+const KeptRow = Schema.Struct({
+  fingerprint: Schema.String,
+  hold_id: Schema.String,
+  answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
+  hold_is_open: Schema.Boolean,
+  task_state: Schema.NullOr(TaskState)
+})
+
+const PURGED_AT_ONCE = 1000
+
+export const layerRepeats = Layer.effect(
+  Repeats,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const keyOf = yield* makeKeyOf
+    const recent = makeRecentAnswers()
+
+    const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
+      function* (organizationId, key) {
+        const [row] = yield* rowsOf(KeptRow)(
+          repeatable(sql`
+            SELECT q.fingerprint, q.hold_id, q.answer, h.state = 'open' AS hold_is_open,
+                   t.state AS task_state
+              FROM idempotency_keys q
+              JOIN holds h ON h.organization_id = q.organization_id AND h.id = q.hold_id
+              LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.hold_id
+             WHERE q.organization_id = ${organizationId} AND q.key = ${key.key}
+               AND q.expires_at > now()`)
+        )
+        if (row === undefined) return null
+        return yield* recallOf(
+          {
+            fingerprint: row.fingerprint,
+            holdId: row.hold_id,
+            answer: row.answer,
+            holdIsOpen: row.hold_is_open,
+            taskState: row.task_state
+          },
+          key,
+          recent.find(organizationId, key)
+        )
+      }
+    )
+
+    const purgeBatch = rowOf(Schema.Struct({ gone: Schema.Int }))(
+      oneTry(sql`
+        WITH old AS (
+          SELECT organization_id, key FROM idempotency_keys
+           WHERE expires_at <= now() ORDER BY expires_at LIMIT ${PURGED_AT_ONCE}
+        ), gone AS (
+          DELETE FROM idempotency_keys q USING old
+           WHERE q.organization_id = old.organization_id AND q.key = old.key
+             AND q.expires_at <= now()
+          RETURNING 1
+        )
+        SELECT count(*)::int AS gone FROM gone`)
+    )
+    const purge = Effect.asVoid(
+      Effect.repeat(purgeBatch, { while: ({ gone }) => gone === PURGED_AT_ONCE })
+    )
+
+    return Repeats.of({
+      keyOf,
+      recall,
+      remember: (organizationId, key, result) =>
+        Effect.sync(() => recent.keep(organizationId, key, result)),
+      purge
+    })
+  })
+)

@@ -1,0 +1,133 @@
+/** The database as its operator looks at it. */
+import { Effect, Layer, Random, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { OperationsStore } from "../../services/OperationsStore.ts"
+import { bounded, oneTry, rowOf, rowsOf } from "../client/rows.ts"
+import { latestMigration } from "../migrations/index.ts"
+
+const MigrationRow = Schema.Struct({ latest: Schema.NullOr(Schema.Int) })
+
+const AuditRow = Schema.Struct({
+  audited_at: Schema.NullOr(Schema.Date),
+  age_seconds: Schema.NullOr(Schema.Number),
+  violations: Schema.Int,
+  stopped: Schema.Int
+})
+
+const TotalsRow = Schema.Struct({
+  submitting: Schema.Int,
+  processing: Schema.Int,
+  open_holds: Schema.Int,
+  late_holds: Schema.Int,
+  oldest_late_seconds: Schema.Number,
+  pool: Schema.BigIntFromString,
+  held: Schema.BigIntFromString
+})
+
+/** An audit nobody ended within this time died with its gateway. */
+const LONGEST_AUDIT = "10 minutes"
+/** What a sweep may take to give back what is due. */
+const LATE = "60 seconds"
+/** So many gateways write in rows of their own, and no row is ever left behind. */
+const SLOTS = 64
+
+export const layerOperationsStore = Layer.effect(
+  OperationsStore,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const audit = rowOf(AuditRow)(
+      oneTry(sql`
+      SELECT audited_at, violations,
+             extract(epoch FROM now() - audited_at)::double precision AS age_seconds,
+             (SELECT count(*)::int FROM pools WHERE stopped_at IS NOT NULL) AS stopped
+        FROM ledger_audit_state`)
+    ).pipe(
+      Effect.map((row) => ({
+        auditedAt: row.audited_at,
+        ageSeconds: row.age_seconds,
+        violations: row.violations,
+        stopped: row.stopped
+      }))
+    )
+
+    const slot = yield* Random.nextIntBetween(0, SLOTS)
+    const writable = sql`
+      INSERT INTO gateway_writes (slot, written_at) VALUES (${slot}, now())
+      ON CONFLICT (slot) DO UPDATE SET written_at = excluded.written_at`.pipe(
+      oneTry,
+      Effect.as(true),
+      Effect.catch((error) =>
+        Effect.as(Effect.logDebug("the database cannot be written", error), false)
+      )
+    )
+
+    const report = Effect.gen(function* () {
+      const { latest } = yield* rowOf(MigrationRow)(
+        oneTry(sql`SELECT max(migration_id) AS latest FROM effect_sql_migrations`)
+      )
+      // A newer gateway may have added some; this one needs only its own.
+      const migrated = latest !== null && latest >= latestMigration
+      return migrated
+        ? { migrated, audit: yield* audit, writable: yield* writable }
+        : { migrated, audit: null, writable: true }
+    })
+
+    // Each count reads a partial index of what is open, and pools has one row an organisation.
+    const totals = rowOf(TotalsRow)(
+      oneTry(sql`
+      SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS submitting,
+             (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS processing,
+             (SELECT count(*)::int FROM holds WHERE state = 'open') AS open_holds,
+             late.holds AS late_holds, late.seconds AS oldest_late_seconds,
+             coalesce(sum(balance), 0)::text AS pool, coalesce(sum(held), 0)::text AS held
+        FROM (SELECT count(*)::int AS holds,
+                     coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds
+                FROM (SELECT expires_at AS since FROM holds
+                       WHERE state = 'open' AND expires_at <= now() - ${LATE}::interval
+                      UNION ALL
+                      SELECT submit_deadline FROM tasks
+                       WHERE state = 'submitting' AND submit_deadline <= now() - ${LATE}::interval
+                         AND deadline > now() - ${LATE}::interval) due) late
+        LEFT JOIN pools ON true
+       GROUP BY late.holds, late.seconds`)
+    ).pipe(
+      Effect.map((row) => ({
+        submittingTasks: row.submitting,
+        processingTasks: row.processing,
+        openHolds: row.open_holds,
+        lateHolds: row.late_holds,
+        oldestLateSeconds: row.oldest_late_seconds,
+        poolNano: row.pool,
+        heldNano: row.held
+      }))
+    )
+
+    const takeAudit: OperationsStore["Service"]["takeAudit"] = Effect.fn(
+      "OperationsStore.takeAudit"
+    )(function* (everySeconds) {
+      const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
+        oneTry(sql`
+        UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
+         WHERE begun_at IS NULL
+            OR (begun_at <= now() - make_interval(secs => ${everySeconds})
+                AND (ended_at IS NOT NULL OR begun_at <= now() - ${LONGEST_AUDIT}::interval))
+        RETURNING only_row`)
+      )
+      return taken.length > 0
+    })
+
+    const endAudit: OperationsStore["Service"]["endAudit"] = Effect.fn("OperationsStore.endAudit")(
+      function* (violations) {
+        yield* bounded(
+          violations === null
+            ? sql`UPDATE ledger_audit_state SET ended_at = now()`
+            : sql`UPDATE ledger_audit_state
+                     SET ended_at = now(), audited_at = now(), violations = ${violations}`
+        )
+      }
+    )
+
+    return OperationsStore.of({ report, totals, takeAudit, endAudit })
+  })
+)

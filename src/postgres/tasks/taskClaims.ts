@@ -1,0 +1,186 @@
+/** Claims of running tasks, and what gives them back. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Option, Schema } from "effect"
+import { VideoQuote } from "../../domain/video/VideoPricing.ts"
+import { makeMicroBatch } from "../../runtime/microBatch.ts"
+import { isPassing } from "../../services/databaseErrors.ts"
+import { Settings } from "../../services/Settings.ts"
+import type { ClaimedTask, TaskRepo } from "../../services/TaskRepo.ts"
+import { decodeRows, oneTry, rowsOf } from "../client/rows.ts"
+
+const ClaimedRow = Schema.Struct({
+  organization_id: Schema.String,
+  id: Schema.String,
+  key_id: Schema.String,
+  model: Schema.String,
+  channel_id: Schema.String,
+  protocol: Schema.String,
+  listed_protocol: Schema.String,
+  upstream_model: Schema.String,
+  upstream_id: Schema.String,
+  age_seconds: Schema.Number,
+  since_asked_seconds: Schema.Number,
+  lease: Schema.BigInt,
+  unknown_for_seconds: Schema.NullOr(Schema.Number),
+  past_deadline: Schema.Boolean,
+  quote: VideoQuote
+})
+
+const toClaimed = (row: typeof ClaimedRow.Type): ClaimedTask => ({
+  organizationId: row.organization_id,
+  id: row.id,
+  keyId: row.key_id,
+  model: row.model,
+  channelId: row.channel_id,
+  protocol: row.protocol,
+  listedProtocol: row.listed_protocol,
+  upstreamModel: row.upstream_model,
+  upstreamId: row.upstream_id,
+  ageSeconds: row.age_seconds,
+  sinceAskedSeconds: row.since_asked_seconds,
+  lease: row.lease,
+  unknownForSeconds: row.unknown_for_seconds,
+  pastDeadline: row.past_deadline,
+  quote: row.quote
+})
+
+interface PutBack {
+  readonly task: ClaimedTask
+  readonly nextPollSeconds: number
+  readonly known: boolean | null
+  readonly askedSecondsAgo?: number
+}
+
+/** Written in one statement, at most. */
+const MAX_PUT_BACKS = 500
+/** A task is put back long before it is due again, and its vendor is asked on meanwhile. */
+const PUT_BACK_REST = { afterItems: 8, millis: 25 }
+
+export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const settings = yield* Settings
+
+  const lease = sql`
+             SET lease = t.lease + 1, asked_at = now(),
+                 next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
+  const columns = sql.literal(`
+      t.organization_id, t.id, t.key_id, t.model, t.channel_id, t.protocol, t.listed_protocol,
+      t.upstream_model, t.upstream_id, t.lease,
+      extract(epoch FROM now() - t.created_at)::double precision AS age_seconds,
+      extract(epoch FROM now() - coalesce(asked.asked_at, t.created_at))::double precision
+        AS since_asked_seconds,
+      extract(epoch FROM now() - t.unknown_since)::double precision AS unknown_for_seconds,
+      t.deadline <= now() AS past_deadline, h.quote`)
+  // Looked up by its key for each row: joined, it is read whole where the statistics are stale.
+  const hold = sql.literal(`CROSS JOIN LATERAL
+               (SELECT q.quote FROM holds q
+                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) h`)
+
+  const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
+    // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
+    const [row] = yield* rowsOf(ClaimedRow)(
+      oneTry(sql`
+          UPDATE tasks t ${lease}
+            FROM (SELECT d.organization_id, d.id, d.asked_at FROM tasks d
+                   WHERE d.organization_id = ${organizationId} AND d.id = ${id}
+                     AND d.state = 'processing'
+                     AND (d.asked_at IS NULL OR d.asked_at
+                            <= now() - make_interval(secs => ${settings.askIntervalSeconds}))
+                     AND (d.deadline <= now() OR NOT EXISTS (
+                           SELECT 1 FROM channel_pauses p
+                            WHERE p.channel_id = d.channel_id AND p.until > now()))
+                     FOR UPDATE SKIP LOCKED) asked ${hold}
+           WHERE t.organization_id = asked.organization_id AND t.id = asked.id
+          RETURNING ${columns}`)
+    )
+    return Option.map(Option.fromUndefinedOr(row), toClaimed)
+  })
+
+  const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(function* ({
+    limit,
+    perChannel,
+    asked
+  }) {
+    // Steps from channel to channel through the index, and takes the front of each: a channel
+    // with thousands of due tasks costs the others nothing, and none is read beyond its room.
+    const rows = yield* rowsOf(ClaimedRow)(
+      oneTry(sql`
+          WITH RECURSIVE channels AS (
+            (SELECT d.channel_id FROM tasks d
+              WHERE d.state = 'processing' ORDER BY d.channel_id LIMIT 1)
+            UNION ALL
+            (SELECT n.channel_id FROM channels c CROSS JOIN LATERAL
+               (SELECT d.channel_id FROM tasks d
+                 WHERE d.state = 'processing' AND d.channel_id > c.channel_id
+                 ORDER BY d.channel_id LIMIT 1) n)
+          ), room AS (
+            SELECT c.channel_id,
+                   greatest(0, least(${limit}::int, ${perChannel}::int - coalesce(a.asks, 0)))
+                     AS places,
+                   coalesce(p.until > now(), false) AS paused
+              FROM channels c
+              LEFT JOIN unnest(${[...asked.keys()]}::text[], ${[...asked.values()]}::int[])
+                AS a(channel_id, asks) ON a.channel_id = c.channel_id
+              LEFT JOIN channel_pauses p ON p.channel_id = c.channel_id
+          ), due AS (
+            SELECT q.*,
+                   row_number() OVER (PARTITION BY r.channel_id ORDER BY q.next_poll_at) AS turn
+              FROM room r CROSS JOIN LATERAL
+                (SELECT d.organization_id, d.id, d.asked_at, d.next_poll_at FROM tasks d
+                  WHERE d.state = 'processing' AND d.channel_id = r.channel_id
+                    AND d.next_poll_at <= now() AND (NOT r.paused OR d.deadline <= now())
+                  ORDER BY d.next_poll_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
+          )
+          UPDATE tasks t ${lease}
+            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${hold}
+           WHERE t.organization_id = asked.organization_id AND t.id = asked.id
+          RETURNING ${columns}`)
+    )
+    return rows.map(toClaimed)
+  })
+
+  const decodePlaces = decodeRows(Schema.Struct({ place: Schema.Int }))
+  const putBacks = yield* makeMicroBatch({
+    maxItems: MAX_PUT_BACKS,
+    rest: PUT_BACK_REST,
+    run: Effect.fnUntraced(function* (items: ReadonlyArray<PutBack>) {
+      const texts = (of: (item: PutBack) => string) => sql`${items.map(of)}::text[]`
+      // Each row is looked up by its key, however stale the statistics. A row somebody has locked
+      // is being ended or claimed, so the claim named here is over.
+      const written = yield* decodePlaces(
+        sql`
+          UPDATE tasks t
+             SET asked_at = now() - make_interval(secs => mine.ago),
+                 next_poll_at = least(now() + make_interval(secs => mine.seconds), t.deadline),
+                 unknown_since =
+                   CASE mine.known WHEN 'true' THEN NULL
+                                   WHEN 'false' THEN coalesce(t.unknown_since, now())
+                                   ELSE t.unknown_since END
+            FROM (SELECT d.organization_id, d.id, i.seconds::float8 AS seconds, i.known,
+                         i.ago::float8 AS ago, i.place
+                    FROM unnest(${texts(({ task }) => task.organizationId)},
+                                ${texts(({ task }) => task.id)},
+                                ${texts(({ task }) => String(task.lease))},
+                                ${texts(({ nextPollSeconds }) => String(nextPollSeconds))},
+                                ${texts(({ known }) => String(known))},
+                                ${texts(({ askedSecondsAgo = 0 }) => String(askedSecondsAgo))})
+                           WITH ORDINALITY
+                           AS i(organization_id, id, lease, seconds, known, ago, place)
+                   CROSS JOIN LATERAL
+                     (SELECT c.organization_id, c.id FROM tasks c
+                       WHERE c.organization_id = i.organization_id AND c.id = i.id
+                         AND c.state = 'processing' AND c.lease = i.lease::bigint
+                         FOR UPDATE SKIP LOCKED) d) mine
+           WHERE t.organization_id = mine.organization_id AND t.id = mine.id
+          RETURNING mine.place::int AS place`
+      ).pipe(oneTry)
+      const places = new Set(written.map(({ place }) => place))
+      return items.map((_, index) => places.has(index + 1))
+    }),
+    passes: isPassing
+  })
+
+  const putBack: TaskRepo["Service"]["putBack"] = (task, options) =>
+    putBacks.submit("tasks", { task, ...options })
+
+  return { claim, claimDue, putBack }
+})

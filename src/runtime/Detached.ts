@@ -1,0 +1,24 @@
+/** Work that a client's disconnect must not stop, and that a shutdown waits for. */
+import { Duration, Effect, Fiber } from "effect"
+import { Shutdown } from "../services/Shutdown.ts"
+import { makeFibers } from "./Fibers.ts"
+
+/**
+ * Makes a runner whose effects belong to the surrounding scope instead of their caller: a caller
+ * that goes away stops waiting, the work goes on. Closing the scope waits up to `patience`, and no
+ * longer than a shutdown that has begun has time left.
+ */
+export const makeDetached = Effect.fnUntraced(function* (patience: Duration.Input) {
+  const fibers = yield* makeFibers
+  const shutdown = yield* Shutdown
+  yield* Effect.addFinalizer(() =>
+    Effect.flatMap(shutdown.timeLeft, (left) =>
+      fibers.awaitEmpty.pipe(
+        Effect.timeout(Duration.min(left, Duration.fromInputUnsafe(patience))),
+        Effect.ignore
+      )
+    )
+  )
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(fibers.run(effect), Fiber.join)
+})

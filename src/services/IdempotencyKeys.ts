@@ -1,0 +1,167 @@
+/**
+ * Requests that carry an `Idempotency-Key`. The key is taken in the commit of the hold, so one key
+ * orders once, whatever gateway its repeats reach; they are answered what the first one was.
+ */
+import { Context, Effect, Schema } from "effect"
+import { Digest } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
+import { canonicalPieces } from "../domain/jsonPieces.ts"
+import type { PassedAnswer } from "../domain/RawAnswer.ts"
+import { givenUp } from "../domain/VendorOutcome.ts"
+import type { TaskState } from "../domain/video/VideoTask.ts"
+
+export interface RequestKey {
+  readonly key: string
+  /** Of path and body: another request under the same key is told apart. */
+  readonly fingerprint: string
+}
+
+/** The JSON object an order was answered with. */
+export type AnswerBody = Readonly<Record<string, unknown>> | PassedAnswer
+
+/** The key was taken by another hold in the meantime. */
+export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}
+
+/** An answer that cannot be read off the task. */
+export const StoredAnswer = Schema.Union([
+  /** Null where the images came in base64, which the database does not keep. */
+  Schema.TaggedStruct("Images", {
+    result: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
+  }),
+  /** What a model wrote is never kept in the database. */
+  Schema.TaggedStruct("Text", { streamed: Schema.Boolean }),
+  Schema.TaggedStruct("Refused", { error: UpstreamError })
+])
+export type StoredAnswer = typeof StoredAnswer.Type
+
+/** What the store knows of a key. */
+export interface KeptRequest {
+  readonly fingerprint: string
+  readonly holdId: string
+  readonly answer: StoredAnswer | null
+  readonly holdIsOpen: boolean
+  /** Null for synchronous work. */
+  readonly taskState: TaskState | null
+}
+
+/** How the first request was answered. */
+export type Recalled =
+  | { readonly _tag: "Video"; readonly id: string }
+  | { readonly _tag: "Images"; readonly result: AnswerBody }
+  | { readonly _tag: "Text"; readonly result: AnswerBody }
+  | { readonly _tag: "Refused"; readonly error: UpstreamError }
+
+export type RepeatRefusal = IdempotencyConflict | IdempotencyMismatch
+
+export class Repeats extends Context.Service<
+  Repeats,
+  {
+    /** The key of a request to `path`; its fingerprint does not depend on the order of fields. */
+    keyOf(key: string, path: string, body: unknown): Effect.Effect<RequestKey>
+    /** Null when the key is fresh. */
+    recall(organizationId: string, key: RequestKey): Effect.Effect<Recalled | null, RepeatRefusal>
+    /** Keeps an answer that the database does not keep, for a while and only on this gateway. */
+    remember(organizationId: string, key: RequestKey, result: AnswerBody): Effect.Effect<void>
+    /** Drops keys whose time is over. */
+    readonly purge: Effect.Effect<void>
+  }
+>()("gateway/services/Repeats") {}
+
+/** Every store makes keys alike, so that a repeat is known wherever it arrives. */
+export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"]["keyOf"] =>
+  Effect.fnUntraced(function* (key, path, body) {
+    let hash: Uint8Array = new Uint8Array()
+    let before = `${path}\n`
+    // Each digest has the one before it in it, so that no piece needs the whole in memory.
+    for (const piece of canonicalPieces(body)) {
+      if (before === "") yield* Effect.yieldNow
+      hash = yield* Effect.orDie(
+        digest.digest(Digest.sha256, Buffer.concat([hash, Buffer.from(before + piece)]))
+      )
+      before = ""
+    }
+    return { key, fingerprint: Hex.encode(hash) }
+  })
+)
+
+const RETRY_SECONDS = 1
+
+const stillRunning = new IdempotencyConflict({
+  message:
+    "The first request with this Idempotency-Key is still running; repeat it in a moment for its answer",
+  param: "idempotency-key",
+  retryAfterSeconds: RETRY_SECONDS
+})
+
+const notKept = (message: string) =>
+  new IdempotencyConflict({ message, param: "idempotency-key", retryAfterSeconds: null })
+
+/** What the first request came to, or why that cannot be told. */
+export const recallOf = (
+  kept: KeptRequest,
+  key: RequestKey,
+  remembered: AnswerBody | null
+): Effect.Effect<Recalled, RepeatRefusal> => {
+  if (kept.fingerprint !== key.fingerprint) {
+    return Effect.fail(
+      new IdempotencyMismatch({
+        message: "This Idempotency-Key was used for another request; take a fresh one",
+        param: "idempotency-key"
+      })
+    )
+  }
+  if (kept.taskState !== null && kept.taskState !== "submitting" && kept.taskState !== "rejected") {
+    return Effect.succeed({ _tag: "Video", id: kept.holdId })
+  }
+  if (kept.answer?._tag === "Refused") return Effect.succeed(kept.answer)
+  if (kept.answer?._tag === "Images") {
+    const result = kept.answer.result ?? remembered
+    return result === null
+      ? Effect.fail(
+          notKept(
+            "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others"
+          )
+        )
+      : Effect.succeed({ _tag: "Images", result })
+  }
+  if (kept.answer?._tag === "Text") {
+    // What a stream carried is not kept, so nothing that is remembered can be its answer.
+    return remembered === null || kept.answer.streamed
+      ? Effect.fail(
+          notKept(
+            "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
+          )
+        )
+      : Effect.succeed({ _tag: "Text", result: remembered })
+  }
+  return kept.holdIsOpen
+    ? Effect.fail(stillRunning)
+    : Effect.succeed({ _tag: "Refused", error: givenUp() })
+}
+
+export const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
+
+/**
+ * Orders, unless the key stands for a request that was made before: then answers what that one was
+ * answered, and `replayed` is true.
+ */
+export const orderOnce = <A, E, R, X>(options: {
+  readonly recall: Effect.Effect<Recalled | null, X>
+  readonly order: Effect.Effect<A, E | KeyAlreadyUsed, R>
+  readonly replay: (recalled: Recalled) => Effect.Effect<A, UpstreamError>
+}) => {
+  const replayed = (recalled: Recalled) => ({ answer: options.replay(recalled), replayed: true })
+  return Effect.flatMap(options.recall, (before) =>
+    before !== null
+      ? Effect.succeed(replayed(before))
+      : options.order.pipe(
+          Effect.map((value) => ({ answer: Effect.succeed(value), replayed: false })),
+          Effect.catchIf(isKeyAlreadyUsed, () =>
+            Effect.flatMap(options.recall, (other) =>
+              other === null ? Effect.fail(stillRunning) : Effect.succeed(replayed(other))
+            )
+          )
+        )
+  )
+}

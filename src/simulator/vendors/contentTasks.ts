@@ -1,0 +1,221 @@
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { type AcceptedEntry, type EndedEntry, millisOf } from "../Book.ts"
+import { requestId } from "../digest.ts"
+import type { MediaLinks } from "../Media.ts"
+import { producedVideo, Ratio } from "../rendering.ts"
+import { isOn, withUsageWord } from "../switches.ts"
+import type { Draft, Lifecycle, Sighting } from "../Tasks.ts"
+import { type BodyFault, type Desk, isMissingModel, Refusal } from "../Vendor.ts"
+import { Content, contentProblem, countBlocks, textOf } from "./contentBlocks.ts"
+
+/** The fields that every protocol with content blocks has. */
+export const orderFields = {
+  model: Schema.NonEmptyString,
+  content: Content,
+  duration: Schema.optionalKey(
+    Schema.Union([
+      Schema.Literal(-1),
+      Schema.Int.check(Schema.isBetween({ minimum: 4, maximum: 15 }))
+    ])
+  ),
+  ratio: Schema.optionalKey(Ratio),
+  generate_audio: Schema.optionalKey(Schema.Boolean)
+}
+const ContentOrder = Schema.Struct(orderFields)
+type ContentOrder = typeof ContentOrder.Type
+
+/** The form of every error. */
+export const refusal = (
+  status: number,
+  code: string,
+  message: string,
+  type: string,
+  param?: string
+) =>
+  new Refusal({
+    status,
+    body: {
+      error: {
+        code,
+        message: `${message} Request id: ${requestId()}`,
+        ...(param === undefined ? {} : { param }),
+        type
+      }
+    }
+  })
+
+export const invalid = (param: string, why = "is not valid.") =>
+  refusal(
+    400,
+    "InvalidParameter",
+    `The parameter \`${param}\` specified in the request ${why}`,
+    "BadRequest",
+    param
+  )
+
+export const missing = (param: string) =>
+  refusal(
+    400,
+    "MissingParameter",
+    `The request is missing the required parameter \`${param}\`.`,
+    "BadRequest",
+    param
+  )
+
+export const ofFault = ({ path, problem }: BodyFault) =>
+  problem === "missing" ? missing(path) : invalid(path === "" ? "body" : path)
+
+export const badKey = () =>
+  refusal(
+    401,
+    "AuthenticationError",
+    "The API key in the request is missing or invalid.",
+    "Unauthorized"
+  )
+
+export const noTask = () =>
+  refusal(404, "ResourceNotFound", "The specified resource is not found.", "NotFound")
+
+export const sensitiveInput = () =>
+  refusal(
+    400,
+    "InputTextSensitiveContentDetected",
+    "The request failed because the input text may contain sensitive information.",
+    "BadRequest"
+  )
+
+const ownCause = [
+  "InternalServiceError",
+  "The service met an internal error.",
+  "InternalServerError"
+] as const
+
+/** A vendor's `refuse`; the vendors differ in the code for too many requests. */
+export const refuseWith =
+  (rateCode: string) =>
+  (status: number): Refusal => {
+    switch (status) {
+      case 401:
+        return badKey()
+      case 402:
+      case 403:
+        return refusal(
+          status,
+          "AccountOverdueError",
+          "The account has an overdue balance.",
+          "Forbidden"
+        )
+      case 404:
+        return noTask()
+      case 429:
+        return refusal(429, rateCode, "The request limit was exceeded.", "TooManyRequests")
+      default:
+        return status >= 500
+          ? refusal(status, ...ownCause)
+          : refusal(status, "InvalidParameter", "The request is not valid.", "BadRequest")
+    }
+  }
+
+/** What is wrong with an order whose fields are fine one by one. */
+export const orderFault = ({ content, model }: ContentOrder): Refusal | undefined => {
+  const problem = contentProblem(content)
+  if (problem !== undefined) return invalid("content", problem)
+  return isMissingModel(model)
+    ? refusal(
+        404,
+        "InvalidEndpointOrModel.NotFound",
+        `The model or endpoint ${model} does not exist or you have no access to it.`,
+        "NotFound"
+      )
+    : undefined
+}
+
+/** The order as it is booked; `resolution` is null where the interface has none. */
+export const draftOf = (
+  { model, content, duration, ratio, generate_audio }: ContentOrder,
+  resolution: string | null
+) =>
+  ({
+    kind: "video",
+    model,
+    prompt: textOf(content),
+    order: {
+      seconds: duration ?? 5,
+      resolution,
+      ratio: ratio ?? "16:9",
+      n: null,
+      size: null,
+      inputs: {
+        images: countBlocks(content, "image_url"),
+        videos: countBlocks(content, "video_url"),
+        audios: countBlocks(content, "audio_url")
+      },
+      generate_audio: generate_audio ?? true
+    },
+    clientToken: null
+  }) satisfies Partial<Draft>
+
+export const lifecycle: Lifecycle = {
+  between: ["queued", "running"],
+  cancels: true,
+  produced: producedVideo
+}
+
+const failures = {
+  moderated: {
+    code: "OutputVideoSensitiveContentDetected",
+    message: "The request failed because the output video may contain sensitive information."
+  },
+  internal: { code: ownCause[0], message: ownCause[1] }
+} as const
+
+const errorOf = (reason: EndedEntry["reason"]) =>
+  reason === "moderated" || reason === "internal"
+    ? { ...failures[reason], message: `${failures[reason].message} Request id: ${requestId()}` }
+    : null
+
+const usageOf = ({ switches }: AcceptedEntry, { produced }: EndedEntry) => {
+  const tokens = produced.completion_tokens ?? 0
+  return isOn(switches, "nousage")
+    ? {}
+    : { usage: { completion_tokens: tokens, total_tokens: tokens } }
+}
+
+const unixSeconds = (millis: number) => Math.floor(millis / 1000)
+
+/** The answer to a poll; `rendered` gives the fields that only a finished task has. */
+export const pollAnswer = Effect.fnUntraced(function* (
+  desk: Desk,
+  sighting: Sighting,
+  form: {
+    readonly idField: string
+    readonly rendered: (
+      accepted: AcceptedEntry,
+      ended: EndedEntry
+    ) => Effect.Effect<object, never, MediaLinks>
+  }
+) {
+  if (sighting._tag === "Broken") return yield* desk.refuse(500)
+  if (sighting._tag === "Forgotten") return yield* noTask()
+  const { accepted } = sighting
+  const common = (status: string, updatedAtMillis: number) => ({
+    [form.idField]: accepted.upstream_id,
+    model: accepted.model,
+    status,
+    created_at: unixSeconds(millisOf(accepted)),
+    updated_at: unixSeconds(updatedAtMillis)
+  })
+  if (sighting._tag === "Between") {
+    const body = { ...common(sighting.status, millisOf(accepted)), error: null }
+    return HttpServerResponse.jsonUnsafe(body)
+  }
+  const { ended } = sighting
+  const body = { ...common(ended.event, millisOf(ended)), error: errorOf(ended.reason) }
+  if (ended.event !== "succeeded") return HttpServerResponse.jsonUnsafe(body)
+  const rendered = yield* form.rendered(accepted, ended)
+  const text = JSON.stringify({ ...body, ...rendered, ...usageOf(accepted, ended) })
+  return HttpServerResponse.text(withUsageWord(text, accepted.switches, ["completion_tokens"]), {
+    contentType: "application/json"
+  })
+})

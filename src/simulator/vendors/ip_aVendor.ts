@@ -1,0 +1,148 @@
+import { Effect, Result, Schema } from "effect"
+import type { AcceptedEntry } from "../Book.ts"
+import { randomText } from "../digest.ts"
+import { MediaLinks, pictureSeed, type Size } from "../Media.ts"
+import { drawPicture, maxSide } from "../media/picture.ts"
+import { placeOrder } from "../placing.ts"
+import { producedImages } from "../rendering.ts"
+import { type Lifecycle, Tasks } from "../Tasks.ts"
+import {
+  type Call,
+  type Desk,
+  decodeBody,
+  isMissingModel,
+  keyOf,
+  type Refusal,
+  type Vendor
+} from "../Vendor.ts"
+import {
+  badKey,
+  invalid,
+  missingModel,
+  moderatedInput,
+  ofFault,
+  refuse,
+  refusedContent
+} from "./standardErrors.ts"
+
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
+
+const Submit = Schema.Struct({
+  model: Schema.NonEmptyString,
+  prompt: Schema.NonEmptyString,
+  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }))),
+  size: optional(Schema.String),
+  response_format: optional(Schema.Literals(["url", "b64_json"])),
+  quality: optional(Schema.String),
+  style: optional(Schema.String),
+  background: optional(Schema.String),
+  seed: optional(Schema.Int),
+  watermark: optional(Schema.Boolean),
+  image: optional(Schema.Union([Url, Schema.Array(Url)])),
+  user: optional(Schema.String)
+})
+
+const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
+
+const namedSizes: Readonly<Record<string, Size>> = {
+  auto: { width: 1024, height: 1024 },
+  "1K": { width: 1024, height: 1024 },
+  "2K": { width: 2048, height: 2048 },
+  "4K": { width: 4096, height: 4096 }
+}
+
+const readSize = (text: string): Result.Result<Size, Refusal> => {
+  const named = namedSizes[text]
+  if (named !== undefined) return Result.succeed(named)
+  const [, width = 0, height = 0] = /^(\d{1,5})x(\d{1,5})$/.exec(text)?.map(Number) ?? []
+  if (width < 1 || height < 1) {
+    return Result.fail(invalid("size", "size must be WxH, auto or a tier"))
+  }
+  return Math.max(width, height) > maxSide
+    ? Result.fail(invalid("size", `size must be at most ${maxSide}x${maxSide}`))
+    : Result.succeed({ width, height })
+}
+
+/** An order is done when it is answered, so nothing ever polls it. */
+const lifecycle: Lifecycle = {
+  between: ["processing"],
+  cancels: false,
+  produced: producedImages
+}
+
+const answer = Effect.fnUntraced(function* (
+  desk: Desk,
+  accepted: AcceptedEntry,
+  size: Size,
+  inline: boolean,
+  prompt: string
+) {
+  const tasks = yield* Tasks
+  const links = yield* MediaLinks
+  const ended = yield* tasks.finish(accepted, lifecycle)
+  if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
+  if (ended.reason !== null) return yield* desk.refuse(500)
+  const indexes = Array.from({ length: ended.produced.images ?? 0 }, (_, index) => index)
+  const data = yield* Effect.forEach(
+    indexes,
+    Effect.fnUntraced(function* (index): Effect.fn.Return<Schema.JsonObject> {
+      if (!inline) return { url: links.image(accepted, index, size), revised_prompt: prompt }
+      const png = yield* drawPicture(pictureSeed(accepted, index), size)
+      return { b64_json: png.toString("base64") }
+    })
+  )
+  return { created: Math.floor(Date.parse(accepted.at) / 1000), data }
+})
+
+const newId = (): string => `img-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 20)}`
+
+/** The call of the protocol at a desk. */
+export const submitAt = (desk: Desk) =>
+  Effect.fnUntraced(function* (call: Call) {
+    const order = yield* decodeSubmit(call.body)
+    const size = yield* Effect.fromResult(readSize(order.size ?? "1024x1024"))
+    if (isMissingModel(order.model)) {
+      return yield* missingModel(order.model)
+    }
+    const images = [order.image ?? []].flat().length
+    return yield* placeOrder(
+      desk,
+      call,
+      {
+        kind: "image",
+        model: order.model,
+        prompt: order.prompt,
+        order: {
+          seconds: null,
+          resolution: null,
+          ratio: null,
+          n: order.n ?? 1,
+          size: order.size ?? "1024x1024",
+          inputs: { images, videos: 0, audios: 0 },
+          generate_audio: null
+        },
+        clientToken: null,
+        echo: {},
+        newId
+      },
+      (accepted) => answer(desk, accepted, size, order.response_format === "b64_json", order.prompt)
+    )
+  })
+
+const desk: Desk = { protocol: "ip_a", refuse, moderatedInput }
+const submit = submitAt(desk)
+
+const versions = ["/v1", "/api/v3", "/compatible-mode/v1"] as const
+
+/** The common standard form, answered at once. */
+export const ip_a: Vendor = {
+  ...desk,
+  authenticate: (headers) => keyOf(headers, "Bearer", badKey),
+  routes: versions.map((version) => ({
+    method: "POST",
+    path: `${version}/images/generations`,
+    handle: submit
+  }))
+}

@@ -1,0 +1,128 @@
+import type { Size } from "../../Media.ts"
+import { maxSide } from "../../media/picture.ts"
+
+/** What the models of one family take and how they answer. */
+export interface Family {
+  /** The size of an order in pixels; undefined when the family does not draw it. */
+  readonly sizeOf: (text: string) => Size | undefined
+  readonly defaultSize: string
+  readonly maxImages: number
+  /** What an order without `n` gets. */
+  readonly defaultImages: number
+  readonly references: readonly [least: number, most: number]
+  /** Whether there are `negative_prompt` and `prompt_extend`. */
+  readonly rewrites: boolean
+  /** Whether an image says that it is one and the answer that it is complete. */
+  readonly labels: boolean
+  /** Whether each image comes with the prompt it was drawn from. */
+  readonly explains: boolean
+}
+
+const tiers: Readonly<Record<string, Size>> = {
+  "1K": { width: 1024, height: 1024 },
+  "2K": { width: 2048, height: 2048 },
+  "4K": { width: 4096, height: 4096 }
+}
+
+const pixels = (text: string): Size | undefined => {
+  const [, width = 0, height = 0] = /^(\d{1,4})\*(\d{1,4})$/.exec(text)?.map(Number) ?? []
+  const drawn = Math.min(width, height) >= 1 && Math.max(width, height) <= maxSide
+  return drawn ? { width, height } : undefined
+}
+
+const oneOf = (...sizes: ReadonlyArray<string>) => {
+  const known = new Set(sizes)
+  return (text: string) => (known.has(text) ? pixels(text) : undefined)
+}
+
+/** Sizes by the number of their pixels, with both sides given for a square. */
+const within = (least: number, most: number, maxRatio: number) => (text: string) => {
+  const size = pixels(text)
+  if (size === undefined) return undefined
+  const { width, height } = size
+  const count = width * height
+  const ratio = Math.max(width / height, height / width)
+  return count >= least ** 2 && count <= most ** 2 && ratio <= maxRatio ? size : undefined
+}
+
+const tierOrPixels = (text: string) => tiers[text] ?? pixels(text)
+
+/** Four of these sizes have a few pixels less than the range of the same page starts with. */
+const recommended = oneOf("1280*1280", "1104*1472", "1472*1104", "960*1696", "1696*960")
+const ranged = within(1280, 1440, 4)
+const moderate = within(512, 2048, Number.POSITIVE_INFINITY)
+
+const text26: Family = {
+  sizeOf: (text) => recommended(text) ?? ranged(text),
+  defaultSize: "1280*1280",
+  maxImages: 4,
+  defaultImages: 4,
+  references: [0, 0],
+  rewrites: true,
+  labels: true,
+  explains: false
+}
+
+const image27: Family = {
+  sizeOf: tierOrPixels,
+  defaultSize: "2K",
+  maxImages: 4,
+  defaultImages: 1,
+  references: [0, 9],
+  rewrites: false,
+  labels: true,
+  explains: false
+}
+
+const version2: Family = {
+  sizeOf: moderate,
+  defaultSize: "2048*2048",
+  maxImages: 6,
+  defaultImages: 1,
+  references: [0, 3],
+  rewrites: true,
+  labels: false,
+  explains: false
+}
+
+const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
+  [/^wan2\.6-t2i/, text26],
+  [/^wan2\.6-image/, { ...text26, references: [1, 4] }],
+  [/^wan2\.7-image/, image27],
+  [/^qwen-image-2\.0/, version2],
+  [/^qwen-image-edit/, { ...version2, references: [1, 3] }],
+  [
+    /^qwen-image/,
+    {
+      ...version2,
+      sizeOf: oneOf(
+        "1664*928",
+        "1472*1104",
+        "1328*1328",
+        "1104*1472",
+        "928*1664",
+        "1472*1140",
+        "1140*1472"
+      ),
+      defaultSize: "1664*928",
+      maxImages: 1,
+      references: [0, 0]
+    }
+  ],
+  [
+    /^z-image/,
+    {
+      ...version2,
+      defaultSize: "1024*1536",
+      maxImages: 1,
+      references: [0, 0],
+      explains: true
+    }
+  ]
+]
+
+/** For ids of no family: the widest limits, and an `n` that nobody should leave to the vendor. */
+const anyFamily: Family = { ...image27, maxImages: 6, defaultImages: 4, rewrites: true }
+
+export const familyOf = (model: string): Family =>
+  families.find(([start]) => start.test(model))?.[1] ?? anyFamily

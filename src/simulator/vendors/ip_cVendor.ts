@@ -1,0 +1,33 @@
+import type { Desk, Vendor } from "../Vendor.ts"
+import * as cloud from "./cloud.ts"
+import * as ip_a from "./ip_aVendor.ts"
+import * as ip_b from "./ip_bVendor.ts"
+import { authenticate, refuse, relayed } from "./relayVendor.ts"
+import { moderatedInput } from "./standardErrors.ts"
+
+const relay = { protocol: "ip_c", refuse }
+const standard: Desk = { ...relay, family: "a", moderatedInput }
+const native: Desk = { ...relay, family: "f", moderatedInput: cloud.moderatedInput }
+
+/**
+ * The relay's image side: the standard form and the cloud's message form, each under the segment of
+ * its family. The path of the message form is the cloud's asynchronous one, but answers at once
+ * unless it is asked to make a task.
+ */
+export const ip_c: Vendor = {
+  ...relay,
+  authenticate,
+  routes: [
+    ...relayed("a", [
+      { method: "POST", path: "/v1/images/generations", handle: ip_a.submitAt(standard) }
+    ]),
+    ...relayed("f", [
+      {
+        method: "POST",
+        path: "/api/v1/services/aigc/image-generation/generation",
+        handle: ip_b.submitAt(native, "either")
+      },
+      ip_b.pollRouteAt(native, "/api/v1/tasks/image")
+    ])
+  ]
+}

@@ -1,0 +1,326 @@
+import { Effect, Schema, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { AcceptedEntry, Produced } from "../Book.ts"
+import { numberFrom, randomText } from "../digest.ts"
+import { hangUp, placeOrder } from "../placing.ts"
+import { countOf, isOn, withUsageWord } from "../switches.ts"
+import { type Lifecycle, Tasks } from "../Tasks.ts"
+import { type Call, type Desk, decodeBody, isMissingModel, keyOf, type Vendor } from "../Vendor.ts"
+import {
+  badKey,
+  missingModel,
+  moderatedInput,
+  ofFault,
+  refuse,
+  refusedContent
+} from "./standardErrors.ts"
+
+const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const Positive = Schema.Int.check(Schema.isGreaterThan(0))
+
+const Part = Schema.Struct({
+  type: Schema.String,
+  text: optional(Schema.String),
+  image_url: optional(Schema.Struct({ url: Schema.NonEmptyString }))
+})
+
+/** Of a vector; more would fill the memory. */
+const MAX_DIMENSIONS = 8192
+
+const Chat = Schema.Struct({
+  model: Schema.NonEmptyString,
+  messages: Schema.NonEmptyArray(
+    Schema.Struct({
+      role: Schema.Literals(["system", "developer", "user", "assistant", "tool"]),
+      content: optional(Schema.Union([Schema.String, Schema.Array(Part)]))
+    })
+  ),
+  stream: optional(Schema.Boolean),
+  stream_options: optional(Schema.Struct({ include_usage: optional(Schema.Boolean) })),
+  max_tokens: optional(Positive),
+  max_completion_tokens: optional(Positive),
+  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 128 })))
+})
+type Chat = typeof Chat.Type
+
+const Embed = Schema.Struct({
+  model: Schema.NonEmptyString,
+  input: Schema.Union([
+    Schema.NonEmptyString,
+    Schema.NonEmptyArray(Schema.NonEmptyString),
+    Schema.NonEmptyArray(Schema.Int),
+    Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.Int))
+  ]),
+  dimensions: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DIMENSIONS }))),
+  encoding_format: optional(Schema.Literals(["float", "base64"]))
+})
+
+const decodeChat = decodeBody(Chat, { unknownFields: "ignored", refuse: ofFault })
+const decodeEmbed = decodeBody(Embed, { unknownFields: "ignored", refuse: ofFault })
+
+/** Fewer than any gateway should expect: a token is 4 bytes here, an image 85 tokens. */
+const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
+const imageTokens = 85
+const tokensPerMessage = 3
+
+const partsOf = (chat: Chat) =>
+  chat.messages.flatMap(
+    ({ content }): ReadonlyArray<typeof Part.Type> =>
+      typeof content === "string" ? [{ type: "text", text: content }] : (content ?? [])
+  )
+
+const imagesOf = (chat: Chat): number =>
+  partsOf(chat).filter(({ image_url }) => image_url !== null && image_url !== undefined).length
+
+const promptOf = (chat: Chat): string =>
+  partsOf(chat)
+    .flatMap(({ text }) => text ?? [])
+    .join("\n")
+
+const countPrompt = (chat: Chat): number =>
+  tokensOf(promptOf(chat)) + imagesOf(chat) * imageTokens + chat.messages.length * tokensPerMessage
+
+const lexicon = ["the", "lamp", "turns", "over", "grey", "water", "and", "waits", "for", "morning"]
+const shortest = 8
+const longest = 24
+
+interface Said {
+  /** A token each. */
+  readonly words: ReadonlyArray<string>
+  readonly finish: "stop" | "length"
+}
+
+/** The same words for the same prompt and choice. */
+const say = (chat: Chat, choice: number): Said => {
+  const seed = `${promptOf(chat)} ${choice}`
+  const wanted = shortest + numberFrom(seed, longest - shortest)
+  const most = chat.max_completion_tokens ?? chat.max_tokens ?? longest
+  const words = Array.from({ length: Math.min(wanted, most) }, (_, index) =>
+    [index === 0 ? "" : " ", lexicon[numberFrom(`${seed} ${index}`, lexicon.length)] ?? ""].join("")
+  )
+  return { words, finish: wanted > most ? "length" : "stop" }
+}
+
+const choicesOf = (chat: Chat): ReadonlyArray<Said> =>
+  Array.from({ length: chat.n ?? 1 }, (_, choice) => say(chat, choice))
+
+const usageOf = (input: number, output: number) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output
+})
+
+const chatUsage = (chat: Chat) =>
+  usageOf(
+    countPrompt(chat),
+    choicesOf(chat).reduce((sum, { words }) => sum + words.length, 0)
+  )
+
+const usageFields = ["prompt_tokens", "completion_tokens", "total_tokens"]
+
+/** Whatever was ordered is done when it is answered, so nothing ever polls it. */
+const lifecycle = (completionTokens: number): Lifecycle => ({
+  between: ["processing"],
+  cancels: false,
+  produced: (): Produced => ({ seconds: null, images: null, completion_tokens: completionTokens })
+})
+
+const end = Effect.fnUntraced(function* (desk: Desk, accepted: AcceptedEntry, tokens: number) {
+  const tasks = yield* Tasks
+  const ended = yield* tasks.finish(accepted, lifecycle(tokens))
+  if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
+  if (ended.reason !== null) return yield* desk.refuse(500)
+})
+
+const headOf = (accepted: AcceptedEntry, object: string) => ({
+  id: accepted.upstream_id,
+  object,
+  created: Math.floor(Date.parse(accepted.at) / 1000),
+  model: accepted.model
+})
+
+/** JSON whose counts the switches may have replaced by what is no JSON. */
+const answerOf = (accepted: AcceptedEntry, body: object, usage: object) => {
+  const { switches } = accepted
+  const whole = isOn(switches, "nousage") ? body : { ...body, usage }
+  return withUsageWord(JSON.stringify(whole), switches, usageFields)
+}
+
+const plainAnswer = (accepted: AcceptedEntry, chat: Chat) => {
+  const choices = choicesOf(chat).map(({ words, finish }, index) => ({
+    index,
+    message: { role: "assistant", content: words.join("") },
+    finish_reason: finish
+  }))
+  return answerOf(accepted, { ...headOf(accepted, "chat.completion"), choices }, chatUsage(chat))
+}
+
+/** The data of every event, in their order. */
+const eventsOf = (accepted: AcceptedEntry, chat: Chat): ReadonlyArray<string> => {
+  const counts = chat.stream_options?.include_usage === true
+  const head = headOf(accepted, "chat.completion.chunk")
+  const chunk = (index: number, delta: object, finish_reason: string | null) =>
+    JSON.stringify({
+      ...head,
+      choices: [{ index, delta, finish_reason }],
+      ...(counts ? { usage: null } : {})
+    })
+  const choices = choicesOf(chat)
+  return [
+    ...choices.map((_, index) => chunk(index, { role: "assistant", content: "" }, null)),
+    ...choices.flatMap(({ words }, index) =>
+      words.map((content) => chunk(index, { content }, null))
+    ),
+    ...choices.map(({ finish }, index) => chunk(index, {}, finish)),
+    ...(counts && !isOn(accepted.switches, "nousage")
+      ? [answerOf(accepted, { ...head, choices: [] }, chatUsage(chat))]
+      : []),
+    "[DONE]"
+  ]
+}
+
+const failed = JSON.stringify({
+  error: {
+    message: "The server had an error",
+    type: "server_error",
+    param: null,
+    code: "overloaded"
+  }
+})
+
+/** What was written arrives before the connection is gone. */
+const broken = Effect.sleep("50 millis").pipe(Effect.andThen(hangUp), Effect.andThen(Effect.never))
+
+/** Writes event by event; after `sim:breaks`, `sim:stalls` or `sim:errors` events it does just that. */
+const streamAnswer = Effect.fnUntraced(function* (accepted: AcceptedEntry, chat: Chat) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { switches } = accepted
+  const all = eventsOf(accepted, chat)
+  const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : all.length)
+  const whole = Math.min(after("breaks"), after("stalls"), after("errors"))
+  const pause = (countOf(switches, "takes", 0) * 1000) / all.length
+  const ending = isOn(switches, "errors")
+    ? Stream.succeed(failed)
+    : Stream.fromEffect(isOn(switches, "breaks") ? broken : Effect.never)
+  const written = Stream.fromIterable(all.slice(0, whole)).pipe(
+    Stream.rechunk(1),
+    Stream.tap(() => Effect.sleep(pause))
+  )
+  return HttpServerResponse.stream(
+    (whole < all.length ? Stream.concat(written, ending) : written).pipe(
+      Stream.map((data) => new TextEncoder().encode(`data: ${data}\n\n`)),
+      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
+    ),
+    { contentType: "text/event-stream" }
+  )
+})
+
+const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
+
+const orderOf = (n: number | null, images: number) => ({
+  seconds: null,
+  resolution: null,
+  ratio: null,
+  n,
+  size: null,
+  inputs: { images, videos: 0, audios: 0 },
+  generate_audio: null
+})
+
+const newId = (): string => `chatcmpl-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 24)}`
+
+const desk: Desk = { protocol: "openai", refuse, moderatedInput }
+
+const complete = Effect.fnUntraced(function* (call: Call) {
+  const chat = yield* decodeChat(call.body)
+  if (isMissingModel(chat.model)) return yield* missingModel(chat.model)
+  return yield* placeOrder(
+    desk,
+    call,
+    {
+      kind: "text",
+      model: chat.model,
+      prompt: promptOf(chat),
+      order: orderOf(chat.n ?? 1, imagesOf(chat)),
+      clientToken: null,
+      echo: {},
+      newId
+    },
+    Effect.fnUntraced(function* (accepted) {
+      yield* end(desk, accepted, chatUsage(chat).completion_tokens)
+      if (chat.stream === true) return yield* streamAnswer(accepted, chat)
+      const text = plainAnswer(accepted, chat)
+      return json(
+        isOn(accepted.switches, "truncated") ? text.slice(0, Math.floor(text.length / 2)) : text
+      )
+    })
+  )
+})
+
+const defaultDimensions = 8
+
+/** Numbers of 32 bits in the order of the machine, as the standard's clients read them. */
+const packed = (vector: ReadonlyArray<number>): string =>
+  Buffer.from(Float32Array.from(vector).buffer).toString("base64")
+
+const embed = Effect.fnUntraced(function* (call: Call) {
+  const { model, input, dimensions, encoding_format } = yield* decodeEmbed(call.body)
+  if (isMissingModel(model)) return yield* missingModel(model)
+  const list = typeof input === "string" ? [input] : input
+  const isOne = list.every((item) => typeof item === "number")
+  const inputs: ReadonlyArray<string | ReadonlyArray<number> | number> = isOne
+    ? [list.join(" ")]
+    : list
+  const texts = inputs.map((item) => (typeof item === "object" ? item.join(" ") : String(item)))
+  const tokens = isOne
+    ? list.length
+    : inputs.reduce<number>(
+        (sum, item) => sum + (typeof item === "object" ? item.length : tokensOf(String(item))),
+        0
+      )
+  const data = texts.map((text, index) => {
+    const vector = Array.from(
+      { length: dimensions ?? defaultDimensions },
+      (_, dimension) => numberFrom(`${text} ${dimension}`, 2001) / 1000 - 1
+    )
+    return {
+      object: "embedding",
+      index,
+      embedding: encoding_format === "base64" ? packed(vector) : vector
+    }
+  })
+  return yield* placeOrder(
+    desk,
+    call,
+    {
+      kind: "text",
+      model,
+      prompt: texts.join("\n"),
+      order: orderOf(null, 0),
+      clientToken: null,
+      echo: {},
+      newId
+    },
+    Effect.fnUntraced(function* (accepted) {
+      yield* end(desk, accepted, 0)
+      return json(
+        answerOf(
+          accepted,
+          { object: "list", data, model },
+          { prompt_tokens: tokens, total_tokens: tokens }
+        )
+      )
+    })
+  )
+})
+
+/** The common standard form of chat and embeddings, answered at once or while it is written. */
+export const openai: Vendor = {
+  ...desk,
+  authenticate: (headers) => keyOf(headers, "Bearer", badKey),
+  routes: [
+    { method: "POST", path: "/v1/chat/completions", handle: complete },
+    { method: "POST", path: "/v1/embeddings", handle: embed }
+  ]
+}

@@ -1,0 +1,85 @@
+import { Effect, Option, Schema } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { type Call, keyOf, Refusal, type Vendor, type VendorRoute } from "../Vendor.ts"
+
+/** The protocols behind a relay, and the path segment each is under. */
+const segments = { a: "doubao", d: "kling", e: "vidu", f: "qwen" } as const
+
+export type Family = keyof typeof segments
+
+/** Where the model ids of a family begin, for those that tell. */
+const families: ReadonlyArray<readonly [start: RegExp, family: Family]> = [
+  [/^doubao-/, "a"],
+  [/^kling-/, "d"],
+  [/^vidu/, "e"],
+  [/^(wan\d|qwen-|z-image)/, "f"]
+]
+
+/** Model ids with this prefix are not for anybody's key. */
+const forbiddenModelPrefix = "forbidden-"
+
+const refusal = (status: number, message: string, code: string) =>
+  new Refusal({ status, body: { error: { message, code } } })
+
+const causes: Readonly<Record<number, readonly [message: string, code: string]>> = {
+  401: ["The API key is missing or not valid", "invalid_api_key"],
+  402: ["The balance is not enough", "insufficient_balance"],
+  403: ["No permission", "no_permission"],
+  404: ["There is nothing here; the paths of a family start at the host root", "not_found"],
+  413: ["The request is too large", "request_too_large"],
+  429: ["Too many requests", "rate_limit_exceeded"],
+  502: ["The provider refused the request", "provider_error"]
+}
+const otherCause = ["The request is not valid", "invalid_request"] as const
+const ownCause = ["The relay had an error", "internal_error"] as const
+
+/** The relay's own error for a status, whatever the family. */
+export const refuse = (status: number): Refusal =>
+  refusal(status, ...(causes[status] ?? (status >= 500 ? ownCause : otherCause)))
+
+const unsupported = () =>
+  refusal(400, "The requested operation is unsupported.", "unsupported_operation")
+
+/** The relay's own key, whatever scheme the family's vendor has. */
+export const authenticate: Vendor["authenticate"] = (headers) =>
+  keyOf(headers, "Bearer", () => refuse(401))
+
+const Named = Schema.Struct({
+  model: Schema.optionalKey(Schema.String),
+  model_name: Schema.optionalKey(Schema.String)
+})
+
+const modelOf = ({ body }: Call): string => {
+  const named = Option.getOrUndefined(Schema.decodeUnknownOption(Named)(body))
+  return named?.model ?? named?.model_name ?? ""
+}
+
+/** What the relay itself refuses before the family sees it. */
+const checkModel = (model: string, family: Family): Effect.Effect<void, Refusal> => {
+  if (model.startsWith(forbiddenModelPrefix)) return Effect.fail(refuse(403))
+  const own = families.find(([start]) => start.test(model))
+  return own === undefined || own[1] === family ? Effect.void : Effect.fail(unsupported())
+}
+
+/**
+ * Puts a family's routes under its segment and behind the relay's own checks. Everything else there
+ * is an operation the relay does not offer.
+ */
+export const relayed = (
+  family: Family,
+  routes: ReadonlyArray<VendorRoute>
+): ReadonlyArray<VendorRoute> => {
+  const root = `/${segments[family]}` as const
+  const guarded = (handle: VendorRoute["handle"]) => (call: Call) =>
+    Effect.andThen(checkModel(modelOf(call), family), handle(call))
+  const noRoute = (): Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal> =>
+    Effect.fail(unsupported())
+  return [
+    ...routes.map(({ method, path, handle }) => ({
+      method,
+      path: `${root}${path}` as const,
+      handle: guarded(handle)
+    })),
+    { method: "*", path: `${root}/*`, handle: noRoute }
+  ]
+}

@@ -1,0 +1,96 @@
+import { Effect, Schema } from "effect"
+import type { Headers } from "effect/http"
+import type { AcceptedEntry, EndedEntry } from "../Book.ts"
+import { randomText, requestId } from "../digest.ts"
+import { MediaLinks } from "../Media.ts"
+import { placeOrder } from "../placing.ts"
+import { Tasks } from "../Tasks.ts"
+import { type Call, type Desk, decodeBody, keyOf, type Refusal, type Vendor } from "../Vendor.ts"
+import {
+  badKey,
+  draftOf,
+  invalid,
+  lifecycle,
+  missing,
+  ofFault,
+  orderFault,
+  orderFields,
+  pollAnswer,
+  refusal,
+  refuseWith,
+  sensitiveInput
+} from "./contentTasks.ts"
+
+const Submit = Schema.Struct({
+  ...orderFields,
+  resolution: Schema.optionalKey(Schema.Unknown)
+})
+
+const applicationHeader = "X-Application-Id"
+
+/** No key goes with this application. */
+const foreignApplication = "bad-app"
+
+const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
+
+const checkApplication = (headers: Headers.Headers): Effect.Effect<void, Refusal> => {
+  const id = headers[applicationHeader.toLowerCase()]?.trim() ?? ""
+  if (id === "") return Effect.fail(missing(applicationHeader))
+  return id === foreignApplication
+    ? Effect.fail(
+        refusal(
+          403,
+          "ApplicationMismatch",
+          "The application does not belong to the API key.",
+          "Forbidden"
+        )
+      )
+    : Effect.void
+}
+
+const rendered = Effect.fnUntraced(function* (_: AcceptedEntry, ended: EndedEntry) {
+  const links = yield* MediaLinks
+  return { content: { video_url: links.video(ended) }, duration: ended.produced.seconds }
+})
+
+const newId = (): string => `vbt-${randomText("0123456789abcdef", 12)}`
+
+const desk: Desk = {
+  protocol: "vp_b",
+  refuse: refuseWith("RateLimitExceeded"),
+  moderatedInput: sensitiveInput
+}
+
+const submit = Effect.fnUntraced(function* (call: Call) {
+  yield* checkApplication(call.headers)
+  const order = yield* decodeSubmit(call.body)
+  if (order.resolution !== undefined) {
+    return yield* invalid("resolution", "is not part of the interface.")
+  }
+  const fault = orderFault(order)
+  if (fault !== undefined) return yield* fault
+  return yield* placeOrder(
+    desk,
+    call,
+    { ...draftOf(order, null), echo: {}, newId },
+    ({ upstream_id }) =>
+      Effect.succeed({ task_id: upstream_id, status: "queued", request_id: requestId() })
+  )
+})
+
+const poll = Effect.fnUntraced(function* (call: Call) {
+  yield* checkApplication(call.headers)
+  const tasks = yield* Tasks
+  const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
+  return yield* pollAnswer(desk, sighting, { idField: "task_id", rendered })
+})
+
+/** The newer content block family: an application beside the key, and no resolution. */
+export const vp_b: Vendor = {
+  ...desk,
+  authenticate: (headers) => keyOf(headers, "Bearer", badKey),
+  routes: [
+    { method: "POST", path: "/v2/video/tasks", handle: submit },
+    { method: "GET", path: "/v2/video/tasks/:id", handle: poll }
+  ]
+}

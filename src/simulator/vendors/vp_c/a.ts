@@ -1,0 +1,35 @@
+import { Effect, Option, Schema } from "effect"
+import type { Call, Desk, Refusal, VendorRoute } from "../../Vendor.ts"
+import { Content } from "../contentBlocks.ts"
+import { invalid, missing, sensitiveInput } from "../contentTasks.ts"
+import { callsAt } from "../vp_aVendor.ts"
+
+const Texts = Schema.Struct({ content: Content, prompt: Schema.optionalKey(Schema.Unknown) })
+
+/** The relay wants the text once more in `prompt`, however several texts are joined there. */
+const checkPrompt = (body: unknown): Effect.Effect<void, Refusal> => {
+  const read = Option.getOrUndefined(Schema.decodeUnknownOption(Texts)(body))
+  const texts = (read?.content ?? []).flatMap((block) =>
+    block.type === "text" ? [block.text] : []
+  )
+  if (texts.length === 0) return Effect.void
+  const prompt = read?.prompt
+  if (prompt === undefined) return Effect.fail(missing("prompt"))
+  return typeof prompt === "string" && texts.every((text) => prompt.includes(text))
+    ? Effect.void
+    : Effect.fail(invalid("prompt", "is not the text of `content`."))
+}
+
+/** The content block family: the vendor's requests and answers at the relay's own paths. */
+export const routesOfA = (relay: Pick<Desk, "protocol" | "refuse">): ReadonlyArray<VendorRoute> => {
+  const { submit, poll } = callsAt({ ...relay, family: "a", moderatedInput: sensitiveInput })
+  const path = "/v1/videos/generations"
+  return [
+    {
+      method: "POST",
+      path: `${path}/submit`,
+      handle: (call: Call) => Effect.andThen(checkPrompt(call.body), submit(call))
+    },
+    { method: "GET", path: `${path}/:id`, handle: poll }
+  ]
+}

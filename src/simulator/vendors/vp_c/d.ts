@@ -1,0 +1,151 @@
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { type AcceptedEntry, type EndedEntry, millisOf } from "../../Book.ts"
+import { randomText } from "../../digest.ts"
+import { MediaLinks } from "../../Media.ts"
+import { placeOrder } from "../../placing.ts"
+import { type Sighting, Tasks } from "../../Tasks.ts"
+import { type Call, type Desk, decodeBody, isMissingModel, type VendorRoute } from "../../Vendor.ts"
+import {
+  failures,
+  lifecycle,
+  moderatedInput,
+  noModel,
+  ofFault,
+  refusal,
+  success
+} from "../vp_dVendor.ts"
+
+const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(2500))
+const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
+
+const resolutions = { std: "720p", pro: "1080p", "4k": "4k" } as const
+
+const baseFields = {
+  model_name: Schema.NonEmptyString,
+  /** Whole seconds, 3 to 15, as text. */
+  duration: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^([3-9]|1[0-5])$/))),
+  mode: Schema.optionalKey(Schema.Literals(["std", "pro", "4k"])),
+  sound: Schema.optionalKey(Schema.Literals(["on", "off"]))
+}
+
+const TextSubmit = Schema.Struct({
+  ...baseFields,
+  prompt: Prompt,
+  aspect_ratio: Schema.optionalKey(Schema.Literals(["16:9", "9:16", "1:1"]))
+})
+
+const ImageSubmit = Schema.Struct({
+  ...baseFields,
+  prompt: Schema.optionalKey(Prompt),
+  image: Url
+})
+
+/** A request of either mode. */
+type Ask = Omit<typeof TextSubmit.Type, "prompt"> & Partial<typeof ImageSubmit.Type>
+
+const strict = { unknownFields: "refused", refuse: ofFault } as const
+const decodeText = decodeBody(TextSubmit, strict)
+const decodeImage = decodeBody(ImageSubmit, strict)
+
+const noTask = (id: string) => refusal(404, 1203, `The requested task does not exist: ${id}`)
+
+const row = (accepted: AcceptedEntry, status: string, updatedAtMillis: number) => ({
+  task_id: accepted.upstream_id,
+  task_status: status,
+  created_at: millisOf(accepted),
+  updated_at: updatedAtMillis
+})
+
+const ending = Effect.fnUntraced(function* (accepted: AcceptedEntry, ended: EndedEntry) {
+  if (ended.reason !== null) {
+    const failed = row(accepted, "failed", millisOf(ended))
+    return { ...failed, task_status_msg: failures[ended.reason] }
+  }
+  const url = (yield* MediaLinks).video(ended)
+  const id = `${accepted.upstream_id}-1`
+  return {
+    ...row(accepted, "succeed", millisOf(ended)),
+    task_status_msg: "",
+    task_result: { videos: [{ id, url, duration: `${ended.produced.seconds}.041` }] }
+  }
+})
+
+const pollAnswer = Effect.fnUntraced(function* (desk: Desk, id: string, sighting: Sighting) {
+  switch (sighting._tag) {
+    case "Broken":
+      return yield* desk.refuse(500)
+    case "Forgotten":
+      return yield* noTask(id)
+    case "Between": {
+      const { accepted, status } = sighting
+      return { ...row(accepted, status, millisOf(accepted)), task_status_msg: "" }
+    }
+    case "Ended":
+      return yield* ending(sighting.accepted, sighting.ended)
+  }
+})
+
+const newId = (): string => `8${randomText("0123456789", 17)}`
+
+const modes = {
+  text2video: decodeText,
+  image2video: decodeImage
+}
+
+const routesOfMode = (
+  relay: Pick<Desk, "protocol" | "refuse">,
+  mode: keyof typeof modes
+): ReadonlyArray<VendorRoute> => {
+  // A task is only known under the path it was ordered at.
+  const desk: Desk = { ...relay, family: `d/${mode}`, moderatedInput }
+  const decode: (body: unknown) => Effect.Effect<Ask, ReturnType<typeof ofFault>> = modes[mode]
+  const path = `/v1/videos/${mode}` as const
+  return [
+    {
+      method: "POST",
+      path,
+      handle: Effect.fnUntraced(function* (call: Call) {
+        const ask = yield* decode(call.body)
+        if (isMissingModel(ask.model_name)) return yield* noModel(ask.model_name)
+        return yield* placeOrder(
+          desk,
+          call,
+          {
+            kind: "video",
+            model: ask.model_name,
+            prompt: ask.prompt ?? "",
+            order: {
+              seconds: Number(ask.duration ?? "5"),
+              resolution: resolutions[ask.mode ?? "std"],
+              ratio: mode === "text2video" ? (ask.aspect_ratio ?? "16:9") : null,
+              n: null,
+              size: null,
+              inputs: { images: ask.image === undefined ? 0 : 1, videos: 0, audios: 0 },
+              generate_audio: ask.sound === "on"
+            },
+            clientToken: null,
+            echo: {},
+            newId
+          },
+          (accepted) => Effect.succeed(success(row(accepted, "submitted", millisOf(accepted))))
+        )
+      })
+    },
+    {
+      method: "GET",
+      path: `${path}/:id`,
+      handle: Effect.fnUntraced(function* (call: Call) {
+        const id = call.params.id ?? ""
+        const sighting = yield* (yield* Tasks).poll(desk, id, lifecycle)
+        return HttpServerResponse.jsonUnsafe(success(yield* pollAnswer(desk, id, sighting)))
+      })
+    }
+  ]
+}
+
+/** The older interface of vp_d's vendor: the model in the body and the length as text. */
+export const routesOfD = (relay: Pick<Desk, "protocol" | "refuse">): ReadonlyArray<VendorRoute> => [
+  ...routesOfMode(relay, "text2video"),
+  ...routesOfMode(relay, "image2video")
+]

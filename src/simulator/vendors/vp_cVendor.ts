@@ -1,0 +1,34 @@
+import type { Vendor } from "../Vendor.ts"
+import * as cloud from "./cloud.ts"
+import { authenticate, refuse, relayed } from "./relayVendor.ts"
+import { routesOfA } from "./vp_c/a.ts"
+import { routesOfD } from "./vp_c/d.ts"
+import * as vp_e from "./vp_eVendor.ts"
+import * as vp_f from "./vp_fVendor.ts"
+
+const relay = { protocol: "vp_c", refuse }
+
+/**
+ * One key for the protocols of several vendors, each under a path segment of its own. Faults in a
+ * request are told in the family's form, everything else in the relay's.
+ */
+export const vp_c: Vendor = {
+  ...relay,
+  authenticate,
+  routes: [
+    ...relayed("a", routesOfA(relay)),
+    ...relayed("d", routesOfD(relay)),
+    ...relayed("e", vp_e.routesAt({ ...relay, family: "e", moderatedInput: vp_e.moderatedInput })),
+    ...relayed(
+      "f",
+      vp_f.routesAt(
+        { ...relay, family: "f", moderatedInput: cloud.moderatedInput },
+        {
+          submit: "/api/v1/services/aigc/video-generation/generation",
+          poll: "/api/v1/tasks/video",
+          needsHeader: false
+        }
+      )
+    )
+  ]
+}

@@ -1,0 +1,284 @@
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { AcceptedEntry, EndedEntry } from "../Book.ts"
+import { numberFrom, randomText, requestId } from "../digest.ts"
+import { MediaLinks } from "../Media.ts"
+import { clipSize } from "../media/clip.ts"
+import { placeOrder } from "../placing.ts"
+import { producedSeconds } from "../rendering.ts"
+import { type Lifecycle, type Sighting, Tasks } from "../Tasks.ts"
+import {
+  type BodyFault,
+  type Call,
+  type Desk,
+  decodeBody,
+  isMissingModel,
+  keyOf,
+  Refusal,
+  type Vendor,
+  type VendorRoute
+} from "../Vendor.ts"
+
+const maxPayloadCharacters = 1048576
+
+const optional = Schema.optionalKey
+
+const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(5000))
+const seconds = (minimum: number) =>
+  optional(Schema.Int.check(Schema.isBetween({ minimum, maximum: 16 })))
+const aspectRatio = optional(Schema.Literals(["16:9", "9:16", "3:4", "4:3", "1:1"]))
+const Images = Schema.Array(Schema.String)
+
+const baseFields = {
+  model: Schema.NonEmptyString,
+  duration: seconds(1),
+  resolution: optional(Schema.Literals(["540p", "720p", "1080p"])),
+  audio: optional(Schema.Boolean),
+  seed: optional(Schema.Int),
+  payload: optional(Schema.String.check(Schema.isMaxLength(maxPayloadCharacters))),
+  callback_url: optional(Schema.String),
+  off_peak: optional(Schema.Boolean),
+  watermark: optional(Schema.Boolean),
+  wm_position: optional(Schema.Int),
+  wm_url: optional(Schema.String),
+  // These three are taken for the sake of the older tiers and change nothing.
+  style: optional(Schema.String),
+  movement_amplitude: optional(Schema.String),
+  bgm: optional(Schema.Boolean)
+}
+
+const TextSubmit = Schema.Struct({ ...baseFields, prompt: Prompt, aspect_ratio: aspectRatio })
+
+const FrameSubmit = Schema.Struct({ ...baseFields, prompt: optional(Prompt), images: Images })
+
+const ReferenceSubmit = Schema.Struct({
+  ...baseFields,
+  duration: seconds(3),
+  prompt: Prompt,
+  images: Images,
+  aspect_ratio: aspectRatio,
+  audio_type: optional(Schema.Literals(["all", "speech_only", "sound_effect_only"]))
+})
+
+/** A request of any mode. */
+type Ask = typeof FrameSubmit.Type & Partial<typeof ReferenceSubmit.Type>
+
+const refusal = (status: number, reason: string, message: string) =>
+  new Refusal({
+    status,
+    body: { code: status, reason, message, metadata: { trace_id: requestId() } }
+  })
+
+const faults = {
+  missing: ["FieldLacking", "missing field"],
+  unexpected: ["FieldUnwanted", "unwanted field"],
+  invalid: ["FieldInvalid", "invalid field"]
+} as const
+
+const ofFault = ({ path, problem }: BodyFault) => {
+  if (path === "") return refusal(400, "BadRequest", "the body is not a JSON object")
+  const [reason, words] = faults[problem]
+  return refusal(400, reason, `${words}: ${path}`)
+}
+
+const noTask = () => refusal(404, "TaskNotFound", "task not found")
+
+/** The vendor answers an empty balance with 400; any other status here is asked for by a switch. */
+const causes: Readonly<Record<number, readonly [reason: string, message: string]>> = {
+  401: ["Unauthorized", "the api key is missing or not valid"],
+  402: ["CreditInsufficient", "the credits are not enough"],
+  403: ["Forbidden", "no permission"],
+  404: ["NotFound", "not found"],
+  409: ["Conflict", "conflict"],
+  429: ["TooManyRequests", "too many requests"],
+  499: ["Canceled", "canceled by the client"]
+}
+const otherCause = ["BadRequest", "bad request"] as const
+const ownCause = ["InternalServiceFailure", "internal service failure"] as const
+
+const refuse = (status: number): Refusal =>
+  refusal(status, ...(causes[status] ?? (status >= 500 ? ownCause : otherCause)))
+
+export const moderatedInput = () =>
+  refusal(400, "AuditSubmitIllegal", "the input did not pass the audit")
+
+type Mode = "text2video" | "img2video" | "start-end2video" | "reference2video"
+
+const strict = { unknownFields: "refused", refuse: ofFault } as const
+const decodeText = decodeBody(TextSubmit, strict)
+const decodeFrames = decodeBody(FrameSubmit, strict)
+const decodeReference = decodeBody(ReferenceSubmit, strict)
+
+const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
+  text2video: (body) => Effect.map(decodeText(body), (ask) => ({ ...ask, images: [] })),
+  img2video: decodeFrames,
+  "start-end2video": decodeFrames,
+  reference2video: decodeReference
+}
+
+const imageCounts: Record<Mode, readonly [least: number, most: number]> = {
+  text2video: [0, 0],
+  img2video: [1, 1],
+  "start-end2video": [2, 2],
+  reference2video: [1, 7]
+}
+
+const isWebUrl = (text: string) => /^https?:\/\/\S/.test(text)
+const isInlineImage = (text: string) => /^data:image\/(png|jpe?g|webp);base64,./.test(text)
+
+const imagesFault = (mode: Mode, { images }: Ask): Refusal | undefined => {
+  const [least, most] = imageCounts[mode]
+  if (images.length < least || images.length > most) {
+    return refusal(400, "FieldItemCountOutOfRange", "item count out of range: images")
+  }
+  const index = images.findIndex((image) => !isWebUrl(image) && !isInlineImage(image))
+  if (index < 0) return undefined
+  return images[index]?.startsWith("data:")
+    ? refusal(400, "ImageFormatInvalid", `invalid image format: images[${index}]`)
+    : ofFault({ path: `images[${index}]`, problem: "invalid" })
+}
+
+/** Ids of the vendor's own, whose reference models are not those of the other modes. */
+const ownModel = /^viduq3(-mix|-pro|-turbo)?(-cn|-glb)?$/
+
+const modelFault = (mode: Mode, model: string): Refusal | undefined => {
+  const own = ownModel.exec(model)
+  const forReference = own?.[1] === undefined || own[1] === "-mix"
+  const served = own === null || forReference === (mode === "reference2video")
+  return isMissingModel(model) || !served
+    ? refusal(400, "ModelUnavailable", `model unavailable: ${model}`)
+    : undefined
+}
+
+const lifecycle: Lifecycle = {
+  between: ["created", "queueing", "processing"],
+  cancels: false,
+  produced: producedSeconds
+}
+
+const creditsPerSecond: Readonly<Record<string, number>> = { "540p": 2, "720p": 4, "1080p": 5 }
+
+const creditsOf = ({ order }: AcceptedEntry): number =>
+  (order.seconds ?? 0) * (creditsPerSecond[order.resolution ?? ""] ?? 0)
+
+/** The vendor prints nanoseconds. */
+const stamp = (accepted: AcceptedEntry): string => accepted.at.replace("Z", "002956Z")
+
+const submitted = (accepted: AcceptedEntry, ask: Ask) => ({
+  task_id: accepted.upstream_id,
+  state: "created",
+  model: accepted.model,
+  prompt: ask.prompt ?? "",
+  images: ask.images,
+  duration: accepted.order.seconds,
+  seed: ask.seed || numberFrom(ask.prompt ?? "", 1e6),
+  ...(accepted.order.ratio === null ? {} : { aspect_ratio: accepted.order.ratio }),
+  resolution: accepted.order.resolution,
+  movement_amplitude: ask.movement_amplitude ?? "auto",
+  payload: ask.payload ?? "",
+  credits: creditsOf(accepted),
+  off_peak: ask.off_peak ?? false,
+  created_at: stamp(accepted)
+})
+
+const failures: Record<NonNullable<EndedEntry["reason"]>, string> = {
+  moderated: "CreationPolicyViolation",
+  internal: ownCause[0],
+  unusable: "ImageDownloadFailure",
+  cancelled: "UserCancelled",
+  expired: "Canceled"
+}
+
+const pollAnswer = Effect.fnUntraced(function* (desk: Desk, sighting: Sighting) {
+  if (sighting._tag === "Broken") return yield* desk.refuse(500)
+  if (sighting._tag === "Forgotten") return yield* noTask()
+  const { accepted } = sighting
+  const { payload = "", bgm = false, off_peak = false, watermark = false } = accepted.echo
+  const row = (state: string, errCode: string, creations: ReadonlyArray<Schema.Json>) => ({
+    id: accepted.upstream_id,
+    state,
+    err_code: errCode,
+    credits: state === "failed" ? 0 : creditsOf(accepted),
+    payload,
+    bgm,
+    off_peak,
+    creations
+  })
+  if (sighting._tag === "Between") return row(sighting.status, "", [])
+  const { ended } = sighting
+  if (ended.reason !== null) return row("failed", failures[ended.reason], [])
+  const links = yield* MediaLinks
+  const url = links.video(ended)
+  const creation = {
+    id: String(numberFrom(accepted.upstream_id, 1e9)),
+    url,
+    cover_url: links.image(accepted, 0, clipSize),
+    watermarked_url: watermark === true ? url : ""
+  }
+  return row("success", "", [creation])
+})
+
+const newId = (): string => `8${randomText("0123456789", 17)}`
+
+const submitAt = (desk: Desk, mode: Mode) =>
+  Effect.fnUntraced(function* (call: Call) {
+    const ask = yield* readers[mode](call.body)
+    const fault = imagesFault(mode, ask) ?? modelFault(mode, ask.model)
+    if (fault !== undefined) return yield* fault
+    const shaped = mode === "text2video" || mode === "reference2video"
+    return yield* placeOrder(
+      desk,
+      call,
+      {
+        kind: "video",
+        model: ask.model,
+        prompt: ask.prompt ?? "",
+        order: {
+          seconds: ask.duration ?? 5,
+          resolution: ask.resolution ?? "720p",
+          ratio: shaped ? (ask.aspect_ratio ?? "16:9") : null,
+          n: null,
+          size: null,
+          inputs: { images: ask.images.length, videos: 0, audios: 0 },
+          generate_audio: ask.audio ?? true
+        },
+        clientToken: ask.payload ?? null,
+        echo: {
+          payload: ask.payload ?? "",
+          bgm: ask.bgm ?? false,
+          off_peak: ask.off_peak ?? false,
+          watermark: ask.watermark ?? false
+        },
+        newId
+      },
+      (accepted) => Effect.succeed(submitted(accepted, ask))
+    )
+  })
+
+const pollAt = (desk: Desk) =>
+  Effect.fnUntraced(function* (call: Call) {
+    const tasks = yield* Tasks
+    const sighting = yield* tasks.poll(desk, call.params.id ?? "", lifecycle)
+    return HttpServerResponse.jsonUnsafe(yield* pollAnswer(desk, sighting))
+  })
+
+const modes = ["text2video", "img2video", "start-end2video", "reference2video"] as const
+
+/** The routes of the protocol at a desk. */
+export const routesAt = (desk: Desk): ReadonlyArray<VendorRoute> => [
+  ...modes.map((mode) => ({
+    method: "POST" as const,
+    path: `/ent/v2/${mode}` as const,
+    handle: submitAt(desk, mode)
+  })),
+  { method: "GET", path: "/ent/v2/tasks/:id/creations", handle: pollAt(desk) }
+]
+
+const desk: Desk = { protocol: "vp_e", refuse, moderatedInput }
+
+/** The third-generation tier: a path for each mode and a scheme of its own for the key. */
+export const vp_e: Vendor = {
+  ...desk,
+  authenticate: (headers) => keyOf(headers, "Token", () => refuse(401)),
+  routes: routesAt(desk)
+}

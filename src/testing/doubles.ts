@@ -1,0 +1,77 @@
+/**
+ * Doubles for programs that use the gateway: stores in memory, vendors that follow a script, the
+ * simulator, and a whole gateway on them. Each double passes the suite its live layer passes.
+ */
+
+// A gateway
+
+export { whileTimePasses } from "./clock.ts"
+export {
+  type Answer,
+  type CallOptions,
+  type CatalogJson,
+  type Customer,
+  type CustomerOptions,
+  type GatewayOptions,
+  layerGatewaySimulated,
+  layerGatewayTesting,
+  type SimulatedGatewayOptions,
+  TestingGateway,
+  type TestingServices
+} from "./testGateway.ts"
+
+// Vendors
+
+export { layerAdaptersScripted, type ScriptedOptions, ScriptedVendors } from "./ScriptedVendors.ts"
+export { layerSimulatorTesting, simulatedCatalog } from "./testSimulator.ts"
+export {
+  type AcceptedVideo,
+  type ImageScript,
+  type ReceivedImages,
+  type ReceivedText,
+  type ReceivedVideo,
+  type Scripted,
+  type TextScript,
+  type VideoScript,
+  vendor
+} from "./vendorScripts.ts"
+
+// Stores: all of them together, or one by one over a `layerMemoryStore` that they share
+
+export { layerAccessMemory } from "./memory/AccessMemory.ts"
+export { layerAdminAuditMemory } from "./memory/AdminAuditMemory.ts"
+export { layerCallLogMemory } from "./memory/CallLogMemory.ts"
+export { layerCatalogMemory } from "./memory/CatalogMemory.ts"
+export { layerChangesMemory } from "./memory/ChangesMemory.ts"
+export { layerChannelCredentialsMemory } from "./memory/ChannelCredentialsMemory.ts"
+export { layerRepeatsMemory } from "./memory/IdempotencyKeysMemory.ts"
+export { layerLedgerMemory } from "./memory/LedgerMemory.ts"
+export { layerMemoryStore, type MemoryState, MemoryStore } from "./memory/MemoryStore.ts"
+export { layerStoresMemory, type StoresMemory } from "./memory/memoryStores.ts"
+export { layerOperationsStoreMemory } from "./memory/OperationsStoreMemory.ts"
+export { layerOrphansMemory } from "./memory/OrphansMemory.ts"
+export { layerTaskHistoryMemory } from "./memory/TaskHistoryMemory.ts"
+export { layerTaskRepoMemory } from "./memory/TaskRepoMemory.ts"
+export { layerUsageLogMemory } from "./memory/UsageLogMemory.ts"
+
+// What the doubles stand in for, what stands on them, and what a double of one's own answers with
+
+export { InsufficientBalance, Overloaded } from "../domain/Errors.ts"
+export { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOutcome.ts"
+export { Images } from "../orders/ImageOrders.ts"
+export { VideoTasks } from "../orders/VideoOrders.ts"
+export { VideoSettlement } from "../polling/VideoSettlement.ts"
+export { Access } from "../services/Access.ts"
+export { Catalog } from "../services/Catalog.ts"
+export { ChannelCredentials } from "../services/ChannelCredentials.ts"
+export { type Capture, type HoldRequest, Ledger, type Release } from "../services/Ledger.ts"
+export {
+  type Adapters,
+  type ImageAdapter,
+  ProtocolAdapter,
+  type TextAdapter,
+  type VideoAdapter
+} from "../services/ProtocolAdapter.ts"
+export { TaskRepo } from "../services/TaskRepo.ts"
+export { UsageLog } from "../services/UsageLog.ts"
+export { Simulator } from "../simulator/Simulator.ts"

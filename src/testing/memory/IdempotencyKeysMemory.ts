@@ -1,0 +1,50 @@
+/** Idempotency keys in memory; the ledger's movements write them. */
+import { Clock, Effect, Layer } from "effect"
+import { makeKeyOf, Repeats, recallOf } from "../../services/IdempotencyKeys.ts"
+import { makeRecentAnswers } from "../../services/recentAnswers.ts"
+import { MemoryStore } from "./MemoryStore.ts"
+
+export const layerRepeatsMemory = Layer.effect(
+  Repeats,
+  Effect.gen(function* () {
+    const { organizations } = yield* MemoryStore
+    const keyOf = yield* makeKeyOf
+    const recent = makeRecentAnswers()
+
+    const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
+      function* (organizationId, key) {
+        const now = yield* Clock.currentTimeMillis
+        const books = organizations.get(organizationId)
+        const kept = books?.requestKeys.get(key.key)
+        if (kept === undefined || kept.expiresAt <= now) return null
+        return yield* recallOf(
+          {
+            fingerprint: kept.fingerprint,
+            holdId: kept.holdId,
+            answer: kept.answer,
+            holdIsOpen: books?.holds.get(kept.holdId)?.state === "open",
+            taskState: books?.tasks.get(kept.holdId)?.state ?? null
+          },
+          key,
+          recent.find(organizationId, key)
+        )
+      }
+    )
+
+    const purge = Effect.map(Clock.currentTimeMillis, (now) => {
+      for (const { requestKeys } of organizations.values()) {
+        for (const [key, { expiresAt }] of requestKeys) {
+          if (expiresAt <= now) requestKeys.delete(key)
+        }
+      }
+    })
+
+    return Repeats.of({
+      keyOf,
+      recall,
+      remember: (organizationId, key, result) =>
+        Effect.sync(() => recent.keep(organizationId, key, result)),
+      purge
+    })
+  })
+)

@@ -1,0 +1,53 @@
+/** Every store of the gateway over one state in memory. */
+import { Layer, Redacted } from "effect"
+import { Digest } from "effect/crypto"
+import { layerCrypto } from "../../crypto.ts"
+import { layerVault, MASTER_KEY_BYTES } from "../../services/Vault.ts"
+import { layerAccessMemory } from "./AccessMemory.ts"
+import { layerAdminAuditMemory } from "./AdminAuditMemory.ts"
+import { layerCallLogMemory } from "./CallLogMemory.ts"
+import { layerCatalogMemory } from "./CatalogMemory.ts"
+import { layerChangesMemory } from "./ChangesMemory.ts"
+import { layerChannelCredentialsMemory } from "./ChannelCredentialsMemory.ts"
+import { layerRepeatsMemory } from "./IdempotencyKeysMemory.ts"
+import { layerLedgerMemory } from "./LedgerMemory.ts"
+import { layerMemoryStore } from "./MemoryStore.ts"
+import { layerOperationsStoreMemory } from "./OperationsStoreMemory.ts"
+import { layerOrphansMemory } from "./OrphansMemory.ts"
+import { layerTaskHistoryMemory } from "./TaskHistoryMemory.ts"
+import { layerTaskRepoMemory } from "./TaskRepoMemory.ts"
+import { layerUsageLogMemory } from "./UsageLogMemory.ts"
+
+/** Any key will do: what it protects ends with the process. */
+const testingKey = Redacted.make(new Uint8Array(MASTER_KEY_BYTES).fill(7))
+
+const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
+  Layer.mergeAll(
+    layerLedgerMemory,
+    layerTaskRepoMemory,
+    layerUsageLogMemory,
+    layerRepeatsMemory,
+    layerCatalogMemory,
+    layerAccessMemory,
+    layerOperationsStoreMemory,
+    layerTaskHistoryMemory,
+    layerOrphansMemory,
+    layerAdminAuditMemory
+  ).pipe(
+    Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
+    Layer.provideMerge(layerChannelCredentialsMemory),
+    Layer.provideMerge([layerVault(masterKey), layerChangesMemory]),
+    Layer.provideMerge(layerCrypto),
+    Layer.provideMerge(layerMemoryStore)
+  )
+
+/**
+ * All stores, empty: what `layerStores` gives over a database, and `Changes` and `MemoryStore` beside
+ * it. Each layer this makes has a state of its own. Time is Effect's `Clock`, so a `TestClock` moves
+ * deadlines, months and polls.
+ */
+export const layerStoresMemory = (masterKey: Redacted.Redacted<Uint8Array> = testingKey) =>
+  // Its parts are shared constants, which would otherwise be built once for several of these.
+  Layer.suspend(() => Layer.fresh(layerOver(masterKey)))
+
+export type StoresMemory = Layer.Success<ReturnType<typeof layerStoresMemory>>

@@ -1,0 +1,237 @@
+/** The whole gateway for a test: real routes, handlers and use cases over doubles, without a socket. */
+import { Context, Effect, Layer, Redacted, Schema, type Scope } from "effect"
+import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
+import { layerAdapters } from "../adapters/liveAdapters.ts"
+import { layerVendorLimits } from "../adapters/wire/limits.ts"
+import { layerVendorWire } from "../adapters/wire/VendorWire.ts"
+import { demoCatalog } from "../demoCatalog.ts"
+import { CatalogWrite } from "../domain/catalog/CatalogDocument.ts"
+import { NANO_PER_UNIT } from "../domain/money/Money.ts"
+import { layerEntrance, layerRoutes, layerUseCases, ROUTER } from "../gateway.ts"
+import { layerMonitor } from "../operations/Monitor.ts"
+import { layerPoller } from "../polling/Poller.ts"
+import { Access, allScopes, type NewKey } from "../services/Access.ts"
+import { Catalog } from "../services/Catalog.ts"
+import { Ledger } from "../services/Ledger.ts"
+import { layerPollerPulse } from "../services/PollerPulse.ts"
+import type { ProtocolAdapter } from "../services/ProtocolAdapter.ts"
+import { defaultSettings, Settings } from "../services/Settings.ts"
+import { Simulator } from "../simulator/Simulator.ts"
+import { layerStoresMemory, type StoresMemory } from "./memory/memoryStores.ts"
+import {
+  layerAdaptersScripted,
+  type ScriptedOptions,
+  type ScriptedVendors
+} from "./ScriptedVendors.ts"
+import { layerSimulatorTesting } from "./testSimulator.ts"
+
+export type CatalogJson = typeof CatalogWrite.Encoded
+
+/** A member of an organisation, and the key to act as it. */
+export interface Customer {
+  readonly organizationId: string
+  readonly memberId: string
+  readonly keyId: string
+  readonly key: string
+}
+
+export interface CustomerOptions {
+  /** Whole currency units in the organisation's pool; 1000 when left out. */
+  readonly deposit?: number
+  /** Nano-units the member may spend in a month; no cap when left out. */
+  readonly monthlyCapNano?: bigint
+  readonly key?: Partial<NewKey>
+}
+
+export interface CallOptions {
+  /** POST when there is a body and no method is named. */
+  readonly method?: string
+  readonly key?: string
+  readonly json?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** Decoded JSON; the text itself where it is not JSON. */
+  readonly body: unknown
+}
+
+export class TestingGateway extends Context.Service<
+  TestingGateway,
+  {
+    /** What every address begins with; nothing listens there. */
+    readonly url: string
+    /** The operator's token. */
+    readonly adminToken: string
+    /** Hands a request to the gateway; for SDKs and clients that take a `fetch` of their own. */
+    readonly fetch: typeof globalThis.fetch
+    /** Calls a path such as `/v1/models`. */
+    call(path: string, options?: CallOptions): Effect.Effect<Answer>
+    /** A fresh organisation with money, one member and one key. */
+    customer(options?: CustomerOptions): Effect.Effect<Customer>
+  }
+>()("gateway/testing/TestingGateway") {}
+
+export const URL_OF_GATEWAY = "http://gateway.test"
+/** Simulated vendors answer at once, and nobody moves the live clock. */
+const quick: Partial<Settings> = {
+  askIntervalSeconds: 0.01,
+  maxAskIntervalSeconds: 0.05,
+  pollerSeconds: 0.02
+}
+
+const ADMIN_TOKEN = "admin_testing"
+
+const secrets = {
+  masterKey: Redacted.make(new Uint8Array(32).fill(7)),
+  adminToken: Redacted.make(ADMIN_TOKEN)
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const makeCustomer = Effect.fnUntraced(function* (options: CustomerOptions) {
+  const access = yield* Access
+  const ledger = yield* Ledger
+  const { deposit = 1000, monthlyCapNano = null } = options
+  const organizationId = yield* access.createOrganization("Testing")
+  if (deposit > 0) {
+    yield* ledger.deposit(organizationId, BigInt(deposit) * NANO_PER_UNIT, "opening")
+  }
+  const member = { name: "tester", monthlyCapNano }
+  const memberId = yield* access.createMember(organizationId, member)
+  const { id, key } = yield* access.createKey(memberId, {
+    name: "testing",
+    scopes: allScopes,
+    models: null,
+    expiresAt: null,
+    ...options.key
+  })
+  return { organizationId, memberId, keyId: id, key: Redacted.value(key) }
+}, Effect.orDie)
+
+const makeGateway = Effect.fnUntraced(function* (catalog: CatalogJson) {
+  const services = yield* Effect.context<Access | Ledger>()
+  const written = yield* Schema.decodeEffect(CatalogWrite, { onExcessProperty: "error" })(catalog)
+  yield* Effect.flatMap(Catalog, ({ replace }) => replace(written))
+  const routed = yield* HttpRouter.toHttpEffect(layerRoutes(secrets))
+  const handle = HttpEffect.toWebHandlerWith<
+    never,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >(yield* Effect.context<never>())(routed)
+
+  const fetch: typeof globalThis.fetch = (input, init) =>
+    handle(new Request(input instanceof Request ? input : new URL(input, URL_OF_GATEWAY), init))
+
+  const call: TestingGateway["Service"]["call"] = (path, options = {}) =>
+    Effect.promise(async (signal) => {
+      const { method, key, json, headers } = options
+      const answer = await fetch(path, {
+        method: method ?? (json === undefined ? "GET" : "POST"),
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(json === undefined ? {} : { "content-type": "application/json" }),
+          ...headers
+        },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        signal
+      })
+      return { status: answer.status, headers: answer.headers, body: parse(await answer.text()) }
+    })
+
+  return TestingGateway.of({
+    url: URL_OF_GATEWAY,
+    adminToken: ADMIN_TOKEN,
+    fetch,
+    call,
+    customer: (options) => Effect.provide(makeCustomer(options ?? {}), services)
+  })
+})
+
+const layerGatewayOver = <R>(catalog: Effect.Effect<CatalogJson, never, R>) =>
+  Layer.effect(TestingGateway, Effect.orDie(Effect.flatMap(catalog, makeGateway))).pipe(
+    Layer.merge(layerPoller),
+    Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
+    Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
+    Layer.provide([layerEntrance, HttpServer.layerServices]),
+    Layer.provideMerge(layerUseCases)
+  )
+
+/** What a gateway of a test stands on, and what a test may replace. */
+export type TestingServices = StoresMemory | ProtocolAdapter
+
+interface Options<E, R> {
+  /** Instead of the default ones. */
+  readonly settings?: Partial<Settings>
+  /**
+   * A layer of services that take the place of the doubles of the same name. It may ask for any of
+   * the doubles, also for the one it replaces, to hand on what it does not do itself.
+   */
+  readonly replacing?: Layer.Layer<never, E, TestingServices | R>
+}
+
+export interface GatewayOptions<E = never> extends Options<E, ScriptedVendors> {
+  /** The demo models when left out. */
+  readonly catalog?: CatalogJson
+  /** What the vendors do at first; `ScriptedVendors` tells them anew. */
+  readonly vendors?: ScriptedOptions
+}
+
+export interface SimulatedGatewayOptions<E = never> extends Options<E, Simulator> {
+  /** For a simulator at the address; the demo models when left out. */
+  readonly catalog?: (simulatorUrl: string) => CatalogJson
+}
+
+/** Health is looked at rarely, so that a test may move its clock by hours in a moment. */
+const layerSettings = (settings: Partial<Settings> = {}) =>
+  Layer.succeed(Settings, {
+    ...defaultSettings,
+    healthSeconds: 60,
+    totalsSeconds: 60,
+    ...settings
+  })
+
+/**
+ * Routes, handlers, use cases and poller over stores in memory and vendors that follow a script.
+ * Nothing of it waits for anything but the clock, so a `TestClock` drives it all. The doubles come out
+ * beside the gateway: look at the `Ledger`, direct the `ScriptedVendors`, break the `MemoryStore`.
+ */
+export const layerGatewayTesting = <E = never>(options: GatewayOptions<E> = {}) => {
+  const doubles = Layer.merge(layerStoresMemory(), layerAdaptersScripted(options.vendors))
+  const services: Layer.Layer<TestingServices | ScriptedVendors, E> =
+    options.replacing === undefined ? doubles : options.replacing.pipe(Layer.provideMerge(doubles))
+  const catalog = options.catalog ?? demoCatalog("http://vendors.test")
+  return layerGatewayOver(Effect.succeed(catalog)).pipe(
+    Layer.provideMerge(services),
+    Layer.provide(layerSettings(options.settings))
+  )
+}
+
+/**
+ * The same before the vendor simulator and with the real adapters, which speak to it over sockets:
+ * run it on the live clock. The `Simulator` comes out beside the gateway, with its book of what it
+ * would send a bill for.
+ */
+export const layerGatewaySimulated = <E = never>(options: SimulatedGatewayOptions<E> = {}) => {
+  const doubles = Layer.merge(
+    layerStoresMemory(),
+    layerAdapters.pipe(Layer.provide([layerVendorWire, layerVendorLimits]))
+  ).pipe(Layer.provideMerge(layerSimulatorTesting))
+  const services: Layer.Layer<
+    TestingServices | Simulator,
+    E | Layer.Error<typeof layerSimulatorTesting>
+  > =
+    options.replacing === undefined ? doubles : options.replacing.pipe(Layer.provideMerge(doubles))
+  const catalogAt = options.catalog ?? demoCatalog
+  return layerGatewayOver(Effect.map(Simulator, ({ url }) => catalogAt(url))).pipe(
+    Layer.provideMerge(services),
+    Layer.provide(layerSettings({ ...quick, ...options.settings }))
+  )
+}

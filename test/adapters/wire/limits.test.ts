@@ -1,0 +1,36 @@
+import { assert, it } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+import { layerVendorLimits, VendorLimits } from "../../../src/adapters/wire/limits.ts"
+import { defaultSettings, Settings } from "../../../src/services/Settings.ts"
+
+const seconds = (settings: Partial<Settings>) =>
+  Effect.map(VendorLimits, ({ text, stream }) => ({
+    whole: Duration.toSeconds(text.timeout),
+    begin: Duration.toSeconds(stream.begin),
+    idle: Duration.toSeconds(stream.idle),
+    stream: Duration.toSeconds(stream.timeout)
+  })).pipe(
+    Effect.provide(
+      layerVendorLimits.pipe(
+        Layer.provide(Layer.succeed(Settings, { ...defaultSettings, ...settings }))
+      )
+    )
+  )
+
+it.effect("a vendor of text has three quarters of the time its order has", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* seconds({}), { whole: 450, begin: 450, idle: 90, stream: 2700 })
+    assert.deepStrictEqual(yield* seconds({ textDeadlineSeconds: 40 }), {
+      whole: 30,
+      begin: 30,
+      idle: 90,
+      stream: 2700
+    })
+    assert.deepStrictEqual(yield* seconds({ textStreamDeadlineSeconds: 7200 }), {
+      whole: 450,
+      begin: 450,
+      idle: 90,
+      stream: 5400
+    })
+  })
+)

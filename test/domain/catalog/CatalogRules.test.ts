@@ -1,0 +1,373 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { CatalogDocument } from "../../../src/domain/catalog/CatalogDocument.ts"
+import {
+  compareLists,
+  findFaults,
+  findWarnings,
+  mountProtocol
+} from "../../../src/domain/catalog/CatalogRules.ts"
+import { builtInProtocols } from "../../../src/domain/catalog/ProtocolTables.ts"
+
+const tokenVideo = {
+  kind: "token_video",
+  per_million_tokens: { base: { without_video: "46", with_video: "28" } }
+}
+const secondVideo = { kind: "second_video", per_second: { "720p": "0.6" } }
+const perImage = { kind: "image", per_image: "0.2" }
+const tokens = { kind: "tokens", per_million_input: "2", per_million_output: "8" }
+
+const channel = (id: string, appId: string | null = null) => ({
+  id,
+  name: id,
+  base_url: `https://${id}.example`,
+  app_id: appId
+})
+const model = (id: string, modality: string, protocol: string, prices?: object) => ({
+  id,
+  modality,
+  protocol,
+  ...(prices === undefined ? {} : { prices })
+})
+const mount = (of: string, on: string, protocol: string | null = null) => ({
+  model: of,
+  channel: on,
+  protocol
+})
+
+const catalog = (
+  channels: ReadonlyArray<object>,
+  models: ReadonlyArray<object>,
+  mounts: ReadonlyArray<object>
+) => Schema.decodeUnknownSync(CatalogDocument)({ channels, models, mounts })
+
+const film = model("film", "video", "vp_a", tokenVideo)
+const clip = model("clip", "video", "vp_d", secondVideo)
+const relayed = model("relayed", "video", "vp_c", secondVideo)
+const paint = model("paint", "image", "ip_b", perImage)
+const talk = model("talk", "chat", "openai", tokens)
+
+const good = catalog(
+  [channel("one"), channel("two", "app-2")],
+  [film, clip, relayed, paint, talk, model("voice", "tts", "speech")],
+  [
+    mount("film", "one"),
+    mount("film", "two", "vp_b"),
+    mount("clip", "one", "vp_f"),
+    mount("clip", "two", "vp_c"),
+    mount("paint", "one", "ip_c"),
+    mount("talk", "one"),
+    mount("voice", "one")
+  ]
+)
+
+describe("the address of a channel", () => {
+  const faultsAt = (base_url: string, more: object = {}) =>
+    findFaults(
+      catalog([channel("one"), { ...channel("two"), base_url, ...more }], [], []),
+      builtInProtocols
+    )
+
+  it.each([
+    "http://169.254.169.254",
+    "https://169.254.0.1:8443/v1",
+    "http://2852039166/",
+    "http://0xA9FEA9FE",
+    "http://0251.0376.0251.0376/",
+    "http://169.254.43518",
+    "http://169.254.169.254./",
+    "http://%31%36%39.254.169.254",
+    "http://①⑥⑨.254.169.254",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[0:0:0:0:0:FFFF:A9FE:A9FE]/",
+    "http://[::169.254.169.254]",
+    "http://[64:ff9b::169.254.169.254]",
+    "http://[fe80::1]/",
+    "http://[FEBF::1]/",
+    "http://100.100.100.200",
+    "http://1684301000",
+    "http://168.63.129.16/",
+    "http://192.0.0.192/",
+    "http://[fd00:ec2::254]/",
+    "http://[fd20:ce::254]/",
+    "http://metadata.google.internal/computeMetadata/v1",
+    "http://METADATA.google.internal./",
+    "http://metadata/",
+    "http://metadata.tencentyun.com",
+    "http://instance-data"
+  ])("needs leave to be %s", (address) => {
+    const fault = {
+      path: "channels[1].base_url",
+      message:
+        'a link-local address or one of a metadata service needs "allow_private": true on its channel'
+    }
+    assert.deepStrictEqual(faultsAt(address), [fault])
+    assert.deepStrictEqual(faultsAt(address, { allow_private: false }), [fault])
+    assert.deepStrictEqual(faultsAt(address, { allow_private: true }), [])
+  })
+
+  it.each([
+    "http://127.0.0.1:8081/vp_a",
+    "http://localhost",
+    "http://[::1]:9/",
+    "http://10.1.2.3",
+    "http://172.16.0.1",
+    "http://192.168.1.1",
+    "http://[fd12:3456::1]/",
+    "http://169.253.255.255",
+    "http://100.100.100.201",
+    "https://metadata.vendor.example",
+    "https://169.254.169.254.vendor.example"
+  ])("may be %s", (address) => {
+    assert.deepStrictEqual(faultsAt(address), [])
+  })
+})
+
+describe("a sound catalog", () => {
+  it("has no fault", () => {
+    assert.deepStrictEqual(findFaults(good, builtInProtocols), [])
+  })
+
+  it("may be empty", () => {
+    assert.deepStrictEqual(findFaults(catalog([], [], []), builtInProtocols), [])
+  })
+
+  it.each([
+    ["vp_a", tokenVideo],
+    ["vp_b", tokenVideo],
+    ["vp_c", tokenVideo],
+    ["vp_c", secondVideo],
+    ["vp_d", secondVideo],
+    ["vp_e", secondVideo],
+    ["vp_f", secondVideo],
+    ["vp_z", tokenVideo]
+  ])("may price %s by $kind", (protocol, prices) => {
+    assert.deepStrictEqual(
+      findFaults(catalog([], [model("m", "video", protocol, prices)], []), builtInProtocols),
+      []
+    )
+  })
+
+  it.each(["chat", "vlm", "embedding", "rerank"])("may price %s by tokens", (modality) => {
+    const models = [model("m", modality, "openai", tokens)]
+    assert.deepStrictEqual(findFaults(catalog([], models, []), builtInProtocols), [])
+  })
+})
+
+describe("a contradiction", () => {
+  it.each([
+    [
+      "a channel listed twice",
+      [channel("one"), channel("one")],
+      [film],
+      [],
+      "channels[1].id",
+      '"one"'
+    ],
+    ["a model listed twice", [], [film, clip, film], [], "models[2].id", '"film"'],
+    [
+      "a mount of no model",
+      [channel("one")],
+      [],
+      [mount("film", "one")],
+      "mounts[0].model",
+      '"film"'
+    ],
+    ["a mount on no channel", [], [film], [mount("film", "one")], "mounts[0].channel", '"one"'],
+    [
+      "a mount repeated",
+      [channel("one")],
+      [film],
+      [mount("film", "one"), mount("film", "one", "vp_b")],
+      "mounts[1]",
+      "twice"
+    ],
+    [
+      "a video priced by image",
+      [],
+      [model("m", "video", "vp_a", perImage)],
+      [],
+      "models[0].prices.kind",
+      "video cannot be priced by image"
+    ],
+    [
+      "an image priced by tokens",
+      [],
+      [model("m", "image", "ip_a", tokens)],
+      [],
+      "models[0].prices.kind",
+      "image cannot be priced by tokens"
+    ],
+    [
+      "a chat priced by video tokens",
+      [],
+      [film, model("m", "chat", "openai", tokenVideo)],
+      [],
+      "models[1].prices.kind",
+      "chat cannot be priced by token_video"
+    ],
+    [
+      "a price on a modality nobody can call",
+      [],
+      [model("m", "omni", "openai", tokens)],
+      [],
+      "models[0].prices.kind",
+      "omni cannot be priced by tokens"
+    ],
+    [
+      "vp_a priced by second",
+      [],
+      [model("m", "video", "vp_a", secondVideo)],
+      [],
+      "models[0].prices.kind",
+      "vp_a is billed by token_video, but the price is second_video"
+    ],
+    [
+      "vp_d priced by token",
+      [],
+      [model("m", "video", "vp_d", tokenVideo)],
+      [],
+      "models[0].prices.kind",
+      "vp_d is billed by second_video, but the price is token_video"
+    ],
+    [
+      "a mount on a protocol billed otherwise",
+      [channel("one")],
+      [film],
+      [mount("film", "one", "vp_e")],
+      "mounts[0].protocol",
+      "vp_e is billed by second_video, but the price is token_video"
+    ],
+    [
+      "a chat listed under a video protocol",
+      [],
+      [model("m", "chat", "vp_a", tokens)],
+      [],
+      "models[0].protocol",
+      "vp_a is a protocol of video models, not of chat models"
+    ],
+    [
+      "an embedding listed under an image protocol",
+      [],
+      [model("m", "embedding", "ip_a", tokens)],
+      [],
+      "models[0].protocol",
+      "ip_a is a protocol of image models, not of embedding models"
+    ],
+    [
+      "an image understanding mounted on an image protocol",
+      [channel("one")],
+      [model("m", "vlm", "openai", tokens)],
+      [mount("m", "one", "ip_b")],
+      "mounts[0].protocol",
+      "ip_b is a protocol of image models, not of vlm models"
+    ]
+  ])("is found by its path: %s", (_, channels, models, mounts, path, message) => {
+    const faults = findFaults(catalog(channels, models, mounts), builtInProtocols)
+    assert.deepStrictEqual(
+      faults.map((fault) => fault.path),
+      [path]
+    )
+    assert.include(faults[0]?.message, message)
+  })
+
+  it("does not hide another", () => {
+    const faults = findFaults(
+      catalog(
+        [channel("one"), channel("one")],
+        [film, film, model("m", "video", "vp_d", tokenVideo)],
+        [mount("nobody", "nowhere"), mount("film", "one", "vp_d"), mount("nobody", "nowhere")]
+      ),
+      builtInProtocols
+    )
+    assert.deepStrictEqual(
+      faults.map((fault) => fault.path),
+      [
+        "channels[1].id",
+        "models[1].id",
+        "models[2].prices.kind",
+        "mounts[0].model",
+        "mounts[0].channel",
+        "mounts[1].protocol",
+        "mounts[2].model",
+        "mounts[2].channel",
+        "mounts[2]"
+      ]
+    )
+  })
+})
+
+describe("warnings", () => {
+  const pathsOf = (document: CatalogDocument, hasKey = (_: string) => true) =>
+    findWarnings(document, builtInProtocols, hasKey).map(({ path }) => path)
+
+  it("speak of channels without a key, by the channel's id", () => {
+    assert.deepStrictEqual(
+      pathsOf(good, (id) => id === "one"),
+      ["channels[1].api_key"]
+    )
+  })
+
+  it.each([
+    ["no price", [model("m", "video", "vp_a")], [], ["models[0].prices"]],
+    [
+      "an unknown protocol",
+      [model("m", "video", "vp_z", tokenVideo)],
+      [mount("m", "one")],
+      ["mounts[0].protocol"]
+    ],
+    ["an unknown override", [paint], [mount("paint", "one", "ip_z")], ["mounts[0].protocol"]],
+    ["vp_b without an app id", [film], [mount("film", "one", "vp_b")], ["mounts[0].channel"]],
+    ["vp_b with an app id", [film], [mount("film", "two", "vp_b")], []],
+    ["a chat protocol", [talk], [mount("talk", "one", "openai")], []],
+    [
+      "an unknown protocol of chat",
+      [talk],
+      [mount("talk", "one", "something")],
+      ["mounts[0].protocol"]
+    ],
+    ["a modality that is still to come", [model("m", "tts", "speech")], [mount("m", "one")], []],
+    ["an override that is served", [film], [mount("film", "one", "vp_c")], []],
+    ["a relay without a family", [relayed], [mount("relayed", "one")], ["mounts[0].protocol"]]
+  ])("come for %s as they should", (_, models, mounts, paths) => {
+    const document = catalog([channel("one"), channel("two", "app-2")], models, mounts)
+    assert.deepStrictEqual(pathsOf(document), paths)
+  })
+})
+
+describe("the protocol of a mount", () => {
+  it.each([
+    [null, "vp_a"],
+    ["vp_c", "vp_c"]
+  ])("written %j over vp_a is %s", (written, spoken) => {
+    const { models, mounts } = catalog([], [film], [mount("film", "one", written)])
+    const [ofModel] = models
+    const [ofMount] = mounts
+    assert(ofModel !== undefined && ofMount !== undefined)
+    assert.strictEqual(mountProtocol(ofModel, ofMount), spoken)
+  })
+})
+
+describe("the change between two lists", () => {
+  const compare = (before: ReadonlyArray<string>, after: ReadonlyArray<string>) =>
+    compareLists(
+      before,
+      after,
+      (entry) => entry.slice(0, 1),
+      (entry) => entry
+    )
+
+  it.each([
+    [[], [], [], [], []],
+    [["a1"], ["a1"], [], [], []],
+    [[], ["a1", "b1"], ["a", "b"], [], []],
+    [["a1", "b1"], [], [], [], ["a", "b"]],
+    [["a1"], ["a2"], [], ["a"], []],
+    [["a1", "b1", "c1"], ["c1", "b2", "d1"], ["d"], ["b"], ["a"]]
+  ])(
+    "from %j to %j adds %j, changes %j and removes %j",
+    (before, after, added, changed, removed) => {
+      assert.deepStrictEqual(compare(before, after), { added, changed, removed })
+    }
+  )
+})

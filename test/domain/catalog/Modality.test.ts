@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema, Struct } from "effect"
+import {
+  isReserved,
+  Modality,
+  modalities,
+  modalityFilters
+} from "../../../src/domain/catalog/Modality.ts"
+
+/** The modality overview: filter short name, business name, endpoint, open or not. */
+const overview = [
+  ["chat", "language", "language model", "/v1/chat/completions", "open"],
+  ["vlm", "image-text", "image-text understanding", "/v1/chat/completions", "open"],
+  ["embedding", "vector", "vector model", "/v1/embeddings", "open"],
+  ["rerank", "rerank", "reranking", "/v1/rerank", "coming_soon"],
+  ["image", "image", "image generation", "/v1/images/generations", "open"],
+  ["tts", null, "speech synthesis", "/v1/audio/speech", "coming_soon"],
+  ["asr", null, "speech recognition", "/v1/audio/transcriptions", "coming_soon"],
+  ["video", "video", "video generation", "/v1/videos/generations", "open"],
+  ["omni", null, "all-modality", null, "planned"]
+] as const
+
+describe("the modality overview", () => {
+  it("has nine rows and no other", () => {
+    assert.sameMembers(
+      Struct.keys(modalities),
+      overview.map(([modality]) => modality)
+    )
+  })
+
+  it.each(overview)("%s has its row", (modality, filter, business, endpoint, status) => {
+    const row = modalities[modality]
+    assert.deepStrictEqual(
+      [row.filter, row.business, row.endpoint, row.status],
+      [filter, business, endpoint, status]
+    )
+  })
+
+  it("names a billing unit for everything that can be called", () => {
+    for (const { billingUnit, endpoint } of Object.values(modalities)) {
+      assert.strictEqual(billingUnit === null, endpoint === null)
+    }
+  })
+
+  it.each(["Chat", "text", "language", "", "constructor"])("%j is no modality", (text) => {
+    assert.isFalse(Schema.is(Modality)(text))
+  })
+})
+
+describe("reserved modalities", () => {
+  it.each(overview)("%s is reserved unless it is open", (modality, ...row) => {
+    assert.strictEqual(isReserved(modality), row.at(-1) !== "open")
+  })
+
+  it("are rerank, tts, asr and omni", () => {
+    assert.sameMembers(Struct.keys(modalities).filter(isReserved), ["rerank", "tts", "asr", "omni"])
+  })
+})
+
+describe("the filter of the model list", () => {
+  it("takes every modality and every short name, and nothing else", () => {
+    assert.deepStrictEqual(
+      Object.fromEntries(modalityFilters),
+      Object.fromEntries([
+        ...overview.map(([modality]) => [modality, modality]),
+        ["language", "chat"],
+        ["image-text", "vlm"],
+        ["vector", "embedding"]
+      ])
+    )
+  })
+
+  it.each(["", "none", "Language", "speech"])("does not know %j", (text) => {
+    assert.isUndefined(modalityFilters.get(text))
+  })
+})

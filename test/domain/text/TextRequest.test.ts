@@ -1,0 +1,375 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { TokenPrices } from "../../../src/domain/catalog/Prices.ts"
+import { MAX_AMOUNT_NANO } from "../../../src/domain/money/Money.ts"
+import {
+  ChatBody,
+  EmbeddingBody,
+  estimateChat,
+  estimateEmbedding,
+  tokensOfBytes,
+  writtenBytes
+} from "../../../src/domain/text/TextRequest.ts"
+import { quoteTokens, settleTokens } from "../../../src/domain/text/TokenPricing.ts"
+
+const decodeChat = Schema.decodeUnknownResult(ChatBody)
+const decodeOrThrow = Schema.decodeUnknownSync(ChatBody)
+const decodeEmbedding = Schema.decodeUnknownResult(EmbeddingBody)
+
+const chat = (content: unknown, more: object = {}, message: object = {}) =>
+  Result.getOrThrow(
+    decodeChat({ model: "m", messages: [{ role: "user", content, ...message }], ...more })
+  )
+
+const sound = (data: string) => ({ type: "input_audio", input_audio: { data } })
+const image = (url: string) => ({ type: "image_url", image_url: { url } })
+
+const otherModels = [
+  ...["models", "fallbacks", "fallback_models", "context_window_fallbacks"],
+  ...["content_policy_fallbacks", "model_list", "model_id", "model_name", "engine"],
+  ...["deployment", "deployment_id", "route", "preset"]
+]
+const schemas = [
+  ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
+  ...["json_schema", "format", "grammar"]
+]
+
+describe("the tokens a chat is held for", () => {
+  it.each([
+    ["3 bytes", chat("abc"), 4n + 1n],
+    ["a begun token", chat("abcd"), 4n + 2n],
+    ["bytes of UTF-8", chat("日本語"), 4n + 3n],
+    ["nothing said", chat(null), 4n],
+    [
+      "texts in parts",
+      chat([
+        { type: "text", text: "abc" },
+        { type: "text", text: "def" }
+      ]),
+      4n + 2n
+    ],
+    ["an image", chat([image("https://a.test/1.png")]), 4n + 1500n],
+    [
+      "a large inline image",
+      chat([image(`data:image/png;base64,${"A".repeat(30_000)}`)]),
+      4n + 1500n
+    ],
+    [
+      "a sound",
+      chat([{ type: "input_audio", input_audio: { data: "A".repeat(30_000) } }]),
+      4n + 1500n
+    ],
+    ["settings", chat("abc", { temperature: 1, stream: true, seed: 7 }), 4n + 1n],
+    ["a user", chat("abc", { user: "somebody" }), 4n + 1n + 3n],
+    ["a field nobody knows, with its name", chat("abc", { abcd: [1234, true] }), 4n + 1n + 4n],
+    ["a field nobody knows in a message", chat("abc", {}, { abcd: "ef" }), 4n + 3n],
+    ["a field nobody knows in a part", chat([{ type: "text", text: "a", bc: "d" }]), 4n + 2n],
+    ["text beside a medium", chat([{ ...image("https://a.test/1.png"), text: "abc" }]), 1505n],
+    [
+      "two media in one part",
+      chat([{ ...image("https://a.test/1.png"), video_url: "https://a.test/1.mp4" }]),
+      3004n
+    ],
+    [
+      "media in an array",
+      chat([{ type: "video", video: ["https://a.test/1.png", "https://a.test/2.png"] }]),
+      3004n
+    ],
+    [
+      "text inside a medium",
+      chat([{ type: "file", file: { filename: "abc", file_data: "d ef" } }]),
+      4n + 1500n + 3n
+    ],
+    ["a file with nothing in it", chat([{ type: "file", file: {} }]), 4n + 1500n + 1n],
+    [
+      "a file that is a text",
+      chat([{ type: "file", file: { file_data: "data:text/plain;base64,QUJD" } }]),
+      4n + 1500n + 9n
+    ],
+    [
+      "a picture that is a text",
+      chat([image(`data:image/svg+xml;base64,${"A".repeat(3000)}`)]),
+      4n + 1500n + 1009n
+    ],
+    [
+      "base64 of no known file",
+      chat([{ type: "file", file: { file_data: "A".repeat(3000) } }]),
+      4n + 1500n + 1000n
+    ],
+    [
+      "base64 of a known file",
+      chat([{ type: "file", file: { file_data: `JVBERi0${"A".repeat(3000)}` } }]),
+      4n + 1500n
+    ],
+    [
+      "a file that says only that it is one",
+      chat([{ type: "file", file: `data:image/png;base64,${"a b ".repeat(750)}` }]),
+      4n + 1500n + 1008n
+    ],
+    [
+      "a text that says it is an address",
+      chat([image(`https://a.test/${"a".repeat(2048 - 15 + 300)}`)]),
+      4n + 1500n + 100n
+    ],
+    ...["", "application/octet-stream", "application/octet-stream;name=a", ";name=a"].map(
+      (type) =>
+        [
+          `a sound of type "${type}"`,
+          chat([sound(`data:${type};base64,${"A".repeat(30_000)}`)]),
+          4n + 1500n
+        ] as const
+    ),
+    ...["UklGR", "IyFBTVIK", "IyFBTVIt", "AAAAIGZ0eXB"].map(
+      (beginning) =>
+        [
+          `a known file without a type: ${beginning}`,
+          chat([
+            { type: "file", file: { file_data: `data:;base64,${beginning}${"A".repeat(3000)}` } }
+          ]),
+          4n + 1500n
+        ] as const
+    ),
+    [
+      "base64 of no known file without a type",
+      chat([{ type: "file", file: { file_data: `data:;base64,${"A".repeat(2987)}` } }]),
+      4n + 1500n + 1000n
+    ],
+    ["a sound that is a text", chat([sound("data:;base64,QUJD QUJD")]), 4n + 1500n + 8n],
+    ["a sound with filling", chat([sound("QUI=")]), 4n + 1500n],
+    ["a sound with more filling", chat([sound("QQ==")]), 4n + 1500n],
+    ["a sound with too much filling", chat([sound("Q===")]), 4n + 1500n + 2n],
+    ["a sound of filling alone", chat([sound("==")]), 4n + 1500n + 1n],
+    [
+      "a text that begins as an address",
+      chat([{ type: "video", video: "https://a.test/1 b" }]),
+      4n + 1500n + 6n
+    ],
+    ["a medium that is none", chat("abc", { video: "d ef" }), 4n + 1n + 3n],
+    ["a schema", chat("abc", { guided_json: { ab: "cdefg" } }), 4n + 1n + 3n],
+    [
+      "tools, with the names of their fields",
+      chat("abc", { tools: [{ ab: "cdefg" }] }),
+      4n + 1n + 3n
+    ]
+  ] as const)("%s", (_, body, expected) => {
+    assert.strictEqual(estimateChat(body).inputTokens, expected)
+  })
+
+  it("are those of every message", () => {
+    const body = Result.getOrThrow(
+      decodeChat({
+        model: "m",
+        messages: [
+          { role: "system", content: "abc" },
+          { role: "user", content: "def" }
+        ]
+      })
+    )
+    assert.strictEqual(estimateChat(body).inputTokens, 10n)
+  })
+
+  it.each([
+    ["without a bound", {}, 4096n],
+    ["of max_tokens", { max_tokens: 10 }, 10n],
+    ["of max_completion_tokens", { max_completion_tokens: 10 }, 10n],
+    ["of max_completion_tokens above it", { max_tokens: 10, max_completion_tokens: 20 }, 20n],
+    ["of max_tokens above that", { max_tokens: 20, max_completion_tokens: 10 }, 20n],
+    ["of the one bound that is set", { max_tokens: 10, max_completion_tokens: null }, 10n],
+    ["for each choice", { max_tokens: 10, n: 3 }, 30n],
+    ["for each choice without a bound", { n: 2 }, 8192n],
+    ["of another bound above that", { max_tokens: 10, max_output_tokens: 20 }, 20n],
+    ["of another bound alone", { max_new_tokens: 10 }, 4096n],
+    ["of a bound in other letters", { max_tokens: 10, Max_Tokens: "20" }, 20n],
+    ["of a bound further in", { max_tokens: 10, options: { num_predict: 20 } }, 20n],
+    ["of what is written at least", { max_tokens: 10, min_tokens: 20 }, 20n],
+    ["of a bound without end", { max_tokens: 10, num_predict: 1e300 }, 10_000_000n],
+    ["of no bound in what is no number", { max_tokens: 10, num_predict: "all" }, 10n],
+    ...schemas.map(
+      (name) =>
+        [`of no bound in ${name}`, { max_tokens: 10, [name]: { max_length: 20 } }, 10n] as const
+    ),
+    ["with thoughts", { max_tokens: 10, thinking: { budget_tokens: 20 }, n: 2 }, 60n]
+  ] as const)("count output %s", (_, more, expected) => {
+    assert.strictEqual(estimateChat(chat("abc", more)).outputTokens, expected)
+  })
+})
+
+describe("the tokens of embeddings", () => {
+  it.each([
+    ["a text", "abcd", 2n],
+    ["texts apart", ["abcd", "a"], 3n],
+    ["tokens", [5, 6, 7], 3n],
+    ["lists of tokens", [[5, 6], [7]], 3n]
+  ] as const)("%s", (_, input, expected) => {
+    const body = Result.getOrThrow(decodeEmbedding({ model: "m", input }))
+    assert.deepStrictEqual(estimateEmbedding(body), { inputTokens: expected, outputTokens: 0n })
+  })
+
+  it("are those of fields nobody knows, too", () => {
+    const settings = { dimensions: 8, encoding_format: null, instruction: "x".repeat(3000) }
+    const body = Result.getOrThrow(decodeEmbedding({ model: "m", input: "abc", ...settings }))
+    assert.strictEqual(estimateEmbedding(body).inputTokens, 1n + 1004n)
+  })
+})
+
+describe("a text request", () => {
+  it.each([
+    ["best_of", { best_of: 5 }],
+    ["N", { N: 5 }],
+    ["num_return_sequences", { num_return_sequences: "5" }],
+    ["extra_body.n", { extra_body: { n: 5 } }],
+    ["generation_config.candidateCount", { generation_config: { candidateCount: 5 } }],
+    ["Model", { Model: "dear" }],
+    ["extra_body.model", { extra_body: { model: "dear" } }],
+    ...otherModels.map((name) => [name, { [name]: ["dear"] }] as const),
+    ["extra_body.fallbacks", { extra_body: { fallbacks: [{ model: "dear" }] } }],
+    ["Model_Name", { Model_Name: "dear" }],
+    ["route", { route: "fallback" }],
+    ["mock_response", { mock_response: "x" }],
+    ["plugins", { plugins: [{ id: "web" }] }],
+    ["search_options", { search_options: { forced_search: true } }],
+    ["search_parameters", { search_parameters: {} }],
+    ["search_parameters", { search_parameters: { mode: "auto" } }],
+    ["guided.n", { guided: { n: 5 } }],
+    ["Stream", { Stream: true }],
+    ["callback_url", { callback_url: "https://a.test" }],
+    ["service_tier", { service_tier: "priority" }],
+    ["web_search_options", { web_search_options: {} }],
+    ["tools[1]", { tools: [{ type: "function" }, { type: "web_search" }] }],
+    ["tools[0]", { tools: [{ google_search: {} }] }]
+  ] as const)("may not have %s", (path, fields) => {
+    const decoded = decodeChat({ model: "m", messages: [{ role: "user" }], ...fields })
+    if (Result.isSuccess(decoded)) return assert.fail("it was taken")
+    assert.include(String(decoded.failure), `at ["${path}"]`)
+  })
+
+  it.each([
+    { best_of: 1, service_tier: "auto", async: false, web_search_options: null },
+    { tools: [{ type: "function", function: { name: "n", parameters: { n: 5, model: "x" } } }] },
+    { tools: [{ type: "custom", custom: { name: "best_of" } }] },
+    { metadata: { n: 5, model: "x" }, response_format: { json_schema: { stream: true } } },
+    { options: { model: "a name of something else", route: "a", engine: "b" } },
+    { models: [], fallbacks: null, preset: "", mockup: 1 },
+    { plugins: [], search_options: {}, search_parameters: { mode: "off" } },
+    { plugins: "", search_options: "", search_parameters: "", web_search: "" },
+    ...schemas.map((name) => ({ [name]: { properties: { n: { type: "integer" }, stream: {} } } }))
+  ])("may have %j", (fields) => {
+    decodeOrThrow({ model: "m", messages: [{ role: "user" }], ...fields })
+  })
+})
+
+it.each([
+  [{ role: "assistant", content: "abc" }, 3],
+  [{ reasoning_content: "ab", content: null }, 2],
+  [
+    {
+      tool_calls: [
+        { index: 0, id: "call-1", type: "function", function: { name: "f", arguments: "{}" } }
+      ]
+    },
+    3
+  ],
+  [{ content: "ä" }, 2],
+  [{ audio: { id: "a", data: "AAAA", transcript: "hi" } }, 6],
+  [undefined, 0]
+])("%j is %i bytes of writing", (message, bytes) => {
+  assert.strictEqual(writtenBytes(message), bytes)
+})
+
+const quote = Result.getOrThrow(
+  quoteTokens(
+    Schema.decodeUnknownSync(TokenPrices)({
+      kind: "tokens",
+      per_million_input: "2",
+      per_million_output: "8"
+    }),
+    { inputTokens: 10n, outputTokens: 20n }
+  )
+)
+const counts = (inputTokens: bigint, outputTokens: bigint) => ({ inputTokens, outputTokens })
+const formula = counts(10n, 7n)
+
+describe("the charge", () => {
+  it.each([
+    ["by the vendor's count", counts(4n, 5n), "upstream_usage", 4n * 2000n + 5n * 8000n],
+    ["by its count above the hold", counts(1000n, 2000n), "upstream_usage", 18_000_000n],
+    ["by its count of output alone", counts(0n, 5n), "upstream_usage", 40_000n],
+    ["by the formula where it counted none", null, "formula", 10n * 2000n + 7n * 8000n],
+    ["by the formula where it counted nothing", counts(0n, 0n), "formula", 76_000n],
+    [
+      "by the formula where it counted none of what was written",
+      counts(4n, 0n),
+      "formula",
+      76_000n
+    ],
+    ["by its count far above the hold", counts(10n ** 7n, 10n ** 7n), "upstream_usage", 10n ** 11n],
+    ["by the formula for too much input", counts(10n ** 7n + 1n, 1n), "formula", 76_000n],
+    ["by the formula for too much output", counts(1n, 10n ** 7n + 1n), "formula", 76_000n]
+  ] as const)("is %s", (_, reported, basis, chargeNano) => {
+    assert.deepInclude(settleTokens(quote, reported, formula), { basis, chargeNano })
+  })
+
+  it("is by the vendor's count of input where nothing was written", () => {
+    assert.deepInclude(settleTokens(quote, counts(4n, 0n), counts(10n, 0n)), {
+      basis: "upstream_usage",
+      chargeNano: 8000n
+    })
+  })
+
+  it("is by the vendor's count up to a hundred times a large estimate", () => {
+    const large = { ...quote, inputTokens: 10n ** 6n }
+    const settled = (inputTokens: bigint) =>
+      settleTokens(large, counts(inputTokens, 1n), formula).basis
+    assert.strictEqual(settled(10n ** 8n), "upstream_usage")
+    assert.strictEqual(settled(10n ** 8n + 1n), "formula")
+  })
+
+  it("is what the books can hold, at the highest price too", () => {
+    const dear = Result.getOrThrow(
+      quoteTokens(
+        Schema.decodeUnknownSync(TokenPrices)({
+          kind: "tokens",
+          per_million_input: "1000000000",
+          per_million_output: "1000000000"
+        }),
+        counts(10n, 20n)
+      )
+    )
+    const million = 10n ** 6n
+    assert.deepInclude(settleTokens(dear, counts(1n, million - 1n), formula), {
+      basis: "upstream_usage",
+      chargeNano: MAX_AMOUNT_NANO
+    })
+    assert.deepInclude(settleTokens(dear, counts(1n, million), formula), {
+      basis: "formula",
+      outputTokens: 7n
+    })
+    assert.deepStrictEqual(settleTokens(dear, null, counts(10n, 45n * million)), {
+      inputTokens: 10n,
+      outputTokens: million - 10n,
+      chargeNano: MAX_AMOUNT_NANO,
+      basis: "formula"
+    })
+  })
+
+  const Count = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 6n }))
+
+  it.prop(
+    "is never above the hold while the vendor stays within the estimate, and never nothing",
+    [Count, Count, Count, Count],
+    ([input, output, lessInput, lessOutput]) => {
+      const expected = counts(input + 1n, output)
+      const held = { ...quote, ...expected, holdNano: 0n }
+      const hold = expected.inputTokens * 2000n + expected.outputTokens * 8000n
+      const used = counts(lessInput % (input + 2n), lessOutput % (output + 1n))
+      const { chargeNano } = settleTokens(held, used, counts(input + 1n, 0n))
+      assert.isTrue(chargeNano > 0n && chargeNano <= hold)
+    }
+  )
+
+  it.prop("of a text is never below a token for its bytes", [Schema.String], (texts) => {
+    const bytes = Buffer.byteLength(texts[0] ?? "")
+    assert.isTrue(tokensOfBytes(bytes) * 3n >= BigInt(bytes))
+    assert.isTrue(estimateChat(chat(texts[0])).inputTokens === 4n + tokensOfBytes(bytes))
+  })
+})

@@ -1,0 +1,60 @@
+/** What PostgreSQL reads for a page of the journal, seen from its own statistics. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Ledger } from "../../../src/services/Ledger.ts"
+import { layerStoresOnServer, organization } from "../../support/ledger.ts"
+
+const ONE_CONNECTION = 1
+const JOBS = 3000
+const PAGES = 5
+const LIMIT = 10
+
+const Reads = Schema.Tuple([Schema.Struct({ rows: Schema.BigInt })])
+
+layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout: "60 seconds" })(
+  "the plans of the journal",
+  (it) => {
+    it.effect("read as much for a page as stands on it, however long the books are", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ledger = yield* Ledger
+        const { organizationId, memberIds } = yield* organization(1000n)
+        yield* sql`
+          INSERT INTO holds (organization_id, id, member_id, month, amount, quote, job, state,
+                             captured, created_at, expires_at, closed_at, closed_by)
+          SELECT ${organizationId}, 'im_old_' || lpad(n::text, 6, '0'), ${memberIds[0]},
+                 date_trunc('month', now())::date, 1, '{}', '{}', 'captured', 1,
+                 now() + n * interval '1 second', now() + interval '1 day',
+                 now() + n * interval '1 second' + interval '500 milliseconds', 'test'
+            FROM generate_series(1, ${JOBS}::int) AS n`
+        yield* sql`
+          INSERT INTO transfers (organization_id, kind, debit, credit, amount, hold_id, created_at)
+          SELECT organization_id, 'capture', 'pool', 'revenue', 1, id, closed_at FROM holds`
+        yield* sql`ANALYZE`
+        const read = sql`SELECT pg_stat_force_next_flush()`.pipe(
+          Effect.andThen(
+            sql`SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint AS rows
+                  FROM pg_stat_user_tables WHERE relname IN ('holds', 'transfers')`
+          ),
+          Effect.flatMap(Schema.decodeUnknownEffect(Reads)),
+          Effect.map(([{ rows }]) => Number(rows))
+        )
+
+        const before = yield* read
+        let after: string | null = null
+        const kinds = new Set<string>()
+        for (let page = 0; page < PAGES; page++) {
+          const { data }: { readonly data: ReadonlyArray<{ readonly id: string }> } =
+            yield* ledger.journal(organizationId, { after, limit: LIMIT })
+          after = data.at(-1)?.id ?? null
+          kinds.add(after?.split("_")[0] ?? "none")
+        }
+
+        assert.deepStrictEqual([...kinds].toSorted(), ["hold", "release", "tr"])
+        // Each of the three branches reads no more than a page, and the cursor is one row.
+        assert.isBelow((yield* read) - before, PAGES * 4 * (LIMIT + 1))
+      })
+    )
+  }
+)

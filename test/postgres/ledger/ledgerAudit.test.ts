@@ -1,0 +1,354 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerStores } from "../../../src/gateway.ts"
+import { Access } from "../../../src/services/Access.ts"
+import { Ledger, type UsageEntry, type Violation } from "../../../src/services/Ledger.ts"
+import type { NewTask } from "../../../src/services/TaskRepo.ts"
+import { layerDatabase } from "../../support/databases.ts"
+import { layerLedgerOn } from "../../support/ledger.ts"
+
+const usage: UsageEntry = {
+  keyId: "key_1",
+  taskId: null,
+  model: "m",
+  modality: "image",
+  input: 0n,
+  output: 1n,
+  unit: "image",
+  unitPriceNano: 15n,
+  basis: "requested_images"
+}
+
+/** 2 tokens in and 1 out. */
+const text: UsageEntry = {
+  ...usage,
+  modality: "chat",
+  input: 2n,
+  unit: "token",
+  unitPriceNano: 9n,
+  inputUnitPriceNano: 3n,
+  basis: "upstream_usage"
+}
+
+const task: NewTask = {
+  keyId: "key_1",
+  model: "m",
+  listedProtocol: "vp_a",
+  summary: {},
+  submitSeconds: 60
+}
+
+const key = { key: "k", fingerprint: "f" }
+
+/** An organisation with one captured image, one captured text, one released image, one task and one open hold. */
+const books = Effect.gen(function* () {
+  const access = yield* Access
+  const ledger = yield* Ledger
+  const organizationId = yield* access.createOrganization("Test")
+  const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano: null })
+  yield* ledger.deposit(organizationId, 1000n, "first")
+  const job = { channelId: "ch", protocol: "vp_a", upstreamModel: "u" }
+  const request = {
+    organizationId,
+    memberId,
+    amountNano: 10n,
+    ttlSeconds: 60,
+    quote: {},
+    job,
+    key: null
+  }
+  const close = { organizationId, by: "test", task: null, answer: null }
+  for (const id of ["captured", "written", "released", "open"]) {
+    yield* ledger.hold({ ...request, id, task: null, key: null })
+  }
+  yield* ledger.hold({ ...request, id: "submitting", task, key })
+  yield* ledger.capture({ ...close, holdId: "captured", chargeNano: 15n, usage })
+  yield* ledger.capture({ ...close, holdId: "written", chargeNano: 15n, usage: text })
+  yield* ledger.release({ ...close, holdId: "released", orphan: null, forgetKey: false })
+  return { organizationId, close }
+})
+
+/** The books, all of whose rows an audit has read. */
+const auditedBooks = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  yield* books
+  yield* ledger.verifyOf(yield* ledger.suspects(60))
+})
+
+const open =
+  "ALTER TABLE transfers DISABLE TRIGGER ALL; ALTER TABLE usage_records DISABLE TRIGGER ALL"
+
+/** What is late, and no fault of the books. */
+const delays = [
+  "UPDATE holds SET expires_at = now() - interval '2 hours' WHERE id = 'open'",
+  "UPDATE tasks SET submit_deadline = now() - interval '2 hours'"
+] as const
+
+/** What a hand could do to the rows, and the invariant that must notice. */
+const tamperings = [
+  ["I1", "UPDATE pools SET balance = balance + 1"],
+  ["I1", "DELETE FROM transfers WHERE kind = 'deposit'"],
+  ["I2", "UPDATE pools SET held = held + 1"],
+  ["I2", "UPDATE holds SET amount = amount + 1 WHERE id = 'open'"],
+  ["I3", "UPDATE member_months SET held = held + 1"],
+  ["I3", "UPDATE member_months SET captured = captured + 1"],
+  ["I3", "DELETE FROM member_months"],
+  ["I4", "DELETE FROM transfers WHERE kind = 'capture'"],
+  ["I4", "UPDATE transfers SET amount = 14 WHERE kind = 'capture'"],
+  ["I4", "DELETE FROM usage_records"],
+  ["I4", "UPDATE usage_records SET charge = 14"],
+  ["I5", "UPDATE pools SET balance = -100"],
+  [
+    "I7",
+    "UPDATE tasks SET state = 'rejected', error_code = 'x', finished_at = now() WHERE id = 'submitting'"
+  ],
+  ["I7", "UPDATE tasks SET id = 'released' WHERE id = 'submitting'"],
+  ["I4", "UPDATE holds SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
+  ["I4", "UPDATE usage_records SET unit_price = 11"],
+  ["I4", "UPDATE usage_records SET unit_price = 11 WHERE hold_id = 'captured'"],
+  [
+    "I7",
+    "UPDATE tasks SET id = 'captured', state = 'rejected', error_code = 'x', finished_at = now()"
+  ],
+  ["I4", "UPDATE usage_records SET charge = 14, unit_price = 14 WHERE hold_id = 'captured'"],
+  ["I4", "UPDATE usage_records SET input_unit_price = 4 WHERE hold_id = 'written'"],
+  ["I2", "UPDATE holds SET organization_id = 'nobody' WHERE id = 'open'"],
+  ["I1", "UPDATE transfers SET organization_id = 'nobody' WHERE kind = 'deposit'"],
+  ["I4", "UPDATE transfers SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
+  ["I4", "UPDATE usage_records SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
+  ["I7", "UPDATE tasks SET id = 'nothing' WHERE id = 'submitting'"],
+  ["I9", "UPDATE idempotency_keys SET hold_id = 'nothing'"],
+  // With sums that are right.
+  [
+    "I4",
+    `WITH lost AS (DELETE FROM transfers WHERE hold_id = 'captured')
+     UPDATE pools SET balance = balance + 15`
+  ],
+  [
+    "I4",
+    `UPDATE transfers SET amount = CASE hold_id WHEN 'captured' THEN 14 ELSE 16 END
+      WHERE kind = 'capture'`
+  ],
+  [
+    "I4",
+    `WITH stray AS (
+       INSERT INTO transfers (organization_id, kind, debit, credit, amount, hold_id)
+       SELECT organization_id, 'capture', 'pool', 'revenue', 1, 'nothing' FROM pools)
+     UPDATE pools SET balance = balance - 1`
+  ],
+  [
+    "I4",
+    `INSERT INTO usage_records (organization_id, id, member_id, key_id, hold_id, model, modality,
+                                input, output, unit, unit_price, charge, basis)
+     SELECT organization_id, 'us_stray', member_id, key_id, 'nothing', model, modality,
+            input, output, unit, unit_price, charge, basis
+       FROM usage_records WHERE hold_id = 'captured'`
+  ],
+  [
+    "I5",
+    `WITH spent AS (
+       INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
+       SELECT organization_id, 'deposit', 'pool', 'external', 2000, 'back' FROM pools)
+     UPDATE pools SET balance = balance - 2000`
+  ]
+] as const
+
+for (const kind of ["embedded", "postgres"] as const) {
+  const secrets = { masterKey: Redacted.make(new Uint8Array(32)), adminToken: null }
+  const stores = layerStores(secrets).pipe(Layer.provideMerge(layerDatabase(kind)))
+  const prepared = Layer.effectDiscard(auditedBooks).pipe(Layer.provideMerge(stores))
+  layer(prepared, { excludeTestServices: true, timeout: "60 seconds" })(
+    `the audit (${kind})`,
+    (it) => {
+      it.effect("finds nothing in sound books", () =>
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          assert.deepEqual(yield* ledger.verify, [])
+          assert.deepEqual(yield* ledger.suspects(60), [])
+        })
+      )
+
+      it.effect.each(tamperings)("%s notices: %s", ([invariant, tampering]) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const tampered = Effect.gen(function* () {
+            for (const statement of [...open.split(";"), tampering]) yield* sql.unsafe(statement)
+            const suspects = yield* ledger.suspects(60)
+            return yield* Effect.fail({
+              all: yield* ledger.verify,
+              recent: yield* ledger.verifyOf(suspects)
+            })
+          })
+          const found = yield* Effect.flip(sql.withTransaction(tampered))
+          const none: ReadonlyArray<Violation> = []
+          const { all, recent } = "all" in found ? found : { all: none, recent: none }
+          assert.include(
+            all.map((violation) => violation.invariant),
+            invariant
+          )
+          assert.sameDeepMembers([...recent], [...all])
+        })
+      )
+
+      it.effect.each(delays)("nothing is wrong with what is late: %s", (delay) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const delayed = Effect.gen(function* () {
+            yield* sql.unsafe(delay)
+            const suspects = yield* ledger.suspects(60)
+            return yield* Effect.fail({ suspects, violations: yield* ledger.verify })
+          })
+          assert.deepEqual(yield* Effect.flip(sql.withTransaction(delayed)), {
+            suspects: [],
+            violations: []
+          })
+        })
+      )
+
+      it.effect("rows of the journal and the usage detail cannot be changed or deleted", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          for (const statement of [
+            "UPDATE transfers SET amount = 1",
+            "DELETE FROM transfers",
+            "UPDATE usage_records SET charge = 1",
+            "DELETE FROM usage_records"
+          ]) {
+            assert.strictEqual((yield* Effect.exit(sql.unsafe(statement)))._tag, "Failure")
+          }
+        })
+      )
+    }
+  )
+}
+
+/** Every row as if it had been written so much earlier. */
+const aged = (sql: SqlClient.SqlClient, time: string) =>
+  Effect.forEach(
+    [
+      ...open.split(";"),
+      `UPDATE transfers SET created_at = created_at - interval '${time}'`,
+      `UPDATE usage_records SET created_at = created_at - interval '${time}'`,
+      `UPDATE holds SET created_at = created_at - interval '${time}',
+              closed_at = closed_at - interval '${time}'`
+    ],
+    (statement) => sql.unsafe(statement),
+    { discard: true }
+  )
+
+// The statements are the same on the embedded database, which runs them above.
+describe.each(["postgres"] as const)(
+  "an audit of what happened since the last one (%s)",
+  (kind) => {
+    /** On a database of its own. */
+    const apart = Effect.provide(layerLedgerOn(kind))
+
+    it.live(
+      "adds what is new to what it summed up, and sees a sum that is wrong",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const { organizationId, close } = yield* books
+          // Summed up when they were all there was, and then little by little.
+          yield* aged(sql, "10 minutes")
+          yield* ledger.verifyOf(yield* ledger.suspects(60))
+          yield* ledger.capture({ ...close, holdId: "open", chargeNano: 15n, usage })
+          assert.deepEqual(yield* ledger.suspects(60), [])
+          yield* aged(sql, "1 hour")
+          yield* sql`UPDATE ledger_audited SET through = now() - interval '30 minutes'`
+          yield* ledger.verifyOf([organizationId])
+          assert.deepEqual(yield* ledger.suspects(60), [])
+
+          yield* sql`UPDATE pools SET balance = balance - 1`
+          assert.deepEqual(yield* ledger.suspects(60), [organizationId])
+          const found = yield* ledger.verifyOf([organizationId])
+          assert.deepEqual(
+            found.map(({ invariant }) => invariant),
+            ["I1"]
+          )
+          // What was found does not become the sum that is right.
+          assert.deepEqual(yield* ledger.suspects(60), [organizationId])
+        }).pipe(apart),
+      60_000
+    )
+
+    it.live(
+      "moves on by itself, and what it leaves behind stays in the sums",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const { organizationId, close } = yield* books
+          yield* ledger.verifyOf(yield* ledger.suspects(60))
+          const sums = sql<{ moved: string; captured: string | null; recent: number }>`
+              SELECT a.moved::text, (SELECT sum(captured)::text FROM ledger_audited_months) AS captured,
+                     (SELECT count(*)::int FROM transfers, ledger_audited
+                       WHERE created_at >= through) AS recent
+                FROM ledger_audited_pools a WHERE a.organization_id = ${organizationId}`
+          assert.deepEqual(yield* sums, [{ moved: "0", captured: null, recent: 3 }])
+          // Between the last look and this one.
+          yield* aged(sql, "10 minutes")
+          yield* sql`UPDATE ledger_audited SET through = now() - interval '1 hour'`
+          assert.deepEqual(yield* ledger.suspects(60), [])
+          assert.deepEqual(yield* sums, [{ moved: "970", captured: "30", recent: 0 }])
+          assert.deepEqual(yield* ledger.suspects(60), [])
+
+          yield* ledger.deposit(organizationId, 5n, "second")
+          yield* ledger.capture({ ...close, holdId: "open", chargeNano: 15n, usage })
+          yield* sql`UPDATE ledger_audited SET through = now() - interval '5 minutes'`
+          yield* sql`
+            UPDATE transfers SET created_at = now() - interval '3 minutes'
+             WHERE reference = 'second' OR hold_id = 'open'`
+          yield* sql`
+            UPDATE holds SET closed_at = now() - interval '3 minutes' WHERE id = 'open'`
+          assert.deepEqual(yield* ledger.suspects(60), [])
+          assert.deepEqual(yield* sums, [{ moved: "960", captured: "45", recent: 0 }])
+          assert.deepEqual(yield* ledger.suspects(60), [])
+        }).pipe(apart),
+      60_000
+    )
+
+    it.live(
+      "takes a row that came late for what it is, once all rows were read",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const { organizationId } = yield* books
+          yield* ledger.verifyOf(yield* ledger.suspects(60))
+          yield* ledger.deposit(organizationId, 5n, "late")
+          yield* aged(sql, "1 hour")
+          assert.deepEqual(yield* ledger.suspects(60), [organizationId])
+          assert.deepEqual(yield* ledger.verifyOf([organizationId]), [])
+          assert.deepEqual(yield* ledger.suspects(60), [])
+        }).pipe(apart),
+      60_000
+    )
+
+    it.live(
+      "reads old rows again in turn, and keeps looking at who may not spend",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const { organizationId } = yield* books
+          yield* aged(sql, "1 hour")
+          yield* ledger.verifyOf(yield* ledger.suspects(60))
+          yield* sql`UPDATE usage_records SET charge = 14`
+          assert.deepEqual(yield* ledger.suspects(60), [])
+          yield* sql`
+              UPDATE ledger_audited_pools SET verified_at = verified_at - interval '1 day'`
+          assert.deepEqual(yield* ledger.suspects(60), [organizationId])
+          assert.notDeepEqual(yield* ledger.verifyOf([organizationId]), [])
+          assert.deepEqual(yield* ledger.suspects(60), [])
+          yield* ledger.stopSpending(new Map([[organizationId, "I4"]]))
+          assert.deepEqual(yield* ledger.suspects(60), [organizationId])
+        }).pipe(apart),
+      60_000
+    )
+  }
+)

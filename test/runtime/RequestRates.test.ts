@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { makeRequestRates } from "../../src/runtime/RequestRates.ts"
+
+describe("a bucket of 60 requests a minute", () => {
+  it.effect("lets 60 through at once, and then one a second", () =>
+    Effect.gen(function* () {
+      const rates = makeRequestRates()
+      const take = rates.take("key_1", 60)
+      for (let left = 59; left >= 0; left--) {
+        assert.deepInclude(yield* take, { allowed: true, remaining: left, limit: 60 })
+      }
+      assert.deepInclude(yield* take, { allowed: false, remaining: 0, retryMillis: 1000 })
+      yield* TestClock.adjust("999 millis")
+      assert.deepInclude(yield* take, { allowed: false, retryMillis: 1 })
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* take, { allowed: true, remaining: 0 })
+      assert.isFalse((yield* take).allowed)
+    })
+  )
+
+  it.effect("is full again a second after each request, and holds no more than 60", () =>
+    Effect.gen(function* () {
+      const rates = makeRequestRates()
+      const take = rates.take("key_1", 60)
+      assert.strictEqual((yield* take).resetMillis, 1000)
+      assert.strictEqual((yield* take).resetMillis, 2000)
+      yield* TestClock.adjust("1 day")
+      assert.deepInclude(yield* take, { remaining: 59, resetMillis: 1000 })
+    })
+  )
+
+  it.effect("can be looked at, and takes back what it gave, up to what it holds", () =>
+    Effect.gen(function* () {
+      const rates = makeRequestRates()
+      const look = rates.look("key_1", 60)
+      const full = { allowed: true, limit: 60, remaining: 60, resetMillis: 0, retryMillis: 0 }
+      assert.deepStrictEqual(yield* look, full)
+      yield* Effect.repeat(rates.take("key_1", 60), { times: 59 })
+      assert.deepInclude(yield* look, { allowed: false, remaining: 0, retryMillis: 1000 })
+      yield* rates.giveBack("key_1", 60)
+      assert.deepInclude(yield* look, { allowed: true, remaining: 1, retryMillis: 0 })
+      yield* Effect.repeat(rates.giveBack("key_1", 60), { times: 100 })
+      assert.deepStrictEqual(yield* look, full)
+      assert.strictEqual(rates.kept(), 0)
+    })
+  )
+
+  it.effect("costs a refused request nothing more", () =>
+    Effect.gen(function* () {
+      const rates = makeRequestRates()
+      yield* Effect.repeat(rates.take("key_1", 60), { times: 500 })
+      yield* TestClock.adjust("1 second")
+      assert.isTrue((yield* rates.take("key_1", 60)).allowed)
+    })
+  )
+})
+
+describe("buckets", () => {
+  it.effect("are apart, each with its own rate", () =>
+    Effect.gen(function* () {
+      const rates = makeRequestRates()
+      assert.isTrue((yield* rates.take("key_1", 1)).allowed)
+      assert.deepInclude(yield* rates.take("key_1", 1), { allowed: false, retryMillis: 60_000 })
+      assert.isTrue((yield* rates.take("key_2", 1)).allowed)
+    })
+  )
+
+  it.effect("count all requests of rates that do not divide a minute", () =>
+    Effect.gen(function* () {
+      for (const perMinute of [7, 999, 600_000]) {
+        const rates = makeRequestRates()
+        let allowed = 0
+        while ((yield* rates.take("key_1", perMinute)).allowed) allowed++
+        assert.strictEqual(allowed, perMinute)
+      }
+    })
+  )
+
+  it.effect("of keys that have been idle are not kept", () =>
+    Effect.gen(function* () {
+      const rates = makeRequestRates()
+      for (let round = 0; round < 20; round++) {
+        for (let key = 0; key < 1000; key++) yield* rates.take(`key_${round}_${key}`, 60)
+        yield* TestClock.adjust("2 seconds")
+      }
+      assert.isAtMost(rates.kept(), 3000)
+    })
+  )
+})

@@ -1,0 +1,33 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type AnswerBody, type KeptRequest, recallOf } from "../../src/services/IdempotencyKeys.ts"
+
+const key = { key: "k", fingerprint: "f" }
+const remembered: AnswerBody = { choices: [] }
+const kept = (streamed: boolean): KeptRequest => ({
+  fingerprint: "f",
+  holdId: "tx_1",
+  answer: { _tag: "Text", streamed },
+  holdIsOpen: false,
+  taskState: null
+})
+
+it.effect("a text is answered again while it is remembered", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* recallOf(kept(false), key, remembered), {
+      _tag: "Text",
+      result: remembered
+    })
+  })
+)
+
+it.effect.each([
+  ["a text nobody remembers", false, null],
+  ["a stream, whatever an earlier request of the key was answered", true, remembered]
+] as const)("%s is told to have been made", ([, streamed, answer]) =>
+  Effect.gen(function* () {
+    const refusal = yield* Effect.flip(recallOf(kept(streamed), key, answer))
+    assert.strictEqual(refusal._tag, "idempotency_conflict")
+    assert.include(refusal.message, "made and charged, and is not kept")
+  })
+)
