@@ -1,6 +1,6 @@
 /** Every variable the gateway reads, named once. */
 import { Config, Effect, Option, Redacted, Schema } from "effect"
-import { defaultSettings, type Settings } from "./services/Settings.ts"
+import { defaultSettings, type Settings } from "./runtime/Settings.ts"
 
 const positive = Schema.NumberFromString.check(
   Schema.isFinite(),

@@ -49,10 +49,10 @@ import { layerCallLog } from "./postgres/tasks/CallLogPostgres.ts"
 import { layerOrphans } from "./postgres/tasks/OrphansPostgres.ts"
 import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
+import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
-import { layerShutdown } from "./services/Shutdown.ts"
 import { layerVault } from "./services/Vault.ts"
 
 /** The stores, over a database that is migrated first. */

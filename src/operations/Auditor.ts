@@ -4,9 +4,9 @@
  * until a later audit finds them sound; the others do not notice.
  */
 import { Effect, Layer, Schedule } from "effect"
+import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Violation } from "../services/Ledger.ts"
 import { OperationsStore } from "../services/OperationsStore.ts"
-import { Settings } from "../services/Settings.ts"
 
 /** Violations that get a line in the log of their own; the rest are counted. */
 const LOGGED = 20

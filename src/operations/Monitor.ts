@@ -1,5 +1,7 @@
 /** Looks after the gateway's own health, so that a probe or a scrape costs the database nothing. */
 import { Clock, Effect, Layer, Metric, Schedule } from "effect"
+import { Settings } from "../runtime/Settings.ts"
+import { Shutdown } from "../runtime/Shutdown.ts"
 import {
   heldMoney,
   lateHolds,
@@ -19,8 +21,6 @@ import {
 } from "../services/OperationsStore.ts"
 import { PollerPulse } from "../services/PollerPulse.ts"
 import { type Check, Readiness, type ReadinessReport } from "../services/Readiness.ts"
-import { Settings } from "../services/Settings.ts"
-import { Shutdown } from "../services/Shutdown.ts"
 
 /** A database that has not answered for longer than this, beyond the pace of asking, is away. */
 const STORE_PATIENCE_SECONDS = 4

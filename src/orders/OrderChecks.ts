@@ -18,6 +18,7 @@ import {
 } from "../domain/Errors.ts"
 import { nearestName } from "../domain/nearest.ts"
 import { atScopeEnd } from "../runtime/atScopeEnd.ts"
+import { Settings } from "../runtime/Settings.ts"
 import { makeShares } from "../runtime/Shares.ts"
 import type { Caller } from "../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
@@ -25,7 +26,6 @@ import { ChannelCredentials } from "../services/ChannelCredentials.ts"
 import { unsent } from "../services/databaseErrors.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { Protocols } from "../services/Protocols.ts"
-import { Settings } from "../services/Settings.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =

@@ -1,9 +1,9 @@
 /** Settles tasks nobody asks for, and gives back what crashes left behind. */
 import { Effect, Layer } from "effect"
+import { Settings } from "../runtime/Settings.ts"
 import { CallLog } from "../services/CallLog.ts"
 import { Repeats } from "../services/IdempotencyKeys.ts"
 import { PollerPulse } from "../services/PollerPulse.ts"
-import { Settings } from "../services/Settings.ts"
 import { VideoSettlement } from "./VideoSettlement.ts"
 
 /** A round that fails is logged, and the next one comes all the same. */

@@ -1,7 +1,7 @@
 /** Work that a client's disconnect must not stop, and that a shutdown waits for. */
 import { Duration, Effect, Fiber } from "effect"
-import { Shutdown } from "../services/Shutdown.ts"
 import { makeFibers } from "./Fibers.ts"
+import { Shutdown } from "./Shutdown.ts"
 
 /**
  * Makes a runner whose effects belong to the surrounding scope instead of their caller: a caller

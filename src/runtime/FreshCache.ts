@@ -1,6 +1,6 @@
 /** Keeping what was read from the store for as long as `Changes` vouches for it. */
 import { Cache, Clock, Duration, Effect, identity } from "effect"
-import { Changes, type Mark, type Topic } from "../services/Changes.ts"
+import { Changes, type Mark, type Topic } from "./Changes.ts"
 import { dropOldest } from "./dropOldest.ts"
 
 /**

@@ -3,7 +3,7 @@ import { inspect } from "node:util"
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Changes } from "../../src/services/Changes.ts"
+import { Changes } from "../../src/runtime/Changes.ts"
 import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
 import type { Stores } from "../support/ledger.ts"
 

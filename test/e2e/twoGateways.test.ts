@@ -5,8 +5,8 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Changes } from "../../src/services/Changes.ts"
-import type { Settings } from "../../src/services/Settings.ts"
+import { Changes } from "../../src/runtime/Changes.ts"
+import type { Settings } from "../../src/runtime/Settings.ts"
 import { toNano } from "../support/amounts.ts"
 import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
 import {

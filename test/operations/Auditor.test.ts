@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { layerAuditor } from "../../src/operations/Auditor.ts"
+import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Ledger, type Violation } from "../../src/services/Ledger.ts"
 import { OperationsStore } from "../../src/services/OperationsStore.ts"
-import { defaultSettings, Settings } from "../../src/services/Settings.ts"
 
 const broken = (organizationId: string, subject: string): Violation => ({
   invariant: "I7",

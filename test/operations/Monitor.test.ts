@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { layerMonitor } from "../../src/operations/Monitor.ts"
+import { layerShutdown, Shutdown } from "../../src/runtime/Shutdown.ts"
 import { OperationsStore, type StoreReport } from "../../src/services/OperationsStore.ts"
 import { layerPollerPulse, PollerPulse } from "../../src/services/PollerPulse.ts"
 import { Readiness } from "../../src/services/Readiness.ts"
-import { layerShutdown, Shutdown } from "../../src/services/Shutdown.ts"
 
 const sound: StoreReport = {
   migrated: true,

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import type { Settings } from "../../src/runtime/Settings.ts"
 import type { VideoTaskRef } from "../../src/services/ProtocolAdapter.ts"
-import type { Settings } from "../../src/services/Settings.ts"
 import {
   type Customer,
   Ledger,

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { Changes, makeMarks } from "../../src/runtime/Changes.ts"
 import { makeFreshCache } from "../../src/runtime/FreshCache.ts"
-import { Changes, makeMarks } from "../../src/services/Changes.ts"
-import { defaultSettings } from "../../src/services/Settings.ts"
+import { defaultSettings } from "../../src/runtime/Settings.ts"
 
 /** A cache over one stored word, with every look-up passing `gate` after it has read. */
 const make = Effect.fnUntraced(function* (listening: boolean) {

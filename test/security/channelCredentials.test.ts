@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Changes } from "../../src/services/Changes.ts"
+import { Changes } from "../../src/runtime/Changes.ts"
 import { databaseText } from "../support/databaseText.ts"
 import { Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 import { orderImages, orderVideo } from "../support/orders.ts"

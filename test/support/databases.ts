@@ -12,7 +12,7 @@ import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
 import { layerServer } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import type { EmbeddedDatabaseError } from "../../src/postgres/embedded/embeddedErrors.ts"
-import { type Changes, layerChangesAlone } from "../../src/services/Changes.ts"
+import { type Changes, layerChangesAlone } from "../../src/runtime/Changes.ts"
 import "./embeddedProgram.ts"
 import { quickDirectory } from "./quickDirectory.ts"
 

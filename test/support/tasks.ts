@@ -1,8 +1,8 @@
 /** Running tasks, and claims of them, for tests that speak to the store itself. */
 import { Effect, Layer, Option } from "effect"
+import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { defaultSettings, Settings } from "../../src/services/Settings.ts"
 import { type ClaimedTask, TaskRepo } from "../../src/services/TaskRepo.ts"
 
 /** A task may be claimed again a millisecond after it was asked for. */

@@ -1,6 +1,6 @@
 /** How long a vendor may take, and how much it may say. */
 import { Context, Duration, Effect, Layer } from "effect"
-import { Settings } from "../../services/Settings.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import type { SendOptions } from "./vendorAnswer.ts"
 import type { StreamOptions } from "./vendorStream.ts"
 

@@ -7,6 +7,7 @@ import { Cause, Context, Effect, Exit, identity, Layer, type Redacted } from "ef
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type ErrorCode, errorTable, type GatewayError, RateLimited } from "../../domain/Errors.ts"
 import { makeRequestRates, type Rate } from "../../runtime/RequestRates.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { makeShares } from "../../runtime/Shares.ts"
 import {
   Access,
@@ -17,7 +18,6 @@ import {
 } from "../../services/Access.ts"
 import { unsent } from "../../services/databaseErrors.ts"
 import { Machine } from "../../services/Machine.ts"
-import { Settings } from "../../services/Settings.ts"
 import { FreeCall, RequiredScope } from "../api/AuthorizationApi.ts"
 import { withHeaders } from "../handlers/respond.ts"
 import { errorOf } from "./errorResponse.ts"

@@ -7,8 +7,8 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { errorTable } from "../../domain/Errors.ts"
 import { makeRoster } from "../../runtime/Roster.ts"
-import { Settings } from "../../services/Settings.ts"
-import { Shutdown } from "../../services/Shutdown.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { Shutdown } from "../../runtime/Shutdown.ts"
 
 /** Slow clients are cut: a whole request must arrive within the settings' times. */
 const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {

@@ -12,7 +12,7 @@ import {
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { InvalidRequest, UnsupportedMediaType } from "../../domain/Errors.ts"
 import type { JsonBounds } from "../../runtime/jsonWalk.ts"
-import { Settings } from "../../services/Settings.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import {
   ArrayNumbers,

@@ -3,6 +3,7 @@ import { Clock, Effect, identity, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
+import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
 import { dropOldest } from "../../runtime/dropOldest.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import { Access, type Caller, type LookUpGuard, Scope } from "../../services/Access.ts"
@@ -13,7 +14,6 @@ import {
   isWellFormedApiKey,
   refusedKey
 } from "../../services/apiKey.ts"
-import { Changes, type Mark, monotonicMillis } from "../../services/Changes.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeyRow = Schema.Struct({

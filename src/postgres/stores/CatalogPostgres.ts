@@ -2,6 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Ref, Schema } from "effect"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
   Catalog,
@@ -10,7 +11,6 @@ import {
   makeSnapshot,
   replacedCatalog
 } from "../../services/Catalog.ts"
-import { Changes } from "../../services/Changes.ts"
 import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
 import { Protocols } from "../../services/Protocols.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"

@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Exit, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeFibers } from "../../runtime/Fibers.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import {
   CallLog,
   type CallLogShape,
@@ -13,7 +14,6 @@ import {
   type CallSubject,
   type VendorCall
 } from "../../services/CallLog.ts"
-import { Settings } from "../../services/Settings.ts"
 import { oneTry, persistent, rowOf } from "../client/rows.ts"
 import { type CallItem, makeCallRepeats } from "./callRepeats.ts"
 import { makeWriteCalls } from "./callRows.ts"

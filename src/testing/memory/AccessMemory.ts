@@ -2,6 +2,7 @@
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
+import { Changes } from "../../runtime/Changes.ts"
 import { Access, type LookUpGuard } from "../../services/Access.ts"
 import {
   API_KEY_BYTES,
@@ -10,7 +11,6 @@ import {
   isWellFormedApiKey,
   refusedKey
 } from "../../services/apiKey.ts"
-import { Changes } from "../../services/Changes.ts"
 import { unknownOrganization } from "../../services/ledgerRefusals.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 

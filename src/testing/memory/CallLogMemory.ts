@@ -1,13 +1,13 @@
 /** Calls to vendors in memory, kept in the order in which they were reported. */
 import { Clock, Effect, FiberSet, Layer, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { Settings } from "../../runtime/Settings.ts"
 import {
   CallLog,
   type CallLogShape,
   type CallSubject,
   type VendorCall
 } from "../../services/CallLog.ts"
-import { Settings } from "../../services/Settings.ts"
 import { MemoryStore, type StoredCall } from "./MemoryStore.ts"
 
 const isSameEnd = (last: StoredCall | undefined, subject: CallSubject, call: VendorCall) =>

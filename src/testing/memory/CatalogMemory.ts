@@ -1,5 +1,6 @@
 /** The catalog in memory; every version there was stays. */
 import { Clock, Effect, Layer, Semaphore } from "effect"
+import { Changes } from "../../runtime/Changes.ts"
 import {
   Catalog,
   checkCatalog,
@@ -7,7 +8,6 @@ import {
   makeSnapshot,
   replacedCatalog
 } from "../../services/Catalog.ts"
-import { Changes } from "../../services/Changes.ts"
 import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
 import { Protocols } from "../../services/Protocols.ts"
 import { MemoryStore } from "./MemoryStore.ts"

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { Changes, makeMarks } from "../../services/Changes.ts"
+import { Changes, makeMarks } from "../../runtime/Changes.ts"
 
 /** There is one gateway on a state in memory, so nobody else has to be told or heard. */
 export const layerChangesMemory = Layer.effect(

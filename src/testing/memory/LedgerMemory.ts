@@ -1,5 +1,6 @@
 /** The ledger in memory: it admits, charges and returns what the one in PostgreSQL would. */
 import { Clock, Effect, Layer } from "effect"
+import { Settings } from "../../runtime/Settings.ts"
 import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
 import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
 import {
@@ -10,7 +11,6 @@ import {
   spendingStopped,
   unknownOrganization
 } from "../../services/ledgerRefusals.ts"
-import { Settings } from "../../services/Settings.ts"
 import { monthAt } from "./calendar.ts"
 import { MemoryStore, monthKey } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"

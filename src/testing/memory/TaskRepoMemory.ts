@@ -4,7 +4,7 @@ import { TaskNotFound } from "../../domain/Errors.ts"
 import { kindOf } from "../../domain/video/VideoKind.ts"
 import { VideoQuote } from "../../domain/video/VideoPricing.ts"
 import { isTaskId, transitions } from "../../domain/video/VideoTask.ts"
-import { Settings } from "../../services/Settings.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import {
   addOrphan,

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { layerVendorLimits, VendorLimits } from "../../../src/adapters/wire/limits.ts"
-import { defaultSettings, Settings } from "../../../src/services/Settings.ts"
+import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 
 const seconds = (settings: Partial<Settings>) =>
   Effect.map(VendorLimits, ({ text, stream }) => ({

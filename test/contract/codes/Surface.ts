@@ -1,6 +1,6 @@
 /** What the contract of the errors asks of a gateway, however it is reached and whatever it stands on. */
 import { Context, type Deferred, type Effect, type Scope } from "effect"
-import { defaultSettings, type Settings } from "../../../src/services/Settings.ts"
+import { defaultSettings, type Settings } from "../../../src/runtime/Settings.ts"
 import type { CallOptions, HttpAnswer } from "../../support/http.ts"
 import type { Customer, CustomerOptions } from "../../support/operator.ts"
 
