@@ -28,11 +28,8 @@ import { layerRequestRules } from "./http/server/requestRules.ts"
 import { layerShortWay } from "./http/server/shortWay.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
-import { layerImages } from "./orders/ImageOrders.ts"
-import { layerOrdering } from "./orders/OrderChecks.ts"
-import { layerQuotes } from "./orders/Quotes.ts"
-import { layerTexts } from "./orders/TextOrders.ts"
-import { layerVideoTasks } from "./orders/VideoOrders.ts"
+import { layerOrders } from "./orders/Orders.ts"
+import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
@@ -77,13 +74,10 @@ export const layerStores = (secrets: Secrets) =>
   )
 
 /** The use cases, over stores and adapters. */
-export const layerUseCases = Layer.mergeAll(
-  layerVideoTasks,
-  layerVideoSettlement,
-  layerImages,
-  layerTexts,
-  layerQuotes
-).pipe(Layer.provideMerge([layerOrdering, layerUsualTimes]), Layer.provideMerge(layerShutdown))
+export const layerUseCases = Layer.mergeAll(layerOrders, layerVideoSettlement, layerQuotes).pipe(
+  Layer.provideMerge(layerUsualTimes),
+  Layer.provideMerge(layerShutdown)
+)
 
 const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([
