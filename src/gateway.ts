@@ -21,11 +21,9 @@ import { layerAdminAuthorization, layerAuthorization } from "./http/server/autho
 import { layerBodies } from "./http/server/bodies.ts"
 import { layerReference } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
-import { layerLeanServer } from "./http/server/leanServer.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
-import { layerShortWay } from "./http/server/shortWay.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerOrders } from "./orders/Orders.ts"
@@ -95,7 +93,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
-/** What every request passes, whichever way it comes. */
+/** What every request passes. */
 export const layerEntrance = Layer.merge(layerAdmission, layerBodies)
 
 /** Every route of the gateway, without a server to serve them. */
@@ -126,11 +124,11 @@ export const layerServer = (secrets: Secrets, address: Address) =>
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor, layerMetricsOf(address)]))
+      }).pipe(Layer.merge([layerPoller, layerAuditor, layerMetricsOf(address)]))
     ),
     Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
-    Layer.provideMerge(layerLeanServer.pipe(Layer.provideMerge(layerHttpServer(address)))),
+    Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
     Layer.provide(layerRecovery),
     Layer.provide(layerDiscreetTracing)
