@@ -1,8 +1,6 @@
 /** A vendor's paid call under a hold: whatever becomes of it, the hold is answered for. */
 import { Cause, Effect, Result } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
-import { withoutEchoes } from "../domain/echoes.ts"
-import { holdsLongText } from "../domain/plainText.ts"
 import {
   type Doubt,
   doubtOf,
@@ -10,6 +8,8 @@ import {
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
+import { holdsLongText } from "../hiding/patterns.ts"
+import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
 import type { StoredAnswer } from "../services/IdempotencyKeys.ts"
 
 /** How a hold is returned: what the client is told, and what an operator should know. */
