@@ -1,6 +1,49 @@
-/** What is kept of a vendor's refusal of a text, for repeats of the request that was refused. */
-import { UpstreamError } from "./Errors.ts"
-import { withoutEchoes } from "./echoes.ts"
+/** Hides what clients sent from whatever is kept, in the words that vendors repeat of it. */
+import { UpstreamError } from "../domain/Errors.ts"
+import { storable } from "../domain/plainText.ts"
+import { spellingsOf, startsWithMedium, withoutOpaque } from "./patterns.ts"
+
+/** Shorter runs of characters are words that anybody may use. */
+const RUN = 12
+const SHORTEST = 6
+const MAX_KEPT = 300
+const MAX_LOOKED_FOR = 20_000
+const ECHO = "[…]"
+
+const spellings = (sent: string): ReadonlyArray<string> =>
+  spellingsOf(sent.slice(0, MAX_LOOKED_FOR).toWellFormed())
+
+/** Length of the longest piece of `ours` that stands at `at`; 0 when none is long enough. */
+const echoAt = (said: string, at: number, ours: string): number => {
+  let length = Math.min(RUN, ours.length)
+  if (length < SHORTEST || at + length > said.length) return 0
+  if (!ours.includes(said.slice(at, at + length))) return 0
+  while (at + length < said.length && ours.includes(said.slice(at, at + length + 1))) length += 1
+  return length
+}
+
+/**
+ * The first 300 characters of a vendor's words, with every piece masked that repeats a text of
+ * ours, also JSON-quoted or percent-encoded, and with addresses and encoded data masked.
+ */
+export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string => {
+  const text = withoutOpaque(storable(said), ECHO).slice(0, MAX_KEPT)
+  const ours = sent.flatMap(spellings)
+  let kept = ""
+  for (let at = 0; at < text.length; ) {
+    const echoed = Math.max(0, ...ours.map((one) => echoAt(text, at, one)))
+    if (echoed === 0) {
+      kept += text[at]
+      at += 1
+    } else {
+      kept += kept.endsWith(ECHO) ? "" : ECHO
+      at += echoed
+    }
+  }
+  return kept.toWellFormed()
+}
+
+// A refusal that is kept for repeats of the request that was refused
 
 /** In UTF-16 units; to look for longer requests in a vendor's words would hold everybody up. */
 const MAX_SENT = 100_000
@@ -16,11 +59,9 @@ const OVERLAP = 400
 /** What a model, a message or a part of one is called is no text. */
 const kinds: ReadonlySet<string> = new Set(["model", "role", "type"])
 
-/** Media is masked as such wherever it is repeated. */
-const media = /^data:|^[A-Za-z0-9+/_=-]{1024}/i
-
 const textsOf = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value === "string") return media.test(value) ? [] : [value]
+  // Media is masked as such wherever it is repeated.
+  if (typeof value === "string") return startsWithMedium(value) ? [] : [value]
   if (typeof value !== "object" || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) => (kinds.has(name) ? [] : textsOf(inner)))
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { scrub, scrubText } from "../../../src/adapters/wire/scrub.ts"
+import { scrub, scrubText } from "../../src/hiding/credentialsFromClients.ts"
 
 const account = (apiKey: string, appId: string | null) => ({
   channelId: "ch_1",

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { plainAddress, type RedactOptions, redact } from "../../../src/adapters/wire/redaction.ts"
+import { type RedactOptions, redact } from "../../src/hiding/bodiesFromCallLog.ts"
+import { plainAddress } from "../../src/hiding/patterns.ts"
 
 const run = (value: unknown, options: Partial<RedactOptions> = {}) =>
   Effect.sync(() => redact(value, { secrets: [], sent: null, only: null, ...options }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UpstreamError } from "../../src/domain/Errors.ts"
-import { keptRefusal } from "../../src/domain/keptRefusal.ts"
+import { keptRefusal } from "../../src/hiding/promptsFromRecords.ts"
 
 const prompt = 'zebras "crossing" at dusk'
 const requestOf = (content: unknown, more: object = {}) => ({

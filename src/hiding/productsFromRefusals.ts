@@ -1,7 +1,6 @@
-/** Finds what a vendor made, or the name of the job that makes it, in an answer of no usable form. */
-import { Predicate, Schema } from "effect"
-import { JobId, mediaIn } from "../../domain/plainText.ts"
-import { startsEvents } from "./eventBlocks.ts"
+/** Hides what was ordered, and is not paid for, from a client that gets a vendor's error. */
+import { Predicate } from "effect"
+import { madeMediaIn, mediaIn } from "./patterns.ts"
 
 /** Fields in which nothing but what was ordered stands. */
 const certainFields: ReadonlySet<string> = new Set([
@@ -35,9 +34,6 @@ const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "err
 
 /** An address, or what may be one of a vendor's own: a path, or another scheme. */
 const address = /https?:\/\/|^\S*[/:]\S*$/i
-/** Media in a text; a page may have icons in it. */
-const media = /data:(?!image\/svg)[\w.+/-]*;base64,[\w+/=-]+|[A-Za-z0-9+/]{1024,}=*/gi
-
 /** Every text and number in a JSON value, without the names of fields. */
 const leavesOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string" || typeof value === "number") return [`${value}`]
@@ -59,7 +55,7 @@ const addressInText = new RegExp(
 const suspectsIn = (value: unknown): Suspects => {
   if (typeof value === "string") {
     const addresses = [...value.matchAll(addressInText)].map(([, found = ""]) => found)
-    return { certain: value.match(media) ?? [], addresses }
+    return { certain: madeMediaIn(value), addresses }
   }
   if (!Array.isArray(value) && !Predicate.isObject(value)) return { certain: [], addresses: [] }
   const parts = Object.entries(value).map(([name, inner]: [string, unknown]): Suspects => {
@@ -89,7 +85,7 @@ const fieldInText = new RegExp(
  */
 export const productIn = (body: unknown, sent: unknown): "none" | "maybe" | "certain" => {
   if (typeof body === "string") {
-    const isText = startsEvents(body) || fieldInText.test(body) || mediaIn(body).length > 0
+    const isText = fieldInText.test(body) || mediaIn(body).length > 0
     return isText ? "maybe" : "none"
   }
   const { certain, addresses } = suspectsIn(body)
@@ -98,22 +94,4 @@ export const productIn = (body: unknown, sent: unknown): "none" | "maybe" | "cer
   const isNew = (text: string) => text !== "" && !ours.some((one) => one.includes(text))
   if (certain.some(isNew)) return "certain"
   return addresses.some(isNew) ? "maybe" : "none"
-}
-
-const isJobId = Schema.is(JobId)
-
-const idFields = ["task_id", "id", "request_id"]
-const idHolders = ["data", "output"]
-
-/** The vendor's name of the job, or of the request, where an answer tells one in a usual place. */
-export const idIn = (body: unknown): string | null => {
-  if (!Predicate.isObject(body)) return null
-  const entries = new Map<string, unknown>(Object.entries(body))
-  const own = idFields.map((name) => entries.get(name)).find((id) => isJobId(id))
-  if (isJobId(own)) return own
-  for (const holder of idHolders) {
-    const inner = idIn(entries.get(holder))
-    if (inner !== null) return inner
-  }
-  return null
 }

@@ -1,11 +1,18 @@
 /**
- * Makes of a request or answer what may be kept: an allow-list, so that a field nobody thought of
- * shows only the size and digest of its text.
+ * Hides what a request or an answer says from the operators who read the call log. It is an
+ * allow-list: a field that nobody thought of shows only the size and digest of its text.
  */
 import { hash } from "node:crypto"
 import { Predicate, Schema } from "effect"
-import { withoutEchoes } from "../../domain/echoes.ts"
-import { markedBytes } from "./longTexts.ts"
+import {
+  MASK,
+  type Medium,
+  markedBytes,
+  mediumOf,
+  plainAddress,
+  startsWithAddress
+} from "./patterns.ts"
+import { withoutEchoes } from "./promptsFromRecords.ts"
 
 /** Fields whose texts are ids or words of a small vocabulary; kept when they also look like one. */
 const tokenFields: ReadonlySet<string> = new Set([
@@ -72,14 +79,9 @@ const wordFields: ReadonlySet<string> = new Set([
 const token = /^[\w.:/@+*-]{1,80}$/
 const moment = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\w.:+ -]{0,12}$/
 const fieldName = /^[A-Za-z_][\w.-]{0,47}$/
-const address = /^https?:\/\//i
-const dataUrl = /^data:([\w.+/-]{0,80})[^,]{0,100}?(;base64)?,/i
-const encoded = /^[A-Za-z0-9+/_-]{256}/
 
-const MASK = "[redacted]"
 const MAX_DEPTH = 6
 const MAX_ITEMS = 20
-const MAX_ADDRESS = 300
 /** Characters of JSON. */
 const MAX_LENGTH = 8 * 1024
 /** Longer texts are media, which a vendor's error does not repeat in words. */
@@ -113,12 +115,6 @@ const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
 
 const isOfAnother = (item: unknown, id: string): boolean => isNamed(item) && item.id !== id
 
-/** An address without user, query and fragment; null when it is none. */
-export const plainAddress = (url: string): string | null => {
-  const parsed = URL.parse(url)
-  return parsed === null ? null : `${parsed.origin}${parsed.pathname}`.slice(0, MAX_ADDRESS)
-}
-
 /** Of its JSON; what may need escapes is written to be counted. */
 const charactersOf = (kept: unknown): number =>
   typeof kept === "string" && token.test(kept) ? kept.length + 2 : JSON.stringify(kept).length
@@ -137,7 +133,7 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
     return hidden
   }
 
-  const media = (type: string | null, content: string, encoding: "utf8" | "base64") => {
+  const sizeOf = ({ type, content, encoding }: Medium) => {
     const bytes = Buffer.byteLength(content, encoding)
     return bytes > MAX_DIGESTED
       ? { media_type: type, bytes }
@@ -147,14 +143,9 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
   const text = (field: string, said: string) => {
     const unread = markedBytes(said)
     if (unread !== null) return { characters: unread }
-    const data = dataUrl.exec(said)
-    if (data !== null) {
-      const [head, type = "", base64] = data
-      const content = said.slice(head.length)
-      return media(type, content, base64 === undefined ? "utf8" : "base64")
-    }
-    if (address.test(said)) return hide(plainAddress(said) ?? "[address]")
-    if (encoded.test(said)) return media(null, said, "base64")
+    const medium = mediumOf(said)
+    if (medium !== null) return sizeOf(medium)
+    if (startsWithAddress(said)) return hide(plainAddress(said) ?? "[address]")
     if (tokenFields.has(field) && (token.test(said) || moment.test(said))) {
       const kept = withoutEchoes(hide(said), sent ?? [])
       if (outcomeFields.has(field)) outcome.push(kept)

@@ -1,8 +1,13 @@
-/** Hides our credentials in what a vendor echoes. */
+/** Hides our credentials at vendors from clients, in what a vendor echoes of them. */
 import { Predicate, Redacted } from "effect"
-import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
+import { MASK, spellingsOf } from "./patterns.ts"
 
-const MASK = "[redacted]"
+/** What we show a vendor. */
+export interface Credentials {
+  readonly apiKey: Redacted.Redacted
+  /** Application id, for the protocols that need one. */
+  readonly appId: string | null
+}
 
 /** Shorter secrets would be found in any encoded text. */
 const ENCODED_LENGTH = 8
@@ -20,19 +25,17 @@ const encodings = (secret: string): ReadonlyArray<string> =>
   })
 
 /** A secret as it stands in plain text, in JSON that is quoted in a text, in an address, and encoded. */
-export const spellings = (secret: string): ReadonlyArray<string> =>
+const spellings = (secret: string): ReadonlyArray<string> =>
   secret === ""
     ? []
     : [
         ...new Set([
-          secret,
-          JSON.stringify(secret).slice(1, -1),
-          encodeURIComponent(secret.toWellFormed()),
+          ...spellingsOf(secret),
           ...(secret.length < ENCODED_LENGTH ? [] : encodings(secret))
         ])
       ]
 
-const secretsOf = ({ apiKey, appId }: ChannelAccount): ReadonlyArray<string> => [
+const secretsOf = ({ apiKey, appId }: Credentials): ReadonlyArray<string> => [
   ...new Set([...spellings(Redacted.value(apiKey)), ...spellings(appId ?? "")])
 ]
 
@@ -54,9 +57,30 @@ const walk = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
     : value
 }
 
-export const scrubText = (account: ChannelAccount, text: string): string =>
+export const scrubText = (account: Credentials, text: string): string =>
   hide(secretsOf(account), text)
 
 /** The same JSON value without our key and application id, in keys and values at any depth. */
-export const scrub = (account: ChannelAccount, value: unknown): unknown =>
+export const scrub = (account: Credentials, value: unknown): unknown =>
   walk(secretsOf(account), value)
+
+/** Headers that hold no credential; every other header's value is taken for one. */
+const harmless: ReadonlySet<string> = new Set([
+  "accept",
+  "content-length",
+  "content-type",
+  "user-agent",
+  "x-dashscope-async"
+])
+
+/** The credentials among headers that went out, without `Bearer` and the like, in every spelling. */
+export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> => {
+  const secrets = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    if (harmless.has(name)) continue
+    const token = value.slice(value.indexOf(" ") + 1)
+    // What holds the token is masked with it.
+    for (const spelling of spellings(token === "" ? value : token)) secrets.add(spelling)
+  }
+  return [...secrets]
+}

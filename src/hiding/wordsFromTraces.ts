@@ -1,4 +1,4 @@
-/** Traces without vendors' words, which may repeat a prompt or hold a signed address. */
+/** Hides vendors' words from traces, as they may repeat a prompt or hold a signed address. */
 import { Effect, Exit, Layer, Predicate, References, Tracer } from "effect"
 
 const wordy: ReadonlySet<string> = new Set(["VendorRefused", "VendorLost", "upstream_error"])
