@@ -34,7 +34,7 @@ import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
-import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
@@ -68,7 +68,7 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
-    Layer.provideMerge(layerMigrations)
+    Layer.provideMerge(layerSchema)
   )
 
 /** The use cases, over stores and adapters. */
