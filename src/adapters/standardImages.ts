@@ -1,7 +1,7 @@
 /** The answer of the common standard form, which ip_a and a family of the relay share. */
 import { Clock, Effect, Metric, Predicate, Schema } from "effect"
-import { anyFields } from "../domain/passedOn.ts"
 import { mediaIn, WebAddress } from "../domain/plainText.ts"
+import { anyFields } from "../domain/requestFields.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { surplusImages } from "../services/metrics.ts"
 import type { ChannelAccount, ImageResult } from "../services/ProtocolAdapter.ts"
