@@ -1,7 +1,7 @@
 /** The answer of the common standard form, which ip_a and a family of the relay share. */
 import { Clock, Effect, Metric, Predicate, Schema } from "effect"
-import { anyFields } from "../domain/passedOn.ts"
 import { WebAddress } from "../domain/plainText.ts"
+import { anyFields } from "../domain/requestFields.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../hiding/patterns.ts"
 import { surplusImages } from "../services/metrics.ts"

@@ -2,7 +2,7 @@
 import { Effect, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorLost } from "../domain/VendorOutcome.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import { scrubText } from "../hiding/credentialsFromClients.ts"
 import type {
   ChannelAccount,

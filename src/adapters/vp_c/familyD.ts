@@ -1,8 +1,8 @@
 /** The relay's family d: the older interface of vp_d's vendor, one path for text, one for an image. */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
-import type { Resolution } from "../../domain/video/VideoProtocol.ts"
-import { countInputs, textOf } from "../../domain/video/VideoRequest.ts"
+import type { Resolution } from "../../domain/video/tiers.ts"
+import { countInputs, textOf } from "../../domain/video/VideoInput.ts"
 import { scrubText } from "../../hiding/credentialsFromClients.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import { flatFailure } from "../flatErrors.ts"
