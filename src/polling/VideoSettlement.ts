@@ -2,11 +2,10 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer, Option } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
-import { makeFibers } from "../runtime/Fibers.ts"
 import { unhindered } from "../runtime/releaseBounded.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger } from "../services/Ledger.ts"
@@ -87,13 +86,13 @@ export const layerVideoSettlement = Layer.effect(
       })
 
     /** A question that cannot be settled must not keep the others waiting. */
-    const inBackground = yield* makeFibers
+    const inBackground = yield* FiberSet.makeRuntime()
     const queueing = {
       bound: settings.pollsPerChannel,
       staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
     }
     const asks = yield* makeAskQueue(queueing, (ask, question) =>
-      inBackground.fork(
+      inBackground(
         Effect.catchCause(settled(ask), (cause) =>
           Effect.logError("a question could not be settled", cause).pipe(
             Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })

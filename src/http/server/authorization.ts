@@ -4,7 +4,6 @@ import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { InvalidApiKey } from "../../domain/Errors.ts"
-import { atScopeEnd } from "../../runtime/atScopeEnd.ts"
 import type { Caller } from "../../services/Access.ts"
 import {
   AdminAuthorization,
@@ -37,7 +36,7 @@ export const layerAuthorization = Layer.effect(
         const refused = admission.enter(caller, places)
         return refused !== null
           ? Effect.fail(refused)
-          : atScopeEnd(() => admission.leave(caller, places))
+          : Effect.addFinalizer(() => Effect.sync(() => admission.leave(caller, places)))
       }).pipe(Effect.uninterruptible)
 
     const admitted = Effect.fnUntraced(function* (

@@ -4,8 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
-import { dropOldest } from "../../runtime/dropOldest.ts"
-import { makeFreshCache } from "../../runtime/FreshCache.ts"
+import { dropOldest, makeFreshCache } from "../../runtime/FreshCache.ts"
 import { Access, type Caller, type LookUpGuard, Scope } from "../../services/Access.ts"
 import {
   API_KEY_BYTES,
