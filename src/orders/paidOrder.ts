@@ -103,8 +103,12 @@ export const makePaidOrders = Effect.gen(function* () {
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
     const pass = (step: OrderStep) => failpoints.pass(`${kind}.${step}`)
-    const named = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.annotateLogs(effect, { hold_id: id, channel: job.channelId })
+    const loudly = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
+      Effect.annotateLogs(Effect.logError(message, ...more), {
+        hold_id: id,
+        channel: job.channelId,
+        ...about
+      })
 
     const hold = ledger.hold({
       organizationId,
@@ -133,7 +137,7 @@ export const makePaidOrders = Effect.gen(function* () {
             ? null
             : { _tag: "Refused", error: order.keptRefusal(error, orphan) }
       })
-      if (!won) yield* named(Effect.logWarning("a hold was not there to be given back", state))
+      if (!won) yield* loudly("a hold was not there to be given back", { state })
       yield* pass("returned")
       return won
     })
@@ -160,7 +164,7 @@ export const makePaidOrders = Effect.gen(function* () {
      * unless the record was written all the same: the client is told what stands in the books.
      */
     const unrecorded = Effect.fnUntraced(function* (upstreamId: string, defect: unknown) {
-      yield* Effect.logError("an accepted task could not be recorded", defect)
+      yield* loudly("an accepted task could not be recorded", { upstreamId }, defect)
       if (yield* returned(givenUp(), { upstreamId, reason: "not_recorded" })) {
         return yield* givenUp()
       }
@@ -169,23 +173,23 @@ export const makePaidOrders = Effect.gen(function* () {
     })
 
     /** Records the acceptance, and answers only where the task stands. */
-    const accept = ({ upstreamId, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>) =>
-      Effect.gen(function* () {
-        const stands = yield* tasks
-          .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
-          .pipe(
-            Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
-            Effect.onInterrupt(() =>
-              Effect.logError("the gateway stopped before an accepted task was recorded")
-            )
+    const accept = Effect.fnUntraced(function* ({
+      upstreamId,
+      answer
+    }: Extract<Finish<Answer>, { _tag: "Accept" }>) {
+      const stands = yield* tasks
+        .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
+        .pipe(
+          Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
+          Effect.onInterrupt(() =>
+            loudly("the gateway stopped before an accepted task was recorded", { upstreamId })
           )
-        if (!stands) {
-          yield* Effect.logError("the vendor accepted a task that had been given up")
-          yield* tasks.acceptedLate(organizationId, id, upstreamId)
-          return yield* givenUp()
-        }
-        return answer
-      }).pipe(Effect.annotateLogs({ upstreamId }), named)
+        )
+      if (stands) return answer
+      yield* loudly("the vendor accepted a task that had been given up", { upstreamId })
+      yield* tasks.acceptedLate(organizationId, id, upstreamId)
+      return yield* givenUp()
+    })
 
     /** Takes the charge, and answers only where it stands in the books. */
     const charge = Effect.fnUntraced(function* (
@@ -206,7 +210,7 @@ export const makePaidOrders = Effect.gen(function* () {
       // A sweep has given the hold back, and its orphan tells the operator of the job.
       const { protocol, channelId: channel } = job
       yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
-      yield* named(Effect.logError("an order was made after it had been given up, so it is free"))
+      yield* loudly("an order was made after it had been given up, so it is free")
       return yield* givenUp()
     })
 
