@@ -2,7 +2,7 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
@@ -13,7 +13,6 @@ import { Ledger } from "../services/Ledger.ts"
 import { type Task, TaskRepo } from "../services/TaskRepo.ts"
 import { makeAskQueue } from "./AskQueue.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
-import { makeEndings } from "./Endings.ts"
 import { makeFinishedTasks } from "./FinishedTasks.ts"
 import { makeVideoQuestions } from "./VideoQuestions.ts"
 import { deadlineExceeded } from "./VideoVerdicts.ts"
@@ -26,6 +25,11 @@ export class VideoSettlement extends Context.Service<
      * up to `waitSeconds` for its end. Another organisation's task is not found.
      */
     read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
+    /**
+     * Waits for the end of a task that was read before, across any trouble of the database. However
+     * many wait here for the same task, it is read for one.
+     */
+    end(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
     /**
      * Begins to ask for due tasks this gateway can claim, and does not wait for the vendors. True
      * when there may be more of them.
@@ -69,8 +73,10 @@ export const layerVideoSettlement = Layer.effect(
     const tasks = yield* TaskRepo
     const settings = yield* Settings
     const failpoints = yield* Failpoints
-    const endings = makeEndings()
-    const questions = yield* makeVideoQuestions(endings.ended)
+    /** Open as soon as this gateway has written the end of a task that is awaited. */
+    const awaited = new Map<string, Latch.Latch>()
+    const ended = (id: string) => void awaited.get(id)?.openUnsafe()
+    const questions = yield* makeVideoQuestions(ended)
     const settling = yield* makeChannelSlots(MAX_SETTLING)
     const finished = makeFinishedTasks()
     const detached = yield* makeDetached("30 seconds")
@@ -123,14 +129,36 @@ export const layerVideoSettlement = Layer.effect(
     })
 
     const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
-      const ended = yield* endings.watch(id)
-      return yield* readOnce(organizationId, id).pipe(
-        Effect.tap((task) =>
-          task.finished ? Effect.void : Effect.timeoutOption(ended, lookAgain)
-        ),
-        Effect.repeat({ until: (task) => task.finished })
+      const end = yield* Latch.make(false)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => awaited.set(id, end)),
+        () => Effect.sync(() => awaited.delete(id))
       )
-    }, Effect.scoped)
+      return yield* Effect.andThen(end.close, readOnce(organizationId, id)).pipe(
+        Effect.catchDefect((defect) =>
+          Effect.as(
+            Effect.annotateLogs(
+              Effect.logWarning("a task whose end is awaited could not be read", defect),
+              { task: id }
+            ),
+            null
+          )
+        ),
+        Effect.tap((task) =>
+          task?.finished === true ? Effect.void : Effect.timeoutOption(end.await, lookAgain)
+        ),
+        Effect.repeat({ until: (task): task is Task => task?.finished === true })
+      )
+    })
+
+    const ends = yield* RcMap.make({
+      lookup: (key: string) => {
+        const [organizationId = "", id = ""] = key.split(" ")
+        return Effect.forkScoped(untilFinished(organizationId, id))
+      }
+    })
+    const end: VideoSettlement["Service"]["end"] = (organizationId, id) =>
+      Effect.scoped(Effect.flatMap(RcMap.get(ends, `${organizationId} ${id}`), Fiber.join))
 
     const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
@@ -142,7 +170,7 @@ export const layerVideoSettlement = Layer.effect(
         }
         if (waitSeconds <= 0 || first.finished) return first
         const waited = yield* Effect.timeoutOption(
-          untilFinished(organizationId, id),
+          end(organizationId, id),
           `${waitSeconds} seconds`
         )
         return Option.isSome(waited) ? waited.value : yield* find(organizationId, id)
@@ -222,7 +250,7 @@ export const layerVideoSettlement = Layer.effect(
             })
             .pipe(
               Effect.tap(({ state }) =>
-                Effect.sync(() => (state === "open" ? undefined : endings.ended(id)))
+                Effect.sync(() => (state === "open" ? undefined : ended(id)))
               ),
               unhindered(id)
             ),
@@ -260,6 +288,7 @@ export const layerVideoSettlement = Layer.effect(
 
     return VideoSettlement.of({
       read,
+      end,
       pollDue,
       room: Effect.raceFirst(asks.room, settling.room),
       sweep: Effect.zipWith(giveBack("overdue"), giveUpOverdue(), (left, late) => left + late),

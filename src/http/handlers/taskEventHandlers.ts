@@ -3,7 +3,7 @@ import { Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerResponse } from "effect/http"
 import { eventNumber, LAST_EVENT, publicState, seenEvent } from "../../domain/video/VideoTask.ts"
-import { makeTaskEnds } from "../../polling/TaskWatch.ts"
+import { VideoSettlement } from "../../polling/VideoSettlement.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { eventStreams } from "../../services/metrics.ts"
@@ -33,7 +33,7 @@ const counted = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   )
 
 export const makeTaskEvents = Effect.gen(function* () {
-  const endOf = yield* makeTaskEnds
+  const settlement = yield* VideoSettlement
   const shutdown = yield* Shutdown
   const { askIntervalSeconds, heartbeatSeconds } = yield* Settings
   // Said only when a stream ends before its task: readers such as effect's own take it as the end.
@@ -55,7 +55,7 @@ export const makeTaskEvents = Effect.gen(function* () {
     if (seen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
     // A task that is gone has no end to tell; the client's next request says so.
     const end = Effect.raceFirst(
-      Effect.match(endOf(task), {
+      Effect.match(settlement.end(task.organizationId, task.id), {
         onSuccess: (ended) => (publicState(ended.state) === null ? "" : eventOf(ended)),
         onFailure: () => ""
       }),
