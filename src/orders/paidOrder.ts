@@ -103,7 +103,7 @@ export const makePaidOrders = Effect.gen(function* () {
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
     const pass = (step: OrderStep) => failpoints.pass(`${kind}.${step}`)
-    const loudly = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
+    const logFailure = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
       Effect.annotateLogs(Effect.logError(message, ...more), {
         hold_id: id,
         channel: job.channelId,
@@ -137,7 +137,7 @@ export const makePaidOrders = Effect.gen(function* () {
             ? null
             : { _tag: "Refused", error: order.keptRefusal(error, orphan) }
       })
-      if (!won) yield* loudly("a hold was not there to be given back", { state })
+      if (!won) yield* logFailure("a hold was not there to be given back", { state })
       yield* pass("returned")
       return won
     })
@@ -164,7 +164,7 @@ export const makePaidOrders = Effect.gen(function* () {
      * unless the record was written all the same: the client is told what stands in the books.
      */
     const unrecorded = Effect.fnUntraced(function* (upstreamId: string, defect: unknown) {
-      yield* loudly("an accepted task could not be recorded", { upstreamId }, defect)
+      yield* logFailure("an accepted task could not be recorded", { upstreamId }, defect)
       if (yield* returned(givenUp(), { upstreamId, reason: "not_recorded" })) {
         return yield* givenUp()
       }
@@ -182,11 +182,11 @@ export const makePaidOrders = Effect.gen(function* () {
         .pipe(
           Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
           Effect.onInterrupt(() =>
-            loudly("the gateway stopped before an accepted task was recorded", { upstreamId })
+            logFailure("the gateway stopped before an accepted task was recorded", { upstreamId })
           )
         )
       if (stands) return answer
-      yield* loudly("the vendor accepted a task that had been given up", { upstreamId })
+      yield* logFailure("the vendor accepted a task that had been given up", { upstreamId })
       yield* tasks.acceptedLate(organizationId, id, upstreamId)
       return yield* givenUp()
     })
@@ -210,7 +210,7 @@ export const makePaidOrders = Effect.gen(function* () {
       // A sweep has given the hold back, and its orphan tells the operator of the job.
       const { protocol, channelId: channel } = job
       yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
-      yield* loudly("an order was made after it had been given up, so it is free")
+      yield* logFailure("an order was made after it had been given up, so it is free")
       return yield* givenUp()
     })
 
@@ -260,5 +260,3 @@ export const makePaidOrders = Effect.gen(function* () {
     return yield* inPlace(organizationId, order.job.channelId, stepsOf(id, order, key))
   })
 })
-
-export type RunPaidOrder = Effect.Success<typeof makePaidOrders>
