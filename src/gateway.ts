@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerCrypto } from "./crypto.ts"
+import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
 import { GatewayApi } from "./http/api/GatewayApi.ts"
 import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/adminHandlers.ts"
@@ -21,11 +22,14 @@ import { layerAdminAuthorization, layerAuthorization } from "./http/server/autho
 import { layerBodies } from "./http/server/bodies.ts"
 import { layerReference } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
-import { layerLeanServer } from "./http/server/leanServer.ts"
-import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/server/listener.ts"
+import {
+  type Address,
+  layerHttpServer,
+  layerListener,
+  layerOrderlyEnd
+} from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
-import { layerShortWay } from "./http/server/shortWay.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerOrders } from "./orders/Orders.ts"
@@ -35,7 +39,7 @@ import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
-import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
@@ -48,7 +52,6 @@ import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
-import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
 import { layerVault } from "./services/Vault.ts"
 
@@ -70,7 +73,7 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
-    Layer.provideMerge(layerMigrations)
+    Layer.provideMerge(layerSchema)
   )
 
 /** The use cases, over stores and adapters. */
@@ -95,7 +98,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
-/** What every request passes, whichever way it comes. */
+/** What every request passes. */
 export const layerEntrance = Layer.merge(layerAdmission, layerBodies)
 
 /** Every route of the gateway, without a server to serve them. */
@@ -107,18 +110,16 @@ export const layerRoutes = (secrets: Secrets) =>
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
 export const ROUTER = { maxParamLength: 1024 }
 
-interface Address {
-  readonly host: string
-  readonly port: number
+interface Addresses extends Address {
   /** Null or absent: the metrics are served on `port` alone, to the operator. */
   readonly metricsPort?: number | null
 }
 
-const layerMetricsOf = ({ host, metricsPort = null }: Address) =>
+const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
 /** The listening gateway with everything that runs beside it, over use cases and stores. */
-export const layerServer = (secrets: Secrets, address: Address) =>
+export const layerServer = (secrets: Secrets, address: Addresses) =>
   // The last to be built is the first to be taken down.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
@@ -126,11 +127,11 @@ export const layerServer = (secrets: Secrets, address: Address) =>
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor, layerMetricsOf(address)]))
+      }).pipe(Layer.merge([layerPoller, layerAuditor, layerMetricsOf(address)]))
     ),
     Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
-    Layer.provideMerge(layerLeanServer.pipe(Layer.provideMerge(layerHttpServer(address)))),
+    Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
     Layer.provide(layerRecovery),
     Layer.provide(layerDiscreetTracing)

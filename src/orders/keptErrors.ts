@@ -1,7 +1,7 @@
 /** What of a vendor's refusal is kept for repeats of the request. */
 import { UpstreamError } from "../domain/Errors.ts"
-import { withoutEchoes } from "../domain/echoes.ts"
-import { holdsLongText } from "../domain/plainText.ts"
+import { holdsLongText } from "../hiding/patterns.ts"
+import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
 
 /** What a vendor had written of an answer nobody could read is kept nowhere. */
 export const withoutBody = (error: UpstreamError, message = error.message): UpstreamError =>

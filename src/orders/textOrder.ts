@@ -1,11 +1,11 @@
 /** Chat and embeddings as orders: answered whole, and charged by the vendor's count of tokens. */
 import { Effect, Exit, Predicate } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
-import { keptRefusal } from "../domain/keptRefusal.ts"
 import { type PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import { chargeText, type TextQuote, type TokenCounts } from "../domain/text/TextQuote.ts"
 import { type ChatBody, type EmbeddingBody, tokensOfBytes } from "../domain/text/TextRequest.ts"
 import { type VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
+import { keptRefusal } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type { ChannelAccount, TextAdapter, TextAnswer } from "../services/ProtocolAdapter.ts"
