@@ -16,6 +16,7 @@ import {
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
+import { withoutMedia } from "../hiding/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
@@ -53,22 +54,22 @@ export interface PaidOrder<Made, Answer> {
   readonly quote: Quote
   /** From the hold to the moment it is given back without an answer. */
   readonly deadlineSeconds: number
-  /** Written with the hold, and its end with the hold given back; null for what is no task. */
-  readonly task: {
+  /** Written with the hold, and its end with the hold given back. */
+  readonly task?: {
     readonly created: NewTask
     readonly rejected: (error: UpstreamError) => TaskOutcome
-  } | null
+  }
   /** The one paid call, which is never repeated. */
   readonly call: (id: string) => Effect.Effect<Made, VendorFailure>
   readonly finish: (made: Made, id: string) => Effect.Effect<Finish<Answer>>
   /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
-  readonly finishPart: ((id: string) => Effect.Effect<Finish<Answer>> | null) | null
-  /** What of a refusal is kept for repeats of the request. */
-  readonly keptRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
+  readonly finishPart?: (id: string) => Effect.Effect<Finish<Answer>> | null
+  /** What of a refusal is kept for repeats of the request, where it is less than without media. */
+  readonly keptRefusal?: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
   /** What goes on around the steps after the hold, for as long as the order keeps its places. */
-  readonly around:
-    | ((steps: Effect.Effect<Answer, UpstreamError>) => Effect.Effect<Answer, UpstreamError>)
-    | null
+  readonly around?: (
+    steps: Effect.Effect<Answer, UpstreamError>
+  ) => Effect.Effect<Answer, UpstreamError>
 }
 
 /** Who closes the hold, and what its paid call is for, in the words of the books. */
@@ -99,7 +100,7 @@ export const makePaidOrders = Effect.gen(function* () {
     order: PaidOrder<Made, Answer>,
     key: RequestKey | null
   ) => {
-    const { caller, job, kind } = order
+    const { caller, job, keptRefusal = withoutMedia, kind } = order
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
     const pass = (step: OrderStep) => failpoints.pass(`${kind}.${step}`)
@@ -133,9 +134,7 @@ export const makePaidOrders = Effect.gen(function* () {
         orphan,
         forgetKey,
         answer:
-          forgetKey || key === null
-            ? null
-            : { _tag: "Refused", error: order.keptRefusal(error, orphan) }
+          forgetKey || key === null ? null : { _tag: "Refused", error: keptRefusal(error, orphan) }
       })
       if (!won) yield* logFailure("a hold was not there to be given back", { state })
       yield* pass("returned")
@@ -242,7 +241,7 @@ export const makePaidOrders = Effect.gen(function* () {
       yield* pass("placed")
       yield* hold
       yield* pass("held")
-      return yield* order.around === null ? fromTheHold : order.around(fromTheHold)
+      return yield* order.around === undefined ? fromTheHold : order.around(fromTheHold)
     })
   }
 
