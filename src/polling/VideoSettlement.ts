@@ -9,8 +9,8 @@ import { Failpoints } from "../runtime/Failpoints.ts"
 import { makeFibers } from "../runtime/Fibers.ts"
 import { unhindered } from "../runtime/releaseBounded.ts"
 import { Settings } from "../runtime/Settings.ts"
-import { Ledger } from "../services/Ledger.ts"
-import { type Task, TaskRepo } from "../services/TaskRepo.ts"
+import { Ledger, type Release } from "../services/Ledger.ts"
+import { type AbandonedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
 import { makeAskQueue } from "./AskQueue.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
 import { makeFinishedTasks } from "./FinishedTasks.ts"
@@ -226,6 +226,26 @@ export const layerVideoSettlement = Layer.effect(
       )
     )
 
+    /** Gives back what each of them holds, side by side; answers how many they were. */
+    const releaseEach = <Left extends AbandonedTask>(
+      left: ReadonlyArray<Left>,
+      how: (task: Left) => Pick<Release, "task" | "orphan">
+    ) =>
+      Effect.forEach(
+        left,
+        (task) => {
+          const { organizationId, id } = task
+          const close = { organizationId, holdId: id, by: "sweep", answer: null, forgetKey: false }
+          return ledger.release({ ...close, ...how(task) }).pipe(
+            Effect.tap(({ state }) =>
+              Effect.sync(() => (state === "open" ? undefined : ended(id)))
+            ),
+            unhindered(id)
+          )
+        },
+        { concurrency: "unbounded", discard: true }
+      ).pipe(Effect.as(left.length))
+
     /**
      * The last question is asked at the deadline, but thousands of tasks at a silent vendor would wait
      * long for their turns. A gateway that could not ask for a while has as long for it from then on.
@@ -234,56 +254,25 @@ export const layerVideoSettlement = Layer.effect(
       const seconds = settings.lastQuestionSeconds
       const now = yield* Clock.currentTimeMillis
       if (askingSince === null || now - askingSince < seconds * 1000) return 0
-      const left = yield* tasks.overdue(seconds, OVERDUE_LIMIT)
-      yield* Effect.forEach(
-        left,
-        ({ organizationId, id, upstreamId }) =>
-          ledger
-            .release({
-              organizationId,
-              holdId: id,
-              by: "sweep",
-              task: { from: "processing", state: "failed", ...deadlineExceeded },
-              orphan: { upstreamId, reason: deadlineExceeded.errorCode },
-              answer: null,
-              forgetKey: false
-            })
-            .pipe(
-              Effect.tap(({ state }) =>
-                Effect.sync(() => (state === "open" ? undefined : ended(id)))
-              ),
-              unhindered(id)
-            ),
-        { concurrency: "unbounded", discard: true }
-      )
-      return left.length
+      return yield* releaseEach(yield* tasks.overdue(seconds, OVERDUE_LIMIT), ({ upstreamId }) => ({
+        task: { from: "processing", state: "failed", ...deadlineExceeded },
+        orphan: { upstreamId, reason: deadlineExceeded.errorCode }
+      }))
     })
 
     const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
       const left = yield* tasks.abandoned(scope)
       if (left.length > 0) yield* failpoints.pass("sweep.found")
-      yield* Effect.forEach(
-        left,
-        (task) =>
-          ledger
-            .release({
-              organizationId: task.organizationId,
-              holdId: task.id,
-              by: "sweep",
-              task: {
-                from: "submitting",
-                state: "rejected",
-                errorCode: "upstream_error",
-                errorMessage: "The gateway stopped before the vendor's answer was recorded"
-              },
-              orphan: { upstreamId: null, reason: "gateway_stopped" },
-              answer: null,
-              forgetKey: false
-            })
-            .pipe(unhindered(task.id)),
-        { concurrency: "unbounded", discard: true }
-      )
-      return left.length + (yield* ledger.sweepImages(scope))
+      const released = yield* releaseEach(left, () => ({
+        task: {
+          from: "submitting",
+          state: "rejected",
+          errorCode: "upstream_error",
+          errorMessage: "The gateway stopped before the vendor's answer was recorded"
+        },
+        orphan: { upstreamId: null, reason: "gateway_stopped" }
+      }))
+      return released + (yield* ledger.sweepImages(scope))
     })
 
     return VideoSettlement.of({
