@@ -8,6 +8,7 @@ import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { eventStreams } from "../../services/metrics.ts"
 import type { Task } from "../../services/TaskRepo.ts"
+import { eventResponse } from "./respond.ts"
 import { taskView } from "./views.ts"
 
 /** A comment, which clients skip: it keeps what lies between from closing a silent connection. */
@@ -75,9 +76,6 @@ export const makeTaskEvents = Effect.gen(function* () {
             Stream.filter((text) => text !== "")
           )
         )
-    return HttpServerResponse.stream(Stream.encodeText(counted(events)), {
-      contentType: "text/event-stream",
-      headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
-    })
+    return eventResponse(Stream.encodeText(counted(events)))
   }
 })
