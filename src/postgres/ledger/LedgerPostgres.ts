@@ -199,10 +199,10 @@ export const layerLedger = Layer.effect(
           Schema.Struct({ organization_id: Schema.String, id: Schema.String })
         )(
           oneTry(sql`
-          SELECT h.organization_id, h.id FROM holds h
-           WHERE h.state = 'open' AND ${scope === "all" ? sql`true` : sql`h.expires_at <= now()`}
+          SELECT o.organization_id, o.id FROM open_orders o
+           WHERE ${scope === "all" ? sql`true` : sql`o.expires_at <= now()`}
              AND NOT EXISTS (SELECT 1 FROM tasks t
-                              WHERE t.organization_id = h.organization_id AND t.id = h.id)`)
+                              WHERE t.organization_id = o.organization_id AND t.id = o.id)`)
         )
         const orphan = { upstreamId: null, reason: "gateway_stopped" }
         yield* Effect.forEach(

@@ -8,9 +8,9 @@ import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeptRow = Schema.Struct({
   fingerprint: Schema.String,
-  hold_id: Schema.String,
+  order_id: Schema.String,
   answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
-  hold_is_open: Schema.Boolean,
+  order_is_open: Schema.Boolean,
   task_state: Schema.NullOr(TaskState)
 })
 
@@ -27,11 +27,11 @@ export const layerRepeats = Layer.effect(
       function* (organizationId, key) {
         const [row] = yield* rowsOf(KeptRow)(
           repeatable(sql`
-            SELECT q.fingerprint, q.hold_id, q.answer, h.state = 'open' AS hold_is_open,
+            SELECT q.fingerprint, q.order_id, q.answer, o.state = 'open' AS order_is_open,
                    t.state AS task_state
               FROM idempotency_keys q
-              JOIN holds h ON h.organization_id = q.organization_id AND h.id = q.hold_id
-              LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.hold_id
+              JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
+              LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.order_id
              WHERE q.organization_id = ${organizationId} AND q.key = ${key.key}
                AND q.expires_at > now()`)
         )
@@ -39,9 +39,9 @@ export const layerRepeats = Layer.effect(
         return yield* recallOf(
           {
             fingerprint: row.fingerprint,
-            holdId: row.hold_id,
+            holdId: row.order_id,
             answer: row.answer,
-            holdIsOpen: row.hold_is_open,
+            holdIsOpen: row.order_is_open,
             taskState: row.task_state
           },
           key,

@@ -73,18 +73,18 @@ export const layerOperationsStore = Layer.effect(
         : { migrated, audit: null, writable: true }
     })
 
-    // Each count reads a partial index of what is open, and pools has one row an organisation.
+    // Each count reads what is open alone, and pools has one row an organisation.
     const totals = rowOf(TotalsRow)(
       oneTry(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS submitting,
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS processing,
-             (SELECT count(*)::int FROM holds WHERE state = 'open') AS open_holds,
+             (SELECT count(*)::int FROM open_orders) AS open_holds,
              late.holds AS late_holds, late.seconds AS oldest_late_seconds,
              coalesce(sum(balance), 0)::text AS pool, coalesce(sum(held), 0)::text AS held
         FROM (SELECT count(*)::int AS holds,
                      coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds
-                FROM (SELECT expires_at AS since FROM holds
-                       WHERE state = 'open' AND expires_at <= now() - ${LATE}::interval
+                FROM (SELECT expires_at AS since FROM open_orders
+                       WHERE expires_at <= now() - ${LATE}::interval
                       UNION ALL
                       SELECT submit_deadline FROM tasks
                        WHERE state = 'submitting' AND submit_deadline <= now() - ${LATE}::interval

@@ -23,10 +23,10 @@ export const layerTaskRepo = Layer.effect(
     const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
       function* (organizationId, id, upstreamId) {
         yield* lasting(sql`
-          INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
-          SELECT h.organization_id, h.id, h.job, ${upstreamId}, 'accepted_late' FROM holds h
-           WHERE h.organization_id = ${organizationId} AND h.id = ${id}
-          ON CONFLICT (organization_id, hold_id) DO UPDATE
+          INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason)
+          SELECT o.organization_id, o.id, o.job, ${upstreamId}, 'accepted_late' FROM orders o
+           WHERE o.organization_id = ${organizationId} AND o.id = ${id}
+          ON CONFLICT (organization_id, order_id) DO UPDATE
              SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
       }
     )
@@ -55,15 +55,15 @@ export const layerTaskRepo = Layer.effect(
 
     const overdue: TaskRepo["Service"]["overdue"] = Effect.fn("TaskRepo.overdue")(
       function* (seconds, limit) {
-        // A task's hold expires at its deadline, and the index of open holds leads to the first ones.
+        // A task's order expires at its deadline.
         const rows = yield* rowsOf(OverdueRow)(
           oneTry(sql`
           SELECT t.organization_id, t.id, t.upstream_id
-            FROM holds h
-            JOIN tasks t ON t.organization_id = h.organization_id AND t.id = h.id
-           WHERE h.state = 'open' AND t.state = 'processing'
-             AND h.expires_at <= now() - make_interval(secs => ${seconds})
-           ORDER BY h.expires_at LIMIT ${limit}`)
+            FROM open_orders o
+            JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
+           WHERE t.state = 'processing'
+             AND o.expires_at <= now() - make_interval(secs => ${seconds})
+           ORDER BY o.expires_at LIMIT ${limit}`)
         )
         return rows.map((row) => ({
           organizationId: row.organization_id,
