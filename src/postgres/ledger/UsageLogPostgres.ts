@@ -6,13 +6,13 @@ import { storable } from "../../domain/plainText.ts"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import {
   noSuchRecord,
-  type Receipt,
-  type ReceiptEntry,
+  orderOfUsage,
+  receiptOf,
   UsageLog,
-  type UsageRecord
+  type UsageRecord,
+  usageId
 } from "../../services/UsageLog.ts"
 import { repeatable, rowsOf } from "../client/rows.ts"
-import { accountsOf, entryId } from "./journal.ts"
 
 /** Columns of a captured order, which are null in any other. */
 export const UsageRow = Schema.Struct({
@@ -35,10 +35,8 @@ const usageColumns = Object.keys(UsageRow.fields)
   .map((name) => `o.${name}`)
   .join(", ")
 
-const PREFIX = "us_"
-
 export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
-  id: PREFIX + row.id,
+  id: usageId(row.id),
   memberId: row.member_id,
   model: row.model,
   modality: row.modality,
@@ -57,31 +55,8 @@ const ChargedRow = Schema.Struct({
   ...UsageRow.fields,
   quote: Quote,
   hold: Schema.BigInt,
-  overage: Schema.BigInt,
   created_at: Schema.Date
 })
-
-/** The capture comes from the pool, and the hold goes back whole, as the journal tells them. */
-const toReceipt = (row: typeof ChargedRow.Type): Receipt => {
-  const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, at: Date): ReceiptEntry => ({
-    id: entryId(kind, row.id),
-    kind,
-    amountNano,
-    ...accountsOf[kind],
-    at
-  })
-  return {
-    record: toUsage(row),
-    quote: row.quote,
-    holdNano: row.hold,
-    overageNano: row.overage,
-    entries: [
-      entry("hold", row.hold, row.created_at),
-      entry("capture", row.charge, row.closed_at),
-      entry("release", row.hold, row.closed_at)
-    ]
-  }
-}
 
 export const layerUsageLog = Layer.effect(
   UsageLog,
@@ -92,17 +67,17 @@ export const layerUsageLog = Layer.effect(
       memberId === null ? sql`true` : sql`member_id = ${memberId}`
 
     /** The charge of one order, by the id of its usage record. */
-    const find = (organizationId: string, memberId: string | null, id: string) =>
-      storable(id) !== id || !id.startsWith(PREFIX)
-        ? Effect.succeed([])
-        : repeatable(sql`
-            SELECT ${columns}, o.quote, o.hold, o.overage, o.created_at FROM orders o
-             WHERE organization_id = ${organizationId} AND id = ${id.slice(PREFIX.length)}
-               AND state = 'captured' AND ${ownedBy(memberId)}`)
+    const find = (organizationId: string, memberId: string | null, id: string) => {
+      const orderId = orderOfUsage(storable(id))
+      return repeatable(sql`
+        SELECT ${columns}, o.quote, o.hold, o.created_at FROM orders o
+         WHERE organization_id = ${organizationId} AND id = ${orderId}
+           AND state = 'captured' AND ${ownedBy(memberId)}`)
+    }
 
     const list: UsageLog["Service"]["list"] = Effect.fn("UsageLog.list")(
       function* (organizationId, memberId, page) {
-        const orderId = page.after?.slice(PREFIX.length)
+        const orderId = page.after === null ? null : orderOfUsage(page.after)
         if (page.after !== null) {
           const found = yield* find(organizationId, memberId, page.after)
           if (found.length === 0) return yield* unknownCursor
@@ -114,7 +89,7 @@ export const layerUsageLog = Layer.effect(
                    WHERE organization_id = ${organizationId} AND charge > 0
                      AND ${ownedBy(memberId)}
                      AND ${
-                       orderId === undefined
+                       orderId === null
                          ? sql`true`
                          : sql`(ended_at, order_id) < (
                              SELECT c.closed_at, c.id FROM orders c
@@ -133,7 +108,9 @@ export const layerUsageLog = Layer.effect(
     const receipt: UsageLog["Service"]["receipt"] = Effect.fn("UsageLog.receipt")(
       function* (organizationId, memberId, id) {
         const [row] = yield* rowsOf(ChargedRow)(find(organizationId, memberId, id))
-        return row === undefined ? yield* noSuchRecord : toReceipt(row)
+        if (row === undefined) return yield* noSuchRecord
+        const { id: orderId, quote, hold: holdNano, created_at: heldAt } = row
+        return receiptOf(toUsage(row), { id: orderId, quote, holdNano, heldAt })
       }
     )
 

@@ -7,7 +7,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
-import type { JournalEntry } from "../../services/Ledger.ts"
+import { type JournalEntry, journalId } from "../../services/Ledger.ts"
 import { repeatable, rowsOf } from "../client/rows.ts"
 
 const JournalRow = Schema.Struct({
@@ -20,18 +20,6 @@ const JournalRow = Schema.Struct({
   reference: Schema.NullOr(Schema.String),
   created_at: Schema.Date
 })
-
-const prefixOf = { hold: "hold_", deposit: "tr_", capture: "tr_", release: "release_" }
-
-/** The id of an entry: a deposit's by its number, all others by the order. */
-export const entryId = (kind: JournalEntry["kind"], key: string): string => prefixOf[kind] + key
-
-/** Where the money of an order goes from and to. */
-export const accountsOf = {
-  hold: { debit: "pool", credit: "held" },
-  capture: { debit: "pool", credit: "revenue" },
-  release: { debit: "held", credit: "pool" }
-} as const
 
 /** Entries of one moment stand in this order, the later event last. */
 const kinds = ["hold", "deposit", "capture", "release"] as const
@@ -46,7 +34,7 @@ const CursorRow = Schema.Struct({ at: Schema.String, key: Schema.String })
 
 const toEntry = ({ key, kind, amount, created_at, hold_id, ...row }: typeof JournalRow.Type) => ({
   ...row,
-  id: entryId(kind, key),
+  id: journalId(kind, key),
   kind,
   amountNano: amount,
   holdId: hold_id,
@@ -67,11 +55,12 @@ export const readJournal = Effect.fnUntraced(function* (
   /** The entry's moment as text, because a Date would lose the microseconds. */
   const findCursor = Effect.fnUntraced(function* (after: string) {
     const kind = kinds.find((one) => {
-      const key = after.slice(prefixOf[one].length)
-      return after.startsWith(prefixOf[one]) && (one === "deposit") === transferNumber.test(key)
+      const prefix = journalId(one, "")
+      const isNumber = transferNumber.test(after.slice(prefix.length))
+      return after.startsWith(prefix) && (one === "deposit") === isNumber
     })
     if (kind === undefined) return null
-    const key = after.slice(prefixOf[kind].length)
+    const key = after.slice(journalId(kind, "").length)
     const found = {
       hold: sql`SELECT created_at::text AS at, id AS key FROM orders WHERE ${own} AND id = ${key}`,
       deposit: sql`SELECT created_at::text AS at, ${sql.literal(NUMBER)} AS key FROM transfers

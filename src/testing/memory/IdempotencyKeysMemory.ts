@@ -17,13 +17,14 @@ export const layerRepeatsMemory = Layer.effect(
         const books = organizations.get(organizationId)
         const kept = books?.requestKeys.get(key.key)
         if (kept === undefined || kept.expiresAt <= now) return null
+        const order = books?.orders.get(kept.holdId)
         return yield* recallOf(
           {
             fingerprint: kept.fingerprint,
             holdId: kept.holdId,
             answer: kept.answer,
-            holdIsOpen: books?.holds.get(kept.holdId)?.state === "open",
-            taskState: books?.tasks.get(kept.holdId)?.state ?? null
+            holdIsOpen: order?.state === "open",
+            taskState: order?.task?.state ?? null
           },
           key,
           recent.find(organizationId, key)

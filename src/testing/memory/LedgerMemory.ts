@@ -14,7 +14,7 @@ import {
 import { monthAt } from "./calendar.ts"
 import { MemoryStore, monthKey } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"
-import { closeHold, depositFunds, holdFunds } from "./movements.ts"
+import { closeHold, depositFunds, holdFunds, journalOf } from "./movements.ts"
 import { pageOf } from "./newestFirst.ts"
 
 const MAX_VIOLATIONS = 1000
@@ -33,7 +33,11 @@ export const layerLedgerMemory = Layer.effect(
         return yield* Effect.die(new Error(`a hold of ${amountNano} in ${organizationId}`))
       }
       const month = monthAt(nowMillis, timeZone)
-      const held = holdFunds(books, request, { nowMillis, month, keySeconds: idempotencySeconds })
+      const held = holdFunds(store, books, request, {
+        nowMillis,
+        month,
+        keySeconds: idempotencySeconds
+      })
       switch (held._tag) {
         case "held":
         case "known":
@@ -113,7 +117,10 @@ export const layerLedgerMemory = Layer.effect(
 
     const journal: Ledger["Service"]["journal"] = Effect.fn("Ledger.journal")(
       (organizationId, page) =>
-        Effect.suspend(() => pageOf(store.organizations.get(organizationId)?.journal ?? [], page))
+        Effect.suspend(() => {
+          const books = store.organizations.get(organizationId)
+          return pageOf(books === undefined ? [] : journalOf(books), page)
+        })
     )
 
     // The first of every organisation come first, so that one cannot hide the others.
@@ -137,12 +144,10 @@ export const layerLedgerMemory = Layer.effect(
     const sweepImages: Ledger["Service"]["sweepImages"] = Effect.fn("Ledger.sweepImages")(
       function* (scope) {
         const nowMillis = yield* Clock.currentTimeMillis
-        const left = [...store.organizations.values()].flatMap(({ holds, tasks }) =>
-          [...holds.values()].filter(
-            ({ state, expiresAt, request }) =>
-              state === "open" &&
-              (scope === "all" || expiresAt <= nowMillis) &&
-              !tasks.has(request.id)
+        const left = [...store.organizations.values()].flatMap(({ orders }) =>
+          [...orders.values()].filter(
+            ({ state, expiresAt, task }) =>
+              state === "open" && (scope === "all" || expiresAt <= nowMillis) && task === null
           )
         )
         for (const { request } of left) {

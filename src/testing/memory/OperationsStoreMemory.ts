@@ -40,18 +40,15 @@ export const layerOperationsStoreMemory = Layer.effect(
         sum.lateHolds += 1
         sum.oldestLateSeconds = Math.max(sum.oldestLateSeconds, (now - deadline) / 1000)
       }
-      for (const { pool, tasks, holds } of organizations.values()) {
+      for (const { pool, orders } of organizations.values()) {
         sum.poolNano += pool.balanceNano
         sum.heldNano += pool.heldNano
-        for (const { state, expiresAt, request } of holds.values()) {
+        for (const { state, expiresAt, task } of orders.values()) {
+          if (task?.state === "submitting") sum.submittingTasks += 1
+          if (task?.state === "processing") sum.processingTasks += 1
           if (state !== "open") continue
           sum.openHolds += 1
-          const task = tasks.get(request.id)
           due(task?.state === "submitting" ? Math.min(task.submitDeadline, expiresAt) : expiresAt)
-        }
-        for (const { state } of tasks.values()) {
-          if (state === "submitting") sum.submittingTasks += 1
-          if (state === "processing") sum.processingTasks += 1
         }
       }
       return sum
