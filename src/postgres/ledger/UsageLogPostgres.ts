@@ -75,8 +75,8 @@ export const layerUsageLog = Layer.effect(
            AND state = 'captured' AND ${ownedBy(memberId)}`)
     }
 
-    const list: UsageLog["Service"]["list"] = Effect.fn("UsageLog.list")(
-      function* (organizationId, memberId, page) {
+    return UsageLog.of({
+      list: Effect.fn("UsageLog.list")(function* (organizationId, memberId, page) {
         const orderId = page.after === null ? null : orderOfUsage(page.after)
         if (page.after !== null) {
           const found = yield* find(organizationId, memberId, page.after)
@@ -102,18 +102,13 @@ export const layerUsageLog = Layer.effect(
            ORDER BY e.ended_at DESC, e.order_id DESC`)
         )
         return cutPage(rows.map(toUsage), page.limit)
-      }
-    )
-
-    const receipt: UsageLog["Service"]["receipt"] = Effect.fn("UsageLog.receipt")(
-      function* (organizationId, memberId, id) {
+      }),
+      receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
         const [row] = yield* rowsOf(ChargedRow)(find(organizationId, memberId, id))
         if (row === undefined) return yield* noSuchRecord
         const { id: orderId, quote, hold: holdNano, created_at: heldAt } = row
         return receiptOf(toUsage(row), { id: orderId, quote, holdNano, heldAt })
-      }
-    )
-
-    return UsageLog.of({ list, receipt })
+      })
+    })
   })
 )

@@ -23,8 +23,26 @@ export const layerRepeats = Layer.effect(
     const keyOf = yield* makeKeyOf
     const recent = makeRecentAnswers()
 
-    const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
-      function* (organizationId, key) {
+    const purgeBatch = rowOf(Schema.Struct({ gone: Schema.Int }))(
+      oneTry(sql`
+        WITH old AS (
+          SELECT organization_id, key FROM idempotency_keys
+           WHERE expires_at <= now() ORDER BY expires_at LIMIT ${PURGED_AT_ONCE}
+        ), gone AS (
+          DELETE FROM idempotency_keys q USING old
+           WHERE q.organization_id = old.organization_id AND q.key = old.key
+             AND q.expires_at <= now()
+          RETURNING 1
+        )
+        SELECT count(*)::int AS gone FROM gone`)
+    )
+    const purge = Effect.asVoid(
+      Effect.repeat(purgeBatch, { while: ({ gone }) => gone === PURGED_AT_ONCE })
+    )
+
+    return Repeats.of({
+      keyOf,
+      recall: Effect.fn("Repeats.recall")(function* (organizationId, key) {
         const [row] = yield* rowsOf(KeptRow)(
           repeatable(sql`
             SELECT q.fingerprint, q.order_id, q.answer, o.state = 'open' AS order_is_open,
@@ -47,29 +65,7 @@ export const layerRepeats = Layer.effect(
           key,
           recent.find(organizationId, key)
         )
-      }
-    )
-
-    const purgeBatch = rowOf(Schema.Struct({ gone: Schema.Int }))(
-      oneTry(sql`
-        WITH old AS (
-          SELECT organization_id, key FROM idempotency_keys
-           WHERE expires_at <= now() ORDER BY expires_at LIMIT ${PURGED_AT_ONCE}
-        ), gone AS (
-          DELETE FROM idempotency_keys q USING old
-           WHERE q.organization_id = old.organization_id AND q.key = old.key
-             AND q.expires_at <= now()
-          RETURNING 1
-        )
-        SELECT count(*)::int AS gone FROM gone`)
-    )
-    const purge = Effect.asVoid(
-      Effect.repeat(purgeBatch, { while: ({ gone }) => gone === PURGED_AT_ONCE })
-    )
-
-    return Repeats.of({
-      keyOf,
-      recall,
+      }),
       remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key, result)),
       purge

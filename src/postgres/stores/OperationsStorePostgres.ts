@@ -103,31 +103,28 @@ export const layerOperationsStore = Layer.effect(
       }))
     )
 
-    const takeAudit: OperationsStore["Service"]["takeAudit"] = Effect.fn(
-      "OperationsStore.takeAudit"
-    )(function* (everySeconds) {
-      const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
-        oneTry(sql`
+    return OperationsStore.of({
+      report,
+      totals,
+      takeAudit: Effect.fn("OperationsStore.takeAudit")(function* (everySeconds) {
+        const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
+          oneTry(sql`
         UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
          WHERE begun_at IS NULL
             OR (begun_at <= now() - make_interval(secs => ${everySeconds})
                 AND (ended_at IS NOT NULL OR begun_at <= now() - ${LONGEST_AUDIT}::interval))
         RETURNING only_row`)
-      )
-      return taken.length > 0
-    })
-
-    const endAudit: OperationsStore["Service"]["endAudit"] = Effect.fn("OperationsStore.endAudit")(
-      function* (violations) {
+        )
+        return taken.length > 0
+      }),
+      endAudit: Effect.fn("OperationsStore.endAudit")(function* (violations) {
         yield* bounded(
           violations === null
             ? sql`UPDATE ledger_audit_state SET ended_at = now()`
             : sql`UPDATE ledger_audit_state
                      SET ended_at = now(), audited_at = now(), violations = ${violations}`
         )
-      }
-    )
-
-    return OperationsStore.of({ report, totals, takeAudit, endAudit })
+      })
+    })
   })
 )

@@ -57,13 +57,14 @@ export const layerOrphans = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const columns = sql.literal(orphanColumns)
 
-    const list: Orphans["Service"]["list"] = Effect.fn("Orphans.list")(function* (resolved, page) {
-      if (page.after !== null) {
-        const found = yield* repeatable(sql`SELECT 1 FROM orphans WHERE order_id = ${page.after}`)
-        if (found.length === 0) return yield* unknownCursor
-      }
-      const rows = yield* rowsOf(OrphanRow)(
-        repeatable(sql`
+    return Orphans.of({
+      list: Effect.fn("Orphans.list")(function* (resolved, page) {
+        if (page.after !== null) {
+          const found = yield* repeatable(sql`SELECT 1 FROM orphans WHERE order_id = ${page.after}`)
+          if (found.length === 0) return yield* unknownCursor
+        }
+        const rows = yield* rowsOf(OrphanRow)(
+          repeatable(sql`
         SELECT ${columns} FROM orphans o
           JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id
          WHERE (o.resolved_at IS NOT NULL) = ${resolved}
@@ -75,12 +76,10 @@ export const layerOrphans = Layer.effect(
            }
          ORDER BY o.created_at DESC, o.order_id DESC
          LIMIT ${page.limit + 1}`)
-      )
-      return cutPage(rows.map(toOrphan), page.limit)
-    })
-
-    const resolve: Orphans["Service"]["resolve"] = Effect.fn("Orphans.resolve")(
-      function* (id, note) {
+        )
+        return cutPage(rows.map(toOrphan), page.limit)
+      }),
+      resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const [row] = isJobId(id)
           ? yield* rowsOf(OrphanRow)(
               repeatable(sql`
@@ -94,9 +93,7 @@ export const layerOrphans = Layer.effect(
         return row === undefined
           ? yield* new NotFound({ message: `No orphan is called ${JSON.stringify(id)}` })
           : toOrphan(row)
-      }
-    )
-
-    return Orphans.of({ list, resolve })
+      })
+    })
   })
 )

@@ -117,63 +117,63 @@ export const layerTaskHistory = Layer.effect(
           CROSS JOIN LATERAL (
             SELECT * FROM orders WHERE organization_id = g.id AND id = ${id} LIMIT 1) q`)
 
-    const find: TaskHistory["Service"]["find"] = Effect.fn("TaskHistory.find")(function* (id) {
-      const found = isJobId(id) ? yield* findOrder(id) : []
-      const [order] = yield* rowsOf(OrderRow)(Effect.succeed(found))
-      if (order === undefined) {
-        return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
-      }
-      const usage =
-        order.state === "captured" ? yield* rowOf(UsageRow)(Effect.succeed(found)) : null
-      const organizationId = order.organization_id
-      const [video] = yield* rowsOf(VideoRow)(
-        repeatable(sql`
+    return TaskHistory.of({
+      find: Effect.fn("TaskHistory.find")(function* (id) {
+        const found = isJobId(id) ? yield* findOrder(id) : []
+        const [order] = yield* rowsOf(OrderRow)(Effect.succeed(found))
+        if (order === undefined) {
+          return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+        }
+        const usage =
+          order.state === "captured" ? yield* rowOf(UsageRow)(Effect.succeed(found)) : null
+        const organizationId = order.organization_id
+        const [video] = yield* rowsOf(VideoRow)(
+          repeatable(sql`
         SELECT key_id, model, listed_protocol, summary, state, upstream_id, completion_tokens,
                error_code, error_message, submit_deadline, deadline, accepted_at, asked_at,
                next_poll_at, unknown_since, finished_at
           FROM tasks WHERE organization_id = ${organizationId} AND id = ${id}`)
-      )
-      const [orphan] = yield* rowsOf(OrphanRow)(
-        repeatable(sql`
+        )
+        const [orphan] = yield* rowsOf(OrphanRow)(
+          repeatable(sql`
         SELECT ${sql.literal(orphanColumns)} FROM orphans o
           JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id
          WHERE o.organization_id = ${organizationId} AND o.order_id = ${id}`)
-      )
-      yield* callLog.flush
-      const calls = yield* rowsOf(CallRow)(
-        repeatable(sql`
+        )
+        yield* callLog.flush
+        const calls = yield* rowsOf(CallRow)(
+          repeatable(sql`
         SELECT id, purpose, method, url, status, failure, started_at, duration_ms, request, answer,
                repeats, last_at, count(*) OVER () AS total
           FROM upstream_calls
          WHERE organization_id = ${organizationId} AND job_id = ${id}
          ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
-      )
-      return {
-        organizationId,
-        id,
-        memberId: order.member_id,
-        job: toJob(order.job),
-        quote: order.quote,
-        hold: {
-          amountNano: order.hold,
-          state: order.state,
-          capturedNano: order.charge,
-          overageNano: order.overage,
-          createdAt: order.created_at,
-          expiresAt: order.expires_at,
-          closedAt: order.closed_at,
-          closedBy: order.closed_by
-        },
-        video: video === undefined ? null : toVideo(video),
-        calls: calls.map(toCall).toReversed(),
-        totalCalls: Number(calls[0]?.total ?? 0n),
-        capture: usage === null ? null : { amountNano: usage.charge, at: usage.closed_at },
-        usage: usage === null ? null : toUsage(usage),
-        orphan: orphan === undefined ? null : toOrphan(orphan),
-        hasIdempotencyKey: order.keyed
-      }
+        )
+        return {
+          organizationId,
+          id,
+          memberId: order.member_id,
+          job: toJob(order.job),
+          quote: order.quote,
+          hold: {
+            amountNano: order.hold,
+            state: order.state,
+            capturedNano: order.charge,
+            overageNano: order.overage,
+            createdAt: order.created_at,
+            expiresAt: order.expires_at,
+            closedAt: order.closed_at,
+            closedBy: order.closed_by
+          },
+          video: video === undefined ? null : toVideo(video),
+          calls: calls.map(toCall).toReversed(),
+          totalCalls: Number(calls[0]?.total ?? 0n),
+          capture: usage === null ? null : { amountNano: usage.charge, at: usage.closed_at },
+          usage: usage === null ? null : toUsage(usage),
+          orphan: orphan === undefined ? null : toOrphan(orphan),
+          hasIdempotencyKey: order.keyed
+        }
+      })
     })
-
-    return TaskHistory.of({ find })
   })
 )

@@ -3,10 +3,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Schema } from "effect"
 import { TaskRepo } from "../../services/TaskRepo.ts"
 import { bounded, lasting, oneTry, repeatable, rowsOf } from "../client/rows.ts"
-import { makeRecentCompletions } from "./completions.ts"
 import { makeAcceptTask } from "./taskAccepts.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
-import { makeFindTask } from "./taskReads.ts"
+import { makeFindTask, makeRecentCompletions } from "./taskReads.ts"
 
 const OverdueRow = Schema.Struct({
   organization_id: Schema.String,
@@ -20,29 +19,33 @@ export const layerTaskRepo = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
 
-    const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
-      function* (organizationId, id, upstreamId) {
+    const takeOver = Effect.asVoid(
+      bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
+    )
+
+    return TaskRepo.of({
+      find: yield* makeFindTask(sql),
+      accept: yield* makeAcceptTask(sql),
+      ...(yield* makeTaskClaims(sql)),
+      acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
         yield* lasting(sql`
           INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason)
           SELECT o.organization_id, o.id, o.job, ${upstreamId}, 'accepted_late' FROM orders o
            WHERE o.organization_id = ${organizationId} AND o.id = ${id}
           ON CONFLICT (organization_id, order_id) DO UPDATE
              SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
-      }
-    )
-
-    const pause: TaskRepo["Service"]["pause"] = Effect.fn("TaskRepo.pause")((channelId, seconds) =>
-      Effect.asVoid(
-        repeatable(sql`
+      }),
+      pause: Effect.fn("TaskRepo.pause")((channelId, seconds) =>
+        Effect.asVoid(
+          repeatable(sql`
             INSERT INTO channel_pauses AS p (channel_id, until)
             VALUES (${channelId}, now() + make_interval(secs => ${seconds}))
             ON CONFLICT (channel_id) DO UPDATE SET until = excluded.until
               WHERE p.until < excluded.until`)
-      )
-    )
-
-    const abandoned: TaskRepo["Service"]["abandoned"] = Effect.fn("TaskRepo.abandoned")(
-      function* (scope) {
+        )
+      ),
+      takeOver,
+      abandoned: Effect.fn("TaskRepo.abandoned")(function* (scope) {
         const rows = yield* rowsOf(AbandonedRow)(
           oneTry(sql`
           SELECT t.organization_id, t.id FROM tasks t
@@ -50,11 +53,8 @@ export const layerTaskRepo = Layer.effect(
              AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
         )
         return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }))
-      }
-    )
-
-    const overdue: TaskRepo["Service"]["overdue"] = Effect.fn("TaskRepo.overdue")(
-      function* (seconds, limit) {
+      }),
+      overdue: Effect.fn("TaskRepo.overdue")(function* (seconds, limit) {
         // A task's order expires at its deadline.
         const rows = yield* rowsOf(OverdueRow)(
           oneTry(sql`
@@ -70,22 +70,7 @@ export const layerTaskRepo = Layer.effect(
           id: row.id,
           upstreamId: row.upstream_id
         }))
-      }
-    )
-
-    const takeOver = Effect.asVoid(
-      bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
-    )
-
-    return TaskRepo.of({
-      find: yield* makeFindTask(sql),
-      accept: yield* makeAcceptTask(sql),
-      ...(yield* makeTaskClaims(sql)),
-      acceptedLate,
-      pause,
-      takeOver,
-      abandoned,
-      overdue,
+      }),
       recentCompletions: makeRecentCompletions(sql)
     })
   })

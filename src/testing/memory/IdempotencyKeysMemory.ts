@@ -11,8 +11,17 @@ export const layerRepeatsMemory = Layer.effect(
     const keyOf = yield* makeKeyOf
     const recent = makeRecentAnswers()
 
-    const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
-      function* (organizationId, key) {
+    const purge = Effect.map(Clock.currentTimeMillis, (now) => {
+      for (const { requestKeys } of organizations.values()) {
+        for (const [key, { expiresAt }] of requestKeys) {
+          if (expiresAt <= now) requestKeys.delete(key)
+        }
+      }
+    })
+
+    return Repeats.of({
+      keyOf,
+      recall: Effect.fn("Repeats.recall")(function* (organizationId, key) {
         const now = yield* Clock.currentTimeMillis
         const books = organizations.get(organizationId)
         const kept = books?.requestKeys.get(key.key)
@@ -29,20 +38,7 @@ export const layerRepeatsMemory = Layer.effect(
           key,
           recent.find(organizationId, key)
         )
-      }
-    )
-
-    const purge = Effect.map(Clock.currentTimeMillis, (now) => {
-      for (const { requestKeys } of organizations.values()) {
-        for (const [key, { expiresAt }] of requestKeys) {
-          if (expiresAt <= now) requestKeys.delete(key)
-        }
-      }
-    })
-
-    return Repeats.of({
-      keyOf,
-      recall,
+      }),
       remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key, result)),
       purge

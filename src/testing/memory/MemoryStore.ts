@@ -1,6 +1,8 @@
 /** Everything the stores in memory keep: one such state behind all of them, as one database would be. */
-import { Context, Layer, type Redacted, Schema } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
+import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
+import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import type { NewKey } from "../../services/Access.ts"
 import type { AuditEntry } from "../../services/AdminAudit.ts"
 import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
@@ -193,4 +195,20 @@ export const usageOf = ({ request, usage, ended, chargeNano }: StoredOrder): Usa
     chargeNano,
     createdAt: ended.at
   }
+}
+
+/**
+ * One page of a list that is kept oldest first, newest first. The cursor may be any entry of the
+ * list, also one that is not shown.
+ */
+export const pageOf = <A extends { readonly id: string }>(
+  entries: ReadonlyArray<A>,
+  { after, limit }: PageRequest,
+  isShown: (entry: A) => boolean = () => true
+): Effect.Effect<Page<A>, InvalidRequest> => {
+  const newest = entries.toReversed()
+  const last = after === null ? -1 : newest.findIndex(({ id }) => id === after)
+  if (after !== null && last < 0) return Effect.fail(unknownCursor)
+  const shown = newest.slice(last + 1).filter(isShown)
+  return Effect.succeed(cutPage(shown.slice(0, limit + 1), limit))
 }

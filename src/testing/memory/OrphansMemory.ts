@@ -5,8 +5,7 @@ import { storable } from "../../domain/plainText.ts"
 import type { Doubt } from "../../domain/VendorOutcome.ts"
 import type { HoldRequest } from "../../services/Ledger.ts"
 import { Orphans } from "../../services/Orphans.ts"
-import { type MemoryState, MemoryStore } from "./MemoryStore.ts"
-import { pageOf } from "./newestFirst.ts"
+import { type MemoryState, MemoryStore, pageOf } from "./MemoryStore.ts"
 
 /** Keeps the orphan of an order, unless there is one. */
 export const addOrphan = (
@@ -33,14 +32,17 @@ export const addOrphan = (
 export const layerOrphansMemory = Layer.effect(
   Orphans,
   Effect.map(MemoryStore, ({ orphans }) => {
-    const list: Orphans["Service"]["list"] = Effect.fn("Orphans.list")((resolved, page) =>
-      Effect.suspend(() =>
-        pageOf([...orphans.values()], page, ({ resolvedAt }) => (resolvedAt !== null) === resolved)
-      )
-    )
-
-    const resolve: Orphans["Service"]["resolve"] = Effect.fn("Orphans.resolve")(
-      function* (id, note) {
+    return Orphans.of({
+      list: Effect.fn("Orphans.list")((resolved, page) =>
+        Effect.suspend(() =>
+          pageOf(
+            [...orphans.values()],
+            page,
+            ({ resolvedAt }) => (resolvedAt !== null) === resolved
+          )
+        )
+      ),
+      resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const now = yield* Clock.currentTimeMillis
         const before = orphans.get(id)
         if (before === undefined) {
@@ -49,9 +51,7 @@ export const layerOrphansMemory = Layer.effect(
         const after = { ...before, note, resolvedAt: before.resolvedAt ?? new Date(now) }
         orphans.set(id, after)
         return after
-      }
-    )
-
-    return Orphans.of({ list, resolve })
+      })
+    })
   })
 )

@@ -74,15 +74,15 @@ export const layerTaskHistoryMemory = Layer.effect(
     const store = yield* MemoryStore
     const callLog = yield* CallLog
 
-    const find: TaskHistory["Service"]["find"] = Effect.fn("TaskHistory.find")(function* (id) {
-      yield* callLog.flush
-      for (const books of store.organizations.values()) {
-        const order = books.orders.get(id)
-        if (order !== undefined) return toHistory(store, books, order)
-      }
-      return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+    return TaskHistory.of({
+      find: Effect.fn("TaskHistory.find")(function* (id) {
+        yield* callLog.flush
+        for (const books of store.organizations.values()) {
+          const order = books.orders.get(id)
+          if (order !== undefined) return toHistory(store, books, order)
+        }
+        return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+      })
     })
-
-    return TaskHistory.of({ find })
   })
 )

@@ -102,34 +102,34 @@ export const layerTaskRepoMemory = Layer.effect(
       return [claimed]
     }
 
-    const find: TaskRepo["Service"]["find"] = Effect.fn("TaskRepo.find")(
-      function* (organizationId, id) {
+    const takeOver = Effect.map(Clock.currentTimeMillis, (now) => {
+      for (const { task } of rowsIn("processing")) task.nextPollAt = now
+    })
+
+    return TaskRepo.of({
+      find: Effect.fn("TaskRepo.find")(function* (organizationId, id) {
         const now = yield* Clock.currentTimeMillis
         const row = isTaskId(id) ? findRow(organizationId, id) : undefined
         return row === undefined
           ? yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
           : toTask(row, now)
-      }
-    )
-
-    const accept: TaskRepo["Service"]["accept"] = Effect.fn("TaskRepo.accept")(
-      function* (organizationId, id, upstreamId, firstPollSeconds) {
-        const now = yield* Clock.currentTimeMillis
-        const task = findRow(organizationId, id)?.task
-        if (task === undefined) return yield* Effect.die(new Error(`no task is called ${id}`))
-        if (task.state === "submitting") {
-          task.state = "processing"
-          task.upstreamId = upstreamId
-          task.askedAt = now
-          task.acceptedAt = now
-          task.nextPollAt = now + firstPollSeconds * 1000
+      }),
+      accept: Effect.fn("TaskRepo.accept")(
+        function* (organizationId, id, upstreamId, firstPollSeconds) {
+          const now = yield* Clock.currentTimeMillis
+          const task = findRow(organizationId, id)?.task
+          if (task === undefined) return yield* Effect.die(new Error(`no task is called ${id}`))
+          if (task.state === "submitting") {
+            task.state = "processing"
+            task.upstreamId = upstreamId
+            task.askedAt = now
+            task.acceptedAt = now
+            task.nextPollAt = now + firstPollSeconds * 1000
+          }
+          return task.upstreamId === upstreamId
         }
-        return task.upstreamId === upstreamId
-      }
-    )
-
-    const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
-      function* (organizationId, id, upstreamId) {
+      ),
+      acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
         const now = yield* Clock.currentTimeMillis
         const orphan = store.orphans.get(id)
         const order = orderOf(organizationId, id)
@@ -138,11 +138,8 @@ export const layerTaskRepoMemory = Layer.effect(
         } else if (order !== undefined) {
           addOrphan(store, order.request, { upstreamId, reason: "accepted_late" }, now)
         }
-      }
-    )
-
-    const claim: TaskRepo["Service"]["claim"] = Effect.fn("TaskRepo.claim")(
-      function* (organizationId, id) {
+      }),
+      claim: Effect.fn("TaskRepo.claim")(function* (organizationId, id) {
         const now = yield* Clock.currentTimeMillis
         const row = findRow(organizationId, id)
         if (row === undefined || row.task.state !== "processing") return Option.none()
@@ -150,66 +147,52 @@ export const layerTaskRepoMemory = Layer.effect(
         return askedAt <= now - askIntervalSeconds * 1000 && mayBeAsked(row, now)
           ? Option.fromNullishOr(take(row, now)[0])
           : Option.none()
-      }
-    )
-
-    const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(function* ({
-      limit,
-      perChannel,
-      asked
-    }) {
-      const now = yield* Clock.currentTimeMillis
-      const dueAt = ({ task }: Row): number => task.nextPollAt ?? now
-      const due = rowsIn("processing")
-        .filter((row) => dueAt(row) <= now && mayBeAsked(row, now))
-        .toSorted((a, b) => dueAt(a) - dueAt(b))
-      const turns = [...Map.groupBy(due, ({ request }) => request.job.channelId)].flatMap(
-        ([channelId, rows]) =>
-          rows
-            .slice(0, Math.max(0, perChannel - (asked.get(channelId) ?? 0)))
-            .map((row, turn) => ({ row, turn }))
-      )
-      return turns
-        .toSorted((a, b) => a.turn - b.turn || dueAt(a.row) - dueAt(b.row))
-        .slice(0, limit)
-        .flatMap(({ row }) => take(row, now))
-    })
-
-    const putBack: TaskRepo["Service"]["putBack"] = Effect.fn("TaskRepo.putBack")(function* (
-      { organizationId, id, lease },
-      { nextPollSeconds, known, askedSecondsAgo = 0 }
-    ) {
-      const now = yield* Clock.currentTimeMillis
-      const task = findRow(organizationId, id)?.task
-      if (task?.state !== "processing" || task.lease !== lease) return false
-      task.askedAt = now - askedSecondsAgo * 1000
-      task.nextPollAt = Math.min(now + nextPollSeconds * 1000, task.deadline)
-      if (known === true) task.unknownSince = null
-      if (known === false) task.unknownSince ??= now
-      return true
-    })
-
-    const pause: TaskRepo["Service"]["pause"] = Effect.fn("TaskRepo.pause")((channelId, seconds) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const until = Math.max(store.pauses.get(channelId) ?? 0, now + seconds * 1000)
-        store.pauses.set(channelId, until)
-      })
-    )
-
-    const takeOver = Effect.map(Clock.currentTimeMillis, (now) => {
-      for (const { task } of rowsIn("processing")) task.nextPollAt = now
-    })
-
-    const abandoned: TaskRepo["Service"]["abandoned"] = Effect.fn("TaskRepo.abandoned")((scope) =>
-      Effect.map(Clock.currentTimeMillis, (now) =>
-        rowsIn("submitting")
-          .filter(({ task }) => scope === "all" || task.submitDeadline <= now)
-          .map(({ request: { organizationId, id } }) => ({ organizationId, id }))
-      )
-    )
-
-    const overdue: TaskRepo["Service"]["overdue"] = Effect.fn("TaskRepo.overdue")(
-      (seconds, limit) =>
+      }),
+      claimDue: Effect.fn("TaskRepo.claimDue")(function* ({ limit, perChannel, asked }) {
+        const now = yield* Clock.currentTimeMillis
+        const dueAt = ({ task }: Row): number => task.nextPollAt ?? now
+        const due = rowsIn("processing")
+          .filter((row) => dueAt(row) <= now && mayBeAsked(row, now))
+          .toSorted((a, b) => dueAt(a) - dueAt(b))
+        const turns = [...Map.groupBy(due, ({ request }) => request.job.channelId)].flatMap(
+          ([channelId, rows]) =>
+            rows
+              .slice(0, Math.max(0, perChannel - (asked.get(channelId) ?? 0)))
+              .map((row, turn) => ({ row, turn }))
+        )
+        return turns
+          .toSorted((a, b) => a.turn - b.turn || dueAt(a.row) - dueAt(b.row))
+          .slice(0, limit)
+          .flatMap(({ row }) => take(row, now))
+      }),
+      putBack: Effect.fn("TaskRepo.putBack")(function* (
+        { organizationId, id, lease },
+        { nextPollSeconds, known, askedSecondsAgo = 0 }
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const task = findRow(organizationId, id)?.task
+        if (task?.state !== "processing" || task.lease !== lease) return false
+        task.askedAt = now - askedSecondsAgo * 1000
+        task.nextPollAt = Math.min(now + nextPollSeconds * 1000, task.deadline)
+        if (known === true) task.unknownSince = null
+        if (known === false) task.unknownSince ??= now
+        return true
+      }),
+      pause: Effect.fn("TaskRepo.pause")((channelId, seconds) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const until = Math.max(store.pauses.get(channelId) ?? 0, now + seconds * 1000)
+          store.pauses.set(channelId, until)
+        })
+      ),
+      takeOver,
+      abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          rowsIn("submitting")
+            .filter(({ task }) => scope === "all" || task.submitDeadline <= now)
+            .map(({ request: { organizationId, id } }) => ({ organizationId, id }))
+        )
+      ),
+      overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
           rowsIn("processing")
             .filter(({ task }) => task.deadline <= now - seconds * 1000)
@@ -219,36 +202,20 @@ export const layerTaskRepoMemory = Layer.effect(
               upstreamId === null ? [] : [{ organizationId, id, upstreamId }]
             )
         )
-    )
-
-    const recentCompletions: TaskRepo["Service"]["recentCompletions"] = Effect.fn(
-      "TaskRepo.recentCompletions"
-    )((newest) =>
-      Effect.sync(() =>
-        allRows()
-          .toSorted((a, b) => (a.request.id < b.request.id ? 1 : -1))
-          .slice(0, newest)
-          .filter(({ task }) => task.state === "succeeded")
-          .toSorted((a, b) => (a.task.finishedAt ?? 0) - (b.task.finishedAt ?? 0))
-          .map((row) => ({
-            kind: kindOfRow(row),
-            tookSeconds: secondsBetween(row.createdAt, row.task.finishedAt ?? row.createdAt)
-          }))
+      ),
+      recentCompletions: Effect.fn("TaskRepo.recentCompletions")((newest) =>
+        Effect.sync(() =>
+          allRows()
+            .toSorted((a, b) => (a.request.id < b.request.id ? 1 : -1))
+            .slice(0, newest)
+            .filter(({ task }) => task.state === "succeeded")
+            .toSorted((a, b) => (a.task.finishedAt ?? 0) - (b.task.finishedAt ?? 0))
+            .map((row) => ({
+              kind: kindOfRow(row),
+              tookSeconds: secondsBetween(row.createdAt, row.task.finishedAt ?? row.createdAt)
+            }))
+        )
       )
-    )
-
-    return TaskRepo.of({
-      find,
-      accept,
-      acceptedLate,
-      claim,
-      claimDue,
-      putBack,
-      pause,
-      takeOver,
-      abandoned,
-      overdue,
-      recentCompletions
     })
   })
 )

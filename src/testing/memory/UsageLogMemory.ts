@@ -1,8 +1,7 @@
 /** The usage detail in memory, read off the orders that were charged. */
 import { Effect, Layer } from "effect"
 import { noSuchRecord, orderOfUsage, receiptOf, UsageLog } from "../../services/UsageLog.ts"
-import { decodeQuote, MemoryStore, type StoredOrder, usageOf } from "./MemoryStore.ts"
-import { pageOf } from "./newestFirst.ts"
+import { decodeQuote, MemoryStore, pageOf, type StoredOrder, usageOf } from "./MemoryStore.ts"
 
 const byEnd = (one: StoredOrder, other: StoredOrder): number =>
   (one.ended?.turn ?? 0) - (other.ended?.turn ?? 0)

@@ -1,4 +1,5 @@
 /** Each movement of money as one step that nothing can come between, and the journal they leave. */
+import { DateTime } from "effect"
 import { storable } from "../../domain/plainText.ts"
 import {
   accountsOf,
@@ -9,8 +10,8 @@ import {
   journalId,
   type Release
 } from "../../services/Ledger.ts"
+import type { DepositOutcome, HoldOutcome } from "../../services/ledgerAnswers.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
-import type { Month } from "./calendar.ts"
 import {
   type Books,
   type MemoryState,
@@ -23,10 +24,21 @@ import {
 } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
 
-export type Held =
-  | { readonly _tag: "held" | "known" | "key_used" | "unknown_member" | "stopped" }
-  | { readonly _tag: "member_cap_exceeded"; readonly capNano: bigint; readonly usedNano: bigint }
-  | { readonly _tag: "insufficient_balance"; readonly availableNano: bigint }
+/** A calendar month that caps count in. */
+interface Month {
+  /** Its first day, as `2026-01-01`. */
+  readonly first: string
+  readonly nextBegins: Date
+}
+
+/** The month of a moment in the time zone. */
+export const monthAt = (nowMillis: number, timeZone: string): Month => {
+  const first = DateTime.makeZonedUnsafe(nowMillis, { timeZone }).pipe(DateTime.startOf("month"))
+  return {
+    first: DateTime.formatIsoDate(first),
+    nextBegins: DateTime.toDateUtc(DateTime.add(first, { months: 1 }))
+  }
+}
 
 /** Beyond it a pool takes no deposit. */
 const MAX_BALANCE_NANO = 4_000_000_000_000_000_000n
@@ -69,23 +81,25 @@ export const holdFunds = (
   books: Books,
   request: HoldRequest,
   when: { readonly nowMillis: number; readonly month: Month; readonly keySeconds: number }
-): Held => {
+): HoldOutcome => {
   const { id, memberId, amountNano, key } = request
   const { nowMillis, month } = when
-  if (books.orders.has(id)) return { _tag: "known" }
+  const answer = (outcome: HoldOutcome["outcome"], amounts: Partial<HoldOutcome> = {}) => ({
+    ...{ outcome, available: 0n, cap: 0n, used: 0n, capEndsAt: month.nextBegins },
+    ...amounts
+  })
+  if (books.orders.has(id)) return answer("known")
   const taken = key === null ? undefined : books.requestKeys.get(key.key)
-  if (taken !== undefined && taken.expiresAt > nowMillis) return { _tag: "key_used" }
+  if (taken !== undefined && taken.expiresAt > nowMillis) return answer("key_used")
   const member = books.members.get(memberId)
-  if (member === undefined) return { _tag: "unknown_member" }
-  const used = monthOf(books, memberId, month.first)
-  const usedNano = used.heldNano + used.capturedNano
-  const capNano = member.monthlyCapNano
-  if (capNano !== null && usedNano + amountNano > capNano) {
-    return { _tag: "member_cap_exceeded", capNano, usedNano }
-  }
-  if (books.pool.stoppedReason !== null) return { _tag: "stopped" }
-  const availableNano = books.pool.balanceNano - books.pool.heldNano
-  if (amountNano > availableNano) return { _tag: "insufficient_balance", availableNano }
+  if (member === undefined) return answer("unknown_member")
+  const spent = monthOf(books, memberId, month.first)
+  const used = spent.heldNano + spent.capturedNano
+  const cap = member.monthlyCapNano
+  if (cap !== null && used + amountNano > cap) return answer("member_cap_exceeded", { cap, used })
+  if (books.pool.stoppedReason !== null) return answer("stopped")
+  const available = books.pool.balanceNano - books.pool.heldNano
+  if (amountNano > available) return answer("insufficient_balance", { available })
   books.orders.set(id, {
     request,
     month: month.first,
@@ -102,9 +116,9 @@ export const holdFunds = (
     const expiresAt = after(nowMillis, when.keySeconds)
     books.requestKeys.set(key.key, { ...key, holdId: id, expiresAt, answer: null })
   }
-  used.heldNano += amountNano
+  spent.heldNano += amountNano
   books.pool.heldNano += amountNano
-  return { _tag: "held" }
+  return answer("held")
 }
 
 /** Whether a close that was decided for the task in some state still applies. */
@@ -184,7 +198,7 @@ export const depositFunds = (
   amountNano: bigint,
   reference: string,
   nowMillis: number
-): "applied" | "repeated" | "mismatch" | "too_large" => {
+): DepositOutcome => {
   const known = deposits.find((deposit) => deposit.reference === reference)
   if (known !== undefined) return known.amountNano === amountNano ? "repeated" : "mismatch"
   if (pool.balanceNano > MAX_BALANCE_NANO - amountNano) return "too_large"
