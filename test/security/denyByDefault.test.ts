@@ -4,7 +4,6 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization } from "../../src/http/api/AuthorizationApi.ts"
-import { layerAdmission } from "../../src/http/server/admission.ts"
 import { layerAuthorization } from "../../src/http/server/authorization.ts"
 import { Access, allScopes, type Scope } from "../../src/services/Access.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
@@ -157,7 +156,6 @@ it.live("a route that names no scope lets nobody in", () =>
           )
         ),
         Layer.provide(layerAuthorization),
-        Layer.provide(layerAdmission),
         Layer.provide(HttpServer.layerServices),
         Layer.provide(
           Layer.mock(Access, {

@@ -4,8 +4,13 @@ import { AdminAudit } from "../../services/AdminAudit.ts"
 import { Orphans } from "../../services/Orphans.ts"
 import { TaskHistory } from "../../services/TaskHistory.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
+import { ResolutionBody } from "../api/HistoryApi.ts"
+import { strictly } from "../api/shared.ts"
+import { bodyOf } from "../server/requestRules.ts"
 import { answerErrors, listView, pageOf } from "./respond.ts"
 import { orphanView, timelineView } from "./timeline.ts"
+
+const asResolution = bodyOf(ResolutionBody, strictly)
 
 export const layerHistoryHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -14,15 +19,19 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
     const history = yield* TaskHistory
     const orphans = yield* Orphans
     const audit = yield* AdminAudit
-    return handlers.handleAll({
+    const written = handlers.handleRaw(
+      "resolveOrphan",
+      Effect.fn("history.resolveOrphan")(function* ({ params }) {
+        const { note } = yield* asResolution
+        return orphanView(yield* orphans.resolve(params.id, note))
+      }, answerErrors)
+    )
+    return written.handleAll({
       readTask: Effect.fn("history.readTask")(function* ({ params }) {
         return timelineView(yield* history.find(params.id))
       }, answerErrors),
       listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
         return listView(yield* orphans.list(query.resolved === "true", pageOf(query)), orphanView)
-      }, answerErrors),
-      resolveOrphan: Effect.fn("history.resolveOrphan")(function* ({ params, payload }) {
-        return orphanView(yield* orphans.resolve(params.id, payload.note))
       }, answerErrors),
       listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
         return listView(yield* audit.list(pageOf(query)), (entry) => ({
