@@ -9,7 +9,7 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { UsageEntry } from "../api/shared.ts"
 import { listOrCsv } from "./csv.ts"
 import { receiptView } from "./quoteView.ts"
-import { answerErrors, pageOf } from "./respond.ts"
+import { pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
@@ -27,15 +27,18 @@ export const layerAccountHandlers = HttpApiBuilder.group(
           usageView,
           { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
         )
-      }, answerErrors),
+      }),
       receipt: Effect.fn("account.receipt")(function* ({ params }) {
         const { organizationId, memberId } = yield* CurrentCaller
         return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
-      }, answerErrors),
+      }),
       balance: Effect.fn("account.balance")(function* () {
         const caller = yield* CurrentCaller
-        const balance = yield* ledger.balance(caller.organizationId)
-        const month = yield* ledger.memberMonth(caller.organizationId, caller.memberId)
+        // The organisation and the member of a key are there for as long as it is.
+        const balance = yield* Effect.orDie(ledger.balance(caller.organizationId))
+        const month = yield* Effect.orDie(
+          ledger.memberMonth(caller.organizationId, caller.memberId)
+        )
         return {
           currency,
           ...moneyView(balance),
@@ -45,7 +48,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
             held: formatNano(month.heldNano)
           }
         }
-      }, answerErrors)
+      })
     })
   })
 )

@@ -19,7 +19,7 @@ import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { listOrCsv } from "./csv.ts"
 import { receiptView } from "./quoteView.ts"
-import { answerErrors, listView, pageOf } from "./respond.ts"
+import { listView, pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
 
 const asCatalog = bodyOf(CatalogWrite, strictly)
@@ -45,14 +45,14 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           const payload = yield* asCatalog
           const replaced = yield* catalog.replace(payload)
           return { ...replaced, version: Number(replaced.version) }
-        }, answerErrors)
+        })
       )
       .handleRaw(
         "createOrganization",
         Effect.fn("admin.createOrganization")(function* () {
           const { name } = yield* asOrganization
           return { id: yield* access.createOrganization(name), name }
-        }, answerErrors)
+        })
       )
       .handleRaw(
         "deposit",
@@ -61,7 +61,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           const applied = yield* ledger.deposit(params.id, payload.amount, payload.reference)
           const { balance } = moneyView(yield* ledger.balance(params.id))
           return { organization_id: params.id, reference: payload.reference, applied, balance }
-        }, answerErrors)
+        })
       )
       .handleRaw(
         "createMember",
@@ -75,7 +75,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
             name: payload.name,
             monthly_cap: monthlyCapNano
           }
-        }, answerErrors)
+        })
       )
       .handleRaw(
         "createKey",
@@ -89,7 +89,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
             requestsPerMinute: payload.requests_per_minute
           })
           return { id: created.id, key: Redacted.value(created.key) }
-        }, answerErrors)
+        })
       )
     return written.handleAll({
       readCatalog: Effect.fn("admin.readCatalog")(function* () {
@@ -98,7 +98,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       readOrganization: Effect.fn("admin.readOrganization")(function* ({ params }) {
         const organization = yield* access.organization(params.id)
         return { ...organization, ...moneyView(yield* ledger.balance(params.id)), currency }
-      }, answerErrors),
+      }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)
         return listView(yield* ledger.journal(params.id, pageOf(query)), (entry) => ({
@@ -111,7 +111,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           reference: entry.reference,
           created_at: entry.createdAt.toISOString()
         }))
-      }, answerErrors),
+      }),
       readUsage: Effect.fn("admin.readUsage")(function* ({ params, query }) {
         yield* access.organization(params.id)
         return yield* listOrCsv(
@@ -119,14 +119,14 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           (record) => ({ ...usageView(record), member_id: record.memberId }),
           { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
         )
-      }, answerErrors),
+      }),
       readReceipt: Effect.fn("admin.readReceipt")(function* ({ params }) {
         return receiptView(currency, yield* usageLog.receipt(params.id, null, params.usage_id))
-      }, answerErrors),
+      }),
       revokeKey: Effect.fn("admin.revokeKey")(function* ({ params }) {
         yield* access.revokeKey(params.id)
         return { id: params.id, revoked: true as const }
-      }, answerErrors),
+      }),
       verifyLedger: Effect.fn("admin.verifyLedger")(function* () {
         const violations = yield* ledger.verify
         return {

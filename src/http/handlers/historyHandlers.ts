@@ -7,7 +7,7 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { ResolutionBody } from "../api/HistoryApi.ts"
 import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
-import { answerErrors, listView, pageOf } from "./respond.ts"
+import { listView, pageOf } from "./respond.ts"
 import { orphanView, timelineView } from "./timeline.ts"
 
 const asResolution = bodyOf(ResolutionBody, strictly)
@@ -24,15 +24,15 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
       Effect.fn("history.resolveOrphan")(function* ({ params }) {
         const { note } = yield* asResolution
         return orphanView(yield* orphans.resolve(params.id, note))
-      }, answerErrors)
+      })
     )
     return written.handleAll({
       readTask: Effect.fn("history.readTask")(function* ({ params }) {
         return timelineView(yield* history.find(params.id))
-      }, answerErrors),
+      }),
       listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
         return listView(yield* orphans.list(query.resolved === "true", pageOf(query)), orphanView)
-      }, answerErrors),
+      }),
       listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
         return listView(yield* audit.list(pageOf(query)), (entry) => ({
           id: entry.id,
@@ -43,7 +43,7 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
           request_id: entry.requestId,
           status: entry.status
         }))
-      }, answerErrors)
+      })
     })
   })
 )

@@ -9,7 +9,6 @@ import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { MAX_FIELD_BYTES, MAX_PARTS, ReservedBody } from "../api/ReservedApi.ts"
 import { bodyOf, isForm } from "../server/requestRules.ts"
-import { answerErrors } from "./respond.ts"
 
 const asReserved = bodyOf(ReservedBody)
 
@@ -77,16 +76,12 @@ export const layerReservedHandlers = HttpApiBuilder.group(
       Effect.flatMap(asReserved, ({ model }) => refuse(model, modality))
 
     return handlers
-      .handleRaw("rerank", () => answerErrors(refuseBody("rerank")))
-      .handleRaw("speech", () => answerErrors(refuseBody("tts")))
+      .handleRaw("rerank", () => refuseBody("rerank"))
+      .handleRaw("speech", () => refuseBody("tts"))
       .handleRaw("transcribe", ({ request }) =>
-        answerErrors(
-          isForm(request)
-            ? Effect.flatMap(modelOfForm(request, maxMediaBodyBytes), (model) =>
-                refuse(model, "asr")
-              )
-            : refuseBody("asr")
-        )
+        isForm(request)
+          ? Effect.flatMap(modelOfForm(request, maxMediaBodyBytes), (model) => refuse(model, "asr"))
+          : refuseBody("asr")
       )
   })
 )

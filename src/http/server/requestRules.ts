@@ -20,7 +20,7 @@ import {
   type HttpServerResponse
 } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
-import { InvalidRequest, UnsupportedMediaType } from "../../domain/Errors.ts"
+import { InvalidRequest, isGatewayError, UnsupportedMediaType } from "../../domain/Errors.ts"
 import type { JsonBounds } from "../../runtime/jsonWalk.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { CurrentCaller } from "../api/AuthorizationApi.ts"
@@ -213,11 +213,12 @@ export const layerRequestRules = Layer.effect(
       const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
       const guard = <E, R>(inner: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
         inner.pipe(
-          Effect.catch((error) =>
-            HttpApiError.HttpApiSchemaError.is(error)
+          Effect.catch((error) => {
+            if (isGatewayError(error)) return Effect.succeed(errorResponse(error))
+            return HttpApiError.HttpApiSchemaError.is(error)
               ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
               : Effect.fail(error)
-          ),
+          }),
           Effect.catchDefect((defect) => {
             if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
             return isUnreadable(defect)
