@@ -5,12 +5,10 @@ import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocum
 import { PositiveAmount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
-import { AdminAuditing } from "./AdminAuditingApi.ts"
-import { AdminAuthorization } from "./AuthorizationApi.ts"
+import { ReceiptView } from "./AccountApi.ts"
 import { bodyErrors, IdempotencyMismatch, NotFound } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { ReceiptView } from "./ReceiptsApi.ts"
-import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./middlewares.ts"
 import {
   AmountOrNull,
   amount,

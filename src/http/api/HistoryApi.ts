@@ -2,11 +2,9 @@
 import { Effect, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
-import { AdminAuditing } from "./AdminAuditingApi.ts"
-import { AdminAuthorization } from "./AuthorizationApi.ts"
 import { bodyErrors, NotFound, TaskNotFound } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { RequestRules } from "./RequestRulesApi.ts"
+import { AdminAuditing, AdminAuthorization, RequestRules } from "./middlewares.ts"
 import {
   amount,
   counted,

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Authorization, FreeCall, RequiredScope } from "./AuthorizationApi.ts"
 import {
   BillingUnavailable,
   bodyErrors,
@@ -12,9 +11,14 @@ import {
   VideoSkuInvalid,
   VideoUnsupportedProtocol
 } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { chatExamples, embeddingExamples, imageExamples, videoExamples } from "./examples.ts"
-import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import {
+  chatExamples,
+  embeddingExamples,
+  imageExamples,
+  operation,
+  videoExamples
+} from "./document.ts"
+import { Authorization, BodyLimit, FreeCall, RequestRules, RequiredScope } from "./middlewares.ts"
 import { SignedAmount } from "./shared.ts"
 
 /**

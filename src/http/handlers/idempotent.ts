@@ -11,7 +11,7 @@ import {
   Repeats,
   type RequestKey
 } from "../../services/IdempotencyKeys.ts"
-import { withHeaders } from "./respond.ts"
+import { withHeaders } from "../server/envelope.ts"
 
 /** Answers by `order`, or by `replay` where the organisation's key stands for an earlier request. */
 export const makeOnce = Effect.map(

@@ -5,8 +5,8 @@ import { expectedChargeNano, formulaOf, type Quote } from "../../domain/money/Qu
 import type { TokenQuote } from "../../domain/text/TokenPricing.ts"
 import type { Quoted, QuotedModality } from "../../orders/Quotes.ts"
 import type { Receipt } from "../../services/UsageLog.ts"
+import type { ReceiptView } from "../api/AccountApi.ts"
 import type { QuoteView } from "../api/QuotesApi.ts"
-import type { ReceiptView } from "../api/ReceiptsApi.ts"
 
 type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
 

@@ -6,7 +6,6 @@ import { PassedAnswer } from "../../domain/RawAnswer.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { errorResponse } from "../server/errorResponse.ts"
-import { AnswerHeaders } from "../server/requestId.ts"
 
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
@@ -34,13 +33,6 @@ const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
 
 export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
   answer instanceof PassedAnswer ? passOn(answer) : answer
-
-/** Adds headers to the answer of the request that is being handled. */
-export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>
-  Effect.withFiber((fiber) => {
-    Object.assign(fiber.getRef(AnswerHeaders) ?? {}, headers)
-    return Effect.void
-  })
 
 /** The page a list's query asks for. */
 export const pageOf = (query: {

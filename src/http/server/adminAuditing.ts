@@ -4,8 +4,8 @@ import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/h
 import type { HttpApiEndpoint } from "effect/http-api"
 import { storable } from "../../domain/plainText.ts"
 import { AdminAudit } from "../../services/AdminAudit.ts"
-import { AdminAuditing } from "../api/AdminAuditingApi.ts"
-import { RequestId } from "./requestId.ts"
+import { AdminAuditing } from "../api/middlewares.ts"
+import { CurrentRequest } from "./envelope.ts"
 
 const secretFields: ReadonlySet<string> = new Set([
   "api_key",
@@ -105,7 +105,7 @@ export const layerAdminAuditing = Layer.effect(
               : madeId(answer)
             : storable(params.id.slice(0, MAX_TEXT)),
         fields: fieldsOf(knownFields(endpoint), body),
-        requestId: yield* RequestId,
+        requestId: (yield* CurrentRequest).id,
         status
       })
     })

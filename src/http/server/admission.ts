@@ -17,14 +17,38 @@ import {
   lacksScope
 } from "../../services/Access.ts"
 import { unsent } from "../../services/databaseErrors.ts"
-import { FreeCall, RequiredScope } from "../api/AuthorizationApi.ts"
-import { withHeaders } from "../handlers/respond.ts"
+import { FreeCall, RequiredScope } from "../api/middlewares.ts"
+import { withHeaders } from "./envelope.ts"
 import { errorOf } from "./errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
-import { type Policy, rateHeaders } from "./rateHeaders.ts"
 
 /** Requests that work, or that do nothing but wait; each kind has places of its own. */
 export type Places = "working" | "waiting"
+
+// The rate of a key in the headers clients know: OpenAI's, and those of the IETF draft
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+/** Of all requests of a key, and of those that have a rate of their own beside it. */
+type Policy = "default" | "quotes" | "models" | "refusals"
+
+/** `12ms`, `1s`, `6m0s`: never shorter than it is. */
+export const formatWait = (millis: number): string => {
+  if (millis < SECOND) return `${Math.ceil(millis)}ms`
+  const seconds = Math.ceil(millis / SECOND)
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
+}
+
+export const rateHeaders = (
+  rate: Rate,
+  policy: Policy = "default"
+): Readonly<Record<string, string>> => ({
+  "x-ratelimit-limit-requests": `${rate.limit}`,
+  "x-ratelimit-remaining-requests": `${rate.remaining}`,
+  "x-ratelimit-reset-requests": formatWait(rate.resetMillis),
+  "ratelimit-policy": `"${policy}";q=${rate.limit};w=${MINUTE / SECOND}`,
+  ratelimit: `"${policy}";r=${rate.remaining};t=${Math.ceil(rate.resetMillis / SECOND)}`
+})
 
 const kindOf: Readonly<Record<Policy, string>> = {
   default: "requests of this key",

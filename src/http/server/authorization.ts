@@ -4,12 +4,7 @@ import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { InvalidApiKey } from "../../domain/Errors.ts"
-import {
-  AdminAuthorization,
-  Authorization,
-  CurrentCaller,
-  HeldOpen
-} from "../api/AuthorizationApi.ts"
+import { AdminAuthorization, Authorization, CurrentCaller, HeldOpen } from "../api/middlewares.ts"
 import { makeAdmission, type Places } from "./admission.ts"
 import { errorResponse } from "./errorResponse.ts"
 

@@ -23,14 +23,14 @@ import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { InvalidRequest, isGatewayError, UnsupportedMediaType } from "../../domain/Errors.ts"
 import type { JsonBounds } from "../../runtime/jsonWalk.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import {
   ArrayNumbers,
   BodyLimit,
+  CurrentCaller,
   Multipart,
   RequestJson,
   RequestRules
-} from "../api/RequestRulesApi.ts"
+} from "../api/middlewares.ts"
 import { type BodyBounds, bodyTooLarge, MAX_TEXTS_BYTES, makeBodies } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 
