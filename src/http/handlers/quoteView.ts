@@ -8,8 +8,8 @@ import type { TextQuote } from "../../domain/text/TextQuote.ts"
 import type { SecondVideoQuote, TokenVideoQuote } from "../../domain/video/VideoQuote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Receipt } from "../../services/UsageLog.ts"
+import type { ReceiptView } from "../api/AccountApi.ts"
 import type { QuoteView } from "../api/QuotesApi.ts"
-import type { ReceiptView } from "../api/ReceiptsApi.ts"
 
 const tokenVideoInputs = (quote: TokenVideoQuote) => ({
   resolution: quote.resolution,

@@ -6,8 +6,8 @@ import { PassedAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
+import { withHeaders } from "../server/envelope.ts"
 import { errorResponse } from "../server/errorResponse.ts"
-import { AnswerHeaders } from "../server/requestId.ts"
 
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
@@ -36,13 +36,6 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
   HttpServerResponse.stream(events, {
     contentType: "text/event-stream",
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
-  })
-
-/** Adds headers to the answer of the request that is being handled. */
-export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>
-  Effect.withFiber((fiber) => {
-    Object.assign(fiber.getRef(AnswerHeaders) ?? {}, headers)
-    return Effect.void
   })
 
 /** What an order came to; a replay says that it is one. */
