@@ -49,7 +49,7 @@ export const makeTextStream = (resolve: OrderResolution) =>
   Effect.map(Settings, ({ textDeadlineSeconds, textStreamDeadlineSeconds }) => {
     const patience = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds) * CLIENT_SHARE
 
-    /** `begun` completes with the first event; who runs the order fails it when none came. */
+    /** `begun` completes with the first event. Whoever runs the order fails it when no event came. */
     return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
       const request = chatRequest(body)
       const resolved = yield* resolve.text(caller, request)
