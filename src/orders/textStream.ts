@@ -11,7 +11,7 @@ import type { TextPiece } from "../services/ProtocolAdapter.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, type OrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./paidOrder.ts"
-import { makeOutlet } from "./SlowClientBuffer.ts"
+import { makeSlowClientBuffer } from "./SlowClientBuffer.ts"
 import { textOrderOf, type Written } from "./textOrder.ts"
 
 /** An answer that is being written. */
@@ -55,7 +55,7 @@ export const makeTextStream = (resolve: OrderResolution) =>
       const resolved = yield* resolve.text(caller, request)
       const { adapter, account, job } = resolved
       const { common, charged } = textOrderOf(caller, request, resolved)
-      const outlet = yield* makeOutlet<UpstreamError>({
+      const outlet = yield* makeSlowClientBuffer<UpstreamError>({
         roomBytes: ROOM_BYTES,
         patience: Duration.seconds(patience)
       })
