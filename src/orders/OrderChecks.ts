@@ -23,7 +23,6 @@ import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
 import { unsent } from "../services/databaseErrors.ts"
 import type { VendorJob } from "../services/Ledger.ts"
-import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { Protocols } from "../services/Protocols.ts"
 
 /** What may come of any paid order, whatever its modality. */
@@ -41,7 +40,7 @@ export type OrderRefusal =
   | Overloaded
   | UpstreamError
 
-export interface OrderedModel {
+interface OrderedModel {
   readonly model: Model
   /** The protocol it is called by: the mount's where there is one. */
   readonly protocol: string
@@ -68,14 +67,7 @@ function* modelsFor(
  * most like it and that the key may call.
  */
 export const makeModelCheck = Effect.map(Catalog, (catalog) =>
-  Effect.fnUntraced(function* (
-    caller: Caller,
-    modelId: string,
-    fitting: ReadonlyArray<Modality>
-  ): Effect.fn.Return<
-    OrderedModel,
-    ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch | Overloaded
-  > {
+  Effect.fnUntraced(function* (caller: Caller, modelId: string, fitting: ReadonlyArray<Modality>) {
     const snapshot = yield* unsent(catalog.snapshot)
     const found = snapshot.models.get(modelId)
     const name = JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
@@ -110,7 +102,7 @@ export const makeModelCheck = Effect.map(Catalog, (catalog) =>
     }
     const mount = snapshot.mounts.get(modelId)?.[0] ?? null
     const protocol = mount === null ? found.protocol : mountProtocol(found, mount)
-    return { model: found, protocol, mount }
+    return { model: found, protocol, mount } satisfies OrderedModel
   })
 )
 
@@ -122,14 +114,7 @@ export const makeAccountCheck = Effect.gen(function* () {
   const credentials = yield* ChannelCredentials
   const protocols = yield* Protocols
 
-  return Effect.fnUntraced(function* ({
-    model,
-    protocol,
-    mount
-  }: OrderedModel): Effect.fn.Return<
-    { readonly account: ChannelAccount; readonly job: VendorJob },
-    ChannelUnavailable | Overloaded
-  > {
+  return Effect.fnUntraced(function* ({ model, protocol, mount }: OrderedModel) {
     if (mount === null) {
       return yield* new ChannelUnavailable({
         message: `${JSON.stringify(model.id)} is not mounted on an enabled channel at the moment`,
@@ -145,6 +130,7 @@ export const makeAccountCheck = Effect.gen(function* () {
       })
     }
     const upstreamModel = mount.upstream_model ?? model.id
-    return { account, job: { channelId: mount.channel, protocol, upstreamModel } }
+    const job: VendorJob = { channelId: mount.channel, protocol, upstreamModel }
+    return { account, job }
   })
 })
