@@ -1,8 +1,8 @@
 /** The history of an order as the operator sees it, what was lost on the way, and the audit. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { withoutEchoes } from "../../domain/echoes.ts"
 import { formatNano } from "../../domain/money/Money.ts"
+import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
 import { AdminAudit } from "../../services/AdminAudit.ts"
 import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
 import {

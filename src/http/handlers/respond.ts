@@ -3,8 +3,10 @@ import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
 import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
+import { withHeaders } from "../server/envelope.ts"
 import { errorResponse } from "../server/errorResponse.ts"
 
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
@@ -33,6 +35,12 @@ const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
 
 export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
   answer instanceof PassedAnswer ? passOn(answer) : answer
+
+/** What an order came to; a replay says that it is one. */
+export const answerTo = Effect.fnUntraced(function* <A>({ answer, replayed }: Ordered<A>) {
+  if (replayed) yield* withHeaders({ "idempotency-replayed": "true" })
+  return yield* answer
+})
 
 /** The page a list's query asks for. */
 export const pageOf = (query: {
