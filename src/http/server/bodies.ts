@@ -44,7 +44,7 @@ export const bodyTooLarge = (limit: number): PayloadTooLarge => {
 export const unreadable = new InvalidRequest({ message: "The body could not be read" })
 
 /** What a route takes of a body. */
-export interface BodyBounds {
+interface BodyBounds {
   readonly maxBytes: number
   readonly json: JsonBounds
 }
