@@ -2,8 +2,8 @@
 import { Effect, Result } from "effect"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
-import { dropOldest } from "../runtime/dropOldest.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
+import { dropOldest } from "../runtime/FreshCache.ts"
 import { CallLog, recordingCalls } from "../services/CallLog.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
 import {

@@ -32,7 +32,7 @@ export const BalanceView = Schema.Struct({
 const Entry = Schema.Struct({
   id: Schema.String.annotate({
     description: "Id of the entry in the organisation's journal",
-    examples: ["tr_42"]
+    examples: ["tr_vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"]
   }),
   kind: Schema.Literals(["hold", "capture", "release"]).annotate({
     description: "`hold` sets aside, `capture` charges, `release` gives the whole hold back",

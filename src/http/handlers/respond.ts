@@ -12,12 +12,6 @@ import { errorResponse } from "../server/errorResponse.ts"
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
 
-/** What a handler answers: made by us, or handed on as a vendor said it. */
-export type Answer = HttpServerResponse.HttpServerResponse | PassedAnswer
-
-export const answerOf = (result: AnswerBody): Answer =>
-  result instanceof PassedAnswer ? result : HttpServerResponse.jsonUnsafe(result)
-
 /** Larger answers leave as their client takes them. */
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
@@ -33,8 +27,16 @@ const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
   )
 }
 
-export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
-  answer instanceof PassedAnswer ? passOn(answer) : answer
+/** What a vendor said is handed on as it came. */
+export const responseOf = (answer: AnswerBody): HttpServerResponse.HttpServerResponse =>
+  answer instanceof PassedAnswer ? passOn(answer) : HttpServerResponse.jsonUnsafe(answer)
+
+/** Server-sent events. Proxies that hold answers back would hold every event back. */
+export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
+  HttpServerResponse.stream(events, {
+    contentType: "text/event-stream",
+    headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
+  })
 
 /** What an order came to; a replay says that it is one. */
 export const answerTo = Effect.fnUntraced(function* <A>({ answer, replayed }: Ordered<A>) {

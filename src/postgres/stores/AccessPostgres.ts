@@ -4,8 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
-import { dropOldest } from "../../runtime/dropOldest.ts"
-import { makeFreshCache } from "../../runtime/FreshCache.ts"
+import { dropOldest, makeFreshCache } from "../../runtime/FreshCache.ts"
 import { Access, type Caller, type LookUpGuard, Scope } from "../../services/Access.ts"
 import {
   API_KEY_BYTES,
@@ -69,57 +68,12 @@ export const layerAccess = Layer.effect(
 
     const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
 
-    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* <E = never>(
-      key: Redacted.Redacted,
-      guard: LookUpGuard<E> = identity
-    ) {
-      if (!isWellFormedApiKey(key)) return yield* refusedKey
-      const hashHex = apiKeyHash(key)
-      const mark = unknown.get(hashHex)
-      if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
-        return yield* refusedKey
-      }
-      const found = yield* find(hashHex, guard)
-      if (
-        found.expiresAt !== null &&
-        found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
-      ) {
-        return yield* refusedKey
-      }
-      return found.caller
-    })
-
-    const createOrganization: Access["Service"]["createOrganization"] = Effect.fn(
-      "Access.createOrganization"
-    )(function* (name) {
-      const id = yield* newId("org")
-      yield* sql
-        .withTransaction(
-          sql`INSERT INTO organizations (id, name) VALUES (${id}, ${name})`.pipe(
-            Effect.andThen(sql`INSERT INTO pools (organization_id) VALUES (${id})`)
-          )
-        )
-        .pipe(bounded)
-      return id
-    })
-
     const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")(
       function* (id) {
         const [row] = yield* rowsOf(OrganizationRow)(
           repeatable(sql`SELECT id, name FROM organizations WHERE id = ${id}`)
         )
         return row ?? (yield* new NotFound({ message: "No such organisation" }))
-      }
-    )
-
-    const createMember: Access["Service"]["createMember"] = Effect.fn("Access.createMember")(
-      function* (organizationId, { name, monthlyCapNano }) {
-        yield* organization(organizationId)
-        const id = yield* newId("mem")
-        yield* bounded(sql`
-          INSERT INTO members (organization_id, id, name, monthly_cap)
-          VALUES (${organizationId}, ${id}, ${name}, ${monthlyCapNano})`)
-        return id
       }
     )
 
@@ -130,36 +84,6 @@ export const layerAccess = Layer.effect(
       return row?.organization_id ?? (yield* new NotFound({ message: "No such member" }))
     })
 
-    const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(function* (
-      memberId,
-      { name, expiresAt, requestsPerMinute = null, ...options }
-    ) {
-      const organizationId = yield* organizationOf(memberId)
-      const id = yield* newId("key")
-      const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
-      const scopes = [...options.scopes]
-      const models = options.models === null ? null : [...options.models]
-      // The text is new, so no gateway can have asked for it before and needs to be told.
-      yield* repeatable(sql`
-          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
-                                requests_per_minute)
-          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${apiKeyHash(key)}, 'hex'),
-                  ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
-          ON CONFLICT (organization_id, id) DO NOTHING`)
-      return { id, key }
-    })
-
-    const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
-      const rows = yield* repeatable(
-        changes.telling(
-          "keys",
-          sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
-               WHERE id = ${id} RETURNING id`
-        )
-      )
-      if (rows.length === 0) return yield* new NotFound({ message: "No such key" })
-    })
-
     const isEmpty = Effect.map(
       rowOf(Schema.Struct({ empty: Schema.Boolean }))(
         repeatable(sql`SELECT NOT EXISTS (SELECT 1 FROM organizations) AS empty`)
@@ -168,11 +92,75 @@ export const layerAccess = Layer.effect(
     )
 
     return Access.of({
-      authenticate,
-      createOrganization,
-      createMember,
-      createKey,
-      revokeKey,
+      authenticate: Effect.fnUntraced(function* <E = never>(
+        key: Redacted.Redacted,
+        guard: LookUpGuard<E> = identity
+      ) {
+        if (!isWellFormedApiKey(key)) return yield* refusedKey
+        const hashHex = apiKeyHash(key)
+        const mark = unknown.get(hashHex)
+        if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
+          return yield* refusedKey
+        }
+        const found = yield* find(hashHex, guard)
+        if (
+          found.expiresAt !== null &&
+          found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
+        ) {
+          return yield* refusedKey
+        }
+        return found.caller
+      }),
+      createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
+        const id = yield* newId("org")
+        yield* sql
+          .withTransaction(
+            sql`INSERT INTO organizations (id, name) VALUES (${id}, ${name})`.pipe(
+              Effect.andThen(sql`INSERT INTO pools (organization_id) VALUES (${id})`)
+            )
+          )
+          .pipe(bounded)
+        return id
+      }),
+      createMember: Effect.fn("Access.createMember")(function* (
+        organizationId,
+        { name, monthlyCapNano }
+      ) {
+        yield* organization(organizationId)
+        const id = yield* newId("mem")
+        yield* bounded(sql`
+          INSERT INTO members (organization_id, id, name, monthly_cap)
+          VALUES (${organizationId}, ${id}, ${name}, ${monthlyCapNano})`)
+        return id
+      }),
+      createKey: Effect.fn("Access.createKey")(function* (
+        memberId,
+        { name, expiresAt, requestsPerMinute = null, ...options }
+      ) {
+        const organizationId = yield* organizationOf(memberId)
+        const id = yield* newId("key")
+        const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
+        const scopes = [...options.scopes]
+        const models = options.models === null ? null : [...options.models]
+        // The text is new, so no gateway can have asked for it before and needs to be told.
+        yield* repeatable(sql`
+          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
+                                requests_per_minute)
+          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${apiKeyHash(key)}, 'hex'),
+                  ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
+          ON CONFLICT (organization_id, id) DO NOTHING`)
+        return { id, key }
+      }),
+      revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
+        const rows = yield* repeatable(
+          changes.telling(
+            "keys",
+            sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+               WHERE id = ${id} RETURNING id`
+          )
+        )
+        if (rows.length === 0) return yield* new NotFound({ message: "No such key" })
+      }),
       organization,
       isEmpty
     })

@@ -73,18 +73,18 @@ export const layerOperationsStore = Layer.effect(
         : { migrated, audit: null, writable: true }
     })
 
-    // Each count reads a partial index of what is open, and pools has one row an organisation.
+    // Each count reads what is open alone, and pools has one row an organisation.
     const totals = rowOf(TotalsRow)(
       oneTry(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS submitting,
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS processing,
-             (SELECT count(*)::int FROM holds WHERE state = 'open') AS open_holds,
+             (SELECT count(*)::int FROM open_orders) AS open_holds,
              late.holds AS late_holds, late.seconds AS oldest_late_seconds,
              coalesce(sum(balance), 0)::text AS pool, coalesce(sum(held), 0)::text AS held
         FROM (SELECT count(*)::int AS holds,
                      coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds
-                FROM (SELECT expires_at AS since FROM holds
-                       WHERE state = 'open' AND expires_at <= now() - ${LATE}::interval
+                FROM (SELECT expires_at AS since FROM open_orders
+                       WHERE expires_at <= now() - ${LATE}::interval
                       UNION ALL
                       SELECT submit_deadline FROM tasks
                        WHERE state = 'submitting' AND submit_deadline <= now() - ${LATE}::interval
@@ -103,31 +103,28 @@ export const layerOperationsStore = Layer.effect(
       }))
     )
 
-    const takeAudit: OperationsStore["Service"]["takeAudit"] = Effect.fn(
-      "OperationsStore.takeAudit"
-    )(function* (everySeconds) {
-      const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
-        oneTry(sql`
+    return OperationsStore.of({
+      report,
+      totals,
+      takeAudit: Effect.fn("OperationsStore.takeAudit")(function* (everySeconds) {
+        const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
+          oneTry(sql`
         UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
          WHERE begun_at IS NULL
             OR (begun_at <= now() - make_interval(secs => ${everySeconds})
                 AND (ended_at IS NOT NULL OR begun_at <= now() - ${LONGEST_AUDIT}::interval))
         RETURNING only_row`)
-      )
-      return taken.length > 0
-    })
-
-    const endAudit: OperationsStore["Service"]["endAudit"] = Effect.fn("OperationsStore.endAudit")(
-      function* (violations) {
+        )
+        return taken.length > 0
+      }),
+      endAudit: Effect.fn("OperationsStore.endAudit")(function* (violations) {
         yield* bounded(
           violations === null
             ? sql`UPDATE ledger_audit_state SET ended_at = now()`
             : sql`UPDATE ledger_audit_state
                      SET ended_at = now(), audited_at = now(), violations = ${violations}`
         )
-      }
-    )
-
-    return OperationsStore.of({ report, totals, takeAudit, endAudit })
+      })
+    })
   })
 )

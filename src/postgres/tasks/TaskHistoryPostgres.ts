@@ -7,21 +7,21 @@ import { isOrderId } from "../../domain/orderIds.ts"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { type LoggedCall, TaskHistory, type VideoHistory } from "../../services/TaskHistory.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
-import { toUsage, UsageRow, usageColumns } from "../ledger/UsageLogPostgres.ts"
+import { repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { toUsage, UsageRow } from "../ledger/UsageLogPostgres.ts"
 import { JobColumn, OrphanRow, orphanColumns, toJob, toOrphan } from "./OrphansPostgres.ts"
 
 const MAX_CALLS = 500
 
-const HoldRow = Schema.Struct({
+const OrderRow = Schema.Struct({
   organization_id: Schema.String,
   id: Schema.String,
   member_id: Schema.String,
   job: JobColumn,
   quote: Quote,
-  amount: Schema.BigInt,
+  hold: Schema.BigInt,
   state: Schema.Literals(["open", "captured", "released"]),
-  captured: Schema.BigInt,
+  charge: Schema.BigInt,
   overage: Schema.BigInt,
   created_at: Schema.Date,
   expires_at: Schema.Date,
@@ -67,8 +67,6 @@ const CallRow = Schema.Struct({
   total: Schema.BigInt
 })
 
-const CaptureRow = Schema.Struct({ amount: Schema.BigInt, created_at: Schema.Date })
-
 const toVideo = (row: typeof VideoRow.Type): VideoHistory => ({
   keyId: row.key_id,
   model: row.model,
@@ -109,84 +107,73 @@ export const layerTaskHistory = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const callLog = yield* CallLog
 
-    // One look into each organisation's keys: an index of its own would be paid for by every hold.
-    const findHold = (id: string) =>
-      rowsOf(HoldRow)(
-        repeatable(sql`
-        SELECT h.organization_id, h.id, h.member_id, h.job, h.quote, h.amount, h.state, h.captured,
-               h.overage, h.created_at, h.expires_at, h.closed_at, h.closed_by,
-               EXISTS (SELECT 1 FROM idempotency_keys k
-                        WHERE k.organization_id = h.organization_id AND k.hold_id = h.id) AS keyed
-          FROM organizations o
+    // One look into each organisation's keys: an index of its own would be paid for by every order.
+    const findOrder = (id: string) =>
+      repeatable(sql`
+        SELECT q.*, EXISTS (SELECT 1 FROM idempotency_keys k
+                             WHERE k.organization_id = q.organization_id
+                               AND k.order_id = q.id) AS keyed
+          FROM organizations g
           CROSS JOIN LATERAL (
-            SELECT * FROM holds WHERE organization_id = o.id AND id = ${id} LIMIT 1) h`)
-      )
+            SELECT * FROM orders WHERE organization_id = g.id AND id = ${id} LIMIT 1) q`)
 
-    const find: TaskHistory["Service"]["find"] = Effect.fn("TaskHistory.find")(function* (id) {
-      const [hold] = isOrderId(id) ? yield* findHold(id) : []
-      if (hold === undefined) {
-        return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
-      }
-      const organizationId = hold.organization_id
-      const [video] = yield* rowsOf(VideoRow)(
-        repeatable(sql`
+    return TaskHistory.of({
+      find: Effect.fn("TaskHistory.find")(function* (id) {
+        const found = isOrderId(id) ? yield* findOrder(id) : []
+        const [order] = yield* rowsOf(OrderRow)(Effect.succeed(found))
+        if (order === undefined) {
+          return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+        }
+        const usage =
+          order.state === "captured" ? yield* rowOf(UsageRow)(Effect.succeed(found)) : null
+        const organizationId = order.organization_id
+        const [video] = yield* rowsOf(VideoRow)(
+          repeatable(sql`
         SELECT key_id, model, listed_protocol, summary, state, upstream_id, completion_tokens,
                error_code, error_message, submit_deadline, deadline, accepted_at, asked_at,
                next_poll_at, unknown_since, finished_at
           FROM tasks WHERE organization_id = ${organizationId} AND id = ${id}`)
-      )
-      const [capture] = yield* rowsOf(CaptureRow)(
-        repeatable(sql`
-        SELECT amount, created_at FROM transfers
-         WHERE organization_id = ${organizationId} AND hold_id = ${id} AND kind = 'capture'`)
-      )
-      const [usage] = yield* rowsOf(UsageRow)(
-        repeatable(sql`
-        SELECT ${sql.literal(usageColumns)} FROM usage_records
-         WHERE organization_id = ${organizationId} AND hold_id = ${id}`)
-      )
-      const [orphan] = yield* rowsOf(OrphanRow)(
-        repeatable(sql`
+        )
+        const [orphan] = yield* rowsOf(OrphanRow)(
+          repeatable(sql`
         SELECT ${sql.literal(orphanColumns)} FROM orphans o
-          JOIN holds h ON h.organization_id = o.organization_id AND h.id = o.hold_id
-         WHERE o.organization_id = ${organizationId} AND o.hold_id = ${id}`)
-      )
-      yield* callLog.flush
-      const calls = yield* rowsOf(CallRow)(
-        repeatable(sql`
+          JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id
+         WHERE o.organization_id = ${organizationId} AND o.order_id = ${id}`)
+        )
+        yield* callLog.flush
+        const calls = yield* rowsOf(CallRow)(
+          repeatable(sql`
         SELECT id, purpose, method, url, status, failure, started_at, duration_ms, request, answer,
                repeats, last_at, count(*) OVER () AS total
           FROM upstream_calls
          WHERE organization_id = ${organizationId} AND job_id = ${id}
          ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
-      )
-      return {
-        organizationId,
-        id,
-        memberId: hold.member_id,
-        job: toJob(hold.job),
-        quote: hold.quote,
-        hold: {
-          amountNano: hold.amount,
-          state: hold.state,
-          capturedNano: hold.captured,
-          overageNano: hold.overage,
-          createdAt: hold.created_at,
-          expiresAt: hold.expires_at,
-          closedAt: hold.closed_at,
-          closedBy: hold.closed_by
-        },
-        video: video === undefined ? null : toVideo(video),
-        calls: calls.map(toCall).toReversed(),
-        totalCalls: Number(calls[0]?.total ?? 0n),
-        capture:
-          capture === undefined ? null : { amountNano: capture.amount, at: capture.created_at },
-        usage: usage === undefined ? null : toUsage(usage),
-        orphan: orphan === undefined ? null : toOrphan(orphan),
-        hasIdempotencyKey: hold.keyed
-      }
+        )
+        return {
+          organizationId,
+          id,
+          memberId: order.member_id,
+          job: toJob(order.job),
+          quote: order.quote,
+          hold: {
+            amountNano: order.hold,
+            state: order.state,
+            capturedNano: order.charge,
+            overageNano: order.overage,
+            createdAt: order.created_at,
+            expiresAt: order.expires_at,
+            closedAt: order.closed_at,
+            closedBy: order.closed_by
+          },
+          video: video === undefined ? null : toVideo(video),
+          calls: calls.map(toCall).toReversed(),
+          totalCalls: Number(calls[0]?.total ?? 0n),
+          capture: usage === null ? null : { amountNano: usage.charge, at: usage.closed_at },
+          usage: usage === null ? null : toUsage(usage),
+          orphan: orphan === undefined ? null : toOrphan(orphan),
+          hasIdempotencyKey: order.keyed
+        }
+      })
     })
-
-    return TaskHistory.of({ find })
   })
 )

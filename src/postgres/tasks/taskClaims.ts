@@ -69,11 +69,11 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
       extract(epoch FROM now() - coalesce(asked.asked_at, t.created_at))::double precision
         AS since_asked_seconds,
       extract(epoch FROM now() - t.unknown_since)::double precision AS unknown_for_seconds,
-      t.deadline <= now() AS past_deadline, h.quote`)
+      t.deadline <= now() AS past_deadline, o.quote`)
   // Looked up by its key for each row: joined, it is read whole where the statistics are stale.
-  const hold = sql.literal(`CROSS JOIN LATERAL
-               (SELECT q.quote FROM holds q
-                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) h`)
+  const order = sql.literal(`CROSS JOIN LATERAL
+               (SELECT q.quote FROM orders q
+                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
     // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
@@ -88,7 +88,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                      AND (d.deadline <= now() OR NOT EXISTS (
                            SELECT 1 FROM channel_pauses p
                             WHERE p.channel_id = d.channel_id AND p.until > now()))
-                     FOR UPDATE SKIP LOCKED) asked ${hold}
+                     FOR UPDATE SKIP LOCKED) asked ${order}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
           RETURNING ${columns}`)
     )
@@ -131,7 +131,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                   ORDER BY d.next_poll_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
           )
           UPDATE tasks t ${lease}
-            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${hold}
+            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${order}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
           RETURNING ${columns}`)
     )

@@ -1,14 +1,28 @@
-/** Reading tasks for those who ask how they stand: many readers share one statement. */
+/** Reading tasks: how they stand, where many readers share one statement, and how long they took. */
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { isTaskId } from "../../domain/orderIds.ts"
+import type { VideoKind } from "../../domain/video/VideoQuote.ts"
 import { TaskState, transitions } from "../../domain/video/VideoTask.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { isPassing } from "../../services/databaseErrors.ts"
-import type { Task } from "../../services/TaskRepo.ts"
-import { BRIEF, briefTry, decodeRows, unanswered } from "../client/rows.ts"
-import { SummaryKind, toKind } from "./completions.ts"
+import type { Completion, Task } from "../../services/TaskRepo.ts"
+import { BRIEF, briefTry, decodeRows, repeatable, rowsOf, unanswered } from "../client/rows.ts"
+
+/** What a task's row and its summary tell of its kind. */
+const SummaryKind = Schema.Struct({
+  model: Schema.String,
+  seconds: Schema.String,
+  resolution: Schema.String
+})
+
+const toKind = ({ model, seconds, resolution }: typeof SummaryKind.Type): VideoKind => ({
+  model,
+  seconds: seconds === "smart" ? "smart" : Number(seconds),
+  resolution
+})
 
 const FoundRow = Schema.Struct({
   organization_id: Schema.String,
@@ -98,3 +112,29 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
     return task ?? (yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))
   })
 })
+
+const CompletionRow = Schema.Struct({ ...SummaryKind.fields, took_seconds: Schema.Number })
+
+const toCompletion = (row: typeof CompletionRow.Type): Completion => ({
+  kind: toKind(row),
+  tookSeconds: row.took_seconds
+})
+
+/** Ids begin with their time, so their index leads to the newest tasks: no other row is read. */
+export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
+  Effect.fn("TaskRepo.recentCompletions")((newest: number) =>
+    Effect.map(
+      rowsOf(CompletionRow)(
+        repeatable(sql`
+          SELECT model, summary ->> 'seconds' AS seconds,
+                 summary ->> 'billedResolution' AS resolution,
+                 extract(epoch FROM finished_at - created_at)::double precision AS took_seconds
+            FROM (SELECT model, summary, state, created_at, finished_at
+                    FROM tasks ORDER BY id DESC LIMIT ${newest}) newest
+           WHERE state = 'succeeded' AND summary ->> 'seconds' IS NOT NULL
+             AND summary ->> 'billedResolution' IS NOT NULL
+           ORDER BY finished_at`)
+      ),
+      (rows) => rows.map(toCompletion)
+    )
+  )
