@@ -41,10 +41,10 @@ export const bodyTooLarge = (limit: number): PayloadTooLarge => {
   return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
 }
 
-const unreadable = new InvalidRequest({ message: "The body could not be read" })
+export const unreadable = new InvalidRequest({ message: "The body could not be read" })
 
 /** What a route takes of a body. */
-export interface BodyBounds {
+interface BodyBounds {
   readonly maxBytes: number
   readonly json: JsonBounds
 }

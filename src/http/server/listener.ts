@@ -73,7 +73,7 @@ const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
 const MAX_TURNS = 50
 
-export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
+class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
   message: Schema.String
 }) {}
 

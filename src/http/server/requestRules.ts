@@ -13,14 +13,14 @@ import {
   type SchemaAST,
   SchemaIssue
 } from "effect"
-import {
-  HttpIncomingMessage,
-  HttpServerError,
-  HttpServerRequest,
-  type HttpServerResponse
-} from "effect/http"
+import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
-import { InvalidRequest, isGatewayError, UnsupportedMediaType } from "../../domain/Errors.ts"
+import {
+  type GatewayError,
+  InvalidRequest,
+  isGatewayError,
+  UnsupportedMediaType
+} from "../../domain/Errors.ts"
 import type { JsonBounds } from "../../runtime/jsonWalk.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
@@ -31,7 +31,7 @@ import {
   RequestJson,
   RequestRules
 } from "../api/middlewares.ts"
-import { type BodyBounds, bodyTooLarge, MAX_TEXTS_BYTES, makeBodies } from "./bodies.ts"
+import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadable } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 
 /** Faults that an error tells; nobody mends more of them at a time. */
@@ -159,89 +159,61 @@ export const layerRequestRules = Layer.effect(
     const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
       limits[Context.getOrUndefined(endpoint.annotations, BodyLimit) ?? "small"]
 
-    /** What the headers alone forbid. */
-    const checkHeaders = (
-      request: HttpServerRequest.HttpServerRequest,
-      limit: number,
-      takesForms: boolean
-    ) => {
-      if (Number(request.headers["content-length"] ?? 0) > limit) {
-        return Result.fail(errorResponse(bodyTooLarge(limit)))
-      }
-      const encoding = request.headers["content-encoding"]
-      if (encoding !== undefined && encoding !== "identity") {
-        return Result.fail(
-          errorResponse(
-            new UnsupportedMediaType({
-              message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
-            })
-          )
-        )
-      }
-      const contentType = request.headers["content-type"]
-      return contentType === undefined || isJson(contentType) || (takesForms && isForm(request))
-        ? Result.succeed(undefined)
-        : Result.fail(
-            errorResponse(
-              new UnsupportedMediaType({
-                message: `Send the body as ${takesForms ? "application/json or multipart/form-data" : "application/json"}, not ${JSON.stringify(contentType)}`
-              })
-            )
-          )
-    }
-
-    /** Hands the body on when there is room for it and it may be decoded. */
-    const answerBody = Effect.fnUntraced(function* <E, R>(
-      handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-      request: HttpServerRequest.HttpServerRequest,
-      bounds: BodyBounds
-    ) {
-      const organizationId = yield* organization
-      if (isForm(request)) {
-        const room = yield* Effect.result(bodies.form(organizationId))
-        return Result.isFailure(room) ? errorResponse(room.failure) : yield* withoutJson(handler)
-      }
-      const json = organizationId === null ? operatorsBody : bounds.json
-      const read = yield* Effect.result(bodies.read(organizationId, request, { ...bounds, json }))
-      if (Result.isFailure(read)) return errorResponse(read.failure)
-      return yield* Effect.provideService(handler, RequestJson, read.success)
-    })
-
     return RequestRules.of((handler, { endpoint }) => {
       const limit = limitOf(endpoint)
-      const hasBody = endpoint.payload.size > 0
       const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
-      const guard = <E, R>(inner: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-        inner.pipe(
-          Effect.catch((error) => {
-            if (isGatewayError(error)) return Effect.succeed(errorResponse(error))
-            return HttpApiError.HttpApiSchemaError.is(error)
-              ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
-              : Effect.fail(error)
-          }),
-          Effect.catchDefect((defect) => {
-            if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
-            return isUnreadable(defect)
-              ? Effect.succeed(
-                  errorResponse(new InvalidRequest({ message: "The body could not be read" }))
-                )
-              : Effect.die(defect)
-          }),
-          Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
-        )
-      return hasBody
-        ? guard(
-            Effect.gen(function* () {
-              const request = yield* HttpServerRequest.HttpServerRequest
-              const refused = checkHeaders(request, limit, takesForms)
-              if (Result.isFailure(refused)) return refused.failure
-              return yield* answerBody(handler, request, {
-                maxBytes: takesForms ? limits.texts : limit,
-                json: jsonBoundsOf(endpoint)
-              })
+      const types = takesForms ? "application/json or multipart/form-data" : "application/json"
+      const maxBytes = takesForms ? limits.texts : limit
+      const bounds = jsonBoundsOf(endpoint)
+
+      /** What the headers alone forbid. */
+      const headerFault = (request: HttpServerRequest.HttpServerRequest): GatewayError | null => {
+        const { headers } = request
+        const type = headers["content-type"]
+        const encoding = headers["content-encoding"]
+        if (Number(headers["content-length"] ?? 0) > limit) return bodyTooLarge(limit)
+        if (encoding !== undefined && encoding !== "identity") {
+          return new UnsupportedMediaType({
+            message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
+          })
+        }
+        return type === undefined || isJson(type) || (takesForms && isForm(request))
+          ? null
+          : new UnsupportedMediaType({
+              message: `Send the body as ${types}, not ${JSON.stringify(type)}`
             })
-          )
-        : guard(withoutJson(handler))
+      }
+
+      /** Hands the body on when there is room for it and it may be decoded. */
+      const withBody = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const fault = headerFault(request)
+        if (fault !== null) return yield* Effect.fail(fault)
+        const organizationId = yield* organization
+        if (isForm(request)) {
+          yield* bodies.form(organizationId)
+          return yield* withoutJson(handler)
+        }
+        const json = organizationId === null ? operatorsBody : bounds
+        const read = yield* bodies.read(organizationId, request, { maxBytes, json })
+        return yield* Effect.provideService(handler, RequestJson, read)
+      })
+
+      return (endpoint.payload.size > 0 ? withBody : withoutJson(handler)).pipe(
+        Effect.catch((error) => {
+          if (isGatewayError(error)) return Effect.succeed(errorResponse(error))
+          return HttpApiError.HttpApiSchemaError.is(error)
+            ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
+            : Effect.fail(error)
+        }),
+        Effect.catchDefect((defect) => {
+          if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
+          return isUnreadable(defect)
+            ? Effect.succeed(errorResponse(unreadable))
+            : Effect.die(defect)
+        }),
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+      )
     })
   })
 )
