@@ -301,10 +301,10 @@ BEGIN
       INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
                          listed_protocol, upstream_model, summary, submit_deadline, deadline)
         SELECT p_organizations[p_hold_places[i]], p_holds[i], p_spenders[p_hold_spenders[i]],
-               t ->> 'key_id', t ->> 'model', p_jobs[i] ->> 'channel_id',
-               p_jobs[i] ->> 'protocol', t ->> 'listed_protocol',
-               p_jobs[i] ->> 'upstream_model', t -> 'summary',
-               now() + make_interval(secs => (t ->> 'submit_seconds')::double precision),
+               t ->> 'keyId', t ->> 'model', p_jobs[i] ->> 'channelId',
+               p_jobs[i] ->> 'protocol', t ->> 'listedProtocol',
+               p_jobs[i] ->> 'upstreamModel', t -> 'summary',
+               now() + make_interval(secs => (t ->> 'submitSeconds')::double precision),
                now() + make_interval(secs => p_seconds[i])
           FROM unnest(held) AS i, LATERAL (SELECT p_tasks[i] AS t) x
          WHERE t IS NOT NULL;
