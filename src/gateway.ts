@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerCrypto } from "./crypto.ts"
+import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
 import { GatewayApi } from "./http/api/GatewayApi.ts"
 import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/adminHandlers.ts"
@@ -21,18 +22,18 @@ import { layerAdminAuthorization, layerAuthorization } from "./http/server/autho
 import { layerBodies } from "./http/server/bodies.ts"
 import { layerReference } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
-import { layerLeanServer } from "./http/server/leanServer.ts"
-import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/server/listener.ts"
+import {
+  type Address,
+  layerHttpServer,
+  layerListener,
+  layerOrderlyEnd
+} from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
-import { layerShortWay } from "./http/server/shortWay.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
-import { layerImages } from "./orders/ImageOrders.ts"
-import { layerOrdering } from "./orders/OrderChecks.ts"
-import { layerQuotes } from "./orders/Quotes.ts"
-import { layerTexts } from "./orders/TextOrders.ts"
-import { layerVideoTasks } from "./orders/VideoOrders.ts"
+import { layerOrders } from "./orders/Orders.ts"
+import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
@@ -51,7 +52,6 @@ import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
-import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
 import { layerVault } from "./services/Vault.ts"
 
@@ -77,13 +77,10 @@ export const layerStores = (secrets: Secrets) =>
   )
 
 /** The use cases, over stores and adapters. */
-export const layerUseCases = Layer.mergeAll(
-  layerVideoTasks,
-  layerVideoSettlement,
-  layerImages,
-  layerTexts,
-  layerQuotes
-).pipe(Layer.provideMerge([layerOrdering, layerUsualTimes]), Layer.provideMerge(layerShutdown))
+export const layerUseCases = Layer.mergeAll(layerOrders, layerVideoSettlement, layerQuotes).pipe(
+  Layer.provideMerge(layerUsualTimes),
+  Layer.provideMerge(layerShutdown)
+)
 
 const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([
@@ -101,7 +98,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
-/** What every request passes, whichever way it comes. */
+/** What every request passes. */
 export const layerEntrance = Layer.merge(layerAdmission, layerBodies)
 
 /** Every route of the gateway, without a server to serve them. */
@@ -113,18 +110,16 @@ export const layerRoutes = (secrets: Secrets) =>
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
 export const ROUTER = { maxParamLength: 1024 }
 
-interface Address {
-  readonly host: string
-  readonly port: number
+interface Addresses extends Address {
   /** Null or absent: the metrics are served on `port` alone, to the operator. */
   readonly metricsPort?: number | null
 }
 
-const layerMetricsOf = ({ host, metricsPort = null }: Address) =>
+const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
 /** The listening gateway with everything that runs beside it, over use cases and stores. */
-export const layerServer = (secrets: Secrets, address: Address) =>
+export const layerServer = (secrets: Secrets, address: Addresses) =>
   // The last to be built is the first to be taken down.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
@@ -132,11 +127,11 @@ export const layerServer = (secrets: Secrets, address: Address) =>
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor, layerMetricsOf(address)]))
+      }).pipe(Layer.merge([layerPoller, layerAuditor, layerMetricsOf(address)]))
     ),
     Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
-    Layer.provideMerge(layerLeanServer.pipe(Layer.provideMerge(layerHttpServer(address)))),
+    Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
     Layer.provide(layerRecovery),
     Layer.provide(layerDiscreetTracing)

@@ -1,6 +1,6 @@
 /** Vendor figures that decide money: only what is certainly right is taken. */
 import { Schema } from "effect"
-import type { TokenCounts } from "../domain/text/TokenPricing.ts"
+import type { TokenCounts } from "../domain/text/TextQuote.ts"
 
 const Usage = Schema.Struct({
   completion_tokens: Schema.Int.check(Schema.isGreaterThan(0))

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
-import { textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import { refusedUnsent } from "./wire/vendorFailures.ts"
 

@@ -8,8 +8,8 @@ import { send } from "../../src/adapters/wire/vendorHttp.ts"
 import { bearer, get, post } from "../../src/adapters/wire/vendorRequest.ts"
 import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageCount } from "../../src/domain/image/ImageRequest.ts"
+import { textOf } from "../../src/domain/video/VideoInput.ts"
 import type { VideoProtocolRow } from "../../src/domain/video/VideoProtocol.ts"
-import { textOf } from "../../src/domain/video/VideoRequest.ts"
 import {
   type ImageAdapter,
   ProtocolAdapter,

@@ -1,6 +1,6 @@
 import type { Result } from "effect"
 import type { VendorFailure, VendorRefused } from "../../domain/VendorOutcome.ts"
-import type { VideoExtras } from "../../domain/video/VideoRequest.ts"
+import type { VideoExtras } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 

@@ -20,11 +20,6 @@ export const transitions = {
 export const TaskState = Schema.Literals(Struct.keys(transitions))
 export type TaskState = typeof TaskState.Type
 
-const taskId = /^vt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** True for text that can be a task's id: `vt_` and a UUIDv7. */
-export const isTaskId = (text: string): boolean => taskId.test(text)
-
 /** What the API shows; null where the client must not see a task at all. */
 export const publicState = (state: TaskState): "processing" | "succeeded" | "failed" | null => {
   switch (state) {
@@ -35,4 +30,23 @@ export const publicState = (state: TaskState): "processing" | "succeeded" | "fai
     default:
       return state
   }
+}
+
+type PublicState = NonNullable<ReturnType<typeof publicState>>
+
+/**
+ * The number of a state's event. It is read off the task alone, so it means the same on every
+ * gateway; the two ends share the last one, since a task has only one of them.
+ */
+export const eventNumber = (state: PublicState): 1 | 2 => (state === "processing" ? 1 : 2)
+
+export const LAST_EVENT = 2
+
+/**
+ * The number of the event a client has seen last, by what it says of it: 0 for none, for anything
+ * no gateway has given out, and for the end of a task that has not ended.
+ */
+export const seenEvent = (lastEventId: string | undefined, state: PublicState): 0 | 1 | 2 => {
+  const seen = lastEventId === "1" ? 1 : lastEventId === "2" ? 2 : 0
+  return seen <= eventNumber(state) ? seen : 0
 }

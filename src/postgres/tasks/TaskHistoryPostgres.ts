@@ -2,8 +2,8 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
-import { isJobId } from "../../domain/jobId.ts"
 import { Quote } from "../../domain/money/Quote.ts"
+import { isOrderId } from "../../domain/orderIds.ts"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { TaskHistory } from "../../services/TaskHistory.ts"
@@ -93,7 +93,7 @@ export const layerTaskHistory = Layer.effect(
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {
         // One look into each organisation's keys: an index of its own would be paid for by every order.
-        const found = isJobId(id)
+        const found = isOrderId(id)
           ? yield* read(
               `${orderColumns}, ${holdColumns}`,
               sql`organizations g CROSS JOIN LATERAL (

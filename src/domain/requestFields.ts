@@ -1,0 +1,82 @@
+/** Fields of request bodies: those that may be left out, those of the vendor, and those that nobody has. */
+import { Result, Schema } from "effect"
+import { InvalidRequest } from "./Errors.ts"
+import { fieldKey, nearestName } from "./nearest.ts"
+
+export interface FieldFault {
+  readonly path: string
+  readonly message: string
+}
+
+/** Enough to mend a body by. */
+export const MAX_FIELD_FAULTS = 20
+/** Of a name in an error. */
+const MAX_NAME = 100
+
+/** Fails with all faults, the first of them in front; succeeds where there are none. */
+export const withoutFaults = (
+  faults: ReadonlyArray<FieldFault>
+): Result.Result<void, InvalidRequest> => {
+  const [first] = faults
+  return first === undefined
+    ? Result.succeed(undefined)
+    : Result.fail(
+        new InvalidRequest({
+          message: `${first.path}: ${first.message}`,
+          param: first.path,
+          ...(faults.length > 1 ? { faults } : {})
+        })
+      )
+}
+
+/**
+ * Every field but those of `fields`, with the field that was meant: the one that `meant` has for it,
+ * whose keys are those of `fieldKey`, or one that is spelled much like it.
+ */
+export const unknownFields = (
+  value: object,
+  fields: Readonly<Record<string, unknown>>,
+  meant: ReadonlyMap<string, string> = new Map()
+): ReadonlyArray<FieldFault> => {
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
+  if (unknown.length === 0) return []
+  const names = Object.keys(fields)
+  const byKey = new Map([...meant, ...names.map((name) => [fieldKey(name), name] as const)])
+  return unknown.slice(0, MAX_FIELD_FAULTS).map((name) => {
+    const path = name.slice(0, MAX_NAME).toWellFormed()
+    const near = byKey.get(fieldKey(path)) ?? nearestName(path, names)
+    const question = near === null ? "" : `; did you mean ${near}?`
+    return { path, message: `There is no such field${question}` }
+  })
+}
+
+/** A check that says what is wrong with which field. */
+export const fieldCheck = <A extends object>(faultsOf: (value: A) => ReadonlyArray<FieldFault>) =>
+  Schema.makeFilter((value: A) =>
+    faultsOf(value).map(({ path, message }) => ({ path: [path], issue: message }))
+  )
+
+/** The rest of an object whose other fields belong to the vendor. */
+export const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
+
+/**
+ * A field that may be left out or null, which mean the same. `expected` is what an error says the field should have been, such as "a
+ * whole number of seconds".
+ */
+export const optional = <S extends Schema.Top>(schema: S, expected: string) =>
+  Schema.optionalKey(Schema.NullOr(schema).annotate({ expected: `${expected}, or null` }))
+
+/** JSON's own `true` and `false`. */
+export const optionalBoolean = optional(Schema.Boolean, "true or false, without quotes")
+
+/** A whole number, within the bounds if any. */
+export const optionalWholeNumber = (
+  expected: string,
+  bounds?: { readonly minimum: number; readonly maximum: number }
+) => {
+  const whole = Schema.Number.check(Schema.isInt({ expected }))
+  return optional(
+    bounds === undefined ? whole : whole.check(Schema.isBetween(bounds, { expected })),
+    `${expected}, without quotes`
+  )
+}

@@ -1,0 +1,193 @@
+/**
+ * What a video costs: the hold before the vendor is called and the charge when it is done. One
+ * quote, frozen with the hold, prices both ("Billing rules").
+ */
+import { Result, Schema } from "effect"
+import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
+import { BillingUnavailable } from "../Errors.ts"
+import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
+import type { VideoSku } from "./VideoSku.ts"
+
+/** Input seconds assumed for a reference video whose length is unknown or shorter (Limits). */
+export const MIN_INPUT_VIDEO_SECONDS = 4
+
+/** Output seconds prepaid when the model chooses the length (Limits). */
+export const SMART_PREPAID_SECONDS = 15
+
+export const TokenVideoQuote = Schema.Struct({
+  kind: Schema.Literal("token_video"),
+  resolution: Resolution,
+  /** The price row used; a tier without a price of its own uses `base`. */
+  tier: PriceTier,
+  withVideo: Schema.Boolean,
+  inputSeconds: Schema.Int,
+  outputSeconds: Schema.Int,
+  smart: Schema.Boolean,
+  tokensPerSecond: Schema.BigIntFromString,
+  nanoPerToken: Schema.BigIntFromString,
+  estimatedTokens: Schema.BigIntFromString,
+  holdNano: Schema.BigIntFromString
+})
+export type TokenVideoQuote = typeof TokenVideoQuote.Type
+
+export const SecondVideoQuote = Schema.Struct({
+  kind: Schema.Literal("second_video"),
+  resolution: Resolution,
+  outputSeconds: Schema.Int,
+  nanoPerSecond: Schema.BigIntFromString,
+  holdNano: Schema.BigIntFromString
+})
+export type SecondVideoQuote = typeof SecondVideoQuote.Type
+
+export const VideoQuote = Schema.Union([TokenVideoQuote, SecondVideoQuote])
+export type VideoQuote = typeof VideoQuote.Type
+
+const noPrice = (resolution: Resolution, detail: string, priced: ReadonlyArray<Resolution>) =>
+  Result.fail(
+    new BillingUnavailable({
+      message:
+        `No price is configured for ${resolution}${detail}, so this order cannot be billed. ` +
+        (priced.length === 0
+          ? "No other resolution has one either."
+          : `Priced${detail} are: ${priced.join(", ")}.`),
+      param: "resolution",
+      priced
+    })
+  )
+
+export interface VideoInputs {
+  /** Reference videos in the order; any of them turns the whole order to the with-video price. */
+  readonly videos: number
+  /** Their total length where it is known. */
+  readonly videoSeconds: number | null
+}
+
+const quoteByTokens = (
+  prices: TokenVideoPrices,
+  sku: VideoSku,
+  inputs: VideoInputs
+): Result.Result<TokenVideoQuote, BillingUnavailable> => {
+  const resolution = sku.billedResolution
+  const withVideo = inputs.videos > 0
+  const field = withVideo ? "with_video" : "without_video"
+  const own = tiers[resolution].price
+  const ownPrice = prices.per_million_tokens[own]?.[field]
+  const tier = ownPrice === undefined ? "base" : own
+  const nanoPerToken = ownPrice ?? prices.per_million_tokens.base?.[field]
+  if (nanoPerToken === undefined) {
+    // Without a base price only the tiers with one of their own are left.
+    const priced = Resolution.literals.filter((other) => {
+      const tier = tiers[other].price
+      return tier !== "base" && prices.per_million_tokens[tier]?.[field] !== undefined
+    })
+    return noPrice(resolution, withVideo ? " with a reference video" : "", priced)
+  }
+  const inputSeconds = withVideo
+    ? Math.max(Math.ceil(inputs.videoSeconds ?? 0), MIN_INPUT_VIDEO_SECONDS)
+    : 0
+  const smart = sku.seconds === "smart"
+  const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
+  const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond(resolution)
+  return Result.succeed({
+    kind: "token_video",
+    resolution,
+    tier,
+    withVideo,
+    inputSeconds,
+    outputSeconds,
+    smart,
+    tokensPerSecond: tokensPerSecond(resolution),
+    nanoPerToken,
+    estimatedTokens,
+    holdNano: estimatedTokens * nanoPerToken
+  })
+}
+
+const quoteBySeconds = (
+  prices: SecondVideoPrices,
+  sku: VideoSku
+): Result.Result<SecondVideoQuote, BillingUnavailable> => {
+  const resolution = sku.billedResolution
+  const nanoPerSecond = prices.per_second[resolution]
+  if (nanoPerSecond === undefined) {
+    const priced = Resolution.literals.filter((other) => prices.per_second[other] !== undefined)
+    return noPrice(resolution, "", priced)
+  }
+  const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
+  return Result.succeed({
+    kind: "second_video",
+    resolution,
+    outputSeconds,
+    nanoPerSecond,
+    holdNano: BigInt(outputSeconds) * nanoPerSecond
+  })
+}
+
+/** The hold and everything it was computed from (token_video 2, 3, 5; second_video 1, 2). */
+export const quoteVideo = (
+  prices: TokenVideoPrices | SecondVideoPrices,
+  sku: VideoSku,
+  inputs: VideoInputs
+): Result.Result<VideoQuote, BillingUnavailable> =>
+  prices.kind === "token_video" ? quoteByTokens(prices, sku, inputs) : quoteBySeconds(prices, sku)
+
+export interface VideoCharge {
+  readonly chargeNano: bigint
+  /** Tokens or seconds charged. */
+  readonly units: bigint
+  readonly basis: "upstream_usage" | "formula" | "ordered_seconds"
+}
+
+/** What the vendor reported when the task was done; null where it said nothing usable. */
+export interface VideoUsage {
+  readonly completionTokens: bigint | null
+  /** Length rendered, where the vendor tells it: matters only when it chose the length. */
+  readonly outputSeconds: number | null
+}
+
+/** A report beyond this many times the estimate is a fault of the vendor, not a long video. */
+const IMPLAUSIBLE_TIMES = 100n
+
+const isPlausible = (quote: TokenVideoQuote, tokens: bigint): boolean =>
+  tokens > 0n && tokens <= quote.estimatedTokens * IMPLAUSIBLE_TIMES
+
+/**
+ * The charge of a finished task (token_video 1, 6; second_video 1, 3). Token orders settle by the
+ * vendor's completion tokens, also above the hold, and by the formula when it reported none that
+ * can be right.
+ */
+export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
+  if (quote.kind === "second_video") {
+    return {
+      chargeNano: quote.holdNano,
+      units: BigInt(quote.outputSeconds),
+      basis: "ordered_seconds"
+    }
+  }
+  if (usage.completionTokens !== null && isPlausible(quote, usage.completionTokens)) {
+    return {
+      chargeNano: usage.completionTokens * quote.nanoPerToken,
+      units: usage.completionTokens,
+      basis: "upstream_usage"
+    }
+  }
+  const rendered = quote.smart && usage.outputSeconds !== null ? usage.outputSeconds : null
+  const outputSeconds = rendered ?? quote.outputSeconds
+  const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
+  return { chargeNano: tokens * quote.nanoPerToken, units: tokens, basis: "formula" }
+}
+
+/** What takes about as long as another of the same kind. */
+export interface VideoKind {
+  readonly model: string
+  /** Output seconds; `"smart"` where the model chooses. */
+  readonly seconds: number | "smart"
+  /** The resolution that is billed. */
+  readonly resolution: string
+}
+
+export const kindOf = (model: string, quote: VideoQuote): VideoKind => ({
+  model,
+  seconds: quote.kind === "token_video" && quote.smart ? "smart" : quote.outputSeconds,
+  resolution: quote.resolution
+})
