@@ -26,8 +26,8 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
   [moveFunds]: [
     [
       "pools not locked",
-      "WHERE r.organization_id = p_organizations[wanted.o] FOR UPDATE) r;",
-      "WHERE r.organization_id = p_organizations[wanted.o]) r;"
+      "AND r.organization_id = p_organizations[wanted.o]\n           FOR UPDATE) r ON true;",
+      "AND r.organization_id = p_organizations[wanted.o]) r ON true;"
     ],
     [
       "orders not locked",
@@ -80,7 +80,16 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     ["pool not checked", "WHEN p_amounts[i] > available[o] THEN", "WHEN false THEN"],
     ["pool blind to its batch", "      available[o] := available[o] - p_amounts[i];\n", ""],
-    ["pool of another organisation", "o := pool_places[i];", "o := i;"],
+    [
+      "pool of another organisation",
+      "array_agg(r.free ORDER BY wanted.o)",
+      "array_agg(r.free ORDER BY wanted.o DESC)"
+    ],
+    [
+      "pools locked in the order of arrival",
+      'ORDER BY u.organization_id COLLATE "C") wanted\n      LEFT',
+      "ORDER BY u.o) wanted\n      LEFT"
+    ],
     [
       "holds taken from the first pool",
       "      o := p_hold_places[i];\n      s := p_hold_spenders[i];",

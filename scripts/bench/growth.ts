@@ -40,7 +40,7 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
      SELECT x.organization_id, x.id, x.member_id, ${month}, ${held},
             jsonb_build_object('kind', CASE WHEN x.is_video THEN 'token_video' ELSE 'image' END,
                                'holdNano', (${held})::text),
-            '{"channel_id": "standard", "protocol": "ip_a", "upstream_model": "vendor-paint-1"}',
+            '{"channelId": "standard", "protocol": "ip_a", "upstreamModel": "vendor-paint-1"}',
             'captured', ${charge}, x.at, x.at + interval '1 hour', x.at + interval '1 minute', 'poll',
             'key', CASE WHEN x.is_video THEN x.id END,
             CASE WHEN x.is_video THEN 'film-1' ELSE 'paint-1' END,

@@ -129,7 +129,7 @@ export const readBooks = Effect.fnUntraced(function* (
         FROM order_ends WHERE charge > 0`),
     holds: yield* rowsOf(Hold)(sql`
       SELECT organization_id, id, member_id, hold AS amount, charge AS captured, overage, state,
-             job ->> 'upstream_model' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
+             job ->> 'upstreamModel' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
         FROM orders ORDER BY created_at`),
     months: yield* rowsOf(MemberMonth)(sql`
       SELECT mm.organization_id, mm.member_id, mm.month::text AS month, mm.held, mm.captured, m.monthly_cap AS cap

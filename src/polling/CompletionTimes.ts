@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { VideoKind } from "../domain/video/VideoQuote.ts"
-import { dropOldest } from "../runtime/dropOldest.ts"
+import { dropOldest } from "../runtime/FreshCache.ts"
 import { TaskRepo } from "../services/TaskRepo.ts"
 
 export class UsualTimes extends Context.Service<

@@ -11,9 +11,9 @@ const Orphans = Schema.Array(
     upstream_id: Schema.NullOr(Schema.String),
     reason: Schema.String,
     job: Schema.Struct({
-      channel_id: Schema.String,
+      channelId: Schema.String,
       protocol: Schema.String,
-      upstream_model: Schema.String
+      upstreamModel: Schema.String
     })
   })
 )

@@ -9,54 +9,38 @@ import {
   orderOfUsage,
   receiptOf,
   UsageLog,
-  type UsageRecord,
   usageId
 } from "../../services/UsageLog.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
-/** Columns of a captured order, which are null in any other. */
 export const UsageRow = Schema.Struct({
   id: Schema.String,
-  member_id: Schema.String,
+  memberId: Schema.String,
   model: Schema.String,
   modality: Schema.String,
   input: Schema.BigInt,
   output: Schema.BigInt,
   unit: Schema.String,
-  unit_price: Schema.BigInt,
-  input_unit_price: Schema.NullOr(Schema.BigInt),
-  charge: Schema.BigInt,
+  unitPriceNano: Schema.BigInt,
+  inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
+  chargeNano: Schema.BigInt,
   basis: Schema.String,
-  task_id: Schema.NullOr(Schema.String),
-  closed_at: Schema.Date
+  taskId: Schema.NullOr(Schema.String),
+  createdAt: Schema.Date
 })
 
-const usageColumns = Object.keys(UsageRow.fields)
-  .map((name) => `o.${name}`)
-  .join(", ")
-
-export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
-  id: usageId(row.id),
-  memberId: row.member_id,
-  model: row.model,
-  modality: row.modality,
-  input: row.input,
-  output: row.output,
-  unit: row.unit,
-  unitPriceNano: row.unit_price,
-  inputUnitPriceNano: row.input_unit_price,
-  chargeNano: row.charge,
-  basis: row.basis,
-  taskId: row.task_id,
-  createdAt: row.closed_at
+/** Columns of `UsageRow`, of an order `o` that was captured. */
+export const usageColumns = columnsOf(UsageRow, "o", {
+  id: `'${usageId("")}' || o.id`,
+  unitPriceNano: "o.unit_price",
+  inputUnitPriceNano: "o.input_unit_price",
+  chargeNano: "o.charge",
+  createdAt: "o.closed_at"
 })
 
-const ChargedRow = Schema.Struct({
-  ...UsageRow.fields,
-  quote: Quote,
-  hold: Schema.BigInt,
-  created_at: Schema.Date
-})
+/** What a receipt tells beside its record. */
+const HeldRow = Schema.Struct({ quote: Quote, holdNano: Schema.BigInt, heldAt: Schema.Date })
+const heldColumns = columnsOf(HeldRow, "o", { holdNano: "o.hold", heldAt: "o.created_at" })
 
 export const layerUsageLog = Layer.effect(
   UsageLog,
@@ -70,7 +54,7 @@ export const layerUsageLog = Layer.effect(
     const find = (organizationId: string, memberId: string | null, id: string) => {
       const orderId = orderOfUsage(storable(id))
       return repeatable(sql`
-        SELECT ${columns}, o.quote, o.hold, o.created_at FROM orders o
+        SELECT ${columns}, ${sql.literal(heldColumns)} FROM orders o
          WHERE organization_id = ${organizationId} AND id = ${orderId}
            AND state = 'captured' AND ${ownedBy(memberId)}`)
     }
@@ -101,13 +85,14 @@ export const layerUsageLog = Layer.effect(
                                 WHERE organization_id = ${organizationId} AND id = e.order_id) o
            ORDER BY e.ended_at DESC, e.order_id DESC`)
         )
-        return cutPage(rows.map(toUsage), page.limit)
+        return cutPage(rows, page.limit)
       }),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
-        const [row] = yield* rowsOf(ChargedRow)(find(organizationId, memberId, id))
-        if (row === undefined) return yield* noSuchRecord
-        const { id: orderId, quote, hold: holdNano, created_at: heldAt } = row
-        return receiptOf(toUsage(row), { id: orderId, quote, holdNano, heldAt })
+        const found = yield* find(organizationId, memberId, id)
+        if (found.length === 0) return yield* noSuchRecord
+        const record = yield* rowOf(UsageRow)(Effect.succeed(found))
+        const held = yield* rowOf(HeldRow)(Effect.succeed(found))
+        return receiptOf(record, { id: orderOfUsage(id) ?? "", ...held })
       })
     })
   })

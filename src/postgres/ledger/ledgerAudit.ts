@@ -6,7 +6,7 @@ import { longTry, rowOf, rowsOf } from "../client/rows.ts"
 
 const ViolationRow = Schema.Struct({
   invariant: Schema.String,
-  organization_id: Schema.String,
+  organizationId: Schema.String,
   subject: Schema.String,
   detail: Schema.String
 })
@@ -47,15 +47,11 @@ export const makeAudit = (
     rowsOf(ViolationRow)(
       // The first of every organisation come first, so that one cannot hide the others.
       sql`
-      SELECT invariant, organization_id, subject, detail
+      SELECT invariant, organization_id AS "organizationId", subject, detail
         FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
                                            ORDER BY invariant, detail, subject) AS nth
                 FROM ${audit("-infinity", organizationId)}) broken
        ORDER BY nth, organization_id LIMIT 1000`
-    ).pipe(
-      Effect.map((rows) =>
-        rows.map(({ organization_id, ...row }) => ({ ...row, organizationId: organization_id }))
-      )
     )
 
   /** Whoever has it is the only one who reads or writes the sums. */

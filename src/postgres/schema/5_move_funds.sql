@@ -72,9 +72,7 @@ DECLARE
   freed bigint[] := array_fill(0::bigint, ARRAY[organizations]);
   charged bigint[] := freed; taken bigint[] := freed;
   pool_wanted boolean[] := array_fill(false, ARRAY[organizations]);
-  pool_rows tid[] := array_fill(NULL::tid, ARRAY[organizations]);
-  pool_stopped boolean[];
-  pool_places int[]; pool_tids tid[]; pool_free bigint[]; pool_stops boolean[];
+  pool_rows tid[]; pool_stopped boolean[];
   -- The closes that win and the holds that are taken, by position.
   won int[]; held int[];
   known_holds int[]; used_keys text[]; key_name text;
@@ -227,24 +225,22 @@ BEGIN
       pool_wanted[p_hold_places[i]] := true;
     END IF;
   END LOOP;
-  available := array_fill(NULL::bigint, ARRAY[organizations]);
   IF true = ANY (pool_wanted) THEN
-    SELECT array_agg(wanted.o), array_agg(r.ctid), array_agg(r.free), array_agg(r.stopped)
-      INTO pool_places, pool_tids, pool_free, pool_stops
-      FROM (SELECT u.o::int AS o FROM unnest(pool_wanted, p_organizations) WITH ORDINALITY
-              AS u(is_wanted, organization_id, o)
-             WHERE u.is_wanted ORDER BY u.organization_id COLLATE "C") wanted
-     CROSS JOIN LATERAL (
-       SELECT r.ctid, r.balance - r.held AS free, r.stopped_at IS NOT NULL AS stopped FROM pools r
-        WHERE r.organization_id = p_organizations[wanted.o] FOR UPDATE) r;
-    FOR i IN 1 .. coalesce(cardinality(pool_places), 0) LOOP
-      o := pool_places[i];
-      pool_rows[o] := pool_tids[i];
-      pool_stopped[o] := pool_stops[i];
-      available[o] := pool_free[i] + freed[o] - charged[o];
-    END LOOP;
+    SELECT array_agg(r.ctid ORDER BY wanted.o), array_agg(r.free ORDER BY wanted.o),
+           array_agg(r.stopped ORDER BY wanted.o)
+      INTO pool_rows, available, pool_stopped
+      FROM (SELECT u.o::int AS o, u.is_wanted
+              FROM unnest(p_organizations, pool_wanted) WITH ORDINALITY
+                AS u(organization_id, is_wanted, o)
+             ORDER BY u.organization_id COLLATE "C") wanted
+      LEFT JOIN LATERAL (
+        SELECT r.ctid, r.balance - r.held + freed[wanted.o] - charged[wanted.o] AS free,
+               r.stopped_at IS NOT NULL AS stopped
+          FROM pools r
+         WHERE wanted.is_wanted AND r.organization_id = p_organizations[wanted.o]
+           FOR UPDATE) r ON true;
     FOR o IN 1 .. organizations LOOP
-      IF pool_wanted[o] AND available[o] IS NULL THEN
+      IF pool_wanted[o] AND pool_rows[o] IS NULL THEN
         RAISE EXCEPTION 'no pool of %', p_organizations[o];
       END IF;
     END LOOP;
@@ -301,10 +297,10 @@ BEGIN
       INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
                          listed_protocol, upstream_model, summary, submit_deadline, deadline)
         SELECT p_organizations[p_hold_places[i]], p_holds[i], p_spenders[p_hold_spenders[i]],
-               t ->> 'key_id', t ->> 'model', p_jobs[i] ->> 'channel_id',
-               p_jobs[i] ->> 'protocol', t ->> 'listed_protocol',
-               p_jobs[i] ->> 'upstream_model', t -> 'summary',
-               now() + make_interval(secs => (t ->> 'submit_seconds')::double precision),
+               t ->> 'keyId', t ->> 'model', p_jobs[i] ->> 'channelId',
+               p_jobs[i] ->> 'protocol', t ->> 'listedProtocol',
+               p_jobs[i] ->> 'upstreamModel', t -> 'summary',
+               now() + make_interval(secs => (t ->> 'submitSeconds')::double precision),
                now() + make_interval(secs => p_seconds[i])
           FROM unnest(held) AS i, LATERAL (SELECT p_tasks[i] AS t) x
          WHERE t IS NOT NULL;

@@ -13,17 +13,18 @@ import {
   isWellFormedApiKey,
   refusedKey
 } from "../../services/apiKey.ts"
-import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { bounded, columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeyRow = Schema.Struct({
-  organization_id: Schema.String,
-  member_id: Schema.String,
-  id: Schema.String,
+  organizationId: Schema.String,
+  memberId: Schema.String,
+  keyId: Schema.String,
   scopes: Schema.Array(Scope),
   models: Schema.NullOr(Schema.Array(Schema.String)),
-  expires_at: Schema.NullOr(Schema.Date),
-  requests_per_minute: Schema.NullOr(Schema.Int)
+  expiresAt: Schema.NullOr(Schema.Date),
+  requestsPerMinute: Schema.NullOr(Schema.Int)
 })
+const keyColumns = columnsOf(KeyRow, "k", { keyId: "k.id" })
 
 const OwnerRow = Schema.Struct({ organization_id: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
@@ -46,8 +47,7 @@ export const layerAccess = Layer.effect(
       const mark = yield* changes.mark("keys")
       const [row] = yield* rowsOf(KeyRow)(
         repeatable(sql`
-          SELECT organization_id, member_id, id, scopes, models, expires_at, requests_per_minute
-            FROM api_keys
+          SELECT ${sql.literal(keyColumns)} FROM api_keys k
            WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
       )
       if (row === undefined) {
@@ -55,15 +55,13 @@ export const layerAccess = Layer.effect(
         dropOldest(unknown, UNKNOWN_KEYS)
         return yield* refusedKey
       }
+      const { expiresAt, scopes, models, ...who } = row
       const caller: Caller = {
-        organizationId: row.organization_id,
-        memberId: row.member_id,
-        keyId: row.id,
-        scopes: new Set(row.scopes),
-        models: row.models === null ? null : new Set(row.models),
-        requestsPerMinute: row.requests_per_minute
+        ...who,
+        scopes: new Set(scopes),
+        models: models === null ? null : new Set(models)
       }
-      return { caller, expiresAt: row.expires_at }
+      return { caller, expiresAt }
     })
 
     const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })

@@ -4,14 +4,20 @@ import { SqlClient } from "effect/sql"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import { makeKeyOf, Repeats, recallOf, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import { makeRecentAnswers } from "../../services/recentAnswers.ts"
-import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { columnsOf, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeptRow = Schema.Struct({
   fingerprint: Schema.String,
-  order_id: Schema.String,
+  holdId: Schema.String,
   answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
-  order_is_open: Schema.Boolean,
-  task_state: Schema.NullOr(TaskState)
+  holdIsOpen: Schema.Boolean,
+  taskState: Schema.NullOr(TaskState)
+})
+
+const keptColumns = columnsOf(KeptRow, "q", {
+  holdId: "q.order_id",
+  holdIsOpen: "o.state = 'open'",
+  taskState: "t.state"
 })
 
 const PURGED_AT_ONCE = 1000
@@ -45,8 +51,7 @@ export const layerRepeats = Layer.effect(
       recall: Effect.fn("Repeats.recall")(function* (organizationId, key) {
         const [row] = yield* rowsOf(KeptRow)(
           repeatable(sql`
-            SELECT q.fingerprint, q.order_id, q.answer, o.state = 'open' AS order_is_open,
-                   t.state AS task_state
+            SELECT ${sql.literal(keptColumns)}
               FROM idempotency_keys q
               JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
               LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.order_id
@@ -54,17 +59,7 @@ export const layerRepeats = Layer.effect(
                AND q.expires_at > now()`)
         )
         if (row === undefined) return null
-        return yield* recallOf(
-          {
-            fingerprint: row.fingerprint,
-            holdId: row.order_id,
-            answer: row.answer,
-            holdIsOpen: row.order_is_open,
-            taskState: row.task_state
-          },
-          key,
-          recent.find(organizationId, key)
-        )
+        return yield* recallOf(row, key, recent.find(organizationId, key))
       }),
       remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key, result)),

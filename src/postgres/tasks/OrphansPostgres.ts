@@ -5,51 +5,33 @@ import { NotFound } from "../../domain/Errors.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { AnswerTrace } from "../../domain/VendorOutcome.ts"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
-import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
+import { Orphans } from "../../services/Orphans.ts"
+import { columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 
 /** What every order keeps of its job. */
-export const JobColumn = Schema.Struct({
-  channel_id: Schema.String,
+export const VendorJob = Schema.Struct({
+  channelId: Schema.String,
   protocol: Schema.String,
-  upstream_model: Schema.String
-})
-
-export const toJob = (job: typeof JobColumn.Type) => ({
-  channelId: job.channel_id,
-  protocol: job.protocol,
-  upstreamModel: job.upstream_model
+  upstreamModel: Schema.String
 })
 
 export const OrphanRow = Schema.Struct({
-  organization_id: Schema.String,
-  order_id: Schema.String,
-  job: JobColumn,
-  upstream_id: Schema.NullOr(Schema.String),
+  id: Schema.String,
+  organizationId: Schema.String,
+  job: VendorJob,
+  upstreamId: Schema.NullOr(Schema.String),
   reason: Schema.String,
   answer: Schema.NullOr(AnswerTrace),
-  amount: Schema.BigInt,
-  created_at: Schema.Date,
-  resolved_at: Schema.NullOr(Schema.Date),
+  heldNano: Schema.BigInt,
+  createdAt: Schema.Date,
+  resolvedAt: Schema.NullOr(Schema.Date),
   note: Schema.NullOr(Schema.String)
 })
 
-/** Columns of `OrphanRow`, of `orphans o JOIN orders q`. */
-export const orphanColumns =
-  "o.organization_id, o.order_id, o.job, o.upstream_id, o.reason, o.answer, q.hold AS amount, o.created_at, o.resolved_at, o.note"
-
-export const toOrphan = (row: typeof OrphanRow.Type): OrphanRecord => ({
-  id: row.order_id,
-  organizationId: row.organization_id,
-  job: toJob(row.job),
-  upstreamId: row.upstream_id,
-  reason: row.reason,
-  answer: row.answer,
-  heldNano: row.amount,
-  createdAt: row.created_at,
-  resolvedAt: row.resolved_at,
-  note: row.note
-})
+/** Columns of `OrphanRow`, and the tables that have them. */
+export const orphanColumns = columnsOf(OrphanRow, "o", { id: "o.order_id", heldNano: "q.hold" })
+export const orphansWithOrders =
+  "orphans o JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id"
 
 export const layerOrphans = Layer.effect(
   Orphans,
@@ -65,8 +47,7 @@ export const layerOrphans = Layer.effect(
         }
         const rows = yield* rowsOf(OrphanRow)(
           repeatable(sql`
-        SELECT ${columns} FROM orphans o
-          JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id
+        SELECT ${columns} FROM ${sql.literal(orphansWithOrders)}
          WHERE (o.resolved_at IS NOT NULL) = ${resolved}
            AND ${
              page.after === null
@@ -77,7 +58,7 @@ export const layerOrphans = Layer.effect(
          ORDER BY o.created_at DESC, o.order_id DESC
          LIMIT ${page.limit + 1}`)
         )
-        return cutPage(rows.map(toOrphan), page.limit)
+        return cutPage(rows, page.limit)
       }),
       resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const [row] = isOrderId(id)
@@ -92,7 +73,7 @@ export const layerOrphans = Layer.effect(
           : []
         return row === undefined
           ? yield* new NotFound({ message: `No orphan is called ${JSON.stringify(id)}` })
-          : toOrphan(row)
+          : row
       })
     })
   })

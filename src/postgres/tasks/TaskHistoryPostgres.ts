@@ -1,52 +1,54 @@
 /** The history of an order in PostgreSQL, gathered from the tables its course has left rows in. */
 import { Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import { CallLog } from "../../services/CallLog.ts"
-import { type LoggedCall, TaskHistory, type VideoHistory } from "../../services/TaskHistory.ts"
-import { repeatable, rowOf, rowsOf } from "../client/rows.ts"
-import { toUsage, UsageRow } from "../ledger/UsageLogPostgres.ts"
-import { JobColumn, OrphanRow, orphanColumns, toJob, toOrphan } from "./OrphansPostgres.ts"
+import { TaskHistory } from "../../services/TaskHistory.ts"
+import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { UsageRow, usageColumns } from "../ledger/UsageLogPostgres.ts"
+import { OrphanRow, orphanColumns, orphansWithOrders, VendorJob } from "./OrphansPostgres.ts"
 
 const MAX_CALLS = 500
 
 const OrderRow = Schema.Struct({
-  organization_id: Schema.String,
-  id: Schema.String,
-  member_id: Schema.String,
-  job: JobColumn,
+  organizationId: Schema.String,
+  memberId: Schema.String,
+  job: VendorJob,
   quote: Quote,
-  hold: Schema.BigInt,
+  hasIdempotencyKey: Schema.Boolean
+})
+
+const HoldRow = Schema.Struct({
+  amountNano: Schema.BigInt,
   state: Schema.Literals(["open", "captured", "released"]),
-  charge: Schema.BigInt,
-  overage: Schema.BigInt,
-  created_at: Schema.Date,
-  expires_at: Schema.Date,
-  closed_at: Schema.NullOr(Schema.Date),
-  closed_by: Schema.NullOr(Schema.String),
-  keyed: Schema.Boolean
+  capturedNano: Schema.BigInt,
+  overageNano: Schema.BigInt,
+  createdAt: Schema.Date,
+  expiresAt: Schema.Date,
+  closedAt: Schema.NullOr(Schema.Date),
+  closedBy: Schema.NullOr(Schema.String)
 })
 
 const VideoRow = Schema.Struct({
-  key_id: Schema.String,
+  keyId: Schema.String,
   model: Schema.String,
-  listed_protocol: Schema.String,
+  listedProtocol: Schema.String,
   summary: Schema.Unknown,
   state: TaskState,
-  upstream_id: Schema.NullOr(Schema.String),
-  completion_tokens: Schema.NullOr(Schema.BigInt),
-  error_code: Schema.NullOr(Schema.String),
-  error_message: Schema.NullOr(Schema.String),
-  submit_deadline: Schema.Date,
+  upstreamId: Schema.NullOr(Schema.String),
+  completionTokens: Schema.NullOr(Schema.BigInt),
+  errorCode: Schema.NullOr(Schema.String),
+  errorMessage: Schema.NullOr(Schema.String),
+  submitDeadline: Schema.Date,
   deadline: Schema.Date,
-  accepted_at: Schema.NullOr(Schema.Date),
-  asked_at: Schema.NullOr(Schema.Date),
-  next_poll_at: Schema.NullOr(Schema.Date),
-  unknown_since: Schema.NullOr(Schema.Date),
-  finished_at: Schema.NullOr(Schema.Date)
+  acceptedAt: Schema.NullOr(Schema.Date),
+  askedAt: Schema.NullOr(Schema.Date),
+  nextPollAt: Schema.NullOr(Schema.Date),
+  unknownSince: Schema.NullOr(Schema.Date),
+  finishedAt: Schema.NullOr(Schema.Date)
 })
 
 const CallRow = Schema.Struct({
@@ -58,48 +60,25 @@ const CallRow = Schema.Struct({
   failure: Schema.NullOr(
     Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
   ),
-  started_at: Schema.Date,
-  duration_ms: Schema.Int,
+  startedAt: Schema.Date,
+  durationMillis: Schema.Int,
   request: Schema.Unknown,
   answer: Schema.Unknown,
   repeats: Schema.Int,
-  last_at: Schema.Date,
-  total: Schema.BigInt
+  lastAt: Schema.Date
 })
+const CountRow = Schema.Struct({ total: Schema.Int })
 
-const toVideo = (row: typeof VideoRow.Type): VideoHistory => ({
-  keyId: row.key_id,
-  model: row.model,
-  listedProtocol: row.listed_protocol,
-  summary: row.summary,
-  state: row.state,
-  upstreamId: row.upstream_id,
-  completionTokens: row.completion_tokens,
-  errorCode: row.error_code,
-  errorMessage: row.error_message,
-  submitDeadline: row.submit_deadline,
-  deadline: row.deadline,
-  acceptedAt: row.accepted_at,
-  askedAt: row.asked_at,
-  nextPollAt: row.next_poll_at,
-  unknownSince: row.unknown_since,
-  finishedAt: row.finished_at
+const holdColumns = columnsOf(HoldRow, "q", {
+  amountNano: "q.hold",
+  capturedNano: "q.charge",
+  overageNano: "q.overage"
 })
-
-const toCall = (row: typeof CallRow.Type): LoggedCall => ({
-  id: row.id,
-  purpose: row.purpose,
-  method: row.method,
-  url: row.url,
-  status: row.status,
-  failure: row.failure,
-  startedAt: row.started_at,
-  durationMillis: row.duration_ms,
-  request: row.request,
-  answer: row.answer,
-  repeats: row.repeats,
-  lastAt: row.last_at
+const orderColumns = columnsOf(OrderRow, "q", {
+  hasIdempotencyKey: `EXISTS (SELECT 1 FROM idempotency_keys k
+    WHERE k.organization_id = q.organization_id AND k.order_id = q.id)`
 })
+const callColumns = columnsOf(CallRow, "c", { durationMillis: "c.duration_ms" })
 
 export const layerTaskHistory = Layer.effect(
   TaskHistory,
@@ -107,71 +86,55 @@ export const layerTaskHistory = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const callLog = yield* CallLog
 
-    // One look into each organisation's keys: an index of its own would be paid for by every order.
-    const findOrder = (id: string) =>
-      repeatable(sql`
-        SELECT q.*, EXISTS (SELECT 1 FROM idempotency_keys k
-                             WHERE k.organization_id = q.organization_id
-                               AND k.order_id = q.id) AS keyed
-          FROM organizations g
-          CROSS JOIN LATERAL (
-            SELECT * FROM orders WHERE organization_id = g.id AND id = ${id} LIMIT 1) q`)
+    /** Read by its key, and decoded by whoever knows what it is of. */
+    const read = (columns: string, from: Statement.Fragment) =>
+      repeatable(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
 
     return TaskHistory.of({
       find: Effect.fn("TaskHistory.find")(function* (id) {
-        const found = isOrderId(id) ? yield* findOrder(id) : []
+        // One look into each organisation's keys: an index of its own would be paid for by every order.
+        const found = isOrderId(id)
+          ? yield* read(
+              `${orderColumns}, ${holdColumns}`,
+              sql`organizations g CROSS JOIN LATERAL (
+                    SELECT * FROM orders WHERE organization_id = g.id AND id = ${id} LIMIT 1) q`
+            )
+          : []
         const [order] = yield* rowsOf(OrderRow)(Effect.succeed(found))
         if (order === undefined) {
           return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
         }
-        const usage =
-          order.state === "captured" ? yield* rowOf(UsageRow)(Effect.succeed(found)) : null
-        const organizationId = order.organization_id
-        const [video] = yield* rowsOf(VideoRow)(
-          repeatable(sql`
-        SELECT key_id, model, listed_protocol, summary, state, upstream_id, completion_tokens,
-               error_code, error_message, submit_deadline, deadline, accepted_at, asked_at,
-               next_poll_at, unknown_since, finished_at
-          FROM tasks WHERE organization_id = ${organizationId} AND id = ${id}`)
+        const hold = yield* rowOf(HoldRow)(Effect.succeed(found))
+        const own = sql`organization_id = ${order.organizationId}`
+        const [usage = null] = yield* rowsOf(UsageRow)(
+          read(usageColumns, sql`orders o WHERE ${own} AND id = ${id} AND state = 'captured'`)
         )
-        const [orphan] = yield* rowsOf(OrphanRow)(
-          repeatable(sql`
-        SELECT ${sql.literal(orphanColumns)} FROM orphans o
-          JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id
-         WHERE o.organization_id = ${organizationId} AND o.order_id = ${id}`)
+        const [video = null] = yield* rowsOf(VideoRow)(
+          read(columnsOf(VideoRow, "t"), sql`tasks t WHERE ${own} AND id = ${id}`)
+        )
+        const [orphan = null] = yield* rowsOf(OrphanRow)(
+          read(
+            orphanColumns,
+            sql`${sql.literal(orphansWithOrders)}
+            WHERE o.organization_id = ${order.organizationId} AND o.order_id = ${id}`
+          )
         )
         yield* callLog.flush
-        const calls = yield* rowsOf(CallRow)(
-          repeatable(sql`
-        SELECT id, purpose, method, url, status, failure, started_at, duration_ms, request, answer,
-               repeats, last_at, count(*) OVER () AS total
-          FROM upstream_calls
-         WHERE organization_id = ${organizationId} AND job_id = ${id}
-         ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
+        const calls = sql`upstream_calls c WHERE ${own} AND job_id = ${id}`
+        const { total } = yield* rowOf(CountRow)(read("count(*)::int AS total", calls))
+        const newest = yield* rowsOf(CallRow)(
+          read(callColumns, sql`${calls} ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
         )
         return {
-          organizationId,
+          ...order,
           id,
-          memberId: order.member_id,
-          job: toJob(order.job),
-          quote: order.quote,
-          hold: {
-            amountNano: order.hold,
-            state: order.state,
-            capturedNano: order.charge,
-            overageNano: order.overage,
-            createdAt: order.created_at,
-            expiresAt: order.expires_at,
-            closedAt: order.closed_at,
-            closedBy: order.closed_by
-          },
-          video: video === undefined ? null : toVideo(video),
-          calls: calls.map(toCall).toReversed(),
-          totalCalls: Number(calls[0]?.total ?? 0n),
-          capture: usage === null ? null : { amountNano: usage.charge, at: usage.closed_at },
-          usage: usage === null ? null : toUsage(usage),
-          orphan: orphan === undefined ? null : toOrphan(orphan),
-          hasIdempotencyKey: order.keyed
+          hold,
+          video,
+          calls: newest.toReversed(),
+          totalCalls: total,
+          capture: usage === null ? null : { amountNano: usage.chargeNano, at: usage.createdAt },
+          usage,
+          orphan
         }
       })
     })

@@ -8,11 +8,11 @@ import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask, makeRecentCompletions } from "./taskReads.ts"
 
 const OverdueRow = Schema.Struct({
-  organization_id: Schema.String,
+  organizationId: Schema.String,
   id: Schema.String,
-  upstream_id: Schema.String
+  upstreamId: Schema.String
 })
-const AbandonedRow = Schema.Struct({ organization_id: Schema.String, id: Schema.String })
+const AbandonedRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
 
 export const layerTaskRepo = Layer.effect(
   TaskRepo,
@@ -45,32 +45,26 @@ export const layerTaskRepo = Layer.effect(
         )
       ),
       takeOver,
-      abandoned: Effect.fn("TaskRepo.abandoned")(function* (scope) {
-        const rows = yield* rowsOf(AbandonedRow)(
+      abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
+        rowsOf(AbandonedRow)(
           oneTry(sql`
-          SELECT t.organization_id, t.id FROM tasks t
+          SELECT t.organization_id AS "organizationId", t.id FROM tasks t
            WHERE t.state = 'submitting'
              AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
         )
-        return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }))
-      }),
-      overdue: Effect.fn("TaskRepo.overdue")(function* (seconds, limit) {
-        // A task's order expires at its deadline.
-        const rows = yield* rowsOf(OverdueRow)(
+      ),
+      // A task's order expires at its deadline.
+      overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>
+        rowsOf(OverdueRow)(
           oneTry(sql`
-          SELECT t.organization_id, t.id, t.upstream_id
+          SELECT t.organization_id AS "organizationId", t.id, t.upstream_id AS "upstreamId"
             FROM open_orders o
             JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
            WHERE t.state = 'processing'
              AND o.expires_at <= now() - make_interval(secs => ${seconds})
            ORDER BY o.expires_at LIMIT ${limit}`)
         )
-        return rows.map((row) => ({
-          organizationId: row.organization_id,
-          id: row.id,
-          upstreamId: row.upstream_id
-        }))
-      }),
+      ),
       recentCompletions: makeRecentCompletions(sql)
     })
   })

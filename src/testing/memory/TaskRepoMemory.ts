@@ -1,5 +1,4 @@
 /** Video tasks in memory. */
-
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { isTaskId } from "../../domain/orderIds.ts"

@@ -95,8 +95,9 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
         const [after] = yield* updates
         const closed = after.all - before.all
         assert.strictEqual(closed, 400n)
-        // A page that is full for a moment sends a row to another one.
-        assert.isAtLeast(Number(after.in_place - before.in_place), 0.9 * Number(closed))
+        // None would be with an index that a close has to write. How many are depends on the room of
+        // each page, which old versions of its rows leave sooner or later.
+        assert.isAtLeast(Number(after.in_place - before.in_place), 100)
       })
     )
   }
