@@ -5,7 +5,7 @@ import type { ImageUnsupportedProtocol, InvalidRequest } from "../domain/Errors.
 import { ImageQuote } from "../domain/image/ImagePricing.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import { unitOf } from "../domain/money/Quote.ts"
-import { PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
@@ -39,7 +39,7 @@ export class Images extends Context.Service<
       caller: Caller,
       body: ImageBody,
       key: RequestKey | null
-    ): Effect.Effect<PassedAnswer, ImageRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<RawAnswer, ImageRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/Images") {}
 
@@ -76,7 +76,7 @@ export const layerImages = Layer.effect(
           result: ImageResult
         ): Effect.fn.Return<StoredAnswer | null> {
           if (key === null) return null
-          if (!(result instanceof PassedAnswer) && !carriesImages(result)) {
+          if (!(result instanceof RawAnswer) && !carriesImages(result)) {
             return { _tag: "Images", result }
           }
           yield* repeats.remember(caller.organizationId, key, result)
@@ -108,7 +108,7 @@ export const layerImages = Layer.effect(
                   ]),
                   Effect.map((result) => ({
                     result,
-                    answer: result instanceof PassedAnswer ? result : writtenAnswer(result)
+                    answer: result instanceof RawAnswer ? result : writtenAnswer(result)
                   }))
                 ),
               ({ error: _, ...how }) =>

@@ -25,7 +25,7 @@ import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
 import { ChannelCredentials } from "../services/ChannelCredentials.ts"
 import { unsent } from "../services/databaseErrors.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { Protocols } from "../services/Protocols.ts"
+import { Protocols } from "../services/ProtocolAdapter.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =

@@ -1,7 +1,7 @@
 /** Chat and embeddings: hold, ask, capture, answer. */
 import { Cause, Context, Deferred, Duration, Effect, Exit, Layer, type Stream } from "effect"
 import type { InvalidRequest, UpstreamError } from "../domain/Errors.ts"
-import { type PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { type RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
@@ -42,7 +42,7 @@ export class Texts extends Context.Service<
       caller: Caller,
       body: ChatBody,
       key: RequestKey | null
-    ): Effect.Effect<PassedAnswer, TextRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<RawAnswer, TextRefusal | KeyAlreadyUsed>
     /**
      * The same, answered with the vendor's first event. The vendor is read to its end whatever the
      * client does. A stream that breaks off is charged by the formula for what had been written, and
@@ -57,7 +57,7 @@ export class Texts extends Context.Service<
       caller: Caller,
       body: EmbeddingBody,
       key: RequestKey | null
-    ): Effect.Effect<PassedAnswer, TextRefusal | KeyAlreadyUsed>
+    ): Effect.Effect<RawAnswer, TextRefusal | KeyAlreadyUsed>
   }
 >()("gateway/services/Texts") {}
 

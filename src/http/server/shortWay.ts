@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Cause, Context, Effect, Exit, Layer, Redacted, References, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -43,7 +43,7 @@ const write = (
   answer: Answer,
   headers: Readonly<Record<string, string>>
 ): void => {
-  if (!(answer instanceof PassedAnswer)) {
+  if (!(answer instanceof RawAnswer)) {
     const { body } = answer
     if (body._tag !== "Uint8Array") throw new Error(`no short answer has a body of ${body._tag}`)
     response.writeHead(answer.status, { ...answer.headers, ...headers })
@@ -104,7 +104,7 @@ const pour = (
   )
 
 const statusOf = (answer: OrderAnswer): number =>
-  answer instanceof PassedAnswer || answer instanceof EventAnswer ? 200 : answer.status
+  answer instanceof RawAnswer || answer instanceof EventAnswer ? 200 : answer.status
 
 /** Says why an answer was not written, where its client has not just left. */
 const unlessGone = (cause: Cause.Cause<never>): Effect.Effect<void> =>
@@ -114,7 +114,7 @@ const unlessGone = (cause: Cause.Cause<never>): Effect.Effect<void> =>
 
 /** Nobody is there any more to take the answer. */
 const letGo = (answer: OrderAnswer): void => {
-  if (answer instanceof PassedAnswer) answer.letGo()
+  if (answer instanceof RawAnswer) answer.letGo()
   if (answer instanceof EventAnswer) Effect.runFork(answer.text.leave)
 }
 

@@ -12,7 +12,7 @@ import {
   replacedCatalog
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
-import { Protocols } from "../../services/Protocols.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const VersionRow = Schema.Struct({

@@ -9,7 +9,7 @@ import {
   replacedCatalog
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
-import { Protocols } from "../../services/Protocols.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 
 export const layerCatalogMemory = Layer.effect(
