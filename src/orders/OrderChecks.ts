@@ -21,11 +21,9 @@ import { atScopeEnd } from "../runtime/atScopeEnd.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { makeShares } from "../runtime/Shares.ts"
 import type { Caller } from "../services/Access.ts"
-import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
-import { ChannelCredentials } from "../services/ChannelCredentials.ts"
+import { Catalog, type CatalogSnapshot, ChannelCredentials } from "../services/Catalog.ts"
 import { unsent } from "../services/databaseErrors.ts"
-import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { Protocols } from "../services/ProtocolAdapter.ts"
+import { type ChannelAccount, Protocols } from "../services/ProtocolAdapter.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =

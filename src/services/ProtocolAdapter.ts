@@ -2,7 +2,7 @@
  * What the gateway asks of a vendor, whatever its protocol. Adapters are stateless: the account
  * comes with each call, so one adapter serves every channel that speaks its protocol.
  */
-import { Context, type Effect, type Redacted, type Result } from "effect"
+import { Clock, Context, Effect, type Redacted, type Result } from "effect"
 import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
@@ -159,3 +159,25 @@ export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>(
 export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Protocols", {
   defaultValue: () => builtInProtocols
 })
+
+/**
+ * How long a request has waited for vendors so far, in nanoseconds, so that the rest can be called our
+ * overhead; null where nobody wants to know.
+ */
+export const VendorTime = Context.Reference<{ nanos: bigint } | null>(
+  "gateway/services/VendorTime",
+  { defaultValue: () => null }
+)
+
+/** Counts the whole effect as waiting for a vendor, once, however many such effects are inside. */
+export const asVendorTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    const total = fiber.getRef(VendorTime)
+    if (total === null) return effect
+    const clock = fiber.getRef(Clock.Clock)
+    const started = clock.currentTimeNanosUnsafe()
+    return Effect.onExitPrimitive(Effect.provideService(effect, VendorTime, null), () => {
+      total.nanos += clock.currentTimeNanosUnsafe() - started
+      return undefined
+    })
+  })
