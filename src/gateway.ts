@@ -22,24 +22,19 @@ import { layerAdminAuthorization, layerAuthorization } from "./http/server/autho
 import { layerBodies } from "./http/server/bodies.ts"
 import { layerReference } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
-import { layerLeanServer } from "./http/server/leanServer.ts"
 import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
-import { layerShortWay } from "./http/server/shortWay.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
-import { layerImages } from "./orders/ImageOrders.ts"
-import { layerOrdering } from "./orders/OrderChecks.ts"
-import { layerQuotes } from "./orders/Quotes.ts"
-import { layerTexts } from "./orders/TextOrders.ts"
-import { layerVideoTasks } from "./orders/VideoOrders.ts"
+import { layerOrders } from "./orders/Orders.ts"
+import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
-import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
@@ -73,17 +68,14 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
-    Layer.provideMerge(layerMigrations)
+    Layer.provideMerge(layerSchema)
   )
 
 /** The use cases, over stores and adapters. */
-export const layerUseCases = Layer.mergeAll(
-  layerVideoTasks,
-  layerVideoSettlement,
-  layerImages,
-  layerTexts,
-  layerQuotes
-).pipe(Layer.provideMerge([layerOrdering, layerUsualTimes]), Layer.provideMerge(layerShutdown))
+export const layerUseCases = Layer.mergeAll(layerOrders, layerVideoSettlement, layerQuotes).pipe(
+  Layer.provideMerge(layerUsualTimes),
+  Layer.provideMerge(layerShutdown)
+)
 
 const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([
@@ -101,7 +93,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
-/** What every request passes, whichever way it comes. */
+/** What every request passes. */
 export const layerEntrance = Layer.merge(layerAdmission, layerBodies)
 
 /** Every route of the gateway, without a server to serve them. */
@@ -132,11 +124,11 @@ export const layerServer = (secrets: Secrets, address: Address) =>
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor, layerMetricsOf(address)]))
+      }).pipe(Layer.merge([layerPoller, layerAuditor, layerMetricsOf(address)]))
     ),
     Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
-    Layer.provideMerge(layerLeanServer.pipe(Layer.provideMerge(layerHttpServer(address)))),
+    Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
     Layer.provide(layerRecovery),
     Layer.provide(layerDiscreetTracing)

@@ -1,5 +1,5 @@
 /** The socket clients connect to, and how it is closed without losing what they asked. */
-import { IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
+import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -16,7 +16,7 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   return {
     headersTimeout,
     requestTimeout: requestSeconds * 1000,
-    // A request without it is refused in our own words.
+    // A request without it is refused in our own words, as every other one is.
     requireHostHeader: false,
     // Node looks for slow ones only so often.
     connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
@@ -31,7 +31,6 @@ const unreadable: ReadonlyMap<string, Refusal> = new Map([
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
   ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
 ])
-const noHost: Refusal = [400, "A request in HTTP/1.1 names its host in a header"]
 const strangeExpectation: Refusal = [417, "Of expectations only 100-continue is met"]
 const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
@@ -72,38 +71,8 @@ const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
 const MAX_TURNS = 50
 
-/** Answers a request itself, or leaves it to the server's listeners. */
-type ShortWay = (request: IncomingMessage, response: ServerResponse) => boolean
-
-/** Of a request whose client waits for a word before it sends the body, and of any other. */
-const arrivals: ReadonlySet<string> = new Set(["request", "checkContinue"])
-
-/** A server that tells of each request, and offers it to the short way before its listeners. */
-class ForkedServer extends Server {
-  arrived: (request: IncomingMessage, response: ServerResponse) => void = () => undefined
-  refuse: (refusal: Refusal, response: ServerResponse) => void = () => undefined
-  shortWay: ShortWay = () => false
-
-  override emit(event: string, ...about: ReadonlyArray<unknown>): boolean {
-    const [request, response] = about
-    if (
-      arrivals.has(event) &&
-      request instanceof IncomingMessage &&
-      response instanceof ServerResponse
-    ) {
-      this.arrived(request, response)
-      if (request.httpVersion === "1.1" && request.headers.host === undefined) {
-        this.refuse(noHost, response)
-        return true
-      }
-      if (event === "request" && this.shortWay(request, response)) return true
-    }
-    return super.emit(event, ...about)
-  }
-}
-
 interface Listening {
-  readonly server: ForkedServer
+  readonly server: Server
   /** How many connections were accepted so far. */
   readonly accepted: () => number
   /** Requests whose head has arrived and whose answer is not complete. */
@@ -118,7 +87,7 @@ export const layerListener = Layer.effect(
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
     const newId = () => `req_${Effect.runSync(random.uuidV7())}`
-    const server = new ForkedServer(serverOptions(settings))
+    const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const unanswered = makeRoster<ServerResponse>()
     /** Those under way of each connection, the latest last: a client may ask before it is answered. */
@@ -133,14 +102,13 @@ export const layerListener = Layer.effect(
       }
       socket.end(inBytes(refuse(refusalOf(error), newId())), () => socket.destroy())
     })
-    server.on("checkExpectation", (_, response) => server.refuse(strangeExpectation, response))
+    server.on("checkExpectation", (_, response) => {
+      const { status, headers, body } = refuse(strangeExpectation, newId())
+      response.writeHead(status, headers).end(body)
+    })
     server.on("connect", (_, socket) => {
       socket.end(inBytes(refuse(noTunnel, newId())), () => socket.destroy())
     })
-    server.refuse = (refusal, response) => {
-      const { status, headers, body } = refuse(refusal, newId())
-      response.writeHead(status, headers).end(body)
-    }
     server.on("connection", (socket) => {
       accepted++
       const responses: Array<ServerResponse> = []
@@ -154,7 +122,7 @@ export const layerListener = Layer.effect(
       }
       socket.once("close", () => queueMicrotask(tellTheOthers))
     })
-    server.arrived = ({ socket }, response) => {
+    const arrived = ({ socket }: IncomingMessage, response: ServerResponse) => {
       const responses = underWay.get(socket)
       responses?.push(response)
       const leave = unanswered.enter(response)
@@ -163,6 +131,10 @@ export const layerListener = Layer.effect(
         leave()
       })
     }
+    // Before the handler, which the HTTP server below adds behind them.
+    server.on("request", arrived)
+    // Of a request whose client waits for a word before it sends the body.
+    server.on("checkContinue", arrived)
     return { server, accepted: () => accepted, unanswered: unanswered.size }
   })
 )

@@ -4,6 +4,7 @@
  * hold the order takes.
  */
 import { Effect, Result } from "effect"
+import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import type { Prices } from "../domain/catalog/Prices.ts"
 import {
@@ -39,7 +40,13 @@ import {
 import { resolveSku } from "../domain/video/VideoSku.ts"
 import type { Caller } from "../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
-import { Ordering } from "./OrderChecks.ts"
+import { makeAccountCheck, makeModelCheck } from "./OrderChecks.ts"
+
+const unpriced = ({ id }: Model) =>
+  new BillingUnavailable({
+    message: `No price is configured for ${JSON.stringify(id)}, so it cannot be billed`,
+    param: "model"
+  })
 
 /**
  * SKU and price of a video, from the request alone. Inline reference videos are measured where their
@@ -66,89 +73,6 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
     return { sku, quote, inputs }
   })
 
-/**
- * Prices video orders. Checks, in this order: the request's sense, the model, unknown fields, the
- * model's mount and protocol, the flags that not every vendor has a field for, the account, duration
- * and resolution, the price. Of a body that was meant for another route the model says more than its
- * fields, so it comes first.
- */
-export const makeVideoPricing = Effect.gen(function* () {
-  const ordering = yield* Ordering
-  const protocols = yield* Protocols
-  const adapters = yield* ProtocolAdapter
-
-  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
-    const known = checkVideoFields(body)
-    const input = yield* Effect.fromResult(
-      Result.mapError(normaliseVideo(body), (error) =>
-        Result.isFailure(known) ? known.failure : error
-      )
-    )
-    const ordered = yield* ordering.model(caller, body.model, "video")
-    yield* Effect.fromResult(known)
-    const { protocol } = ordered
-    const row = protocols.video.get(protocol)
-    const adapter = adapters.video.get(protocol)
-    if (row === undefined || adapter === undefined) {
-      return yield* new VideoUnsupportedProtocol({
-        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported video protocol: ${[...protocols.video.keys()].join(", ")} are`,
-        param: "model"
-      })
-    }
-    const listedProtocol = ordered.model.protocol
-    if (!canServe(row, protocols.video.get(listedProtocol))) {
-      return yield* new VideoUnsupportedProtocol({
-        message: `${JSON.stringify(body.model)} is listed under ${listedProtocol}, which ${protocol} cannot serve`,
-        param: "model"
-      })
-    }
-    const taken = adapter.extras?.(listedProtocol) ?? []
-    const extra = extraNames.find((name) => input[name] !== undefined && !taken.includes(name))
-    if (extra !== undefined) {
-      return yield* new InvalidRequest({
-        message: `The flag ${flagOf(extra)} in the text is not taken: ${JSON.stringify(body.model)} is called by ${protocol}, which has no field for it here`,
-        param: "prompt"
-      })
-    }
-    const mounted = yield* ordering.account(ordered)
-    const priced = yield* Effect.fromResult(priceVideo(row, ordered.model.prices, input))
-    return { ...priced, input, protocol, listedProtocol, adapter, mounted }
-  })
-})
-
-/**
- * Prices image requests; the same checks as far as they apply, and before the price those of a body
- * that is passed on.
- */
-export const makeImagePricing = Effect.gen(function* () {
-  const ordering = yield* Ordering
-  const protocols = yield* Protocols
-  const adapters = yield* ProtocolAdapter
-
-  return Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
-    const ordered = yield* ordering.model(caller, body.model, "image")
-    const { protocol, model } = ordered
-    const row = protocols.image.get(protocol)
-    const adapter = adapters.image.get(protocol)
-    if (row === undefined || adapter === undefined) {
-      return yield* new ImageUnsupportedProtocol({
-        message: `${JSON.stringify(body.model)} is called by ${protocol}, which is not a supported image protocol: ${[...protocols.image.keys()].join(", ")} are`,
-        param: "model"
-      })
-    }
-    const mounted = yield* ordering.account(ordered)
-    if (passesOn(row, mounted.upstreamModel)) yield* Effect.fromResult(checkPassedOn(body))
-    if (model.prices?.kind !== "image") {
-      return yield* new BillingUnavailable({
-        message: `No price is configured for ${JSON.stringify(model.id)}, so it cannot be billed`,
-        param: "model"
-      })
-    }
-    const quote = yield* Effect.fromResult(quoteImages(model.prices, imageCount(body)))
-    return { quote, protocol, adapter, mounted }
-  })
-})
-
 export interface TextRequest {
   readonly model: string
   readonly modalities: ReadonlyArray<Modality>
@@ -171,34 +95,89 @@ export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
   body
 })
 
-/** Prices chat and embeddings orders; the same checks as far as they apply. */
-export const makeTextPricing = Effect.gen(function* () {
-  const ordering = yield* Ordering
+export const makeOrderResolution = Effect.gen(function* () {
+  const checkModel = yield* makeModelCheck
+  const checkAccount = yield* makeAccountCheck
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
 
-  return Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
-    const ordered = yield* ordering.model(caller, request.model, request.modalities)
+  /**
+   * Checks, in this order: the request's sense, the model, unknown fields, the model's mount and
+   * protocol, the flags that not every vendor has a field for, the account, duration and resolution,
+   * the price. Of a body that was meant for another route the model says more than its fields, so it
+   * comes first.
+   */
+  const video = Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
+    const known = checkVideoFields(body)
+    const input = yield* Effect.fromResult(
+      Result.mapError(normaliseVideo(body), (error) =>
+        Result.isFailure(known) ? known.failure : error
+      )
+    )
+    const ordered = yield* checkModel(caller, body.model, ["video"])
+    yield* Effect.fromResult(known)
+    const { protocol, model } = ordered
+    const row = protocols.video.get(protocol)
+    const adapter = adapters.video.get(protocol)
+    if (row === undefined || adapter === undefined) {
+      return yield* new VideoUnsupportedProtocol({
+        message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported video protocol: ${[...protocols.video.keys()].join(", ")} are`,
+        param: "model"
+      })
+    }
+    if (!canServe(row, protocols.video.get(model.protocol))) {
+      return yield* new VideoUnsupportedProtocol({
+        message: `${JSON.stringify(model.id)} is listed under ${model.protocol}, which ${protocol} cannot serve`,
+        param: "model"
+      })
+    }
+    const taken = adapter.extras?.(model.protocol) ?? []
+    const extra = extraNames.find((name) => input[name] !== undefined && !taken.includes(name))
+    if (extra !== undefined) {
+      return yield* new InvalidRequest({
+        message: `The flag ${flagOf(extra)} in the text is not taken: ${JSON.stringify(model.id)} is called by ${protocol}, which has no field for it here`,
+        param: "prompt"
+      })
+    }
+    const mounted = yield* checkAccount(ordered)
+    const priced = yield* Effect.fromResult(priceVideo(row, model.prices, input))
+    return { ...mounted, ...priced, input, model, adapter }
+  })
+
+  /** The same checks as far as they apply, and before the price those of a body that is passed on. */
+  const images = Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
+    const ordered = yield* checkModel(caller, body.model, ["image"])
+    const { protocol, model } = ordered
+    const row = protocols.image.get(protocol)
+    const adapter = adapters.image.get(protocol)
+    if (row === undefined || adapter === undefined) {
+      return yield* new ImageUnsupportedProtocol({
+        message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported image protocol: ${[...protocols.image.keys()].join(", ")} are`,
+        param: "model"
+      })
+    }
+    const mounted = yield* checkAccount(ordered)
+    if (passesOn(row, mounted.job.upstreamModel)) yield* Effect.fromResult(checkPassedOn(body))
+    if (model.prices?.kind !== "image") return yield* unpriced(model)
+    const quote = yield* Effect.fromResult(quoteImages(model.prices, imageCount(body)))
+    return { ...mounted, quote, model, adapter }
+  })
+
+  /** The same checks as far as they apply. */
+  const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
+    const ordered = yield* checkModel(caller, request.model, request.modalities)
     const { protocol, model } = ordered
     const row = protocols.text.get(protocol)
     const adapter = adapters.text.get(protocol)
-    if (
-      row === undefined ||
-      adapter === undefined ||
-      (model.modality === "embedding" && !row.embeddings)
-    ) {
+    const isServed = row !== undefined && (row.embeddings || model.modality !== "embedding")
+    if (!isServed || adapter === undefined) {
       return yield* new ChannelUnavailable({
-        message: `${JSON.stringify(request.model)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
+        message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
         param: "model"
       })
     }
-    const mounted = yield* ordering.account(ordered)
-    if (model.prices?.kind !== "tokens") {
-      return yield* new BillingUnavailable({
-        message: `No price is configured for ${JSON.stringify(model.id)}, so it cannot be billed`,
-        param: "model"
-      })
-    }
+    const mounted = yield* checkAccount(ordered)
+    if (model.prices?.kind !== "tokens") return yield* unpriced(model)
     const quote = yield* Effect.fromResult(quoteTokens(model.prices, request.expected))
     if (quote.holdNano > MAX_AMOUNT_NANO) {
       return yield* new InvalidRequest({
@@ -206,6 +185,10 @@ export const makeTextPricing = Effect.gen(function* () {
         param: "max_tokens"
       })
     }
-    return { quote, model, protocol, adapter, mounted }
+    return { ...mounted, quote, model, adapter }
   })
+
+  return { video, images, text }
 })
+
+export type OrderResolution = Effect.Success<typeof makeOrderResolution>

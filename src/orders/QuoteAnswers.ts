@@ -2,7 +2,6 @@
 import { Context, Effect, Layer, Struct } from "effect"
 import {
   type ImageUnsupportedProtocol,
-  type InvalidRequest,
   ModalityMismatch,
   type NotFound,
   type VideoSkuInvalid,
@@ -16,14 +15,8 @@ import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
 import { unsent } from "../services/databaseErrors.ts"
 import { Ledger } from "../services/Ledger.ts"
-import { Ordering, type OrderRefusal } from "./OrderChecks.ts"
-import {
-  chatRequest,
-  embeddingRequest,
-  makeImagePricing,
-  makeTextPricing,
-  makeVideoPricing
-} from "./Pricing.ts"
+import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
+import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 
 /** What is left to spend at this moment; another order may take it the next. */
 export interface Affordable {
@@ -42,7 +35,6 @@ export interface Quoted {
 /** Quotes are refused as the orders they are about, but for want of money. */
 export type QuoteRefusal =
   | OrderRefusal
-  | InvalidRequest
   | NotFound
   | VideoSkuInvalid
   | VideoUnsupportedProtocol
@@ -82,18 +74,16 @@ export const layerQuotes = Layer.effect(
   Quotes,
   Effect.gen(function* () {
     const catalog = yield* Catalog
-    const ordering = yield* Ordering
+    const checkModel = yield* makeModelCheck
     const ledger = yield* Ledger
-    const priceVideo = yield* makeVideoPricing
-    const priceImages = yield* makeImagePricing
-    const priceText = yield* makeTextPricing
+    const resolve = yield* makeOrderResolution
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
       function* (caller, modelId) {
         const found = (yield* unsent(catalog.snapshot)).models.get(modelId)?.modality
         if (!isQuoted(found)) {
           const offered = quotable.filter((modality) => caller.scopes.has(scopes[modality]))
-          const { model } = yield* ordering.model(caller, modelId, offered)
+          const { model } = yield* checkModel(caller, modelId, offered)
           return yield* new ModalityMismatch({
             message: `Models of modality ${model.modality} have no quotes`,
             param: "model"
@@ -104,8 +94,11 @@ export const layerQuotes = Layer.effect(
       }
     )
 
-    const withMoney = Effect.fnUntraced(function* (caller: Caller, quote: Quote) {
-      const { organizationId, memberId } = caller
+    const withMoney = Effect.fn("Quotes.quote")(function* <E>(
+      { organizationId, memberId }: Caller,
+      resolved: Effect.Effect<{ readonly quote: Quote }, E>
+    ) {
+      const { quote } = yield* resolved
       const [pool, month] = yield* unsent(
         Effect.all([ledger.balance(organizationId), ledger.memberMonth(organizationId, memberId)])
       )
@@ -125,18 +118,10 @@ export const layerQuotes = Layer.effect(
 
     return Quotes.of({
       modality,
-      video: Effect.fn("Quotes.video")(function* (caller, body) {
-        return yield* withMoney(caller, (yield* priceVideo(caller, body)).quote)
-      }),
-      images: Effect.fn("Quotes.images")(function* (caller, body) {
-        return yield* withMoney(caller, (yield* priceImages(caller, body)).quote)
-      }),
-      chat: Effect.fn("Quotes.chat")(function* (caller, body) {
-        return yield* withMoney(caller, (yield* priceText(caller, chatRequest(body))).quote)
-      }),
-      embeddings: Effect.fn("Quotes.embeddings")(function* (caller, body) {
-        return yield* withMoney(caller, (yield* priceText(caller, embeddingRequest(body))).quote)
-      })
+      video: (caller, body) => withMoney(caller, resolve.video(caller, body)),
+      images: (caller, body) => withMoney(caller, resolve.images(caller, body)),
+      chat: (caller, body) => withMoney(caller, resolve.text(caller, chatRequest(body))),
+      embeddings: (caller, body) => withMoney(caller, resolve.text(caller, embeddingRequest(body)))
     })
   })
 )
