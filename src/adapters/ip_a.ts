@@ -1,4 +1,5 @@
 /** ip_a: the common standard form; everything but `model` passes through unchanged. */
+import { Result } from "effect"
 import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
 import { readStandardImages } from "./shared/standardImages.ts"
 import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
@@ -8,10 +9,12 @@ import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
 // To the vendor
 
 const generateRequest: ImageDialect["generateRequest"] = (account, { body, upstreamModel }) =>
-  post(standardUrl(account, "images/generations"), bearer(account), {
-    ...body,
-    model: upstreamModel
-  })
+  Result.succeed(
+    post(standardUrl(account, "images/generations"), bearer(account), {
+      ...body,
+      model: upstreamModel
+    })
+  )
 
 // From the vendor
 

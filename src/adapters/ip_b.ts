@@ -1,4 +1,5 @@
 /** ip_b: the cloud vendor's messages; only addresses come back, never base64. */
+import { Result } from "effect"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
 import { readMessageImages, toEnvelope } from "./shared/messageImages.ts"
@@ -11,10 +12,12 @@ import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
 const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/api/v1`
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
-  post(
-    `${apiUrl(account)}/services/aigc/multimodal-generation/generation`,
-    bearer(account),
-    toEnvelope(order)
+  Result.succeed(
+    post(
+      `${apiUrl(account)}/services/aigc/multimodal-generation/generation`,
+      bearer(account),
+      toEnvelope(order)
+    )
   )
 
 // From the vendor

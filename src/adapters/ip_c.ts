@@ -1,4 +1,5 @@
 /** ip_c: the relay's images; the upstream model's name decides between its two families. */
+import { Result } from "effect"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
@@ -17,17 +18,11 @@ const familyUrl = (account: ChannelAccount, upstreamModel: string): string =>
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
   const { body, upstreamModel } = order
   const url = familyUrl(account, upstreamModel)
-  return imageRowOf(upstreamModel).form === "messages"
-    ? post(
-        `${url}/api/v1/services/aigc/image-generation/generation`,
-        bearer(account),
-        toEnvelope(order)
-      )
-    : post(`${url}/v1/images/generations`, bearer(account), {
-        ...body,
-        model: upstreamModel,
-        n: imageCount(body)
-      })
+  const [path, content]: readonly [string, object] =
+    imageRowOf(upstreamModel).form === "messages"
+      ? ["/api/v1/services/aigc/image-generation/generation", toEnvelope(order)]
+      : ["/v1/images/generations", { ...body, model: upstreamModel, n: imageCount(body) }]
+  return Result.succeed(post(`${url}${path}`, bearer(account), content))
 }
 
 // From the vendor

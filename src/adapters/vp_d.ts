@@ -4,9 +4,9 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
-import { type VideoDialect, type VideoStatuses, videoCalls } from "./shared/adapterCalls.ts"
+import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
 import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoStatus.ts"
-import { messageOf } from "./wire/errorText.ts"
+import { errorOf } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
@@ -174,7 +174,7 @@ const toStatus = (
       return finishedTask(answer, outputs.find(isVideo)?.url)
     }
     case "failed":
-      return failedTask(account, "failed", messageOf(row))
+      return failedTask(account, "failed", errorOf(row).message)
     default:
       return openTask(openWords, row.status)
   }
@@ -185,7 +185,7 @@ const rowsOf = (data: unknown): ReadonlyArray<unknown> =>
   Array.isArray(data) ? data : data === undefined || data === null ? [] : [data]
 
 const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
-  Result.map(open(account, answer), (data): VideoStatuses => {
+  Result.map(open(account, answer), (data) => {
     const ids = tasks.map(({ upstreamId }) => upstreamId)
     const rows = rowsOf(data)
     const readable = rows.filter(isRow).filter(({ id }) => ids.includes(id))

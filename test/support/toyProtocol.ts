@@ -62,11 +62,13 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
   Result.succeed(get(`${rootOf(account)}/jobs/${encodeURIComponent(upstreamId)}`, bearer(account)))
 
 const generateRequest: ImageDialect["generateRequest"] = (account, { body, upstreamModel }) =>
-  post(`${rootOf(account)}/drawings`, bearer(account), {
-    toy: upstreamModel,
-    say: body.prompt,
-    count: imageCount(body)
-  })
+  Result.succeed(
+    post(`${rootOf(account)}/drawings`, bearer(account), {
+      toy: upstreamModel,
+      say: body.prompt,
+      count: imageCount(body)
+    })
+  )
 
 // From the vendor
 

@@ -6,7 +6,7 @@ import { WebAddress } from "../../domain/plainText.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../../hiding/patterns.ts"
 import type { ChannelAccount, ImageOrder } from "../../services/ProtocolAdapter.ts"
-import { messageOf, saysError } from "../wire/errorText.ts"
+import { errorOf, saysError } from "../wire/errorText.ts"
 import { decodedWhole, type VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusable } from "../wire/vendorFailures.ts"
 import { type Drawn, isDated } from "./adapterCalls.ts"
@@ -80,7 +80,7 @@ const failure = (account: ChannelAccount, answer: VendorAnswer) => {
   const refused = isAnswer(answer.body) ? answer.body.data.find(saysError) : undefined
   return refused === undefined || saysError(answer.body)
     ? unusable(account, answer)
-    : refusal(account, answer, { message: messageOf(refused) })
+    : refusal(account, answer, { message: errorOf(refused).message })
 }
 
 /** Passes the answer on as it came where nothing in it is to be changed, else what it holds. */
