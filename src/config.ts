@@ -130,23 +130,12 @@ const metricsPort = Config.schema(
   Config.map((given) => (given === "" ? null : given))
 )
 
-/** More processes than any machine has cores for are a slip. */
-const MAX_WORKERS = 64
-const someWorkers = { expected: `a whole number from 1 to ${MAX_WORKERS}` }
-
-const workers = Config.schema(
-  Schema.NumberFromString.check(
-    Schema.isInt(someWorkers),
-    Schema.isBetween({ minimum: 1, maximum: MAX_WORKERS }, someWorkers)
-  ),
-  "GATEWAY_WORKERS"
-).pipe(Config.withDefault(1))
-
 const optional = (name: string) => Config.option(Config.Redacted(name))
 
 const gatewayConfig = Config.all({
   host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
   port: port("PORT", 8080),
+  reusePort: Config.Boolean("GATEWAY_REUSE_PORT").pipe(Config.withDefault(false)),
   metricsPort,
   databaseUrl: optional("DATABASE_URL"),
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
@@ -156,13 +145,14 @@ const gatewayConfig = Config.all({
   adminToken: optional("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
-  workers,
   settings
 })
 
 export interface GatewayConfig {
   readonly host: string
   readonly port: number
+  /** Whether other gateways on this machine may listen on the same port. */
+  readonly reusePort: boolean
   /** Of a listener for the metrics, on `host`; null: there is none. */
   readonly metricsPort: number | null
   /** Null: the embedded database in `dataDir`. */
@@ -174,8 +164,6 @@ export interface GatewayConfig {
   readonly adminToken: Redacted.Redacted | null
   readonly demo: boolean
   readonly simulatorPort: number
-  /** Processes that share the port; each is a whole gateway. */
-  readonly workers: number
   readonly settings: Settings
 }
 

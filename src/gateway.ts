@@ -22,7 +22,12 @@ import { layerAdminAuthorization, layerAuthorization } from "./http/server/autho
 import { layerBodies } from "./http/server/bodies.ts"
 import { layerReference } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
-import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/server/listener.ts"
+import {
+  type Address,
+  layerHttpServer,
+  layerListener,
+  layerOrderlyEnd
+} from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
@@ -105,18 +110,16 @@ export const layerRoutes = (secrets: Secrets) =>
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
 export const ROUTER = { maxParamLength: 1024 }
 
-interface Address {
-  readonly host: string
-  readonly port: number
+interface Addresses extends Address {
   /** Null or absent: the metrics are served on `port` alone, to the operator. */
   readonly metricsPort?: number | null
 }
 
-const layerMetricsOf = ({ host, metricsPort = null }: Address) =>
+const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
 /** The listening gateway with everything that runs beside it, over use cases and stores. */
-export const layerServer = (secrets: Secrets, address: Address) =>
+export const layerServer = (secrets: Secrets, address: Addresses) =>
   // The last to be built is the first to be taken down.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(

@@ -55,7 +55,6 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "http/", may: ["orders/", "polling/", ...services] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
   { folder: "client/", may: ["http/api/", "domain/"] },
-  { folder: "workers/", may: [...services, "config.ts"] },
   {
     folder: "cli/",
     may: ["postgres/", ...services, "config.ts", "crypto.ts", "run.ts", "secrets.ts"]
@@ -107,7 +106,7 @@ describe("the sources", () => {
     assert.includeMembers(files, ["main.ts", "domain/money/Money.ts", "http/api/GatewayApi.ts"])
     assert.includeMembers(
       [...importsOf("domain/video/VideoSku.ts")],
-      ["domain/Errors.ts", "domain/video/VideoProtocol.ts", "domain/video/VideoRequest.ts"]
+      ["domain/Errors.ts", "domain/video/VideoProtocol.ts", "domain/video/VideoInput.ts"]
     )
   })
 

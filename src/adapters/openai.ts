@@ -4,8 +4,8 @@
  * fields are not kept.
  */
 import { Effect, Predicate, Result, Schema } from "effect"
+import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody } from "../domain/text/TextRequest.ts"
-import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type {
   ChannelAccount,

@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
 import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoStatus.ts"

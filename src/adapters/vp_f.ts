@@ -6,7 +6,7 @@
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
-import { textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
 import { flatFailure } from "./shared/flatErrors.ts"

@@ -54,14 +54,14 @@ export interface Settings {
   readonly shutdownSeconds: number
   /** How long the calls to vendors are kept for the operator. */
   readonly callLogDays: number
-  /** Requests a key may send in a minute, where it has no rate of its own; 0 is any number. */
+  /** Requests a key may send this gateway in a minute, where it has no rate of its own; 0 is any number. */
   readonly keyRequestsPerMinute: number
   /** The same for its quotes, and for its lists of models: calls that cost their sender nothing. */
   readonly keyQuotesPerMinute: number
   readonly keyModelsPerMinute: number
   /** The same for requests of it that are refused before anything is held. */
   readonly keyRefusalsPerMinute: number
-  /** API keys nobody has that come from one client address in a minute; 0 is any number. */
+  /** API keys nobody has that come here from one client address in a minute; 0 is any number. */
   readonly addressUnknownKeysPerMinute: number
   /** Requests of one organisation this gateway handles at a time, and orders of it that run. */
   readonly organizationInFlight: number

@@ -12,8 +12,8 @@ import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "../../src/adapters/wire/vendorRequest.ts"
 import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageCount } from "../../src/domain/image/ImageRequest.ts"
+import { textOf } from "../../src/domain/video/VideoInput.ts"
 import type { VideoProtocolRow } from "../../src/domain/video/VideoProtocol.ts"
-import { textOf } from "../../src/domain/video/VideoRequest.ts"
 import { ProtocolAdapter, Protocols } from "../../src/services/ProtocolAdapter.ts"
 
 // Rows

@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect, Metric, type Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
-import type { VideoExtras } from "../../domain/video/VideoRequest.ts"
+import type { VideoExtras } from "../../domain/video/VideoInput.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
 import type {

@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { WebAddress } from "../../domain/plainText.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
-import type { VideoBlock } from "../../domain/video/VideoRequest.ts"
+import type { VideoBlock } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import { errorText } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"

@@ -1,8 +1,8 @@
 /** The answer of the common standard form, which ip_a and a family of the relay share. */
 import { Predicate, Result, Schema } from "effect"
 import { imageCount } from "../../domain/image/ImageRequest.ts"
-import { anyFields } from "../../domain/passedOn.ts"
 import { WebAddress } from "../../domain/plainText.ts"
+import { anyFields } from "../../domain/requestFields.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../../hiding/patterns.ts"
 import type { ChannelAccount, ImageOrder } from "../../services/ProtocolAdapter.ts"

@@ -1,7 +1,7 @@
 /** The relay's family a: the content blocks of vp_a on the relay's own paths. */
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
-import { textOf } from "../../domain/video/VideoRequest.ts"
+import { textOf } from "../../domain/video/VideoInput.ts"
 import { contentFieldsWithTier, extrasWithTier, readContentTask } from "../shared/contentTask.ts"
 import { flatFailure } from "../shared/flatErrors.ts"
 import type { Family } from "./Family.ts"

@@ -3,8 +3,9 @@ import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from 
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { HttpServer, type HttpServerError } from "effect/http"
 import { errorTable } from "../../domain/Errors.ts"
 import { makeRoster } from "../../runtime/Roster.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -23,6 +24,10 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   }
 }
 
+/** What Node calls an error; empty where it has no name for it. */
+const codeOf = (error: unknown): string =>
+  Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : ""
+
 type Refusal = readonly [status: number, message: string]
 
 /** Answers to what never became a request, by the code of Node's error; 400 for any other. */
@@ -35,10 +40,7 @@ const strangeExpectation: Refusal = [417, "Of expectations only 100-continue is 
 const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
 const refusalOf = (error: Error): Refusal =>
-  unreadable.get("code" in error && typeof error.code === "string" ? error.code : "") ?? [
-    400,
-    "This is not a request in HTTP"
-  ]
+  unreadable.get(codeOf(error)) ?? [400, "This is not a request in HTTP"]
 
 /** Head and body of an answer to what is not handled as requests are. */
 const refuse = ([status, message]: Refusal, requestId: string) => {
@@ -70,6 +72,10 @@ const inBytes = ({ status, headers, body }: ReturnType<typeof refuse>): string =
 const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
 const MAX_TURNS = 50
+
+export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
+  message: Schema.String
+}) {}
 
 interface Listening {
   readonly server: Server
@@ -139,12 +145,30 @@ export const layerListener = Layer.effect(
   })
 )
 
-export const layerHttpServer = (address: { readonly host: string; readonly port: number }) =>
-  Layer.unwrap(
-    Effect.map(Listener, ({ server }) =>
-      NodeHttpServer.layer(() => server, { ...address, disablePreemptiveShutdown: true })
-    )
-  )
+export interface Address {
+  readonly host: string
+  readonly port: number
+  /** Whether other processes may listen there too; the system then shares connections out. */
+  readonly reusePort?: boolean
+}
+
+/** Why nothing is served at the address. */
+const listenError = (error: HttpServerError.ServeError, { reusePort }: Address) =>
+  reusePort === true && codeOf(error.cause) === "ENOTSUP"
+    ? new CannotSharePort({
+        message:
+          "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
+      })
+    : error
+
+/** Accepts connections at the address, for whoever serves there. */
+export const layerHttpServer = (address: Address) =>
+  Layer.effect(
+    HttpServer.HttpServer,
+    Effect.flatMap(Listener, ({ server }) =>
+      NodeHttpServer.make(() => server, { ...address, disablePreemptiveShutdown: true })
+    ).pipe(Effect.mapError((error) => listenError(error, address)))
+  ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))
 
 /**
  * Ends the service in order, before anything it stands on is taken down: readiness says so, then
