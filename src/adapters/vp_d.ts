@@ -9,7 +9,7 @@ import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoS
 import { errorOf } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
-import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
+import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -70,25 +70,23 @@ const setsRatio: ReadonlySet<string> = new Set(["first_frame", "last_frame", "fe
 
 const soundOf = (order: VideoOrder, mode: Mode) => {
   // A reference video excludes native sound at this vendor.
-  if (mode === "omni-video" && countInputs(order.blocks).videos > 0) return { audio: "off" }
-  return order.generateAudio === null ? {} : { audio: order.generateAudio ? "native" : "off" }
+  if (mode === "omni-video" && countInputs(order.blocks).videos > 0) return "off"
+  return order.generateAudio === null ? null : order.generateAudio ? "native" : "off"
 }
 
 /** Where a frame or a video is given, the picture's own ratio decides and none may be sent. */
 const ratioOf = (order: VideoOrder, contents: ReturnType<typeof toContents>) =>
-  order.ratio === null || contents.some(({ type }) => setsRatio.has(type))
-    ? {}
-    : { aspect_ratio: order.ratio }
+  contents.some(({ type }) => setsRatio.has(type)) ? null : order.ratio
 
 const toBody = (order: VideoOrder, mode: Mode) => {
   const prompt = textOf(order.blocks)
   const contents = toContents(order, mode)
-  const settings = {
-    ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
-    ...ratioOf(order, contents),
-    duration: order.seconds === "smart" ? -1 : order.seconds,
-    ...soundOf(order, mode)
-  }
+  const settings = given({
+    resolution: order.resolution?.toLowerCase(),
+    aspect_ratio: ratioOf(order, contents),
+    duration: secondsOf(order),
+    audio: soundOf(order, mode)
+  })
   const options = {
     external_task_id: order.taskId,
     watermark_info: { enabled: order.watermark ?? false }

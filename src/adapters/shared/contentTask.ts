@@ -6,6 +6,7 @@ import type { VideoBlock } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import { errorText } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { given, secondsOf } from "../wire/vendorRequest.ts"
 import {
   completionTokens,
   failedTask,
@@ -41,23 +42,25 @@ const toContentBlock = (block: VideoBlock) => {
   }
 }
 
-/** The fields all of them take; a length left to the model is -1. */
-export const contentFields = (order: VideoOrder) => ({
-  model: order.upstreamModel,
-  content: order.blocks.map(toContentBlock),
-  duration: order.seconds === "smart" ? -1 : order.seconds,
-  ...(order.ratio === null ? {} : { ratio: order.ratio }),
-  ...(order.generateAudio === null ? {} : { generate_audio: order.generateAudio })
-})
+/** The fields all of them take. */
+export const contentFields = (order: VideoOrder) =>
+  given({
+    model: order.upstreamModel,
+    content: order.blocks.map(toContentBlock),
+    duration: secondsOf(order),
+    ratio: order.ratio,
+    generate_audio: order.generateAudio
+  })
 
 /** The fields of vp_a, which the relay takes as well: resolution in lower case, a watermark only when ordered. */
-export const contentFieldsWithTier = (order: VideoOrder) => ({
-  ...contentFields(order),
-  ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
-  ...(order.seed === undefined ? {} : { seed: order.seed }),
-  ...(order.cameraFixed === undefined ? {} : { camera_fixed: order.cameraFixed }),
-  watermark: order.watermark ?? false
-})
+export const contentFieldsWithTier = (order: VideoOrder) =>
+  given({
+    ...contentFields(order),
+    resolution: order.resolution?.toLowerCase(),
+    seed: order.seed,
+    camera_fixed: order.cameraFixed,
+    watermark: order.watermark ?? false
+  })
 
 export const extrasWithTier = ["seed", "cameraFixed", "watermark"] as const
 

@@ -4,6 +4,7 @@ import { JobId } from "../../domain/plainText.ts"
 import { textOf } from "../../domain/video/VideoInput.ts"
 import { contentFieldsWithTier, extrasWithTier, readContentTask } from "../shared/contentTask.ts"
 import { flatFailure } from "../shared/flatErrors.ts"
+import { given } from "../wire/vendorRequest.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas
@@ -14,13 +15,11 @@ const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 
 const TASKS = "/v1/videos/generations"
 
-const toSubmit: Family["toSubmit"] = (order) => {
-  const prompt = textOf(order.blocks)
-  return Result.succeed({
+const toSubmit: Family["toSubmit"] = (order) =>
+  Result.succeed({
     path: `${TASKS}/submit`,
-    body: { ...contentFieldsWithTier(order), ...(prompt === "" ? {} : { prompt }) }
+    body: given({ ...contentFieldsWithTier(order), prompt: textOf(order.blocks) })
   })
-}
 
 const pollPath: Family["pollPath"] = (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`
 
