@@ -2,8 +2,8 @@
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { textOf } from "../../domain/video/VideoInput.ts"
-import { contentFieldsWithTier, extrasWithTier, readContentTask } from "../shared/contentTask.ts"
 import { flatFailure } from "../shared/flatErrors.ts"
+import { allFields, extras, readTask } from "../vp_a.ts"
 import { given } from "../wire/vendorRequest.ts"
 import type { Family } from "./Family.ts"
 
@@ -18,7 +18,7 @@ const TASKS = "/v1/videos/generations"
 const toSubmit: Family["toSubmit"] = (order) =>
   Result.succeed({
     path: `${TASKS}/submit`,
-    body: given({ ...contentFieldsWithTier(order), prompt: textOf(order.blocks) })
+    body: given({ ...allFields(order), prompt: textOf(order.blocks) })
   })
 
 const pollPath: Family["pollPath"] = (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`
@@ -30,8 +30,7 @@ const readSubmitted: Family["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled: Family["readPolled"] = (account, answer) =>
-  readContentTask(account, answer, flatFailure)
+const readPolled: Family["readPolled"] = (account, answer) => readTask(account, answer, flatFailure)
 
 // Calls: those of vp_c
 
@@ -40,5 +39,5 @@ export const familyA: Family = {
   readSubmitted,
   pollPath,
   readPolled,
-  extras: extrasWithTier
+  extras
 }
