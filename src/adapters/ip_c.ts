@@ -2,13 +2,13 @@
 import { Result } from "effect"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import * as ip_a from "./ip_a.ts"
+import { readMessages, toEnvelope } from "./ip_b.ts"
 import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
-import { readMessageImages, toEnvelope } from "./shared/messageImages.ts"
 import { imageRowOf, relayRoot } from "./shared/relay.ts"
-import { readStandardImages } from "./shared/standardImages.ts"
 import { bearer, post } from "./wire/vendorRequest.ts"
 
-// Wire schemas: those of shared/standardImages.ts and shared/messageImages.ts
+// Wire schemas: those of ip_a and ip_b
 
 // To the vendor
 
@@ -30,8 +30,8 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
 const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) => {
   const url = familyUrl(account, order.upstreamModel)
   return imageRowOf(order.upstreamModel).form === "messages"
-    ? readMessageImages(account, answer, order, `${url}/api/v1/tasks/image`)
-    : readStandardImages(account, answer, order)
+    ? readMessages(account, answer, order, `${url}/api/v1/tasks/image`)
+    : ip_a.readGenerated(account, answer, order)
 }
 
 // Calls
