@@ -2,6 +2,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Metric, Schema } from "effect"
 import { Overloaded } from "../../domain/Errors.ts"
+import { makeMicroBatch } from "../../runtime/microBatch.ts"
+import { unhindered } from "../../runtime/releaseBounded.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { isPassing } from "../../services/databaseErrors.ts"
+import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
+import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   depositMismatch,
   depositTooLarge,
@@ -9,13 +15,7 @@ import {
   memberCapExceeded,
   spendingStopped,
   unknownOrganization
-} from "../../domain/money/ledgerRefusals.ts"
-import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { unhindered } from "../../runtime/releaseBounded.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { isPassing } from "../../services/databaseErrors.ts"
-import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
-import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
+} from "../../services/ledgerRefusals.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"

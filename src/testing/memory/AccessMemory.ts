@@ -2,7 +2,6 @@
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
-import { unknownOrganization } from "../../domain/money/ledgerRefusals.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import {
   Access,
@@ -13,6 +12,7 @@ import {
   type LookUpGuard,
   refusedKey
 } from "../../services/Access.ts"
+import { unknownOrganization } from "../../services/ledgerRefusals.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
 export const layerAccessMemory = Layer.effect(

@@ -1,5 +1,8 @@
 /** The ledger in memory: it admits, charges and returns what the one in PostgreSQL would. */
 import { Clock, Effect, Layer } from "effect"
+import { Settings } from "../../runtime/Settings.ts"
+import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
+import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   depositMismatch,
   depositTooLarge,
@@ -7,10 +10,7 @@ import {
   memberCapExceeded,
   spendingStopped,
   unknownOrganization
-} from "../../domain/money/ledgerRefusals.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
-import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
+} from "../../services/ledgerRefusals.ts"
 import { monthAt } from "./calendar.ts"
 import { MemoryStore, monthKey } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"

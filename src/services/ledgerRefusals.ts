@@ -6,8 +6,8 @@ import {
   MemberCapExceeded,
   NotFound,
   Overloaded
-} from "../Errors.ts"
-import { formatNano } from "./Money.ts"
+} from "../domain/Errors.ts"
+import { formatNano } from "../domain/money/Money.ts"
 
 export const unknownOrganization = new NotFound({ message: "No such organisation" })
 
