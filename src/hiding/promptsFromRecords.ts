@@ -45,18 +45,18 @@ export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string
 
 // A refusal that is kept for repeats of the request that was refused
 
-/** In UTF-16 units; to look for longer requests in a vendor's words would hold everybody up. */
+/** UTF-16 units; to look for the texts of longer requests would hold everybody up. */
 const MAX_SENT = 100_000
 const MAX_SHORT_TEXTS = 200
 /** Shorter texts are only looked for as a whole, and one by one. */
 const SHORT = 12
-/** Of JSON. */
+/** Characters of JSON. */
 const MAX_BODY = 2000
 /** Texts are looked for in pieces, which overlap so that none is cut where it is repeated. */
 const PIECE = 16_000
 const OVERLAP = 400
 
-/** What a model, a message or a part of one is called is no text. */
+/** Fields with names of models, roles and kinds, which are no texts of a client. */
 const kinds: ReadonlySet<string> = new Set(["model", "role", "type"])
 
 const textsOf = (value: unknown): ReadonlyArray<string> => {

@@ -42,10 +42,10 @@ import type { Caller } from "../services/Access.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,
+  Protocols,
   type TextAdapter,
   type TextAnswer
 } from "../services/ProtocolAdapter.ts"
-import { Protocols } from "../services/Protocols.ts"
 import { makeAccountCheck, makeModelCheck } from "./OrderChecks.ts"
 
 const unpriced = ({ id }: Model) =>

@@ -1,7 +1,7 @@
 /** Chat and embeddings as orders: answered whole, and charged by the vendor's count of tokens. */
 import { Effect, Exit, Predicate } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
-import { type PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { type RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import { chargeText, type TokenCounts } from "../domain/text/TextQuote.ts"
 import { tokensOfBytes } from "../domain/text/TextRequest.ts"
 import { VendorRefused } from "../domain/VendorOutcome.ts"
@@ -30,7 +30,7 @@ export const textOrderOf = (
   const charged = Effect.fnUntraced(function* <Answer>(
     id: string,
     written: Written,
-    remembered: PassedAnswer | null,
+    remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
   ): Effect.fn.Return<Finish<Answer>> {
     const { inputTokens, outputTokens, chargeNano, basis } = chargeText(quote, written.usage, {
@@ -96,7 +96,7 @@ const failed = new VendorRefused({
 })
 
 interface WholeText extends Written {
-  readonly answer: PassedAnswer
+  readonly answer: RawAnswer
 }
 
 export const makeTextOrder = (resolve: OrderResolution) =>
@@ -115,6 +115,6 @@ export const makeTextOrder = (resolve: OrderResolution) =>
               : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
           ),
         finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer))
-      } satisfies PaidOrder<WholeText, PassedAnswer>
+      } satisfies PaidOrder<WholeText, RawAnswer>
     })
   )

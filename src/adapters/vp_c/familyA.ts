@@ -2,14 +2,9 @@
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { textOf } from "../../domain/video/VideoInput.ts"
-import {
-  contentFieldsWithTier,
-  extrasWithTier,
-  isContentTask,
-  toTaskStatus
-} from "../contentTask.ts"
-import { flatFailure } from "../flatErrors.ts"
-import { brokenAnswer } from "../wire/vendorFailures.ts"
+import { flatFailure } from "../shared/flatErrors.ts"
+import { allFields, extras, readTask } from "../vp_a.ts"
+import { given } from "../wire/vendorRequest.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas
@@ -20,13 +15,13 @@ const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 
 const TASKS = "/v1/videos/generations"
 
-const toSubmit: Family["toSubmit"] = (order) => {
-  const prompt = textOf(order.blocks)
-  return Result.succeed({
+const toSubmit: Family["toSubmit"] = (order) =>
+  Result.succeed({
     path: `${TASKS}/submit`,
-    body: { ...contentFieldsWithTier(order), ...(prompt === "" ? {} : { prompt }) }
+    body: given({ ...allFields(order), prompt: textOf(order.blocks) })
   })
-}
+
+const pollPath: Family["pollPath"] = (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`
 
 // From the vendor
 
@@ -35,18 +30,14 @@ const readSubmitted: Family["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled: Family["readPolled"] = (account, answer) => {
-  if (answer.status >= 300 || !isContentTask(answer.body)) {
-    return Result.fail(flatFailure(account, answer))
-  }
-  const status = toTaskStatus(account, answer.body)
-  return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
-}
+const readPolled: Family["readPolled"] = (account, answer) => readTask(account, answer, flatFailure)
+
+// Calls: those of vp_c
 
 export const familyA: Family = {
   toSubmit,
-  extras: extrasWithTier,
   readSubmitted,
-  pollPath: (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`,
-  readPolled
+  pollPath,
+  readPolled,
+  extras
 }

@@ -4,13 +4,11 @@
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
-import { Readable } from "node:stream"
 import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
-import { jsonPieces } from "../../domain/jsonPieces.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
-import type { VendorRequest } from "./vendorRequest.ts"
+import { optionsOf, type VendorRequest, written } from "./vendorRequest.ts"
 
 /** The request was not sent or its answer not read to the end; the cause tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
@@ -71,48 +69,12 @@ const EXPECTED_BYTES = 4 * 1024 * 1024
 const LARGE_TOGETHER_BYTES = 64 * 1024 * 1024
 /** Where clients are slow, an image's way to them is longer than this, and memory is there for them. */
 const LARGE_PATIENCE_MILLIS = 1000
-/** Of the time an answer has left, the part it may wait for its turn. */
+/** The part of its remaining time that an answer may wait for its turn. */
 const WAIT_SHARE = 0.1
 
 const notWanted = new Error("the answer is not wanted any more")
 
-type WrittenBody = string | Array<Buffer> | null
-
-/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
-function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
-}
-
-const optionsOf = (
-  { method, url, headers }: VendorRequest,
-  body: WrittenBody
-): Dispatcher.DispatchOptions => {
-  const { origin, pathname, search } = new URL(url)
-  const options = { origin, path: `${pathname}${search}`, method, headers }
-  if (body === null || typeof body === "string") return { ...options, body }
-  const length = body.reduce((sum, piece) => sum + piece.length, 0)
-  return {
-    ...options,
-    headers: { ...headers, "content-length": `${length}` },
-    body: Readable.from(letGoAsSent(body))
-  }
-}
-
-/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
-const written = ({ body }: VendorRequest): Effect.Effect<WrittenBody> => {
-  const json = body === null ? null : jsonPieces(body)
-  if (json === null || typeof json === "string") return Effect.succeed(json)
-  return Effect.gen(function* () {
-    const pieces: Array<Buffer> = []
-    for (const piece of json) {
-      pieces.push(Buffer.from(piece))
-      yield* Effect.yieldNow
-    }
-    return pieces
-  })
-}
-
-/** Of the whole answer as far as its head tells; more than `maxBytes` are never read. */
+/** Bytes of the whole answer, as far as its head tells; no more than `maxBytes` are ever read. */
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
   Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
 
@@ -270,8 +232,8 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
   })
 
 /**
- * Finds the addresses of a name but for link-local ones, which the catalog lets a channel have as
- * they stand only: what a name leads to is for others to say, at any time.
+ * Finds the addresses of a name, without link-local ones. The catalog takes those only where they
+ * stand in a base address themselves: anyone may change what a name leads to, at any time.
  */
 const withoutLinkLocal =
   (resolve: LookupFunction): LookupFunction =>
@@ -290,8 +252,8 @@ const withoutLinkLocal =
     })
 
 /**
- * Connections are kept open between requests; how long anything may take is the caller's to say, but
- * for the turns of large answers.
+ * Connections are kept open between requests. The caller says how long anything may take, except for
+ * the turns of large answers.
  */
 export const layerVendorWireWith = (
   makeTurns: () => LargeAnswers,

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
-import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
@@ -16,7 +16,7 @@ export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
 /** Small answers at once; large ones one piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
+const passOn = ({ chunks, bytes, letGo }: RawAnswer) => {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
     return HttpServerResponse.uint8Array(only, { contentType: "application/json" })
@@ -29,7 +29,7 @@ const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
 
 /** What a vendor said is handed on as it came. */
 export const responseOf = (answer: AnswerBody): HttpServerResponse.HttpServerResponse =>
-  answer instanceof PassedAnswer ? passOn(answer) : HttpServerResponse.jsonUnsafe(answer)
+  answer instanceof RawAnswer ? passOn(answer) : HttpServerResponse.jsonUnsafe(answer)
 
 /** Server-sent events. Proxies that hold answers back would hold every event back. */
 export const eventResponse = (events: Stream.Stream<Uint8Array>) =>

@@ -5,14 +5,17 @@ import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
 import { dropOldest, makeFreshCache } from "../../runtime/FreshCache.ts"
-import { Access, type Caller, type LookUpGuard, Scope } from "../../services/Access.ts"
 import {
+  Access,
   API_KEY_BYTES,
   apiKeyHash,
+  type Caller,
   formatApiKey,
   isWellFormedApiKey,
-  refusedKey
-} from "../../services/apiKey.ts"
+  type LookUpGuard,
+  refusedKey,
+  Scope
+} from "../../services/Access.ts"
 import { bounded, columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeyRow = Schema.Struct({

@@ -3,14 +3,15 @@ import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
-import { Access, type LookUpGuard } from "../../services/Access.ts"
 import {
+  Access,
   API_KEY_BYTES,
   apiKeyHash,
   formatApiKey,
   isWellFormedApiKey,
+  type LookUpGuard,
   refusedKey
-} from "../../services/apiKey.ts"
+} from "../../services/Access.ts"
 import { unknownOrganization } from "../../services/ledgerAnswers.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 

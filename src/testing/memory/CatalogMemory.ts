@@ -4,13 +4,13 @@ import { ChannelUnavailable } from "../../domain/Errors.ts"
 import { Changes, makeMarks } from "../../runtime/Changes.ts"
 import {
   Catalog,
+  ChannelCredentials,
   checkCatalog,
   emptySnapshot,
   makeSnapshot,
   replacedCatalog
 } from "../../services/Catalog.ts"
-import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
-import { Protocols } from "../../services/Protocols.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 
 export const layerCatalogMemory = Layer.effect(

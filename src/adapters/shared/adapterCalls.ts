@@ -1,0 +1,189 @@
+/** The calls of every adapter, made from what its protocol writes and reads. */
+import { Clock, Duration, Effect, Metric, type Result } from "effect"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
+import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
+import type { VideoExtras } from "../../domain/video/VideoInput.ts"
+import { CurrentCallSubjects } from "../../services/CallLog.ts"
+import { surplusImages } from "../../services/metrics.ts"
+import type {
+  ChannelAccount,
+  ImageAdapter,
+  ImageOrder,
+  ImageResult,
+  VideoAdapter,
+  VideoOrder,
+  VideoPollTogether,
+  VideoStatus,
+  VideoTaskRef
+} from "../../services/ProtocolAdapter.ts"
+import { VendorLimits } from "../wire/limits.ts"
+import { VendorWire } from "../wire/VendorWire.ts"
+import type { SendOptions, VendorAnswer } from "../wire/vendorAnswer.ts"
+import { timedOut } from "../wire/vendorFailures.ts"
+import { send, sendOutlined } from "../wire/vendorHttp.ts"
+import type { VendorRequest } from "../wire/vendorRequest.ts"
+
+type Outcome<A> = Result.Result<A, VendorFailure>
+
+/** Fails where the vendor has no field for what is asked: nothing is sent then. */
+type Write<Asked> = (account: ChannelAccount, asked: Asked) => Outcome<VendorRequest>
+
+/** What an answer means, or why it is of no use. */
+type Read<Asked, A> = (account: ChannelAccount, answer: VendorAnswer, asked: Asked) => Outcome<A>
+
+type Tasks = ReadonlyArray<VideoTaskRef>
+
+/** How a vendor of videos is asked, and what its answers mean. */
+export interface VideoDialect {
+  readonly submitRequest: Write<VideoOrder>
+  /** The vendor's task id, with what else a poll needs to find it. */
+  readonly readSubmitted: Read<VideoOrder, string>
+  readonly pollRequest: Write<VideoTaskRef>
+  readonly readPolled: Read<VideoTaskRef, VideoStatus>
+  /** Which extras it has a field for, for a model listed under this protocol. */
+  readonly extras: (listedProtocol: string) => ReadonlyArray<keyof VideoExtras>
+  /** Where the vendor answers for many tasks of an account in one request. */
+  readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
+    readonly pollRequest: Write<Tasks>
+    readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
+  }
+}
+
+export const videoCalls = (protocol: string, dialect: VideoDialect) =>
+  Effect.gen(function* () {
+    const wire = yield* VendorWire
+    const limits = yield* VendorLimits
+
+    const call = <Asked, A>(write: Write<Asked>, read: Read<Asked, A>, options: SendOptions) =>
+      Effect.fnUntraced(function* (account: ChannelAccount, asked: Asked) {
+        const request = yield* Effect.fromResult(write(account, asked))
+        const answer = yield* send(wire, request, options)
+        return yield* Effect.fromResult(read(account, answer, asked))
+      })
+
+    const { submitRequest, readSubmitted, pollRequest, readPolled, extras, together } = dialect
+    return {
+      submit: Effect.fn(`${protocol}.submit`)(call(submitRequest, readSubmitted, limits.submit)),
+      poll: call(pollRequest, readPolled, limits.poll),
+      extras,
+      ...(together === undefined
+        ? {}
+        : {
+            together: {
+              most: together.most,
+              mayShare: together.mayShare,
+              poll: call(together.pollRequest, together.readPolled, limits.poll)
+            }
+          })
+    } satisfies VideoAdapter
+  })
+
+/** Images that are there. */
+export interface Drawn {
+  /** In the standard form; the time is filled in where the vendor tells none. */
+  readonly result: ImageResult
+  /** Images that came beyond those ordered, and are left out. */
+  readonly surplus: number
+}
+
+/** A task that a vendor of images answers where it has not made them yet. */
+export interface Drawing {
+  readonly taskId: string
+  readonly pollRequest: VendorRequest
+  /** Null while there is no verdict: a question that fails says nothing about the images. */
+  readonly readPolled: (answer: VendorAnswer) => Outcome<Drawn> | null
+}
+
+/** How a vendor of images is asked, and what its answers mean. */
+export interface ImageDialect {
+  readonly generateRequest: Write<ImageOrder>
+  readonly readGenerated: Read<ImageOrder, Drawn | Drawing>
+}
+
+export const imageCalls = (protocol: string, dialect: ImageDialect) =>
+  Effect.gen(function* () {
+    const wire = yield* VendorWire
+    const limits = yield* VendorLimits
+    const { timeout } = limits.image
+
+    /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
+    const generate: ImageAdapter["generate"] = Effect.fn(`${protocol}.generate`)(
+      function* (account, order) {
+        const startedAt = yield* Clock.currentTimeMillis
+        const request = yield* Effect.fromResult(dialect.generateRequest(account, order))
+        const answer = yield* sendOutlined(wire, request, limits.image)
+        const said = yield* Effect.fromResult(dialect.readGenerated(account, answer, order))
+        const drawn =
+          "taskId" in said
+            ? yield* awaitDrawn(wire, said, limits.poll).pipe(
+                Effect.timeoutOrElse({
+                  duration: Duration.subtract(
+                    timeout,
+                    Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+                  ),
+                  orElse: () => Effect.fail(timedOut(timeout))
+                }),
+                Effect.flatMap(Effect.fromResult),
+                Effect.mapError((failure) => ofTask(said.taskId, failure))
+              )
+            : said
+        yield* noteSurplus(account, drawn.surplus)
+        const { result } = drawn
+        return result instanceof RawAnswer || isDated(result)
+          ? result
+          : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
+      }
+    )
+
+    return { generate } satisfies ImageAdapter
+  })
+
+/** True for a result that tells when it was made. */
+export const isDated = ({ created }: Readonly<Record<string, unknown>>): boolean =>
+  Number.isSafeInteger(created)
+
+const ASK_INTERVAL = "2 seconds"
+
+const awaitDrawn = (
+  wire: VendorWire["Service"],
+  { pollRequest, readPolled }: Drawing,
+  options: SendOptions
+) =>
+  send(wire, pollRequest, options).pipe(
+    Effect.updateService(CurrentCallSubjects, (current) =>
+      current === null
+        ? null
+        : {
+            ...current,
+            subjects: current.subjects.map((subject) => ({ ...subject, purpose: "poll" as const }))
+          }
+    ),
+    Effect.map(readPolled),
+    Effect.catch(() => Effect.succeed(null)),
+    Effect.delay(ASK_INTERVAL),
+    Effect.repeat({ until: (drawn): drawn is Outcome<Drawn> => drawn !== null })
+  )
+
+/** The same failure, with the task that can be looked for. */
+const ofTask = (upstreamId: string, failure: VendorFailure): VendorFailure => {
+  switch (failure._tag) {
+    case "VendorLost":
+      return new VendorLost({ ...failure, message: failure.message, upstreamId })
+    case "VendorRefused":
+      return new VendorRefused({ ...failure, message: failure.message, upstreamId })
+    case "VendorUnreachable":
+      return failure
+  }
+}
+
+/** Tells the operator of images that a vendor made and nobody ordered. */
+const noteSurplus = (account: ChannelAccount, images: number): Effect.Effect<void> =>
+  images <= 0
+    ? Effect.void
+    : Metric.update(
+        Metric.withAttributes(surplusImages, { channel: account.channelId }),
+        images
+      ).pipe(
+        Effect.andThen(Effect.logWarning("a vendor made more images than were ordered")),
+        Effect.annotateLogs({ channel: account.channelId, images })
+      )
