@@ -7,7 +7,6 @@ const long = [
   "crash",
   "chaos",
   "embedded",
-  "workers",
   "masterKeyRotation",
   "databaseAway",
   "canaries",
@@ -17,7 +16,7 @@ const long = [
   "shutdown",
   "twoGateways",
   "demo",
-  "compileCache",
+  "sharedPort",
   "overspend",
   "polling"
 ]

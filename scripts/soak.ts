@@ -96,8 +96,7 @@ const program = Effect.gen(function* () {
   yield* vendor.takes(plan.taskSeconds * 1000)
   const placement = {
     pinned: false,
-    node: [process.execPath],
-    nodeOnBoth: [process.execPath]
+    node: [process.execPath]
   } as const
   const subject = yield* startOurs({
     name: "ours",

@@ -130,23 +130,12 @@ const metricsPort = Config.schema(
   Config.map((given) => (given === "" ? null : given))
 )
 
-/** More processes than any machine has cores for are a slip. */
-const MAX_WORKERS = 64
-const someWorkers = { expected: `a whole number from 1 to ${MAX_WORKERS}` }
-
-const workers = Config.schema(
-  Schema.NumberFromString.check(
-    Schema.isInt(someWorkers),
-    Schema.isBetween({ minimum: 1, maximum: MAX_WORKERS }, someWorkers)
-  ),
-  "GATEWAY_WORKERS"
-).pipe(Config.withDefault(1))
-
 const optional = (name: string) => Config.option(Config.Redacted(name))
 
 const gatewayConfig = Config.all({
   host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
   port: port("PORT", 8080),
+  reusePort: Config.Boolean("GATEWAY_REUSE_PORT").pipe(Config.withDefault(false)),
   metricsPort,
   databaseUrl: optional("DATABASE_URL"),
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
@@ -156,7 +145,6 @@ const gatewayConfig = Config.all({
   adminToken: optional("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
-  workers,
   settings
 })
 
@@ -165,6 +153,11 @@ export interface GatewayConfig {
   readonly host: string
   /** Port of the listener; 0 takes a free one. */
   readonly port: number
+  /**
+   * `1`: other gateways on this machine may listen on the same port (Linux). Needs `DATABASE_URL` and
+   * a `PORT` of its own choice.
+   */
+  readonly reusePort: boolean
   /** Port of a listener on `HOST` for `GET /metrics` alone, without a token; absent: there is none. */
   readonly metricsPort: number | null
   /** PostgreSQL server; absent: the embedded database in `DATA_DIR`. */
@@ -186,8 +179,6 @@ export interface GatewayConfig {
   readonly demo: boolean
   /** Port of the simulator of the demo. */
   readonly simulatorPort: number
-  /** Processes that share the port; each is a whole gateway. */
-  readonly workers: number
   readonly settings: Settings
 }
 

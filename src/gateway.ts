@@ -21,11 +21,14 @@ import { layerAdminAuthorization, layerAuthorization } from "./http/server/autho
 import { layerBodies } from "./http/server/bodies.ts"
 import { layerReference } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
-import { layerLeanServer } from "./http/server/leanServer.ts"
-import { layerHttpServer, layerListener, layerOrderlyEnd } from "./http/server/listener.ts"
+import {
+  type Address,
+  layerHttpServer,
+  layerListener,
+  layerOrderlyEnd
+} from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
-import { layerShortWay } from "./http/server/shortWay.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerImages } from "./orders/ImageOrders.ts"
@@ -101,7 +104,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
-/** What every request passes, whichever way it comes. */
+/** What every request passes. */
 export const layerEntrance = Layer.merge(layerAdmission, layerBodies)
 
 /** Every route of the gateway, without a server to serve them. */
@@ -113,18 +116,16 @@ export const layerRoutes = (secrets: Secrets) =>
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
 export const ROUTER = { maxParamLength: 1024 }
 
-interface Address {
-  readonly host: string
-  readonly port: number
+interface Addresses extends Address {
   /** Null or absent: the metrics are served on `port` alone, to the operator. */
   readonly metricsPort?: number | null
 }
 
-const layerMetricsOf = ({ host, metricsPort = null }: Address) =>
+const layerMetricsOf = ({ host, metricsPort = null }: Addresses) =>
   metricsPort === null ? Layer.empty : layerMetricsListener({ host, port: metricsPort })
 
 /** The listening gateway with everything that runs beside it, over use cases and stores. */
-export const layerServer = (secrets: Secrets, address: Address) =>
+export const layerServer = (secrets: Secrets, address: Addresses) =>
   // The last to be built is the first to be taken down.
   layerOrderlyEnd.pipe(
     Layer.provideMerge(
@@ -132,11 +133,11 @@ export const layerServer = (secrets: Secrets, address: Address) =>
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerShortWay, layerPoller, layerAuditor, layerMetricsOf(address)]))
+      }).pipe(Layer.merge([layerPoller, layerAuditor, layerMetricsOf(address)]))
     ),
     Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
-    Layer.provideMerge(layerLeanServer.pipe(Layer.provideMerge(layerHttpServer(address)))),
+    Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
     Layer.provide(layerRecovery),
     Layer.provide(layerDiscreetTracing)

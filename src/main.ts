@@ -1,9 +1,53 @@
 #!/usr/bin/env node
-/** The command `media-gateway`. */
-import { withoutAsyncContext } from "./asyncContext.ts"
-import { keepCompiled } from "./compileCache.ts"
+/** The command `media-gateway`: one gateway, as the environment describes it. */
 
-if (import.meta.main) {
-  keepCompiled()
-  await withoutAsyncContext(() => import("./start.ts"))
-}
+// Before the first schema is used: decoding by compiled functions costs a fraction.
+import "effect/schema/SchemaJITCompiler/enable"
+import { parseArgs } from "node:util"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Schema } from "effect"
+import { type GatewayConfig, loadConfig } from "./config.ts"
+import { layerSecureRandom } from "./crypto.ts"
+import { runGateway } from "./program.ts"
+import { reportingFailure, runUntilStopped } from "./run.ts"
+import { loadSecrets } from "./secrets.ts"
+
+class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
+  message: Schema.String
+}) {}
+
+/** There are no options: whoever gives one expects something that would not happen. */
+const noOptions = Effect.try({
+  try: () => parseArgs({ options: {} }),
+  catch: (cause) =>
+    new StartRefused({ message: cause instanceof Error ? cause.message : String(cause) })
+})
+
+/** What each of several gateways would have alone must be shared by all of them. */
+const checkSharing = Effect.fnUntraced(function* ({
+  reusePort,
+  databaseUrl,
+  demo,
+  port
+}: GatewayConfig) {
+  if (!reusePort) return
+  const refuse = (why: string) =>
+    new StartRefused({ message: `GATEWAY_REUSE_PORT is set, but ${why}` })
+  if (databaseUrl === null) {
+    return yield* refuse("the embedded database serves one process: set DATABASE_URL as well")
+  }
+  if (demo) return yield* refuse("GATEWAY_DEMO has a simulator, which is one process")
+  if (port === 0) return yield* refuse("a port that others can use as well must be named in PORT")
+})
+
+const program = Effect.gen(function* () {
+  yield* noOptions
+  const config = yield* loadConfig
+  yield* checkSharing(config)
+  return yield* runGateway(config, yield* loadSecrets(config))
+}).pipe(
+  Effect.provide([NodeServices.layer, layerSecureRandom]),
+  reportingFailure("media-gateway cannot start")
+)
+
+runUntilStopped(program)

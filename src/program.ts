@@ -1,6 +1,5 @@
 /** The gateway of one process: picks the database, serves until it is stopped. */
 
-import cluster from "node:cluster"
 import { join } from "node:path"
 import { Console, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
@@ -16,10 +15,7 @@ import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
 import { layerChangesAlone } from "./runtime/Changes.ts"
 import { Settings } from "./runtime/Settings.ts"
 import type { Secrets } from "./secrets.ts"
-import { Machine } from "./services/Machine.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
-import { shareOf } from "./workers/shares.ts"
-import { connectToPrimary } from "./workers/worker.ts"
 
 const layerDatabase = (config: GatewayConfig) =>
   config.databaseUrl === null
@@ -54,13 +50,9 @@ const listeningAt = Effect.map(HttpServer.HttpServer, ({ address }) =>
   HttpServer.formatAddress(address)
 )
 
-const serve = (
-  config: GatewayConfig,
-  secrets: Secrets,
-  announce: (url: string) => Effect.Effect<void>
-) =>
+const serve = (config: GatewayConfig, secrets: Secrets) =>
   Effect.gen(function* () {
-    yield* announce(yield* listeningAt)
+    yield* Console.log(`media-gateway listens on ${yield* listeningAt}`)
     return yield* Effect.never
   }).pipe(Effect.provide(layerGateway(config, secrets)))
 
@@ -85,20 +77,6 @@ const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
     )
   )
 
-/** Ends when the primary asks for it, and the process with it. */
-const serveAsWorker = Effect.fnUntraced(function* (config: GatewayConfig, secrets: Secrets) {
-  const primary = yield* connectToPrimary(config.workers)
-  yield* serve(shareOf(config), secrets, primary.ready).pipe(
-    Effect.provideService(Machine, primary.machine),
-    Effect.raceFirst(primary.stopAsked)
-  )
-  yield* primary.leave
-})
-
 /** Serves until it is interrupted. */
 export const runGateway = (config: GatewayConfig, secrets: Secrets) =>
-  cluster.isWorker
-    ? serveAsWorker(config, secrets)
-    : config.demo
-      ? serveDemo(config, secrets)
-      : serve(config, secrets, (url) => Console.log(`media-gateway listens on ${url}`))
+  config.demo ? serveDemo(config, secrets) : serve(config, secrets)

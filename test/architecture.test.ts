@@ -54,7 +54,6 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "http/", may: ["orders/", "polling/", ...services] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
   { folder: "client/", may: ["http/api/", "domain/"] },
-  { folder: "workers/", may: [...services, "config.ts"] },
   {
     folder: "cli/",
     may: ["postgres/", ...services, "config.ts", "crypto.ts", "run.ts", "secrets.ts"]

@@ -110,13 +110,6 @@ const imageOrdersOfAll = (subject: Subject): ReadonlyArray<LoadRequest> =>
     imageOrder(subject, "paint-1", headersOf(account))
   )
 
-/** One process on its core, and two of which the second shares the core of the load. */
-export const workersCase: Case = {
-  ...{ name: "workers", title: "image, small answer, by worker processes", ...crowd },
-  ...{ kinds: ["ours"], charged: "with the answer" },
-  loads: one((subject) => imageOrder(subject))
-}
-
 export const cases: ReadonlyArray<Case> = [
   {
     ...{ name: "image", title: "image, small answer", ...crowd, kinds: imageKinds },

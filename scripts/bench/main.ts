@@ -10,7 +10,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Schema } from "effect"
 import { connect } from "../../test/support/cluster.ts"
 import { startPostgres } from "../../test/support/postgresServer.ts"
-import { cases, workersCase } from "./cases.ts"
+import { cases } from "./cases.ts"
 import { runColdStart } from "./coldStart.ts"
 import { fill } from "./growth.ts"
 import { runLag } from "./lag.ts"
@@ -121,15 +121,6 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
   const measured = { ...shared, options, vendor }
   const rows = [...(yield* runAll(measured, subjects))]
   const broken = [yield* awake(ours, ours.books.violations)]
-
-  if (subjects.includes(ours) && isWanted(options, workersCase.name)) {
-    const database = yield* temporaryDatabase(serverUrl)
-    const two = { ...shared, databaseUrl: database, profile: null, workers: 2 }
-    const pair = yield* startOurs({ ...two, name: "ours 2 workers" })
-    yield* pair.process?.kill("SIGSTOP") ?? Effect.void
-    rows.push(...(yield* runRounds(workersCase, [ours, pair], vendor, options)))
-    broken.push(yield* awake(pair, pair.books.violations))
-  }
 
   const grown: Array<Row> = []
   if (options.growth !== null) {

@@ -7,8 +7,7 @@ import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { ADMIN_TOKEN, connect, good, startGateway } from "../../test/support/cluster.ts"
 import { call } from "../../test/support/http.ts"
 import { type Customer, makeOperator } from "../../test/support/operator.ts"
-import type { TestProcess } from "../../test/support/processes.ts"
-import { familyOf, type Placement } from "./machine.ts"
+import type { Placement } from "./machine.ts"
 import type { Subject } from "./subject.ts"
 
 export const gatewayEntry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
@@ -90,19 +89,6 @@ export const temporaryDatabase = Effect.fnUntraced(function* (serverUrl: string)
   return url.href
 })
 
-/** Signals reach the workers as well; whoever is stopped at the end could not end. */
-const withWorkers = Effect.fnUntraced(function* (primary: TestProcess) {
-  const all: TestProcess = {
-    ...primary,
-    kill: (signal) =>
-      Effect.promise(async () => {
-        for (const pid of await familyOf(primary.pid)) process.kill(pid, signal)
-      })
-  }
-  yield* Effect.addFinalizer(() => all.kill("SIGCONT"))
-  return all
-})
-
 /** Starts the gateway, loads the catalog and opens the accounts. */
 export const startOurs = Effect.fnUntraced(function* (options: {
   readonly name: string
@@ -110,18 +96,16 @@ export const startOurs = Effect.fnUntraced(function* (options: {
   readonly vendorUrl: string
   readonly placement: Placement
   readonly profile: string | null
-  readonly workers?: number
 }) {
-  const { name, databaseUrl, vendorUrl, placement, profile, workers = 1 } = options
-  const [program, ...before] = workers === 1 ? placement.node : placement.nodeOnBoth
+  const { name, databaseUrl, vendorUrl, placement, profile } = options
+  const [program, ...before] = placement.node
   const profiling = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
-  const started = yield* startGateway(
-    { DATABASE_URL: databaseUrl, GATEWAY_WORKERS: String(workers) },
-    gatewayEntry,
-    [program, ...before, ...profiling]
-  )
-  const { url } = started
-  const process = workers === 1 ? started.process : yield* withWorkers(started.process)
+  const started = yield* startGateway({ DATABASE_URL: databaseUrl }, gatewayEntry, [
+    program,
+    ...before,
+    ...profiling
+  ])
+  const { url, process } = started
   // A profile is written at an orderly end only.
   if (profile !== null) {
     yield* Effect.addFinalizer(() =>

@@ -114,12 +114,6 @@ export const judge = (
       )
     ),
     ...target(
-      "image rate of 2 workers, one beside the load, to 1's",
-      "at least",
-      1,
-      ratio(figureOf(rate, "workers", "ours 2 workers"), figureOf(rate, "workers", "ours"))
-    ),
-    ...target(
       "completion lag p99: many open to few",
       "below",
       2,

@@ -109,18 +109,3 @@ export const ledgerAuditTime = Metric.gauge("gateway_ledger_audit_timestamp_seco
 export const stoppedOrganizations = Metric.gauge("gateway_stopped_organizations", {
   description: "Organisations that take no new orders because their books are broken"
 })
-
-/** Gauges that every gateway reads from the same rows: they are not added up over processes. */
-export const ofTheDatabase: ReadonlySet<string> = new Set(
-  [
-    openTasks,
-    openHolds,
-    lateHolds,
-    oldestLateHoldSeconds,
-    heldMoney,
-    poolMoney,
-    ledgerViolations,
-    ledgerAuditTime,
-    stoppedOrganizations
-  ].map(({ id }) => id)
-)

@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
@@ -15,6 +14,7 @@ import { asAdmin, temporaryDataDir } from "../support/databases.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { shippedEntry } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+import { freePort } from "../support/postgresServer.ts"
 import { startProcess } from "../support/processes.ts"
 import { example, examples, read, root } from "./documents.ts"
 
@@ -138,15 +138,6 @@ const row = (code: string) =>
     assert.sameMembers(Object.keys(vp_g), Object.keys(videoProtocols.vp_a))
   })
 
-/** A port nobody listens on. */
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 const vendorOfTheReader = `
 import { videoProtocols } from "${root}/src/domain/video/VideoProtocol.ts"
 export { makeVpA as makeVpToy } from "${root}/src/adapters/vp_a.ts"
@@ -161,7 +152,7 @@ const ownProgram = Effect.fnUntraced(function* (code: string) {
   assert.notInclude(program, "media-gateway/")
   writeFileSync(join(folder, "vp_toy.ts"), vendorOfTheReader)
   writeFileSync(join(folder, "program.ts"), program)
-  const port = yield* freePort
+  const port = yield* Effect.promise(freePort)
   const child = yield* startProcess({
     entry: join(folder, "program.ts"),
     env: { PORT: String(port), DATA_DIR: yield* temporaryDataDir({ initialised: true }) }

@@ -17,7 +17,6 @@ import {
   type Scope
 } from "../../services/Access.ts"
 import { unsent } from "../../services/databaseErrors.ts"
-import { Machine } from "../../services/Machine.ts"
 import { FreeCall, RequiredScope } from "../api/AuthorizationApi.ts"
 import { withHeaders } from "../handlers/respond.ts"
 import { errorOf } from "./errorResponse.ts"
@@ -119,8 +118,7 @@ export const layerAdmission = Layer.effect(
     const access = yield* Access
     const settings = yield* Settings
     const { organizationInFlight, organizationWaits } = settings
-    const rates = (yield* Machine).makeRequestRates()
-    // Of these each process has a part, as it counts them after the answer.
+    const rates = makeRequestRates()
     const refusals = makeRequestRates()
     const bounds = { working: organizationInFlight, waiting: organizationWaits }
     const taken = {

@@ -2,10 +2,11 @@
  * What surrounds every route: a request id on every answer, an answer for every path and method,
  * and nothing of our insides in any of them.
  */
+import { IncomingMessage } from "node:http"
 import { Cause, Context, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { InternalError } from "../../domain/Errors.ts"
+import { type GatewayError, InternalError, InvalidRequest } from "../../domain/Errors.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { comeAgain, isPassing } from "../../services/databaseErrors.ts"
 import { errorResponse } from "./errorResponse.ts"
@@ -18,7 +19,7 @@ const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
 /** A failure nobody foresaw: said in the log with its cause, to the client without. */
-export const unforeseen = Effect.fnUntraced(function* (
+const unforeseen = Effect.fnUntraced(function* (
   request: { readonly url: string; readonly method: string },
   cause: Cause.Cause<unknown>
 ) {
@@ -45,16 +46,24 @@ const clientRequestId = /^[\x21-\x7e]{1,512}$/
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** The client's own ids of the request, as they came; what is malformed is left out. */
-export const idsOf = ({
-  headers
-}: {
-  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-}) => {
+const idsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   const { "x-client-request-id": id, traceparent } = headers
   return {
-    ...(typeof id === "string" && clientRequestId.test(id) ? { "x-client-request-id": id } : {}),
-    ...(typeof traceparent === "string" && traceParent.test(traceparent) ? { traceparent } : {})
+    ...(id !== undefined && clientRequestId.test(id) ? { "x-client-request-id": id } : {}),
+    ...(traceparent !== undefined && traceParent.test(traceparent) ? { traceparent } : {})
   }
+}
+
+/** Why a request is refused before any route sees it; null for all others. */
+const refusalOf = (request: HttpServerRequest.HttpServerRequest): GatewayError | null => {
+  const { source } = request
+  const isNameless =
+    source instanceof IncomingMessage &&
+    source.httpVersion === "1.1" &&
+    source.headers.host === undefined
+  return isNameless
+    ? new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
+    : notAnId(request)
 }
 
 export const layerEdge = HttpRouter.middleware(
@@ -68,8 +77,8 @@ export const layerEdge = HttpRouter.middleware(
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
           const headers: Record<string, string> = {}
-          const wrong = notAnId(request)
-          const routed = wrong === null ? route : Effect.succeed(errorResponse(wrong))
+          const refusal = refusalOf(request)
+          const routed = refusal === null ? route : Effect.succeed(errorResponse(refusal))
           const answered = Effect.catchCause(routed, (cause) => {
             const failure = Cause.squash(cause)
             if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))

@@ -1,10 +1,11 @@
 /** The socket clients connect to, and how it is closed without losing what they asked. */
-import { IncomingMessage, Server, ServerResponse, STATUS_CODES } from "node:http"
+import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { HttpServer, type HttpServerError } from "effect/http"
 import { errorTable } from "../../domain/Errors.ts"
 import { makeRoster } from "../../runtime/Roster.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -16,12 +17,16 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
   return {
     headersTimeout,
     requestTimeout: requestSeconds * 1000,
-    // A request without it is refused in our own words.
+    // A request without it is refused in our own words, as every other one is.
     requireHostHeader: false,
     // Node looks for slow ones only so often.
     connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
   }
 }
+
+/** What Node calls an error; empty where it has no name for it. */
+const codeOf = (error: unknown): string =>
+  Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : ""
 
 type Refusal = readonly [status: number, message: string]
 
@@ -31,15 +36,11 @@ const unreadable: ReadonlyMap<string, Refusal> = new Map([
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
   ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
 ])
-const noHost: Refusal = [400, "A request in HTTP/1.1 names its host in a header"]
 const strangeExpectation: Refusal = [417, "Of expectations only 100-continue is met"]
 const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
 const refusalOf = (error: Error): Refusal =>
-  unreadable.get("code" in error && typeof error.code === "string" ? error.code : "") ?? [
-    400,
-    "This is not a request in HTTP"
-  ]
+  unreadable.get(codeOf(error)) ?? [400, "This is not a request in HTTP"]
 
 /** Head and body of an answer to what is not handled as requests are. */
 const refuse = ([status, message]: Refusal, requestId: string) => {
@@ -72,38 +73,12 @@ const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
 const MAX_TURNS = 50
 
-/** Answers a request itself, or leaves it to the server's listeners. */
-type ShortWay = (request: IncomingMessage, response: ServerResponse) => boolean
-
-/** Of a request whose client waits for a word before it sends the body, and of any other. */
-const arrivals: ReadonlySet<string> = new Set(["request", "checkContinue"])
-
-/** A server that tells of each request, and offers it to the short way before its listeners. */
-class ForkedServer extends Server {
-  arrived: (request: IncomingMessage, response: ServerResponse) => void = () => undefined
-  refuse: (refusal: Refusal, response: ServerResponse) => void = () => undefined
-  shortWay: ShortWay = () => false
-
-  override emit(event: string, ...about: ReadonlyArray<unknown>): boolean {
-    const [request, response] = about
-    if (
-      arrivals.has(event) &&
-      request instanceof IncomingMessage &&
-      response instanceof ServerResponse
-    ) {
-      this.arrived(request, response)
-      if (request.httpVersion === "1.1" && request.headers.host === undefined) {
-        this.refuse(noHost, response)
-        return true
-      }
-      if (event === "request" && this.shortWay(request, response)) return true
-    }
-    return super.emit(event, ...about)
-  }
-}
+export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
+  message: Schema.String
+}) {}
 
 interface Listening {
-  readonly server: ForkedServer
+  readonly server: Server
   /** How many connections were accepted so far. */
   readonly accepted: () => number
   /** Requests whose head has arrived and whose answer is not complete. */
@@ -118,7 +93,7 @@ export const layerListener = Layer.effect(
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
     const newId = () => `req_${Effect.runSync(random.uuidV7())}`
-    const server = new ForkedServer(serverOptions(settings))
+    const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
     const unanswered = makeRoster<ServerResponse>()
     /** Those under way of each connection, the latest last: a client may ask before it is answered. */
@@ -133,14 +108,13 @@ export const layerListener = Layer.effect(
       }
       socket.end(inBytes(refuse(refusalOf(error), newId())), () => socket.destroy())
     })
-    server.on("checkExpectation", (_, response) => server.refuse(strangeExpectation, response))
+    server.on("checkExpectation", (_, response) => {
+      const { status, headers, body } = refuse(strangeExpectation, newId())
+      response.writeHead(status, headers).end(body)
+    })
     server.on("connect", (_, socket) => {
       socket.end(inBytes(refuse(noTunnel, newId())), () => socket.destroy())
     })
-    server.refuse = (refusal, response) => {
-      const { status, headers, body } = refuse(refusal, newId())
-      response.writeHead(status, headers).end(body)
-    }
     server.on("connection", (socket) => {
       accepted++
       const responses: Array<ServerResponse> = []
@@ -154,7 +128,7 @@ export const layerListener = Layer.effect(
       }
       socket.once("close", () => queueMicrotask(tellTheOthers))
     })
-    server.arrived = ({ socket }, response) => {
+    const arrived = ({ socket }: IncomingMessage, response: ServerResponse) => {
       const responses = underWay.get(socket)
       responses?.push(response)
       const leave = unanswered.enter(response)
@@ -163,16 +137,38 @@ export const layerListener = Layer.effect(
         leave()
       })
     }
+    // Before the handler, which the HTTP server below adds behind them.
+    server.on("request", arrived)
+    // Of a request whose client waits for a word before it sends the body.
+    server.on("checkContinue", arrived)
     return { server, accepted: () => accepted, unanswered: unanswered.size }
   })
 )
 
-export const layerHttpServer = (address: { readonly host: string; readonly port: number }) =>
-  Layer.unwrap(
-    Effect.map(Listener, ({ server }) =>
-      NodeHttpServer.layer(() => server, { ...address, disablePreemptiveShutdown: true })
-    )
-  )
+export interface Address {
+  readonly host: string
+  readonly port: number
+  /** Whether other processes may listen there too; the system then shares connections out. */
+  readonly reusePort?: boolean
+}
+
+/** Why nothing is served at the address. */
+const listenError = (error: HttpServerError.ServeError, { reusePort }: Address) =>
+  reusePort === true && codeOf(error.cause) === "ENOTSUP"
+    ? new CannotSharePort({
+        message:
+          "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
+      })
+    : error
+
+/** Accepts connections at the address, for whoever serves there. */
+export const layerHttpServer = (address: Address) =>
+  Layer.effect(
+    HttpServer.HttpServer,
+    Effect.flatMap(Listener, ({ server }) =>
+      NodeHttpServer.make(() => server, { ...address, disablePreemptiveShutdown: true })
+    ).pipe(Effect.mapError((error) => listenError(error, address)))
+  ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))
 
 /**
  * Ends the service in order, before anything it stands on is taken down: readiness says so, then

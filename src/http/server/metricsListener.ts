@@ -3,19 +3,17 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
 import { MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
-import { Machine } from "../../services/Machine.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { pathOf } from "./routes.ts"
 
-/** In the text format of Prometheus, of all processes that share the port. */
-export const metricsAnswer = Effect.map(
-  Effect.flatMap(Machine, ({ metrics }) => metrics),
-  (text) =>
-    HttpServerResponse.text(text, {
-      contentType: "text/plain; version=0.0.4; charset=utf-8",
-      headers: { "cache-control": "no-store" }
-    })
+/** In the text format of Prometheus, of this process. */
+export const metricsAnswer = Effect.map(PrometheusMetrics.format(), (text) =>
+  HttpServerResponse.text(text, {
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
+    headers: { "cache-control": "no-store" }
+  })
 )
 
 const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {

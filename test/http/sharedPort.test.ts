@@ -1,0 +1,137 @@
+/** Several gateways as processes on one port over one PostgreSQL. */
+import { Server } from "node:http"
+import { NodeCrypto } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Schema } from "effect"
+import { Listener, layerHttpServer, layerListener } from "../../src/http/server/listener.ts"
+import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { type GatewayNode, startGateway } from "../support/cluster.ts"
+import { testCatalog } from "../support/gateway.ts"
+import { prepareCustomer, processEnvironment, shippedEntry } from "../support/gatewayProcesses.ts"
+import { heldVendor } from "../support/heldVendor.ts"
+import { call } from "../support/http.ts"
+import { parseMetrics } from "../support/metrics.ts"
+import { freePort } from "../support/postgresServer.ts"
+import { startProcess } from "../support/processes.ts"
+
+const paint = { model: "paint-1", prompt: "a lighthouse", size: "16x16" }
+/** One connection for each request: the system hands them to the gateways in turn. */
+const apart = { connection: "close" }
+const ORDERS = 12
+
+/** From the process's own listener, as the shared port leads to any of them. */
+const metricOf = Effect.fnUntraced(function* ({ process }: GatewayNode, name: string) {
+  const [, url = ""] = yield* process.waitForLine(/metrics are served on (http:[^"\s]+)/)
+  return parseMetrics((yield* call(url, { headers: apart })).text).value(name) ?? 0
+})
+
+describe.skipIf(process.platform !== "linux")("gateways on one port", () => {
+  it.live(
+    "are all served from, and one that ends answers what it has while the other goes on",
+    () =>
+      Effect.gen(function* () {
+        const simulator = yield* Simulator
+        const vendor = yield* heldVendor
+        const catalog = testCatalog(simulator.url)
+        const channels = catalog.channels.map((channel) =>
+          channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
+        )
+        const env = {
+          ...(yield* processEnvironment("postgres")),
+          PORT: String(yield* Effect.promise(freePort)),
+          GATEWAY_REUSE_PORT: "1",
+          GATEWAY_METRICS_PORT: "0",
+          GATEWAY_SHUTDOWN_SECONDS: "600"
+        }
+        const first = yield* startGateway(env, shippedEntry)
+        const second = yield* startGateway(env, shippedEntry)
+        assert.strictEqual(first.url, second.url)
+        const { key } = yield* prepareCustomer(first, "100", { ...catalog, channels })
+
+        const orders = yield* Effect.forkChild(
+          Effect.forEach(
+            Array.from({ length: ORDERS }),
+            () => call(`${first.url}/v1/images/generations`, { key, json: paint, headers: apart }),
+            { concurrency: "unbounded" }
+          )
+        )
+        const underWay = (gateway: GatewayNode) =>
+          metricOf(gateway, "gateway_http_requests_in_flight")
+        const shares = yield* Effect.all([underWay(first), underWay(second)]).pipe(
+          Effect.delay("20 millis"),
+          Effect.repeat({ until: ([one, other]) => one + other >= ORDERS })
+        )
+        assert.isAbove(Math.min(...shares), 0, "all connections went to one of them")
+
+        yield* first.process.kill("SIGTERM")
+        let answered = 0
+        const asking = yield* Effect.forkChild(
+          call(`${second.url}/v1/balance`, { key }).pipe(
+            Effect.tap((answer) =>
+              Effect.sync(() => {
+                assert.strictEqual(answer.status, 200, answer.text)
+                answered++
+              })
+            ),
+            Effect.forever
+          )
+        )
+        yield* vendor.letGo
+        for (const answer of yield* Fiber.join(orders)) {
+          assert.strictEqual(answer.status, 200, answer.text)
+        }
+        assert.deepStrictEqual(yield* first.process.end, { code: 0, signal: null })
+        const before = answered
+        yield* Effect.sync(() => answered > before).pipe(
+          Effect.delay("5 millis"),
+          Effect.repeat({ until: (more) => more })
+        )
+        assert.isUndefined(asking.pollUnsafe(), "a request was lost")
+        const { text } = yield* call(`${second.url}/v1/balance`, { key, headers: apart })
+        assert.include(text, `"balance":"${100 - 0.2 * ORDERS}"`)
+      }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+    60_000
+  )
+
+  const Refused = Schema.Struct({ code: Schema.Literal(1), signal: Schema.Null })
+
+  it.live.each([
+    ["embedded", { PORT: "18080" }, [], "the embedded database serves one process"],
+    ["postgres", { PORT: "0" }, [], "must be named in PORT"],
+    ["postgres", { PORT: "18080", GATEWAY_DEMO: "1" }, [], "GATEWAY_DEMO has a simulator"],
+    ["postgres", { PORT: "18080" }, ["--workers", "2"], "Unknown option '--workers'"]
+  ] as const)("are refused with %s and %j %j: %s", ([database, settings, args, reason]) =>
+    Effect.gen(function* () {
+      const environment = yield* processEnvironment(database)
+      const env = { ...environment, GATEWAY_REUSE_PORT: "1", ...settings }
+      const process = yield* startProcess({ entry: shippedEntry, args, env })
+      yield* Schema.decodeUnknownEffect(Refused)(yield* process.end)
+      assert.include(process.stderr(), reason)
+    }).pipe(Effect.scoped)
+  )
+})
+
+it.effect("a system that cannot share a port is named as the reason", () =>
+  Effect.gen(function* () {
+    const server = new Server()
+    server.listen = () => {
+      queueMicrotask(() => {
+        server.emit("error", Object.assign(new Error("listen ENOTSUP"), { code: "ENOTSUP" }))
+      })
+      return server
+    }
+    const layerUnable = Layer.effect(
+      Listener,
+      Effect.map(Listener, (listening) => ({ ...listening, server }))
+    ).pipe(Layer.provide(layerListener.pipe(Layer.provide(NodeCrypto.layerSecureRandom))))
+    const build = (reusePort: boolean) =>
+      layerHttpServer({ host: "127.0.0.1", port: 18080, reusePort }).pipe(
+        Layer.provide(layerUnable),
+        Layer.build,
+        Effect.flip,
+        Effect.scoped
+      )
+    assert.include((yield* build(true)).message, "this system cannot share a port")
+    assert.notInclude((yield* build(false)).message, "share")
+  })
+)
