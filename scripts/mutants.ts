@@ -15,8 +15,8 @@ import { promisify } from "node:util"
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-const batch = "src/postgres/migrations/0020_move_funds.ts"
-const functions = "src/postgres/migrations/0005_ledger_functions.ts"
+const batch = "src/postgres/schema/5_move_funds.sql"
+const functions = "src/postgres/schema/3_ledger.sql"
 
 /** The place must occur once, so that a mutant is one change. */
 interface Mutant {

@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerCrypto } from "./crypto.ts"
+import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
 import { GatewayApi } from "./http/api/GatewayApi.ts"
 import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/adminHandlers.ts"
@@ -31,17 +32,14 @@ import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
-import { layerImages } from "./orders/ImageOrders.ts"
-import { layerOrdering } from "./orders/OrderChecks.ts"
-import { layerQuotes } from "./orders/Quotes.ts"
-import { layerTexts } from "./orders/TextOrders.ts"
-import { layerVideoTasks } from "./orders/VideoOrders.ts"
+import { layerOrders } from "./orders/Orders.ts"
+import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
-import { layerMigrations } from "./postgres/migrations/index.ts"
+import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
@@ -54,7 +52,6 @@ import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
-import { layerDiscreetTracing } from "./services/discreetTracing.ts"
 import { layerPollerPulse } from "./services/PollerPulse.ts"
 import { layerVault } from "./services/Vault.ts"
 
@@ -76,17 +73,14 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
-    Layer.provideMerge(layerMigrations)
+    Layer.provideMerge(layerSchema)
   )
 
 /** The use cases, over stores and adapters. */
-export const layerUseCases = Layer.mergeAll(
-  layerVideoTasks,
-  layerVideoSettlement,
-  layerImages,
-  layerTexts,
-  layerQuotes
-).pipe(Layer.provideMerge([layerOrdering, layerUsualTimes]), Layer.provideMerge(layerShutdown))
+export const layerUseCases = Layer.mergeAll(layerOrders, layerVideoSettlement, layerQuotes).pipe(
+  Layer.provideMerge(layerUsualTimes),
+  Layer.provideMerge(layerShutdown)
+)
 
 const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([

@@ -39,13 +39,14 @@ interface Rule {
   readonly may: ReadonlyArray<string>
 }
 
-const services = ["services/", "runtime/", "domain/"]
+const services = ["services/", "hiding/", "runtime/", "domain/"]
 
 const rules: ReadonlyArray<Rule> = [
   { folder: "domain/", may: [] },
   { folder: "simulator/", may: ["domain/"] },
   { folder: "runtime/", may: ["domain/"] },
-  { folder: "services/", may: ["runtime/", "domain/"] },
+  { folder: "hiding/", may: ["domain/"] },
+  { folder: "services/", may: ["hiding/", "runtime/", "domain/"] },
   { folder: "orders/", may: services },
   { folder: "polling/", may: services },
   { folder: "adapters/", may: services },

@@ -2,11 +2,11 @@
 import { Schema } from "effect"
 import { WebAddress } from "../domain/plainText.ts"
 import type { VideoBlock } from "../domain/video/VideoRequest.ts"
+import { scrubText } from "../hiding/credentialsFromClients.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { inTheWorks } from "./openStatus.ts"
 import { completionTokens, wholeSeconds } from "./usage.ts"
 import { errorText } from "./wire/errorText.ts"
-import { scrubText } from "./wire/scrub.ts"
 
 /** Only the status is needed whatever it is: a failed task may say anything about its content. */
 const ContentTask = Schema.Struct({

@@ -1,12 +1,12 @@
 /** The answer of the common standard form, which ip_a and a family of the relay share. */
 import { Clock, Effect, Metric, Predicate, Schema } from "effect"
 import { anyFields } from "../domain/passedOn.ts"
-import { mediaIn, WebAddress } from "../domain/plainText.ts"
+import { WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { holdsAddress, markedBytes, mediaIn } from "../hiding/patterns.ts"
 import { surplusImages } from "../services/metrics.ts"
 import type { ChannelAccount, ImageResult } from "../services/ProtocolAdapter.ts"
 import { messageOf, saysError } from "./wire/errorText.ts"
-import { markedBytes } from "./wire/longTexts.ts"
 import { decodedWhole, type SendOptions, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { refusal, unusable } from "./wire/vendorFailures.ts"
 
@@ -32,12 +32,10 @@ const imageFields: ReadonlySet<string> = new Set(["url", "b64_json"])
 const isOwnImage = (name: string, value: unknown): boolean =>
   imageFields.has(name) && typeof value === "string"
 
-const address = /https?:\/\//i
-
 /** True for a value in which no image can be: no address, no encoded data. */
 const isHarmless = (value: unknown): boolean => {
   if (typeof value === "string") {
-    return !address.test(value) && mediaIn(value).length === 0 && markedBytes(value) === null
+    return !holdsAddress(value) && mediaIn(value).length === 0 && markedBytes(value) === null
   }
   if (Array.isArray(value)) return value.every(isHarmless)
   return !Predicate.isObject(value) || Object.values(value).every(isHarmless)

@@ -3,6 +3,7 @@ import { Effect, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorLost } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { scrubText } from "../hiding/credentialsFromClients.ts"
 import type {
   ChannelAccount,
   VideoAdapter,
@@ -13,7 +14,6 @@ import type {
 import { inTheWorks } from "./openStatus.ts"
 import { messageOf } from "./wire/errorText.ts"
 import { VendorLimits } from "./wire/limits.ts"
-import { scrubText } from "./wire/scrub.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"

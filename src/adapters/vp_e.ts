@@ -3,6 +3,7 @@ import { Effect, Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { scrubText } from "../hiding/credentialsFromClients.ts"
 import type {
   ChannelAccount,
   VideoAdapter,
@@ -13,7 +14,6 @@ import { flatFailure } from "./flatErrors.ts"
 import { inTheWorks } from "./openStatus.ts"
 import { errorText } from "./wire/errorText.ts"
 import { VendorLimits } from "./wire/limits.ts"
-import { scrubText } from "./wire/scrub.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal, refusedUnsent } from "./wire/vendorFailures.ts"

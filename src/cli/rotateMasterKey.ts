@@ -14,7 +14,7 @@ import { type GatewayConfig, loadConfig } from "../config.ts"
 import { layerCrypto } from "../crypto.ts"
 import { layerServer } from "../postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../postgres/embedded/EmbeddedPostgres.ts"
-import { runMigrations } from "../postgres/migrations/index.ts"
+import { applySchema } from "../postgres/schema/applySchema.ts"
 import { reseal } from "../postgres/stores/masterKeyRotation.ts"
 import { reportingFailure } from "../run.ts"
 import {
@@ -44,7 +44,7 @@ const resealWith = ({
   masterKey,
   previousMasterKey
 }: Effect.Success<ReturnType<typeof bothKeys>>) =>
-  Effect.andThen(runMigrations, reseal).pipe(
+  Effect.andThen(applySchema, reseal).pipe(
     Effect.provide(layerVault(masterKey, previousMasterKey)),
     Effect.provide(layerCrypto)
   )

@@ -33,23 +33,3 @@ export const WebAddress = Schema.String.check(
     expected: "an http or https URL"
   })
 )
-
-/** Longer texts in an answer are taken for media. */
-const MAX_STORED_TEXT = 16 * 1024
-
-const media = /data:[\w.+/-]*[^,\s]{0,100},|[A-Za-z0-9+/]{1024}/i
-const wholeMedia = /(?:data:[\w.+/-]*[^,\s]{0,100},[A-Za-z0-9+/=_-]*|[A-Za-z0-9+/=]{1024,})/gi
-
-/** The media in a text, as data URLs or in base64. */
-export const mediaIn = (text: string): ReadonlyArray<string> =>
-  media.test(text) ? (text.match(wholeMedia) ?? []) : []
-
-/** True for JSON with text in it that the database should not keep: media, or as long as such. */
-export const holdsLongText = (value: unknown): boolean => {
-  if (typeof value === "string") return value.length > MAX_STORED_TEXT || media.test(value)
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    Object.values(value).some((inner) => holdsLongText(inner))
-  )
-}

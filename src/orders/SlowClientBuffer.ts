@@ -17,8 +17,8 @@ export interface Outlet<E> {
   readonly events: Stream.Stream<Uint8Array, E>
   /** The client is gone. */
   readonly leave: Effect.Effect<void>
-  /** Completes when the client is cut off. */
-  readonly isCut: Effect.Effect<void>
+  /** To be run when the client is cut off; at once where it was before. */
+  onCut(cutOff: () => void): void
 }
 
 /** `patience` is for all the waits for the client together. */
@@ -28,8 +28,9 @@ export const makeOutlet = Effect.fnUntraced(function* <E>(options: {
 }) {
   const queue = yield* Queue.unbounded<Uint8Array, E | Cause.Done>()
   const room = yield* Latch.make(true)
-  const cut = yield* Deferred.make<void>()
   const gone = yield* Deferred.make<void>()
+  let cutOff = () => {}
+  let isCut = false
   let hasLeft = false
   let waitingBytes = 0
   let leftMillis = Duration.toMillis(options.patience)
@@ -46,7 +47,8 @@ export const makeOutlet = Effect.fnUntraced(function* <E>(options: {
     const met = yield* Effect.timeoutOption(condition, Duration.millis(Math.max(0, leftMillis)))
     leftMillis -= (yield* Clock.currentTimeMillis) - started
     if (Option.isSome(met)) return
-    yield* Deferred.succeed(cut, undefined)
+    isCut = true
+    cutOff()
     yield* leave
   })
 
@@ -74,6 +76,9 @@ export const makeOutlet = Effect.fnUntraced(function* <E>(options: {
       Stream.ensuring(leave)
     ),
     leave,
-    isCut: Deferred.await(cut)
+    onCut: (run) => {
+      if (isCut) run()
+      else cutOff = run
+    }
   } satisfies Outlet<E>
 })

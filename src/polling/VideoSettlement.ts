@@ -116,7 +116,7 @@ export const layerVideoSettlement = Layer.effect(
       if (!mayBeAsked(task)) return task
       const claimed = yield* tasks.claim(organizationId, id)
       if (Option.isNone(claimed)) return task
-      yield* detached(
+      yield* detached.run(
         Effect.suspend(() => Effect.flatten(asks.counted(questions.one(claimed.value))))
       )
       return yield* find(organizationId, id)

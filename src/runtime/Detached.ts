@@ -19,6 +19,12 @@ export const makeDetached = Effect.fnUntraced(function* (patience: Duration.Inpu
       )
     )
   )
-  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(fibers.run(effect), Fiber.join)
+  return {
+    /** Answers what comes of the work. */
+    run: <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.flatMap(fibers.run(work), Fiber.join),
+    /** Does not wait for the work. */
+    start: <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
+      Effect.asVoid(fibers.run(work))
+  }
 })

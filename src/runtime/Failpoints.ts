@@ -4,29 +4,14 @@
  */
 import { Context, Effect } from "effect"
 
+export type OrderStep = "placed" | "held" | "refused" | "returned" | "made" | "finished"
+
 export type Failpoint =
-  | "video.ordered"
-  | "video.held"
-  | "video.refused"
-  | "video.returned"
-  | "video.accepted"
-  | "video.recorded"
+  | `${"video" | "image" | "text"}.${OrderStep}`
   | "video.claimed"
   | "video.verdict"
   | "video.settled"
   | "sweep.found"
-  | "image.ordered"
-  | "image.held"
-  | "image.refused"
-  | "image.returned"
-  | "image.made"
-  | "image.captured"
-  | "text.ordered"
-  | "text.held"
-  | "text.refused"
-  | "text.returned"
-  | "text.made"
-  | "text.captured"
 
 export const Failpoints = Context.Reference<{
   readonly pass: (failpoint: Failpoint) => Effect.Effect<void>

@@ -87,7 +87,7 @@ export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"][
 
 const RETRY_SECONDS = 1
 
-const stillRunning = new IdempotencyConflict({
+export const stillRunning = new IdempotencyConflict({
   message:
     "The first request with this Idempotency-Key is still running; repeat it in a moment for its answer",
   param: "idempotency-key",
@@ -141,27 +141,3 @@ export const recallOf = (
 }
 
 export const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
-
-/**
- * Orders, unless the key stands for a request that was made before: then answers what that one was
- * answered, and `replayed` is true.
- */
-export const orderOnce = <A, E, R, X>(options: {
-  readonly recall: Effect.Effect<Recalled | null, X>
-  readonly order: Effect.Effect<A, E | KeyAlreadyUsed, R>
-  readonly replay: (recalled: Recalled) => Effect.Effect<A, UpstreamError>
-}) => {
-  const replayed = (recalled: Recalled) => ({ answer: options.replay(recalled), replayed: true })
-  return Effect.flatMap(options.recall, (before) =>
-    before !== null
-      ? Effect.succeed(replayed(before))
-      : options.order.pipe(
-          Effect.map((value) => ({ answer: Effect.succeed(value), replayed: false })),
-          Effect.catchIf(isKeyAlreadyUsed, () =>
-            Effect.flatMap(options.recall, (other) =>
-              other === null ? Effect.fail(stillRunning) : Effect.succeed(replayed(other))
-            )
-          )
-        )
-  )
-}

@@ -3,8 +3,8 @@
  * request: the database takes neither. The oldest go first when the room is used up.
  */
 
-import { holdsLongText } from "../domain/plainText.ts"
 import { PassedAnswer } from "../domain/RawAnswer.ts"
+import { holdsLongText } from "../hiding/patterns.ts"
 import type { AnswerBody, RequestKey } from "./IdempotencyKeys.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
 

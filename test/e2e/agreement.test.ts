@@ -17,7 +17,7 @@ const orders = {
   video: {
     path: "/v1/videos/generations",
     json: (prompt: string) => ({ model: "film-1", prompt }),
-    answered: "video.accepted",
+    answered: "video.made",
     refused: "video.refused"
   },
   image: {

@@ -64,25 +64,25 @@ type Repeat = "as before" | "given up" | "refused" | "ordered" | "gone"
 const places: ReadonlyArray<
   readonly [Failpoint, keyof typeof paths, object, jobs: number, left: string, repeat: Repeat]
 > = [
-  ["video.ordered", "videos", film, 0, "100", "ordered"],
+  ["video.placed", "videos", film, 0, "100", "ordered"],
   ["video.held", "videos", film, 0, "100", "given up"],
   ["video.refused", "videos", refused(film), 0, "100", "given up"],
   ["video.returned", "videos", refused(film), 0, "100", "refused"],
-  ["video.accepted", "videos", film, 1, "100", "given up"],
-  ["video.recorded", "videos", film, 1, "94.9906", "as before"],
+  ["video.made", "videos", film, 1, "100", "given up"],
+  ["video.finished", "videos", film, 1, "94.9906", "as before"],
   ["video.claimed", "videos", film, 1, "94.9906", "as before"],
   ["video.verdict", "videos", film, 1, "94.9906", "as before"],
   ["video.settled", "videos", film, 1, "94.9906", "as before"],
-  ["image.ordered", "images", paint, 0, "100", "ordered"],
+  ["image.placed", "images", paint, 0, "100", "ordered"],
   ["image.held", "images", paint, 0, "100", "given up"],
   ["image.refused", "images", refused(paint), 0, "100", "given up"],
   ["image.returned", "images", refused(paint), 0, "100", "refused"],
   ["image.made", "images", paint, 1, "100", "given up"],
-  ["image.captured", "images", paint, 1, "99.8", "as before"],
+  ["image.finished", "images", paint, 1, "99.8", "as before"],
   ["text.held", "texts", talk, 0, "100", "given up"],
   ["text.made", "texts", stream, 1, "100", "given up"],
-  ["text.captured", "texts", talk, 1, "99.999804", "gone"],
-  ["text.captured", "texts", stream, 1, "99.999804", "gone"]
+  ["text.finished", "texts", talk, 1, "99.999804", "gone"],
+  ["text.finished", "texts", stream, 1, "99.999804", "gone"]
 ]
 
 const statusOf: Record<Repeat, number> = {
@@ -143,7 +143,7 @@ const onlyAlone: ReadonlySet<Failpoint> = new Set([
   "video.settled"
 ])
 /** Alone on its database a gateway gives back at its start what others leave to their deadlines. */
-const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.accepted", "image.made"])
+const onEmbedded: ReadonlySet<Failpoint> = new Set(["video.made", "image.made"])
 
 const rowsOf = (rows: typeof places) => Array.from({ length: ROUNDS }, () => rows).flat()
 

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Repeats } from "../../src/services/IdempotencyKeys.ts"
+import { Ledger } from "../../src/services/Ledger.ts"
 import { type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 
 const Count = Schema.Tuple([Schema.Struct({ n: Schema.Int })])
@@ -9,35 +10,26 @@ const decodeCount = Schema.decodeUnknownEffect(Count)
 
 /** The hold of a task that a gateway left in `submitting`, or of an image request. */
 const leaveBehind = Effect.fnUntraced(function* (who: Customer, id: string) {
-  const sql = yield* PgClient.PgClient
-  const quote = {
-    kind: "second_video",
-    resolution: "720p",
-    outputSeconds: 5,
-    nanoPerSecond: "1",
-    holdNano: "5"
-  }
-  const hold = {
+  const ledger = yield* Ledger
+  yield* ledger.hold({
+    organizationId: who.organizationId,
+    memberId: who.memberId,
     id,
-    member_id: who.memberId,
-    amount: "5",
-    ttl_seconds: 600,
-    quote,
-    job: { channel_id: "ch-a", protocol: "vp_a", upstream_model: "u" },
+    amountNano: 5n,
+    ttlSeconds: 600,
+    quote: {
+      kind: "second_video",
+      resolution: "720p",
+      outputSeconds: 5,
+      nanoPerSecond: "1",
+      holdNano: "5"
+    },
+    job: { channelId: "ch-a", protocol: "vp_a", upstreamModel: "u" },
     task: id.startsWith("vt_")
-      ? {
-          key_id: "k",
-          model: "film-1",
-          listed_protocol: "vp_a",
-          summary: {},
-          submit_seconds: 600
-        }
+      ? { keyId: "k", model: "film-1", listedProtocol: "vp_a", summary: {}, submitSeconds: 600 }
       : null,
     key: null
-  }
-  yield* sql`
-    SELECT hold_outcomes FROM ledger_batch(
-      ${who.organizationId}, 'UTC', ${sql.json([])}, ${sql.json([hold])})`
+  })
 })
 
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(

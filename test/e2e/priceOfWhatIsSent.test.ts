@@ -2,8 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
 import { VideoBody } from "../../src/domain/video/VideoRequest.ts"
-import { Images } from "../../src/orders/ImageOrders.ts"
-import { VideoTasks } from "../../src/orders/VideoOrders.ts"
+import { Orders } from "../../src/orders/Orders.ts"
 import type { Caller } from "../../src/services/Access.ts"
 import { Book } from "../../src/simulator/Book.ts"
 import { Requests } from "../../src/simulator/Requests.ts"
@@ -77,7 +76,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
       "%s: the hold is the price of the length, resolution and inputs the vendor was asked for",
       ([, { model, listed }, index]) =>
         Effect.gen(function* () {
-          const { create } = yield* VideoTasks
+          const orders = yield* Orders
           const dice = diceOf(SEED + index)
           let sent = 0
           for (let order = 0; order < share; order++) {
@@ -85,7 +84,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
             const label = `PRICE_SEED=${SEED}, order ${order} of ${model}: ${text}`
             const body = decodeVideo(JSON.parse(text))
             if (Result.isFailure(body)) continue
-            const outcome = yield* outcomeOf(create(caller, body.success, null))
+            const outcome = yield* outcomeOf(orders.video(caller, body.success))
             assert.isAtMost(outcome.requests.length, 1, label)
             assert.strictEqual(outcome.released, outcome.accepted ? 0 : outcome.holds.length, label)
             const [request] = outcome.requests
@@ -113,7 +112,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
       "%s: the hold is the price of the number of images the vendor was asked for",
       ([, { model, mounted, listed }, index]) =>
         Effect.gen(function* () {
-          const { generate } = yield* Images
+          const orders = yield* Orders
           const dice = diceOf(SEED - 1 - index)
           let sent = 0
           for (let order = 0; order < share; order++) {
@@ -121,7 +120,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
             const label = `PRICE_SEED=${SEED}, order ${order} of ${model}: ${text}`
             const body = decodeImage(JSON.parse(text))
             if (Result.isFailure(body)) continue
-            const outcome = yield* outcomeOf(generate(caller, body.success, null))
+            const outcome = yield* outcomeOf(orders.images(caller, body.success))
             const [request] = outcome.requests
             if (request === undefined) {
               assert.isFalse(outcome.accepted, label)

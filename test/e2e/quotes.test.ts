@@ -3,9 +3,8 @@ import { Effect, Result, Schema } from "effect"
 import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
 import { expectedChargeNano } from "../../src/domain/money/Quote.ts"
 import { VideoBody } from "../../src/domain/video/VideoRequest.ts"
-import { Images } from "../../src/orders/ImageOrders.ts"
-import { type Quoted, Quotes } from "../../src/orders/Quotes.ts"
-import { VideoTasks } from "../../src/orders/VideoOrders.ts"
+import { Orders } from "../../src/orders/Orders.ts"
+import { type Quoted, Quotes } from "../../src/orders/QuoteAnswers.ts"
 import type { Caller } from "../../src/services/Access.ts"
 import { loadClip } from "../../src/simulator/media/clip.ts"
 import { Requests } from "../../src/simulator/Requests.ts"
@@ -351,8 +350,7 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
           const { amounts } = yield* Holds
           const requests = yield* Requests
           const quotes = yield* Quotes
-          const { create } = yield* VideoTasks
-          const { generate } = yield* Images
+          const orders = yield* Orders
           const dice = diceOf(SEED + index)
           let held = 0
           for (let order = 0; order < ORDERS; order++) {
@@ -362,11 +360,11 @@ layer(layerInProcess, { excludeTestServices: true, timeout: "60 seconds" })(
               modality === "video"
                 ? Result.map(decodeVideo(JSON.parse(text)), (body) => ({
                     quote: quotes.video(caller, body),
-                    order: Effect.asVoid(create(caller, body, null))
+                    order: Effect.asVoid(orders.video(caller, body))
                   }))
                 : Result.map(decodeImage(JSON.parse(text)), (body) => ({
                     quote: quotes.images(caller, body),
-                    order: Effect.asVoid(generate(caller, body, null))
+                    order: Effect.asVoid(orders.images(caller, body))
                   }))
             if (Result.isFailure(attempt)) continue
             amounts.clear()

@@ -54,7 +54,8 @@ const faultOf = ({ status, headers, body }: HttpAnswer): string | null => {
   const { code, type } = body.error
   if (!isCode(code)) return "the code is in no table"
   if (type !== errorTable[code].type) return "the type is not that of the code"
-  if (outside.has(code)) return null
+  // A busy machine may be late with a request, in whatever words that comes.
+  if (outside.has(code) || status === 408) return null
   if (status !== errorTable[code].status) return "the status is not that of the code"
   return status >= 500 ? "it is a failure of the gateway" : null
 }

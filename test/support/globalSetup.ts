@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
 import { layerServer } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
-import { layerMigrations } from "../../src/postgres/migrations/index.ts"
+import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
 import { startGuard } from "./guard.ts"
 import { joinPrograms } from "./joinPrograms.ts"
 import { startPostgres } from "./postgresServer.ts"
@@ -57,7 +57,7 @@ const prepare = async <A>(
 /** Creating and migrating a cluster takes seconds, and copying one a moment. */
 const fillEmbedded = (dataDir: string): Promise<unknown> =>
   Effect.runPromise(
-    Effect.scoped(Layer.build(Layer.provide(layerMigrations, layerEmbedded({ dataDir }))))
+    Effect.scoped(Layer.build(Layer.provide(layerSchema, layerEmbedded({ dataDir }))))
   )
 
 const TEMPLATE = "gateway_template"
@@ -70,7 +70,7 @@ const makeServerTemplate = async (url: string): Promise<void> => {
   const template = new URL(url)
   template.pathname = TEMPLATE
   const migrated = Layer.provide(
-    layerMigrations,
+    layerSchema,
     layerServer({ url: Redacted.make(template.href), maxConnections: 1 })
   )
   await Effect.runPromise(

@@ -5,10 +5,8 @@ import { HttpEffect, HttpRouter } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
-import { layerImages } from "../../src/orders/ImageOrders.ts"
-import { layerOrdering } from "../../src/orders/OrderChecks.ts"
-import { layerQuotes } from "../../src/orders/Quotes.ts"
-import { layerVideoTasks } from "../../src/orders/VideoOrders.ts"
+import { layerOrders } from "../../src/orders/Orders.ts"
+import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
 import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
 import { Repeats } from "../../src/services/IdempotencyKeys.ts"
@@ -110,8 +108,7 @@ const layerWire = Layer.effect(
 ).pipe(Layer.provide(layerVendorRoutes))
 
 /** Video and image orders end in `Holds`, and can be quoted; what their vendors saw is in `Requests` and `Book`. */
-export const layerInProcess = Layer.mergeAll(layerVideoTasks, layerImages, layerQuotes).pipe(
-  Layer.provide(layerOrdering),
+export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
   Layer.provide([
     layerLedger,
     Layer.mock(Repeats, {}),

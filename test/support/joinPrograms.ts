@@ -1,5 +1,5 @@
 /** The programs that tests start, with their modules joined to a few files. */
-import { copyFile, symlink } from "node:fs/promises"
+import { copyFile, readdir, symlink } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { build } from "rolldown"
 
@@ -16,6 +16,7 @@ const programs = [
 /** Looked for beside the file that starts or reads them. */
 const threads = ["src/postgres/embedded/embeddedWorker.ts"]
 const assets = ["src/simulator/media/sunset.mp4"]
+const schema = "src/postgres/schema"
 
 /**
  * Joins the modules of each program into the directory, and answers the files to start by the paths
@@ -37,7 +38,9 @@ export const joinPrograms = async (directory: string): Promise<Record<string, st
       strictExecutionOrder: true
     }
   })
-  for (const asset of assets) await copyFile(join(root, asset), join(directory, basename(asset)))
+  const scripts = (await readdir(join(root, schema))).filter((file) => file.endsWith(".sql"))
+  for (const asset of [...assets, ...scripts.map((file) => join(schema, file))])
+    await copyFile(join(root, asset), join(directory, basename(asset)))
   await symlink(join(root, "node_modules"), join(directory, "node_modules"))
   return Object.fromEntries(
     programs.map((path) => [join(root, path), join(directory, `${basename(path, ".ts")}.js`)])

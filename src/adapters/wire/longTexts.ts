@@ -3,6 +3,7 @@
  * told apart from its ends alone, and a short mark stands in its place.
  */
 import { isAscii } from "node:buffer"
+import { markOf } from "../../hiding/patterns.ts"
 import { isWithin, type JsonBounds } from "../../runtime/jsonWalk.ts"
 
 const QUOTE = 0x22
@@ -14,17 +15,6 @@ const FORBIDDEN = [0x00, 0x09, 0x0a, 0x0d]
 const SHORT_BYTES = 1024
 /** There is no need to look at what is large for other reasons than its texts. */
 const MAX_REST = 256 * 1024
-
-const MARK = "\uE000long text of "
-const marked = new RegExp(`^${MARK}(\\d+) bytes$`)
-
-const markOf = (bytes: number): string => `${MARK}${bytes} bytes`
-
-/** Bytes of the long text a mark stands for; null for any other text. */
-export const markedBytes = (text: string): number | null => {
-  const bytes = marked.exec(text)?.[1]
-  return bytes === undefined ? null : Number(bytes)
-}
 
 interface Segment {
   readonly chunk: Buffer

@@ -1,9 +1,10 @@
 /** Reports a call to a vendor to whoever takes note of it, without holding it up. */
 import { Cause, Clock, Effect, Exit, Predicate, References } from "effect"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { redact } from "../../hiding/bodiesFromCallLog.ts"
+import { secretsIn } from "../../hiding/credentialsFromClients.ts"
+import { plainAddress } from "../../hiding/patterns.ts"
 import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../../services/CallLog.ts"
-import { plainAddress, redact } from "./redaction.ts"
-import { spellings } from "./scrub.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
 /** A whole answer: its status, its JSON decoded, and how many bytes that was. */
@@ -14,27 +15,6 @@ interface Answer {
 }
 
 type Ended = Exit.Exit<Answer, VendorLost | VendorUnreachable>
-
-/** Headers that hold no credential; every other header's value is taken for one. */
-const harmless: ReadonlySet<string> = new Set([
-  "accept",
-  "content-length",
-  "content-type",
-  "user-agent",
-  "x-dashscope-async"
-])
-
-/** Each as it went out, without `Bearer` and the like, in every spelling. */
-const secretsOf = ({ headers }: VendorRequest): ReadonlyArray<string> => {
-  const secrets = new Set<string>()
-  for (const [name, value] of Object.entries(headers)) {
-    if (harmless.has(name)) continue
-    const token = value.slice(value.indexOf(" ") + 1)
-    // What holds the token is masked with it.
-    for (const spelling of spellings(token === "" ? value : token)) secrets.add(spelling)
-  }
-  return [...secrets]
-}
 
 /** Characters of text in a body, roughly. */
 const weigh = (value: unknown): number => {
@@ -66,7 +46,7 @@ const describe = (
   /** Of an answer about several jobs, only this one's entry is kept. */
   only: string | null
 ): VendorCall => {
-  const secrets = secretsOf(request)
+  const secrets = secretsIn(request.headers)
   const sent =
     request.body === null ? null : redact(request.body, { secrets, sent: null, only: null })
   const answer = Exit.isSuccess(ended)

@@ -1,16 +1,18 @@
 /** Why a vendor's answer is of no use: it refuses, or what it has made is lost. */
-import { Duration } from "effect"
-import { withoutEchoes } from "../../domain/echoes.ts"
+import { Duration, Predicate, Schema } from "effect"
+import { JobId } from "../../domain/plainText.ts"
 import {
   type AnswerTrace,
   timeouts,
   VendorLost,
   VendorRefused
 } from "../../domain/VendorOutcome.ts"
+import { scrub, scrubText } from "../../hiding/credentialsFromClients.ts"
+import { productIn } from "../../hiding/productsFromRefusals.ts"
+import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { codeOf, isExplained, messageOf, saysError } from "./errorText.ts"
-import { idIn, productIn } from "./products.ts"
-import { scrub, scrubText } from "./scrub.ts"
+import { startsEvents } from "./eventBlocks.ts"
 import type { AnswerHead, VendorAnswer } from "./vendorAnswer.ts"
 
 const traceOf = (answer: VendorAnswer): AnswerTrace => ({
@@ -19,6 +21,24 @@ const traceOf = (answer: VendorAnswer): AnswerTrace => ({
   sha256: answer.digest(),
   requestId: answer.requestId
 })
+
+const isJobId = Schema.is(JobId)
+
+const idFields = ["task_id", "id", "request_id"]
+const idHolders = ["data", "output"]
+
+/** The vendor's name of the job, or of the request, where an answer tells one in a usual place. */
+const idIn = (body: unknown): string | null => {
+  if (!Predicate.isObject(body)) return null
+  const entries = new Map<string, unknown>(Object.entries(body))
+  const own = idFields.map((name) => entries.get(name)).find((id) => isJobId(id))
+  if (isJobId(own)) return own
+  for (const holder of idHolders) {
+    const inner = idIn(entries.get(holder))
+    if (inner !== null) return inner
+  }
+  return null
+}
 
 const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) => {
   const upstreamId = answer === undefined ? null : idIn(answer.body)
@@ -95,6 +115,7 @@ const passedBody = (
   status < 400 ||
   bytes > MAX_REFUSAL_BYTES ||
   !isExplained(body) ||
+  (typeof body === "string" && startsEvents(body)) ||
   productIn(body, sent) !== "none"
     ? null
     : scrub(account, body)

@@ -20,11 +20,6 @@ export const transitions = {
 export const TaskState = Schema.Literals(Struct.keys(transitions))
 export type TaskState = typeof TaskState.Type
 
-const taskId = /^vt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** True for text that can be a task's id: `vt_` and a UUIDv7. */
-export const isTaskId = (text: string): boolean => taskId.test(text)
-
 /** What the API shows; null where the client must not see a task at all. */
 export const publicState = (state: TaskState): "processing" | "succeeded" | "failed" | null => {
   switch (state) {

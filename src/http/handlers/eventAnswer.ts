@@ -1,6 +1,6 @@
 /** A text that is sent to the client as server-sent events while it is written. */
-import { Effect, Stream } from "effect"
-import type { WrittenText } from "../../orders/TextOrders.ts"
+import { Stream } from "effect"
+import type { WrittenText } from "../../orders/textStream.ts"
 import { errorBody } from "../server/errorResponse.ts"
 
 export class EventAnswer {
@@ -29,11 +29,9 @@ export const eventsUnlessCut = (
   text: WrittenText,
   cutOff: () => void
 ): Stream.Stream<Uint8Array> => {
-  const events = text.events.pipe(
+  text.onCut(cutOff)
+  return text.events.pipe(
     Stream.concat(Stream.succeed(event("[DONE]"))),
     Stream.catch((error) => Stream.succeed(event(JSON.stringify(errorBody(error)))))
-  )
-  return Stream.unwrap(
-    Effect.as(Effect.forkScoped(Effect.andThen(text.isCut, Effect.sync(cutOff))), events)
   )
 }

@@ -1,39 +1,21 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
-import { Images } from "../../orders/ImageOrders.ts"
+import { Orders } from "../../orders/Orders.ts"
 import type { Caller } from "../../services/Access.ts"
 import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
-import { makeOnce, otherKind } from "./idempotent.ts"
-import { answerErrors, answerOf, responseOf } from "./respond.ts"
+import { answerErrors, answerOf, answerTo, responseOf } from "./respond.ts"
 
 const asImages = bodyOf(ImageBody)
 
 /** How image requests are answered, whichever way they come. */
-export const makeImageAnswers = Effect.gen(function* () {
-  const images = yield* Images
-  const once = yield* makeOnce
-
-  const generate = Effect.fnUntraced(function* (
-    caller: Caller,
-    key: string | undefined,
-    body: ImageBody
-  ) {
-    const result = yield* once(
-      { organizationId: caller.organizationId, key, path: "/v1/images/generations", body },
-      {
-        order: (key) => images.generate(caller, body, key),
-        replay: (recalled) =>
-          recalled._tag === "Images" ? Effect.succeed(recalled.result) : otherKind(recalled)
-      }
-    )
-    return answerOf(result)
+export const makeImageAnswers = Effect.map(Orders, (orders) => ({
+  generate: Effect.fnUntraced(function* (caller: Caller, key: string | undefined, body: ImageBody) {
+    return answerOf(yield* answerTo(yield* orders.images(caller, body, key)))
   })
-
-  return { generate }
-})
+}))
 
 export const layerImagesHandlers = HttpApiBuilder.group(
   GatewayApi,

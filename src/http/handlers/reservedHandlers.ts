@@ -3,7 +3,7 @@ import { Multipart } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Modality } from "../../domain/catalog/Modality.ts"
 import { InvalidRequest, ModalityNotReady, PayloadTooLarge } from "../../domain/Errors.ts"
-import { Ordering } from "../../orders/OrderChecks.ts"
+import { makeModelCheck } from "../../orders/OrderChecks.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
@@ -56,11 +56,11 @@ export const layerReservedHandlers = HttpApiBuilder.group(
   GatewayApi,
   "reserved",
   Effect.fn(function* (handlers) {
-    const ordering = yield* Ordering
+    const checkModel = yield* makeModelCheck
     const { maxMediaBodyBytes } = yield* Settings
 
     const refuse = Effect.fnUntraced(function* (model: string, modality: Modality) {
-      yield* ordering.model(yield* CurrentCaller, model, modality)
+      yield* checkModel(yield* CurrentCaller, model, [modality])
       return yield* new ModalityNotReady({
         message: `Models of modality ${modality} are not open yet`,
         param: "model"

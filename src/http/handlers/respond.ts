@@ -3,6 +3,7 @@ import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
 import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { errorResponse } from "../server/errorResponse.ts"
@@ -41,6 +42,12 @@ export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.E
     Object.assign(fiber.getRef(AnswerHeaders) ?? {}, headers)
     return Effect.void
   })
+
+/** What an order came to; a replay says that it is one. */
+export const answerTo = Effect.fnUntraced(function* <A>({ answer, replayed }: Ordered<A>) {
+  if (replayed) yield* withHeaders({ "idempotency-replayed": "true" })
+  return yield* answer
+})
 
 /** The page a list's query asks for. */
 export const pageOf = (query: {

@@ -3,50 +3,32 @@ import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
-import { type TextRefusal, Texts } from "../../orders/TextOrders.ts"
+import { Orders } from "../../orders/Orders.ts"
+import { WrittenText } from "../../orders/textStream.ts"
 import type { Caller } from "../../services/Access.ts"
-import type { KeyAlreadyUsed, Recalled } from "../../services/IdempotencyKeys.ts"
 import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { EventAnswer, eventHeaders, eventsUnlessCut } from "./eventAnswer.ts"
-import { makeOnce, otherKind } from "./idempotent.ts"
-import { type Answer, answerErrors, answerOf, responseOf } from "./respond.ts"
+import { answerErrors, answerOf, answerTo, responseOf } from "./respond.ts"
 
 const asChat = bodyOf(ChatBody)
 const asEmbeddings = bodyOf(EmbeddingBody)
 
-const replay = (recalled: Recalled) =>
-  recalled._tag === "Text" ? Effect.succeed(answerOf(recalled.result)) : otherKind(recalled)
-
 /** How chat and embeddings requests are answered, whichever way they come. */
-export const makeTextAnswers = Effect.gen(function* () {
-  const texts = yield* Texts
-  const once = yield* makeOnce
-
-  const chat = (caller: Caller, key: string | undefined, body: ChatBody) =>
-    once(
-      { organizationId: caller.organizationId, key, path: "/v1/chat/completions", body },
-      {
-        order: (key): Effect.Effect<Answer | EventAnswer, TextRefusal | KeyAlreadyUsed> =>
-          body.stream === true
-            ? Effect.map(texts.write(caller, body, key), (text) => new EventAnswer(text))
-            : Effect.map(texts.complete(caller, body, key), answerOf),
-        replay
-      }
-    )
-
-  const embed = (caller: Caller, key: string | undefined, body: EmbeddingBody) =>
-    once(
-      { organizationId: caller.organizationId, key, path: "/v1/embeddings", body },
-      {
-        order: (key) => Effect.map(texts.embed(caller, body, key), answerOf),
-        replay
-      }
-    )
-
-  return { chat, embed }
-})
+export const makeTextAnswers = Effect.map(Orders, (orders) => ({
+  chat: Effect.fnUntraced(function* (caller: Caller, key: string | undefined, body: ChatBody) {
+    const answer = yield* answerTo(yield* orders.chat(caller, body, key))
+    return answer instanceof WrittenText ? new EventAnswer(answer) : answerOf(answer)
+  }),
+  embed: Effect.fnUntraced(function* (
+    caller: Caller,
+    key: string | undefined,
+    body: EmbeddingBody
+  ) {
+    return answerOf(yield* answerTo(yield* orders.embeddings(caller, body, key)))
+  })
+}))
 
 const eventStream = Effect.fnUntraced(function* ({ text }: EventAnswer) {
   const request = yield* HttpServerRequest.HttpServerRequest

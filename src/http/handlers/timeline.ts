@@ -1,6 +1,7 @@
 /** The history of an order as the operator sees it. */
-import { withoutEchoes } from "../../domain/echoes.ts"
+
 import { formatNano } from "../../domain/money/Money.ts"
+import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import {
   type JobHistory,

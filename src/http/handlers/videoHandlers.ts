@@ -3,9 +3,8 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { comeBackMillis } from "../../domain/video/PollPace.ts"
 import { kindOf, type VideoKind } from "../../domain/video/VideoKind.ts"
-import type { VideoQuote } from "../../domain/video/VideoPricing.ts"
 import { VideoBody } from "../../domain/video/VideoRequest.ts"
-import { type VideoRefusal, VideoTasks } from "../../orders/VideoOrders.ts"
+import { Orders } from "../../orders/Orders.ts"
 import { UsualTimes } from "../../polling/CompletionTimes.ts"
 import { VideoSettlement } from "../../polling/VideoSettlement.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -17,8 +16,7 @@ import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import type { VideoTaskView } from "../api/VideosApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
-import { makeOnce, otherKind } from "./idempotent.ts"
-import { answerErrors } from "./respond.ts"
+import { answerErrors, answerTo } from "./respond.ts"
 import { makeTaskEvents } from "./taskEventHandlers.ts"
 import { taskView } from "./views.ts"
 
@@ -30,8 +28,7 @@ const answer = (view: typeof VideoTaskView.Type, headers: Readonly<Record<string
 
 /** How orders of videos and questions about them are answered, whichever way they come. */
 export const makeVideoAnswers = Effect.gen(function* () {
-  const tasks = yield* VideoTasks
-  const once = yield* makeOnce
+  const orders = yield* Orders
   const settlement = yield* VideoSettlement
   const shutdown = yield* Shutdown
   const settings = yield* Settings
@@ -65,20 +62,7 @@ export const makeVideoAnswers = Effect.gen(function* () {
     key: string | undefined,
     body: VideoBody
   ) {
-    const { id, quote } = yield* once<
-      { readonly id: string; readonly quote: VideoQuote | null },
-      VideoRefusal,
-      never
-    >(
-      { organizationId: caller.organizationId, key, path: "/v1/videos/generations", body },
-      {
-        order: (key) => tasks.create(caller, body, key),
-        replay: (recalled) =>
-          recalled._tag === "Video"
-            ? Effect.succeed({ id: recalled.id, quote: null })
-            : otherKind(recalled)
-      }
-    )
+    const { id, quote } = yield* answerTo(yield* orders.video(caller, body, key))
     return answer(
       { id, task_status: "processing" },
       {

@@ -2,22 +2,10 @@
 import { Effect, Exit, Layer, Predicate, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { storable } from "../../domain/plainText.ts"
+import { auditedFields, auditedText } from "../../hiding/secretsFromAudit.ts"
 import { AdminAudit } from "../../services/AdminAudit.ts"
 import { AdminAuditing } from "../api/AdminAuditingApi.ts"
 import { RequestId } from "./requestId.ts"
-
-const secretFields: ReadonlySet<string> = new Set([
-  "api_key",
-  "app_id",
-  "key",
-  "secret",
-  "token",
-  "password"
-])
-
-const MAX_TEXT = 200
-const MAX_ITEMS = 50
 
 /** Statuses where nothing was answered: the client had gone, or the handler failed. */
 const INTERRUPTED = 499
@@ -26,21 +14,7 @@ const FAILED = 500
 /** Refused before the body was read, which may be large, no text at all, or too much for now. */
 const unread: ReadonlySet<number> = new Set([413, 415, 503])
 
-const scalar = (value: unknown): unknown =>
-  typeof value === "string"
-    ? storable(value.slice(0, MAX_TEXT))
-    : typeof value === "number" || typeof value === "boolean" || value === null
-      ? value
-      : undefined
-
-/** Lists of anything but texts and numbers are told by their length. */
-const shown = (value: unknown): unknown => {
-  if (!Array.isArray(value)) return scalar(value) === undefined ? "[object]" : scalar(value)
-  const items = value.slice(0, MAX_ITEMS).map(scalar)
-  return items.includes(undefined) || value.length > MAX_ITEMS ? `[${value.length} items]` : items
-}
-
-/** Fields the endpoint knows: what stands in any other may be a secret under a mistyped name. */
+/** Fields the endpoint knows. */
 const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<string> =>
   new Set(
     [...endpoint.payload.values()]
@@ -49,17 +23,8 @@ const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<string> =>
         const encoded = SchemaAST.toEncoded(ast)
         return SchemaAST.isObjects(encoded) ? encoded.propertySignatures : []
       })
-      .flatMap(({ name }) => (typeof name === "string" && !secretFields.has(name) ? [name] : []))
+      .flatMap(({ name }) => (typeof name === "string" ? [name] : []))
   )
-
-const fieldsOf = (known: ReadonlySet<string>, body: unknown): unknown =>
-  Predicate.isObject(body)
-    ? Object.fromEntries(
-        Object.entries(body)
-          .filter(([name]) => known.has(name))
-          .map(([name, value]) => [name, shown(value)])
-      )
-    : null
 
 const parse = (text: string): unknown => {
   try {
@@ -103,8 +68,8 @@ export const layerAdminAuditing = Layer.effect(
             ? answer === null
               ? null
               : madeId(answer)
-            : storable(params.id.slice(0, MAX_TEXT)),
-        fields: fieldsOf(knownFields(endpoint), body),
+            : auditedText(params.id),
+        fields: auditedFields(knownFields(endpoint), body),
         requestId: yield* RequestId,
         status
       })

@@ -3,7 +3,7 @@ import { Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { OperationsStore } from "../../services/OperationsStore.ts"
 import { bounded, oneTry, rowOf, rowsOf } from "../client/rows.ts"
-import { latestMigration } from "../migrations/index.ts"
+import { latestMigration } from "../schema/applySchema.ts"
 
 const MigrationRow = Schema.Struct({ latest: Schema.NullOr(Schema.Int) })
 

@@ -2,7 +2,7 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
-import { isJobId } from "../../domain/jobId.ts"
+import { isOrderId } from "../../domain/orderIds.ts"
 import { AnswerTrace } from "../../domain/VendorOutcome.ts"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
@@ -81,7 +81,7 @@ export const layerOrphans = Layer.effect(
 
     const resolve: Orphans["Service"]["resolve"] = Effect.fn("Orphans.resolve")(
       function* (id, note) {
-        const [row] = isJobId(id)
+        const [row] = isOrderId(id)
           ? yield* rowsOf(OrphanRow)(
               repeatable(sql`
                 UPDATE orphans o SET resolved_at = coalesce(o.resolved_at, now()), note = ${note}

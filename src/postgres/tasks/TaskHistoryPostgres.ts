@@ -2,8 +2,8 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
-import { isJobId } from "../../domain/jobId.ts"
 import { Quote } from "../../domain/money/Quote.ts"
+import { isOrderId } from "../../domain/orderIds.ts"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { type LoggedCall, TaskHistory, type VideoHistory } from "../../services/TaskHistory.ts"
@@ -123,7 +123,7 @@ export const layerTaskHistory = Layer.effect(
       )
 
     const find: TaskHistory["Service"]["find"] = Effect.fn("TaskHistory.find")(function* (id) {
-      const [hold] = isJobId(id) ? yield* findHold(id) : []
+      const [hold] = isOrderId(id) ? yield* findHold(id) : []
       if (hold === undefined) {
         return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
       }

@@ -1,9 +1,11 @@
 /** Video tasks in memory. */
+
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { TaskNotFound } from "../../domain/Errors.ts"
+import { isTaskId } from "../../domain/orderIds.ts"
 import { kindOf } from "../../domain/video/VideoKind.ts"
 import { VideoQuote } from "../../domain/video/VideoPricing.ts"
-import { isTaskId, transitions } from "../../domain/video/VideoTask.ts"
+import { transitions } from "../../domain/video/VideoTask.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import {

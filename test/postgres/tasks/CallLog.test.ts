@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer, Metric, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { runMigrations } from "../../../src/postgres/migrations/index.ts"
+import { applySchema } from "../../../src/postgres/schema/applySchema.ts"
 import { droppedCalls, layerCallLog } from "../../../src/postgres/tasks/CallLogPostgres.ts"
 import { CallLog, type CallSubject, type VendorCall } from "../../../src/services/CallLog.ts"
 import { describeOnBoth } from "../../support/databases.ts"
@@ -78,7 +78,7 @@ describeOnBoth(
   (it) => {
     it.effect("bodies of any shape are kept as they are, of polls and of others", () =>
       Effect.gen(function* () {
-        yield* Effect.orDie(runMigrations)
+        yield* Effect.orDie(applySchema)
         const log = yield* CallLog
         const bodies = [["x", [1, null]], "text", { a: { b: [] } }, 7, false, null, []]
         for (const purpose of ["image", "poll"] as const) {
@@ -99,7 +99,7 @@ describeOnBoth(
 
     it.effect("polls with the same end are one row until something else happens", () =>
       Effect.gen(function* () {
-        yield* Effect.orDie(runMigrations)
+        yield* Effect.orDie(applySchema)
         const log = yield* CallLog
         const job = subjectOf("job-a")
         yield* record(subjectOf("job-c", "image"), callOf("200"))
@@ -134,7 +134,7 @@ describeOnBoth(
 
     it.effect("what does not fit or cannot be described is counted, and nobody fails", () =>
       Effect.gen(function* () {
-        yield* Effect.orDie(runMigrations)
+        yield* Effect.orDie(applySchema)
         const log = yield* CallLog
         const dropped = Effect.map(Metric.value(droppedCalls), ({ count }) => Number(count))
         const before = yield* dropped
@@ -159,7 +159,7 @@ describeOnBoth(
 
     it.effect("calls that are still being described are written before the gateway ends", () =>
       Effect.gen(function* () {
-        yield* Effect.orDie(runMigrations)
+        yield* Effect.orDie(applySchema)
         yield* Effect.gen(function* () {
           for (let n = 0; n < 300; n += 1) {
             yield* record(subjectOf(`last-${n}`), callOf("200"))

@@ -1,0 +1,16 @@
+/** Ids of orders: what kind they are of, and a UUIDv7. */
+
+/** Each kind of order, and how its ids begin. */
+export const orderPrefixes = { video: "vt", image: "im", text: "tx" } as const
+
+export type OrderKind = keyof typeof orderPrefixes
+
+const UUID_V7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
+const orderId = new RegExp(`^(?:${Object.values(orderPrefixes).join("|")})_${UUID_V7}$`)
+const taskId = new RegExp(`^${orderPrefixes.video}_${UUID_V7}$`)
+
+/** True for text that can be the id of an order. */
+export const isOrderId = (text: string): boolean => orderId.test(text)
+
+/** True for text that can be the id of a video task. */
+export const isTaskId = (text: string): boolean => taskId.test(text)

@@ -1,0 +1,86 @@
+/** Hides our credentials at vendors from clients, in what a vendor echoes of them. */
+import { Predicate, Redacted } from "effect"
+import { MASK, spellingsOf } from "./patterns.ts"
+
+/** What we show a vendor. */
+export interface Credentials {
+  readonly apiKey: Redacted.Redacted
+  /** Application id, for the protocols that need one. */
+  readonly appId: string | null
+}
+
+/** Shorter secrets would be found in any encoded text. */
+const ENCODED_LENGTH = 8
+
+/**
+ * What stands in base64 for a secret within a longer text, such as a header: which characters these
+ * are depends on how many bytes come before it, and those at its ends hold bytes of others as well.
+ */
+const encodings = (secret: string): ReadonlyArray<string> =>
+  [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
+    const from = Math.ceil((before * 8) / 6)
+    const to = Math.floor((bytes.length * 8) / 6)
+    return [bytes.toString("base64").slice(from, to), bytes.toString("base64url").slice(from, to)]
+  })
+
+/** A secret as it stands in plain text, in JSON that is quoted in a text, in an address, and encoded. */
+const spellings = (secret: string): ReadonlyArray<string> =>
+  secret === ""
+    ? []
+    : [
+        ...new Set([
+          ...spellingsOf(secret),
+          ...(secret.length < ENCODED_LENGTH ? [] : encodings(secret))
+        ])
+      ]
+
+const secretsOf = ({ apiKey, appId }: Credentials): ReadonlyArray<string> => [
+  ...new Set([...spellings(Redacted.value(apiKey)), ...spellings(appId ?? "")])
+]
+
+/** How vendors name the accounts, projects and keys of their customers; ours, as nobody else is named. */
+const accountName = /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}/g
+
+const hide = (secrets: ReadonlyArray<string>, text: string): string =>
+  secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text).replace(accountName, MASK)
+
+/** Walks the value instead of its JSON text: a secret made of digits may stand for a number. */
+const walk = (secrets: ReadonlyArray<string>, value: unknown): unknown => {
+  if (typeof value === "string") return hide(secrets, value)
+  if (typeof value === "number") return secrets.includes(String(value)) ? MASK : value
+  if (Array.isArray(value)) return value.map((item) => walk(secrets, item))
+  return Predicate.isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, item]) => [hide(secrets, key), walk(secrets, item)])
+      )
+    : value
+}
+
+export const scrubText = (account: Credentials, text: string): string =>
+  hide(secretsOf(account), text)
+
+/** The same JSON value without our key and application id, in keys and values at any depth. */
+export const scrub = (account: Credentials, value: unknown): unknown =>
+  walk(secretsOf(account), value)
+
+/** Headers that hold no credential; every other header's value is taken for one. */
+const harmless: ReadonlySet<string> = new Set([
+  "accept",
+  "content-length",
+  "content-type",
+  "user-agent",
+  "x-dashscope-async"
+])
+
+/** The credentials among headers that went out, without `Bearer` and the like, in every spelling. */
+export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> => {
+  const secrets = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    if (harmless.has(name)) continue
+    const token = value.slice(value.indexOf(" ") + 1)
+    // What holds the token is masked with it.
+    for (const spelling of spellings(token === "" ? value : token)) secrets.add(spelling)
+  }
+  return [...secrets]
+}

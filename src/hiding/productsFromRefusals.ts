@@ -1,0 +1,97 @@
+/** Hides what was ordered, and is not paid for, from a client that gets a vendor's error. */
+import { Predicate } from "effect"
+import { madeMediaIn, mediaIn } from "./patterns.ts"
+
+/** Fields in which nothing but what was ordered stands. */
+const certainFields: ReadonlySet<string> = new Set([
+  "b64_json",
+  "base64",
+  "choices",
+  "creations",
+  "delta",
+  "embedding",
+  "output_text"
+])
+
+/** Fields in which vendors hand over addresses of what was ordered, and others of addresses of ours. */
+const addressFields: ReadonlySet<string> = new Set([
+  "audio_url",
+  "image",
+  "image_url",
+  "image_urls",
+  "images",
+  "outputs",
+  "results",
+  "url",
+  "urls",
+  "video",
+  "video_url",
+  "videos"
+])
+
+/** What explains an error, also by links to a documentation. */
+const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "errors", "links"])
+
+/** An address, or what may be one of a vendor's own: a path, or another scheme. */
+const address = /https?:\/\/|^\S*[/:]\S*$/i
+/** Every text and number in a JSON value, without the names of fields. */
+const leavesOf = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string" || typeof value === "number") return [`${value}`]
+  if (Array.isArray(value)) return value.flatMap(leavesOf)
+  return Predicate.isObject(value) ? Object.values(value).flatMap(leavesOf) : []
+}
+
+interface Suspects {
+  readonly certain: ReadonlyArray<string>
+  readonly addresses: ReadonlyArray<string>
+}
+
+/** Addresses in JSON that stands in a text. */
+const addressInText = new RegExp(
+  `"(?:${[...addressFields].join("|")})\\\\*"\\s*:[\\s\\[{\\\\"]*(https?:[^\\s"\\\\]+)`,
+  "gi"
+)
+
+const suspectsIn = (value: unknown): Suspects => {
+  if (typeof value === "string") {
+    const addresses = [...value.matchAll(addressInText)].map(([, found = ""]) => found)
+    return { certain: madeMediaIn(value), addresses }
+  }
+  if (!Array.isArray(value) && !Predicate.isObject(value)) return { certain: [], addresses: [] }
+  const parts = Object.entries(value).map(([name, inner]: [string, unknown]): Suspects => {
+    const field = Array.isArray(value) ? "" : name.toLowerCase()
+    if (certainFields.has(field)) return { certain: leavesOf(inner), addresses: [] }
+    const { certain, addresses } = suspectsIn(inner)
+    if (explainingFields.has(field)) return { certain, addresses: [] }
+    return addressFields.has(field)
+      ? { certain, addresses: leavesOf(inner).filter((text) => address.test(text)) }
+      : { certain, addresses }
+  })
+  return {
+    certain: parts.flatMap(({ certain }) => certain),
+    addresses: parts.flatMap(({ addresses }) => addresses)
+  }
+}
+
+/** One of the fields in JSON that stands in another text, or that is cut. */
+const fieldInText = new RegExp(
+  `"(?:${[...certainFields, ...addressFields].join("|")})\\\\*"\\s*:`,
+  "i"
+)
+
+/**
+ * Whether a client could find what was ordered in an error, which then does not reach it. "certain"
+ * says that it was made. What only repeats a text of the request `sent` is none.
+ */
+export const productIn = (body: unknown, sent: unknown): "none" | "maybe" | "certain" => {
+  if (typeof body === "string") {
+    const isText = fieldInText.test(body) || mediaIn(body).length > 0
+    return isText ? "maybe" : "none"
+  }
+  const { certain, addresses } = suspectsIn(body)
+  if (certain.length === 0 && addresses.length === 0) return "none"
+  const ours = leavesOf(sent)
+  const isNew = (text: string) => text !== "" && !ours.some((one) => one.includes(text))
+  if (certain.some(isNew)) return "certain"
+  return addresses.some(isNew) ? "maybe" : "none"
+}

@@ -1,0 +1,116 @@
+/** Hides what clients sent from whatever is kept, in the words that vendors repeat of it. */
+import { UpstreamError } from "../domain/Errors.ts"
+import { storable } from "../domain/plainText.ts"
+import { spellingsOf, startsWithMedium, withoutOpaque } from "./patterns.ts"
+
+/** Shorter runs of characters are words that anybody may use. */
+const RUN = 12
+const SHORTEST = 6
+const MAX_KEPT = 300
+const MAX_LOOKED_FOR = 20_000
+const ECHO = "[…]"
+
+const spellings = (sent: string): ReadonlyArray<string> =>
+  spellingsOf(sent.slice(0, MAX_LOOKED_FOR).toWellFormed())
+
+/** Length of the longest piece of `ours` that stands at `at`; 0 when none is long enough. */
+const echoAt = (said: string, at: number, ours: string): number => {
+  let length = Math.min(RUN, ours.length)
+  if (length < SHORTEST || at + length > said.length) return 0
+  if (!ours.includes(said.slice(at, at + length))) return 0
+  while (at + length < said.length && ours.includes(said.slice(at, at + length + 1))) length += 1
+  return length
+}
+
+/**
+ * The first 300 characters of a vendor's words, with every piece masked that repeats a text of
+ * ours, also JSON-quoted or percent-encoded, and with addresses and encoded data masked.
+ */
+export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string => {
+  const text = withoutOpaque(storable(said), ECHO).slice(0, MAX_KEPT)
+  const ours = sent.flatMap(spellings)
+  let kept = ""
+  for (let at = 0; at < text.length; ) {
+    const echoed = Math.max(0, ...ours.map((one) => echoAt(text, at, one)))
+    if (echoed === 0) {
+      kept += text[at]
+      at += 1
+    } else {
+      kept += kept.endsWith(ECHO) ? "" : ECHO
+      at += echoed
+    }
+  }
+  return kept.toWellFormed()
+}
+
+// A refusal that is kept for repeats of the request that was refused
+
+/** In UTF-16 units; to look for longer requests in a vendor's words would hold everybody up. */
+const MAX_SENT = 100_000
+const MAX_SHORT_TEXTS = 200
+/** Shorter texts are only looked for as a whole, and one by one. */
+const SHORT = 12
+/** Of JSON. */
+const MAX_BODY = 2000
+/** Texts are looked for in pieces, which overlap so that none is cut where it is repeated. */
+const PIECE = 16_000
+const OVERLAP = 400
+
+/** What a model, a message or a part of one is called is no text. */
+const kinds: ReadonlySet<string> = new Set(["model", "role", "type"])
+
+const textsOf = (value: unknown): ReadonlyArray<string> => {
+  // Media is masked as such wherever it is repeated.
+  if (typeof value === "string") return startsWithMedium(value) ? [] : [value]
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => (kinds.has(name) ? [] : textsOf(inner)))
+}
+
+const piecesOf = (text: string): ReadonlyArray<string> =>
+  Array.from({ length: Math.ceil(text.length / PIECE) }, (_, index) =>
+    text.slice(index * PIECE, (index + 1) * PIECE + OVERLAP)
+  )
+
+/** The texts of a request in pieces; null when they are too many or too long. */
+const sentIn = (request: unknown): ReadonlyArray<string> | null => {
+  const texts = [...new Set(textsOf(request))]
+  const short = texts.filter((text) => text.length < SHORT)
+  const long = texts.filter((text) => text.length >= SHORT).join("\n")
+  return short.length > MAX_SHORT_TEXTS || long.length > MAX_SENT
+    ? null
+    : [...short, ...piecesOf(long)]
+}
+
+/** Every text in a body, and the names of its fields. */
+const wordsOf = (body: unknown): ReadonlyArray<string> => {
+  if (typeof body === "string") return [body]
+  if (typeof body !== "object" || body === null) return []
+  if (Array.isArray(body)) return body.flatMap(wordsOf)
+  return Object.entries(body).flatMap(([name, inner]) => [name, ...wordsOf(inner)])
+}
+
+const repeatsNothing = (body: unknown, sent: ReadonlyArray<string>): boolean =>
+  JSON.stringify(body ?? null).length <= MAX_BODY &&
+  wordsOf(body).every((word) => withoutEchoes(word, sent) === word)
+
+/**
+ * The refusal without what it repeats of the texts of a request: pieces of its message are masked,
+ * and a body that has any is left out.
+ */
+export const keptRefusal = (error: UpstreamError, request: unknown): UpstreamError => {
+  const { message, status, upstream, retryable, retryAfterSeconds } = error
+  const sent = sentIn(request)
+  return new UpstreamError({
+    message:
+      sent === null
+        ? `The vendor answered HTTP ${upstream.status ?? status}`
+        : withoutEchoes(message, sent),
+    status,
+    upstream: {
+      status: upstream.status,
+      body: sent !== null && repeatsNothing(upstream.body, sent) ? upstream.body : null
+    },
+    retryable,
+    retryAfterSeconds
+  })
+}

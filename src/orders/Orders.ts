@@ -1,0 +1,109 @@
+/** Paid orders of every kind: checked and priced, run once for each key, and answered. */
+import { Context, Deferred, Effect, Layer } from "effect"
+import type {
+  IdempotencyConflict,
+  IdempotencyMismatch,
+  ImageUnsupportedProtocol,
+  VideoSkuInvalid,
+  VideoUnsupportedProtocol
+} from "../domain/Errors.ts"
+import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
+import type { VideoBody } from "../domain/video/VideoRequest.ts"
+import { makeDetached } from "../runtime/Detached.ts"
+import type { Caller } from "../services/Access.ts"
+import type { AnswerBody, Recalled, RequestKey } from "../services/IdempotencyKeys.ts"
+import { makeOnce, type Ordered } from "./idempotency.ts"
+import { makeImageOrder } from "./imageOrder.ts"
+import type { OrderRefusal } from "./OrderChecks.ts"
+import { makeOrderResolution } from "./OrderResolution.ts"
+import { makePaidOrders, type PaidOrder } from "./paidOrder.ts"
+import { makeTextOrder } from "./textOrder.ts"
+import { makeTextStream, type WrittenText } from "./textStream.ts"
+import { type AcceptedVideo, makeVideoOrder } from "./videoOrder.ts"
+
+type OrderedOr<A, E = never> = Effect.Effect<
+  Ordered<A>,
+  E | OrderRefusal | IdempotencyConflict | IdempotencyMismatch
+>
+
+/**
+ * Each takes the caller, the body, and the `Idempotency-Key` where the request has one. A client that
+ * goes away stops nothing: the order runs to its end, and its charge or refund is in the books.
+ */
+export class Orders extends Context.Service<
+  Orders,
+  {
+    /** Answers the task's id and price once the vendor has accepted it. */
+    video(
+      caller: Caller,
+      body: VideoBody,
+      key?: string
+    ): OrderedOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
+    /** Makes images and charges for the requested number before it answers. */
+    images(
+      caller: Caller,
+      body: ImageBody,
+      key?: string
+    ): OrderedOr<AnswerBody, ImageUnsupportedProtocol>
+    /**
+     * Has a text written. It is answered whole and charged before, or where the client asks for a
+     * stream with the vendor's first event, and charged at its end.
+     */
+    chat(caller: Caller, body: ChatBody, key?: string): OrderedOr<AnswerBody | WrittenText>
+    embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderedOr<AnswerBody>
+  }
+>()("gateway/services/Orders") {}
+
+const textOf = (recalled: Recalled): AnswerBody | null =>
+  recalled._tag === "Text" ? recalled.result : null
+
+export const layerOrders = Layer.effect(
+  Orders,
+  Effect.gen(function* () {
+    const resolve = yield* makeOrderResolution
+    const videoOrder = yield* makeVideoOrder(resolve)
+    const imageOrder = yield* makeImageOrder(resolve)
+    const textOrder = yield* makeTextOrder(resolve)
+    const textStream = yield* makeTextStream(resolve)
+    const runOrder = yield* makePaidOrders
+    const once = yield* makeOnce
+    const detached = yield* makeDetached("30 seconds")
+
+    /** Runs what the checks and the price let through, and waits for it. */
+    const whole =
+      <Made, Answer, E>(checked: Effect.Effect<PaidOrder<Made, Answer>, E>) =>
+      (key: RequestKey | null) =>
+        Effect.flatMap(checked, (order) => detached.run(runOrder(order, key)))
+
+    const streamed = (caller: Caller, body: ChatBody) =>
+      Effect.fnUntraced(function* (key: RequestKey | null) {
+        const { order, begun, text } = yield* textStream(caller, body)
+        yield* detached.start(
+          Effect.onExit(runOrder(order, key), (exit) => Deferred.done(begun, exit))
+        )
+        yield* Effect.onInterrupt(Deferred.await(begun), () => text.leave)
+        return text
+      })
+
+    const onceVideo = once("/v1/videos/generations", (recalled): AcceptedVideo | null =>
+      recalled._tag === "Video" ? { id: recalled.id, quote: null } : null
+    )
+    const onceImages = once("/v1/images/generations", (recalled): AnswerBody | null =>
+      recalled._tag === "Images" ? recalled.result : null
+    )
+    const onceChat = once<AnswerBody | WrittenText>("/v1/chat/completions", textOf)
+    const onceEmbeddings = once("/v1/embeddings", textOf)
+
+    return Orders.of({
+      video: (caller, body, key) => onceVideo(caller, body, key, whole(videoOrder(caller, body))),
+      images: (caller, body, key) => onceImages(caller, body, key, whole(imageOrder(caller, body))),
+      chat: (caller, body, key) =>
+        body.stream === true
+          ? onceChat(caller, body, key, streamed(caller, body))
+          : onceChat(caller, body, key, whole(textOrder.chat(caller, body))),
+      embeddings: (caller, body, key) =>
+        onceEmbeddings(caller, body, key, whole(textOrder.embeddings(caller, body)))
+    })
+  })
+)

@@ -1,0 +1,127 @@
+/** What an order would hold and charge, and whether there is money for it now. Nothing is taken. */
+import { Context, Effect, Layer, Struct } from "effect"
+import {
+  type ImageUnsupportedProtocol,
+  ModalityMismatch,
+  type NotFound,
+  type VideoSkuInvalid,
+  type VideoUnsupportedProtocol
+} from "../domain/Errors.ts"
+import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import type { Quote } from "../domain/money/Quote.ts"
+import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
+import type { VideoBody } from "../domain/video/VideoRequest.ts"
+import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
+import { Catalog } from "../services/Catalog.ts"
+import { unsent } from "../services/databaseErrors.ts"
+import { Ledger } from "../services/Ledger.ts"
+import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
+import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
+
+/** What is left to spend at this moment; another order may take it the next. */
+export interface Affordable {
+  readonly pool: boolean
+  readonly poolAvailableNano: bigint
+  readonly cap: boolean
+  /** Null: the member has no cap. */
+  readonly capAvailableNano: bigint | null
+}
+
+export interface Quoted {
+  readonly quote: Quote
+  readonly affordable: Affordable
+}
+
+/** Quotes are refused as the orders they are about, but for want of money. */
+export type QuoteRefusal =
+  | OrderRefusal
+  | NotFound
+  | VideoSkuInvalid
+  | VideoUnsupportedProtocol
+  | ImageUnsupportedProtocol
+
+/** The modalities that have quotes, and the scope of the route that takes their orders. */
+const scopes = {
+  video: "videos",
+  image: "images",
+  chat: "chat",
+  vlm: "chat",
+  embedding: "embeddings"
+} as const satisfies Record<string, Scope>
+export type QuotedModality = keyof typeof scopes
+
+export class Quotes extends Context.Service<
+  Quotes,
+  {
+    /**
+     * Whose order a body with this model is. The key needs the scope of the route that would take
+     * the order; a model of any other modality is refused as on that route.
+     */
+    modality(caller: Caller, modelId: string): Effect.Effect<QuotedModality, OrderRefusal>
+    video(caller: Caller, body: VideoBody): Effect.Effect<Quoted, QuoteRefusal>
+    images(caller: Caller, body: ImageBody): Effect.Effect<Quoted, QuoteRefusal>
+    chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
+    embeddings(caller: Caller, body: EmbeddingBody): Effect.Effect<Quoted, QuoteRefusal>
+  }
+>()("gateway/services/Quotes") {}
+
+const quotable: ReadonlyArray<QuotedModality> = Struct.keys(scopes)
+
+const isQuoted = (modality: string | undefined): modality is QuotedModality =>
+  modality !== undefined && Object.hasOwn(scopes, modality)
+
+export const layerQuotes = Layer.effect(
+  Quotes,
+  Effect.gen(function* () {
+    const catalog = yield* Catalog
+    const checkModel = yield* makeModelCheck
+    const ledger = yield* Ledger
+    const resolve = yield* makeOrderResolution
+
+    const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
+      function* (caller, modelId) {
+        const found = (yield* unsent(catalog.snapshot)).models.get(modelId)?.modality
+        if (!isQuoted(found)) {
+          const offered = quotable.filter((modality) => caller.scopes.has(scopes[modality]))
+          const { model } = yield* checkModel(caller, modelId, offered)
+          return yield* new ModalityMismatch({
+            message: `Models of modality ${model.modality} have no quotes`,
+            param: "model"
+          })
+        }
+        const scope = scopes[found]
+        return caller.scopes.has(scope) ? found : yield* lacksScope(caller, [scope])
+      }
+    )
+
+    const withMoney = Effect.fn("Quotes.quote")(function* <E>(
+      { organizationId, memberId }: Caller,
+      resolved: Effect.Effect<{ readonly quote: Quote }, E>
+    ) {
+      const { quote } = yield* resolved
+      const [pool, month] = yield* unsent(
+        Effect.all([ledger.balance(organizationId), ledger.memberMonth(organizationId, memberId)])
+      )
+      const poolAvailableNano = pool.balanceNano - pool.heldNano
+      const capAvailableNano =
+        month.capNano === null ? null : month.capNano - month.capturedNano - month.heldNano
+      return {
+        quote,
+        affordable: {
+          pool: quote.holdNano <= poolAvailableNano,
+          poolAvailableNano,
+          cap: capAvailableNano === null || quote.holdNano <= capAvailableNano,
+          capAvailableNano
+        }
+      }
+    })
+
+    return Quotes.of({
+      modality,
+      video: (caller, body) => withMoney(caller, resolve.video(caller, body)),
+      images: (caller, body) => withMoney(caller, resolve.images(caller, body)),
+      chat: (caller, body) => withMoney(caller, resolve.text(caller, chatRequest(body))),
+      embeddings: (caller, body) => withMoney(caller, resolve.text(caller, embeddingRequest(body)))
+    })
+  })
+)

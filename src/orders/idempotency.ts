@@ -1,0 +1,68 @@
+/** Requests with an `Idempotency-Key`: what they order is ordered once. */
+import { Effect } from "effect"
+import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
+import type { Caller } from "../services/Access.ts"
+import { unsent } from "../services/databaseErrors.ts"
+import {
+  isKeyAlreadyUsed,
+  type KeyAlreadyUsed,
+  type Recalled,
+  type RepeatRefusal,
+  Repeats,
+  type RequestKey,
+  stillRunning
+} from "../services/IdempotencyKeys.ts"
+
+/** What an order came to, and whether this request or an earlier one of its key made it. */
+export interface Ordered<A> {
+  readonly answer: Effect.Effect<A, UpstreamError>
+  readonly replayed: boolean
+}
+
+/**
+ * Makes what orders once for each key: where the key stands for a request that was made before, the
+ * answer is that of the earlier one. `replayOf` is null for what a request to the path is never
+ * answered.
+ */
+export const makeOnce = Effect.map(
+  Repeats,
+  (repeats) =>
+    <A>(path: string, replayOf: (recalled: Recalled) => A | null) => {
+      const made = (answer: A): Ordered<A> => ({ answer: Effect.succeed(answer), replayed: false })
+
+      const repeated = (recalled: Recalled): Ordered<A> => {
+        if (recalled._tag === "Refused") {
+          return { answer: Effect.fail(recalled.error), replayed: true }
+        }
+        const answer = replayOf(recalled)
+        return answer === null
+          ? // The fingerprint has the path in it, so a key cannot stand for a request to another one.
+            { answer: Effect.die(new Error(`a key stands for ${recalled._tag}`)), replayed: true }
+          : { answer: Effect.succeed(answer), replayed: true }
+      }
+
+      return <E>(
+        { organizationId }: Caller,
+        body: unknown,
+        key: string | undefined,
+        order: (key: RequestKey | null) => Effect.Effect<A, E | KeyAlreadyUsed>
+      ): Effect.Effect<Ordered<A>, E | RepeatRefusal | Overloaded> => {
+        if (key === undefined) {
+          return Effect.catchIf(Effect.map(order(null), made), isKeyAlreadyUsed, () =>
+            Effect.die(new Error("an order without a key found its key used"))
+          )
+        }
+        return Effect.gen(function* () {
+          const requestKey = yield* repeats.keyOf(key, path, body)
+          const recall = unsent(repeats.recall(organizationId, requestKey))
+          const before = yield* recall
+          if (before !== null) return repeated(before)
+          return yield* Effect.catchIf(Effect.map(order(requestKey), made), isKeyAlreadyUsed, () =>
+            Effect.flatMap(recall, (other) =>
+              other === null ? Effect.fail(stillRunning) : Effect.succeed(repeated(other))
+            )
+          )
+        })
+      }
+    }
+)

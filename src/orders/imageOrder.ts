@@ -1,0 +1,66 @@
+/** Images as an order: made while the client waits, and charged by the requested number. */
+import { Effect, Exit } from "effect"
+import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import { unitOf } from "../domain/money/Quote.ts"
+import { PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { Settings } from "../runtime/Settings.ts"
+import type { Caller } from "../services/Access.ts"
+import type { ImageResult } from "../services/ProtocolAdapter.ts"
+import { carriesImages } from "../services/recentAnswers.ts"
+import { withoutMedia } from "./keptErrors.ts"
+import type { OrderResolution } from "./OrderResolution.ts"
+import type { PaidOrder } from "./paidOrder.ts"
+
+interface Images {
+  readonly result: ImageResult
+  /** Written before the charge, since nothing may fail between the charge and the client. */
+  readonly answer: PassedAnswer
+}
+
+/** Addresses are kept for repeats with the charge; images themselves only in memory. */
+const keptOf = ({ result, answer }: Images) =>
+  result instanceof PassedAnswer || carriesImages(result)
+    ? ({ stored: { _tag: "Images", result: null }, remembered: answer } as const)
+    : ({ stored: { _tag: "Images", result }, remembered: null } as const)
+
+export const makeImageOrder = (resolve: OrderResolution) =>
+  Effect.map(Settings, ({ imageDeadlineSeconds }) =>
+    Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
+      const { adapter, account, job, model, quote } = yield* resolve.images(caller, body)
+      const { upstreamModel } = job
+      return {
+        kind: "image",
+        caller,
+        job,
+        quote,
+        deadlineSeconds: imageDeadlineSeconds,
+        task: null,
+        call: () =>
+          Effect.map(
+            adapter.generate(account, { upstreamModel, body }),
+            (result): Images => ({
+              result,
+              answer: result instanceof PassedAnswer ? result : writtenAnswer(result)
+            })
+          ),
+        finish: (made) =>
+          Effect.succeed({
+            _tag: "Charge",
+            chargeNano: quote.holdNano,
+            usage: {
+              model: model.id,
+              modality: "image",
+              input: 0n,
+              output: BigInt(quote.images),
+              ...unitOf(quote),
+              basis: "requested_images"
+            },
+            keep: () => keptOf(made),
+            answer: Exit.succeed(made.answer)
+          }),
+        finishPart: null,
+        keptRefusal: withoutMedia,
+        around: null
+      } satisfies PaidOrder<Images, PassedAnswer>
+    })
+  )

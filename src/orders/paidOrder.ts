@@ -1,0 +1,260 @@
+/**
+ * The one way of a paid order: a place, the hold, the vendor's call, and then the finish or the hold
+ * given back, before anything is answered. What differs between kinds of orders stands in a value.
+ * Each step is safe to stop after: what a crash leaves open is given back by the sweep.
+ */
+import { Cause, Effect, type Exit, Metric, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { UpstreamError } from "../domain/Errors.ts"
+import { Quote } from "../domain/money/Quote.ts"
+import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
+import type { PassedAnswer } from "../domain/RawAnswer.ts"
+import {
+  type Doubt,
+  doubtOf,
+  givenUp,
+  upstreamErrorOf,
+  type VendorFailure
+} from "../domain/VendorOutcome.ts"
+import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
+import { Settings } from "../runtime/Settings.ts"
+import type { Caller } from "../services/Access.ts"
+import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
+import { Repeats, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
+import { Ledger, type UsageEntry, type VendorJob } from "../services/Ledger.ts"
+import { lateSuccesses } from "../services/metrics.ts"
+import { type NewTask, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
+import { makePlaces } from "./places.ts"
+
+/** What finishing an order means, once the vendor has done its part. */
+export type Finish<Answer> =
+  /** The vendor's acceptance is recorded; the task is charged when it ends. */
+  | { readonly _tag: "Accept"; readonly upstreamId: string; readonly answer: Answer }
+  /** The charge is taken now, and the answer kept for repeats of the request. */
+  | {
+      readonly _tag: "Charge"
+      readonly chargeNano: bigint
+      readonly usage: Omit<UsageEntry, "keyId" | "taskId">
+      readonly keep: () => {
+        readonly stored: StoredAnswer
+        /** What the database does not keep of the answer; null where there is no such thing. */
+        readonly remembered: PassedAnswer | null
+      }
+      /** A failure where only a part of what was ordered came. */
+      readonly answer: Exit.Exit<Answer, UpstreamError>
+    }
+
+/** An order of any kind, checked and priced: a value that says how its steps are done. */
+export interface PaidOrder<Made, Answer> {
+  readonly kind: OrderKind
+  readonly caller: Caller
+  readonly job: VendorJob
+  /** Frozen with the hold. */
+  readonly quote: Quote
+  /** From the hold to the moment it is given back without an answer. */
+  readonly deadlineSeconds: number
+  /** Written with the hold, and its end with the hold given back; null for what is no task. */
+  readonly task: {
+    readonly created: NewTask
+    readonly rejected: (error: UpstreamError) => TaskOutcome
+  } | null
+  /** The one paid call, which is never repeated. */
+  readonly call: (id: string) => Effect.Effect<Made, VendorFailure>
+  readonly finish: (made: Made, id: string) => Effect.Effect<Finish<Answer>>
+  /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
+  readonly finishPart: ((id: string) => Effect.Effect<Finish<Answer>> | null) | null
+  /** What of a refusal is kept for repeats of the request. */
+  readonly keptRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
+  /** What goes on around the steps after the hold, for as long as the order keeps its places. */
+  readonly around:
+    | ((steps: Effect.Effect<Answer, UpstreamError>) => Effect.Effect<Answer, UpstreamError>)
+    | null
+}
+
+/** Who closes the hold, and what its paid call is for, in the words of the books. */
+const words = {
+  video: { by: "create", purpose: "submit" },
+  image: { by: "image", purpose: "image" },
+  text: { by: "text", purpose: "text" }
+} as const satisfies Record<
+  OrderKind,
+  { readonly by: string; readonly purpose: CallSubject["purpose"] }
+>
+
+const encodeQuote = Schema.encodeSync(Quote)
+
+export const makePaidOrders = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const tasks = yield* TaskRepo
+  const repeats = yield* Repeats
+  const random = yield* SecureRandom.SecureRandom
+  const settings = yield* Settings
+  const failpoints = yield* Failpoints
+  const callLog = yield* CallLog
+  const inPlace = yield* makePlaces
+
+  /** The steps of one order after its place is taken. */
+  const stepsOf = <Made, Answer>(
+    id: string,
+    order: PaidOrder<Made, Answer>,
+    key: RequestKey | null
+  ) => {
+    const { caller, job, kind } = order
+    const { organizationId } = caller
+    const close = { organizationId, holdId: id, by: words[kind].by }
+    const pass = (step: OrderStep) => failpoints.pass(`${kind}.${step}`)
+    const named = <A, E>(effect: Effect.Effect<A, E>) =>
+      Effect.annotateLogs(effect, { hold_id: id, channel: job.channelId })
+
+    const hold = ledger.hold({
+      organizationId,
+      memberId: caller.memberId,
+      id,
+      amountNano: order.quote.holdNano,
+      ttlSeconds: order.deadlineSeconds,
+      quote: encodeQuote(order.quote),
+      job,
+      task: order.task?.created ?? null,
+      key
+    })
+
+    /** Returns the hold; false when somebody else had closed it, or the vendor's acceptance stands. */
+    const returned = Effect.fnUntraced(function* (error: UpstreamError, orphan: Doubt | null) {
+      yield* pass("refused")
+      // No job exists and the client may try again, so its key must not stand for this failure.
+      const forgetKey = orphan === null && error.status >= 500
+      const { won, state } = yield* ledger.release({
+        ...close,
+        task: order.task?.rejected(error) ?? null,
+        orphan,
+        forgetKey,
+        answer:
+          forgetKey || key === null
+            ? null
+            : { _tag: "Refused", error: order.keptRefusal(error, orphan) }
+      })
+      if (!won) yield* named(Effect.logWarning("a hold was not there to be given back", state))
+      yield* pass("returned")
+      return won
+    })
+
+    /** Nobody hears of a failure before the money is back. */
+    const giveBack = (error: UpstreamError, orphan: Doubt | null) =>
+      Effect.andThen(returned(error, orphan), Effect.fail(error))
+
+    /** Given back because of trouble on our side, after the vendor may have started the job. */
+    const abandoned = Effect.suspend(() =>
+      returned(givenUp(), { upstreamId: null, reason: "gateway_defect" })
+    )
+
+    const afterFailure = (cause: Cause.Cause<VendorFailure>): Effect.Effect<never, UpstreamError> =>
+      Result.match(Cause.findError(cause), {
+        onSuccess: (failure) =>
+          Effect.tapDefect(giveBack(upstreamErrorOf(failure), doubtOf(failure)), () => abandoned),
+        onFailure: (rest) =>
+          Effect.andThen(Cause.hasDies(cause) ? abandoned : Effect.void, Effect.failCause(rest))
+      })
+
+    /**
+     * The vendor has the job and the store has refused the record of it. The hold is given back,
+     * unless the record was written all the same: the client is told what stands in the books.
+     */
+    const unrecorded = Effect.fnUntraced(function* (upstreamId: string, defect: unknown) {
+      yield* Effect.logError("an accepted task could not be recorded", defect)
+      if (yield* returned(givenUp(), { upstreamId, reason: "not_recorded" })) {
+        return yield* givenUp()
+      }
+      const { state } = yield* Effect.orDie(tasks.find(organizationId, id))
+      return state !== "rejected"
+    })
+
+    /** Records the acceptance, and answers only where the task stands. */
+    const accept = ({ upstreamId, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>) =>
+      Effect.gen(function* () {
+        const stands = yield* tasks
+          .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
+          .pipe(
+            Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
+            Effect.onInterrupt(() =>
+              Effect.logError("the gateway stopped before an accepted task was recorded")
+            )
+          )
+        if (!stands) {
+          yield* Effect.logError("the vendor accepted a task that had been given up")
+          yield* tasks.acceptedLate(organizationId, id, upstreamId)
+          return yield* givenUp()
+        }
+        return answer
+      }).pipe(Effect.annotateLogs({ upstreamId }), named)
+
+    /** Takes the charge, and answers only where it stands in the books. */
+    const charge = Effect.fnUntraced(function* (
+      finish: Extract<Finish<Answer>, { _tag: "Charge" }>
+    ) {
+      const { stored = null, remembered = null } = key === null ? {} : finish.keep()
+      if (key !== null && remembered !== null) {
+        yield* repeats.remember(organizationId, key, remembered)
+      }
+      const { state } = yield* ledger.capture({
+        ...close,
+        task: null,
+        chargeNano: finish.chargeNano,
+        usage: { ...finish.usage, keyId: caller.keyId, taskId: null },
+        answer: stored
+      })
+      if (state === "captured") return yield* finish.answer
+      // A sweep has given the hold back, and its orphan tells the operator of the job.
+      const { protocol, channelId: channel } = job
+      yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
+      yield* named(Effect.logError("an order was made after it had been given up, so it is free"))
+      return yield* givenUp()
+    })
+
+    const finished = (finish: Finish<Answer>) =>
+      finish._tag === "Accept" ? accept(finish) : charge(finish)
+
+    const whenInterrupted = Effect.suspend(() => {
+      const part = order.finishPart?.(id) ?? null
+      return part === null ? Effect.void : Effect.ignore(Effect.flatMap(part, finished))
+    })
+
+    const call = Effect.suspend(() => order.call(id)).pipe(
+      Effect.onInterrupt(() => whenInterrupted),
+      recordingCalls(callLog, [
+        { organizationId, jobId: id, purpose: words[kind].purpose, upstreamId: null }
+      ]),
+      Effect.catchCause(afterFailure)
+    )
+
+    const fromTheHold = Effect.gen(function* () {
+      const made = yield* call
+      yield* pass("made")
+      const answer = yield* finished(yield* order.finish(made, id))
+      yield* pass("finished")
+      return answer
+    })
+
+    return Effect.gen(function* () {
+      yield* pass("placed")
+      yield* hold
+      yield* pass("held")
+      return yield* order.around === null ? fromTheHold : order.around(fromTheHold)
+    })
+  }
+
+  /**
+   * Runs an order and answers what came of it, once that stands in the books. On every failure the
+   * whole hold is back before the error is answered. The key stands for this order from its hold on,
+   * unless nothing came of it.
+   */
+  return Effect.fnUntraced(function* <Made, Answer>(
+    order: PaidOrder<Made, Answer>,
+    key: RequestKey | null
+  ) {
+    const id = `${orderPrefixes[order.kind]}_${yield* random.uuidV7()}`
+    const { organizationId } = order.caller
+    return yield* inPlace(organizationId, order.job.channelId, stepsOf(id, order, key))
+  })
+})
+
+export type RunPaidOrder = Effect.Success<typeof makePaidOrders>

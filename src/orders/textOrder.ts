@@ -1,0 +1,149 @@
+/** Chat and embeddings as orders: answered whole, and charged by the vendor's count of tokens. */
+import { Effect, Exit, Predicate } from "effect"
+import type { UpstreamError } from "../domain/Errors.ts"
+import { type PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { type ChatBody, type EmbeddingBody, tokensOfBytes } from "../domain/text/TextRequest.ts"
+import { settleTokens, type TokenCounts, type TokenQuote } from "../domain/text/TokenPricing.ts"
+import { type VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
+import { keptRefusal } from "../hiding/promptsFromRecords.ts"
+import { Settings } from "../runtime/Settings.ts"
+import type { Caller } from "../services/Access.ts"
+import type { ChannelAccount, TextAdapter, TextAnswer } from "../services/ProtocolAdapter.ts"
+import { withoutBody } from "./keptErrors.ts"
+import {
+  chatRequest,
+  embeddingRequest,
+  type OrderResolution,
+  type TextRequest
+} from "./OrderResolution.ts"
+import type { Finish, PaidOrder } from "./paidOrder.ts"
+
+/** What a vendor wrote, as far as it is charged by. */
+export interface Written {
+  readonly usage: TokenCounts | null
+  readonly outputBytes: number
+}
+
+/** What text orders have in common, however they are answered. */
+export const textOrderOf = (
+  caller: Caller,
+  request: TextRequest,
+  { model, job, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>
+) => {
+  const isEmbedding = model.modality === "embedding"
+
+  /** Charges by the vendor's count, and by the size of what was sent and received without one. */
+  const charged = Effect.fnUntraced(function* <Answer>(
+    id: string,
+    written: Written,
+    remembered: PassedAnswer | null,
+    answer: Exit.Exit<Answer, UpstreamError>
+  ): Effect.fn.Return<Finish<Answer>> {
+    const { inputTokens, outputTokens, chargeNano, basis } = settleTokens(quote, written.usage, {
+      inputTokens: quote.inputTokens,
+      outputTokens: tokensOfBytes(written.outputBytes)
+    })
+    if (written.usage !== null && basis === "formula") {
+      yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+        Effect.annotateLogs({
+          hold_id: id,
+          input_tokens: written.usage.inputTokens.toString(),
+          output_tokens: written.usage.outputTokens.toString()
+        })
+      )
+    }
+    return {
+      _tag: "Charge",
+      chargeNano,
+      usage: {
+        model: model.id,
+        modality: model.modality,
+        input: inputTokens,
+        output: outputTokens,
+        unit: "token",
+        unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
+        inputUnitPriceNano: quote.nanoPerInputToken,
+        basis
+      },
+      keep: () => ({ stored: { _tag: "Text", streamed: remembered === null }, remembered }),
+      answer
+    }
+  })
+
+  return {
+    charged,
+    common: {
+      kind: "text",
+      caller,
+      job,
+      quote: quote satisfies TokenQuote,
+      task: null,
+      /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
+      keptRefusal: (error, orphan) =>
+        keptRefusal(orphan === null ? error : withoutBody(error), request.body)
+    } satisfies Partial<PaidOrder<unknown, unknown>>
+  }
+}
+
+/** What a vendor answers that failed while it wrote, and had neither written nor counted anything. */
+const isFailure = ({ result, usage, outputBytes }: TextAnswer): boolean =>
+  usage === null &&
+  outputBytes === 0 &&
+  Array.isArray(result.choices) &&
+  result.choices.every(
+    (choice: unknown) =>
+      Predicate.isObject(choice) && "finish_reason" in choice && choice.finish_reason === "error"
+  )
+
+const failed = new VendorRefused({
+  effectiveStatus: 502,
+  status: 200,
+  body: null,
+  message: "The vendor failed while it wrote the text",
+  retryAfterSeconds: null
+})
+
+interface WholeText extends Written {
+  readonly answer: PassedAnswer
+}
+
+export const makeTextOrder = (resolve: OrderResolution) =>
+  Effect.map(Settings, ({ textDeadlineSeconds }) => {
+    const whole = Effect.fnUntraced(function* (
+      caller: Caller,
+      request: TextRequest,
+      ask: (
+        adapter: TextAdapter,
+        account: ChannelAccount,
+        upstreamModel: string
+      ) => Effect.Effect<TextAnswer, VendorFailure>
+    ) {
+      const resolved = yield* resolve.text(caller, request)
+      const { adapter, account, job } = resolved
+      const { common, charged } = textOrderOf(caller, request, resolved)
+      return {
+        ...common,
+        deadlineSeconds: textDeadlineSeconds,
+        call: () =>
+          Effect.flatMap(ask(adapter, account, job.upstreamModel), (made) =>
+            isFailure(made)
+              ? Effect.fail(failed)
+              : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
+          ),
+        finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer)),
+        finishPart: null,
+        around: null
+      } satisfies PaidOrder<WholeText, PassedAnswer>
+    })
+
+    return {
+      chat: (caller: Caller, body: ChatBody) =>
+        whole(caller, chatRequest(body), (adapter, account, upstreamModel) =>
+          adapter.complete(account, { upstreamModel, body })
+        ),
+      embeddings: (caller: Caller, body: EmbeddingBody) =>
+        whole(caller, embeddingRequest(body), (adapter, account, upstreamModel) =>
+          adapter.embed(account, { upstreamModel, body })
+        )
+    }
+  })

@@ -1,0 +1,65 @@
+/** A video as an order: the vendor accepts it as a task, which is charged when it ends. */
+import { Effect } from "effect"
+import type { UpstreamError } from "../domain/Errors.ts"
+import type { VideoQuote } from "../domain/video/VideoPricing.ts"
+import type { VideoBody } from "../domain/video/VideoRequest.ts"
+import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
+import { Settings } from "../runtime/Settings.ts"
+import type { Caller } from "../services/Access.ts"
+import type { VideoOrder } from "../services/ProtocolAdapter.ts"
+import { withoutMedia } from "./keptErrors.ts"
+import type { OrderResolution } from "./OrderResolution.ts"
+import type { PaidOrder } from "./paidOrder.ts"
+
+export interface AcceptedVideo {
+  readonly id: string
+  /** Null where it was accepted before, for another request with its key. */
+  readonly quote: VideoQuote | null
+}
+
+export const makeVideoOrder = (resolve: OrderResolution) =>
+  Effect.map(Settings, ({ submitDeadlineSeconds, taskDeadlineSeconds }) =>
+    Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
+      const { adapter, account, job, model, quote, input, inputs, sku } = yield* resolve.video(
+        caller,
+        body
+      )
+      const sent: Omit<VideoOrder, "taskId"> = {
+        ...input,
+        upstreamModel: job.upstreamModel,
+        listedProtocol: model.protocol,
+        seconds: sku.seconds,
+        resolution: sku.resolution
+      }
+      const texts = input.blocks.map((block) => (block.type === "text" ? block.text : block.url))
+      return {
+        kind: "video",
+        caller,
+        job,
+        quote,
+        deadlineSeconds: taskDeadlineSeconds,
+        task: {
+          created: {
+            keyId: caller.keyId,
+            model: model.id,
+            listedProtocol: model.protocol,
+            summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
+            submitSeconds: submitDeadlineSeconds
+          },
+          // No client reads a rejected task's message: it is kept for the operator, without the prompt.
+          rejected: (error: UpstreamError) => ({
+            from: "submitting",
+            state: "rejected",
+            errorCode: error._tag,
+            errorMessage: withoutEchoes(error.message, texts)
+          })
+        },
+        call: (taskId) => adapter.submit(account, { ...sent, taskId }),
+        finish: (upstreamId, id) =>
+          Effect.succeed({ _tag: "Accept", upstreamId, answer: { id, quote } }),
+        finishPart: null,
+        keptRefusal: withoutMedia,
+        around: null
+      } satisfies PaidOrder<string, AcceptedVideo>
+    })
+  )

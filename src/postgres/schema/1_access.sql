@@ -1,0 +1,39 @@
+-- Organisations, their members, and the members' API keys.
+-- `organization_id` comes first in every key of every table that has it, so that the tables can be
+-- distributed by it.
+
+CREATE TABLE organizations (
+  id text PRIMARY KEY,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE members (
+  organization_id text NOT NULL REFERENCES organizations (id),
+  id text NOT NULL,
+  name text NOT NULL,
+  monthly_cap bigint CHECK (monthly_cap >= 0),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (organization_id, id)
+);
+CREATE INDEX members_by_id ON members (id);
+
+-- Only a hash of a key is stored: a dump of this table opens nothing.
+CREATE TABLE api_keys (
+  organization_id text NOT NULL,
+  id text NOT NULL,
+  member_id text NOT NULL,
+  name text NOT NULL,
+  hash bytea NOT NULL,
+  scopes text[] NOT NULL,
+  models text[],
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- Null is the gateway's default, which is a setting.
+  requests_per_minute integer CHECK (requests_per_minute > 0),
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
+);
+CREATE INDEX api_keys_by_hash ON api_keys (hash);
+CREATE INDEX api_keys_by_id ON api_keys (id);

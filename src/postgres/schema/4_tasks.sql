@@ -1,0 +1,70 @@
+-- Video tasks with their polling, and the orders whose outcome at the vendor nobody knows.
+
+CREATE TABLE tasks (
+  organization_id text NOT NULL,
+  -- That of its hold.
+  id text NOT NULL,
+  member_id text NOT NULL,
+  key_id text NOT NULL,
+  model text NOT NULL,
+  channel_id text NOT NULL,
+  protocol text NOT NULL,
+  -- The protocol the catalog listed the model under: it tells a relay's family.
+  listed_protocol text NOT NULL,
+  upstream_model text NOT NULL,
+  -- What was ordered, without prompt or media.
+  summary jsonb NOT NULL,
+  state text NOT NULL DEFAULT 'submitting'
+    CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
+  upstream_id text,
+  video_url text,
+  completion_tokens bigint CHECK (completion_tokens > 0),
+  error_code text,
+  error_message text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  submit_deadline timestamptz NOT NULL,
+  deadline timestamptz NOT NULL,
+  accepted_at timestamptz,
+  next_poll_at timestamptz,
+  asked_at timestamptz,
+  -- Counts the claims; a write back names the claim it belongs to.
+  lease bigint NOT NULL DEFAULT 0,
+  unknown_since timestamptz,
+  finished_at timestamptz,
+  PRIMARY KEY (organization_id, id),
+  CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
+  CHECK (state NOT IN ('processing', 'succeeded') OR upstream_id IS NOT NULL),
+  CHECK ((state = 'succeeded') = (video_url IS NOT NULL)),
+  CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
+  CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL))
+  -- Every question moves its task in the index of what is due twice, and the front must stay quick
+  -- to reach.
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+-- Each channel's due tasks in their order: a claim takes from the front of every channel.
+CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
+CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitting';
+CREATE INDEX tasks_by_id ON tasks (id);
+
+-- The vendor said when to ask a channel again; it counts for every gateway.
+CREATE TABLE channel_pauses (
+  channel_id text PRIMARY KEY,
+  until timestamptz NOT NULL
+);
+
+-- The vendor may have made and billed these; nothing is sent again, an operator looks into it.
+CREATE TABLE orphans (
+  organization_id text NOT NULL,
+  hold_id text NOT NULL,
+  -- Channel, protocol and upstream model of the job.
+  job jsonb NOT NULL,
+  upstream_id text,
+  reason text NOT NULL,
+  -- Of an answer that could not be used {status, bytes, sha256, requestId}; null where none came.
+  answer jsonb,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  resolved_at timestamptz,
+  note text,
+  PRIMARY KEY (organization_id, hold_id),
+  FOREIGN KEY (organization_id, hold_id) REFERENCES holds (organization_id, id)
+);
+CREATE INDEX orphans_by_created ON orphans (created_at, hold_id);
