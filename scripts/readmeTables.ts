@@ -7,6 +7,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { ConfigProvider, Effect, Exit, Redacted } from "effect"
 import { type GatewayConfig, loadConfig } from "../src/config.ts"
+import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
 
 const root = new URL("../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
@@ -83,6 +84,30 @@ const variableRows = (): ReadonlyArray<string> => {
     })
 }
 
+const mayRepeat: Readonly<Record<RetryRule, string>> = {
+  no: "no",
+  later: "after `retry_after`",
+  "not by itself": "not by itself",
+  "as told": "where `retryable` is true"
+}
+
+const errorRows = (): ReadonlyArray<string> =>
+  Object.entries<ErrorRow>(errorTable).map(([code, row]) => {
+    const fields = Object.keys(row.fields).map((name) =>
+      name === "retryAfterSeconds" ? "`retry_after`" : `\`${name}\``
+    )
+    const status = code === "upstream_error" ? "400, 404, 413, 415, 422, 502, 503, 504" : row.status
+    const doubt = row.mayFollowPaidCall ? "; a paid job may have begun" : ""
+    const cells = [
+      `\`${code}\``,
+      status,
+      row.meaning,
+      fields.join(", "),
+      `${mayRepeat[row.retry]}${doubt}`
+    ]
+    return `| ${cells.join(" | ")} |`
+  })
+
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<string>): string =>
   [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n")
 
@@ -93,6 +118,11 @@ interface Generated {
 }
 
 export const generated: ReadonlyArray<Generated> = [
+  {
+    file: "README.md",
+    name: "errors",
+    make: () => table(["code", "HTTP", "when", "says also", "send it again"], errorRows())
+  },
   {
     file: "src/operations/README.md",
     name: "variables",

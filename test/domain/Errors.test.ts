@@ -44,7 +44,16 @@ describe("the table of errors", () => {
   })
 
   it.each(contract)("%s answers %d as %s", (code, status, type) => {
-    assert.deepStrictEqual(Errors.errorTable[code], { status, type })
+    const row: { readonly status: number; readonly type: string } = Errors.errorTable[code]
+    assert.deepStrictEqual([row.status, row.type], [status, type])
+  })
+})
+
+describe("an error after which a vendor may have begun a paid job", () => {
+  it("is never one that SDKs repeat by themselves unless it says so", () => {
+    const risky = Object.values(Errors.errorTable).filter((row) => row.mayFollowPaidCall)
+    assert.isNotEmpty(risky)
+    for (const { retry } of risky) assert.include(["not by itself", "as told"], retry)
   })
 })
 

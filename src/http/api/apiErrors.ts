@@ -4,238 +4,111 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import * as Errors from "../../domain/Errors.ts"
-import { body, fromBody, fromWaiting, saying, toBody, toWaiting } from "./errorBody.ts"
+import { type ErrorCode, type ErrorType, errorTable } from "../../domain/errorTable.ts"
 
-const { transform } = SchemaTransformation
+const { passthrough, transform } = SchemaTransformation
 
-const retryAfter = "Whole seconds until a repeat makes sense, as `Retry-After` says"
-const decimal = (description: string) =>
-  Schema.String.annotate({ description: `${description}, a decimal string of currency units` })
+type Named<A> = Readonly<Record<string, A>>
 
-export const ModalityMismatch = body(
-  "modality_mismatch",
-  "The model is not of the modality this endpoint serves",
-  saying("modality_mismatch", {})
-).pipe(Schema.decodeTo(Errors.ModalityMismatch, transform({ decode: fromBody, encode: toBody })))
+const renaming =
+  (names: ReadonlyMap<string, string>) =>
+  <A>(fields: Named<A>): Named<A> =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [names.get(name) ?? name, value])
+    )
 
-export const ModalityNotReady = body(
-  "modality_not_ready",
-  "The model's modality is reserved and not open yet",
-  saying("modality_not_ready", {})
-).pipe(Schema.decodeTo(Errors.ModalityNotReady, transform({ decode: fromBody, encode: toBody })))
-
-export const VideoUnsupportedProtocol = body(
-  "video_unsupported_protocol",
-  "The model is called by a protocol that is not a supported video protocol",
-  saying("video_unsupported_protocol", {})
-).pipe(
-  Schema.decodeTo(Errors.VideoUnsupportedProtocol, transform({ decode: fromBody, encode: toBody }))
+/** The fields of an error are named on the wire as the rest of the API is. */
+const onWire = renaming(
+  new Map([
+    ["_tag", "code"],
+    ["retryAfterSeconds", "retry_after"]
+  ])
+)
+const inProgram = renaming(
+  new Map([
+    ["code", "_tag"],
+    ["retry_after", "retryAfterSeconds"]
+  ])
 )
 
-export const ImageUnsupportedProtocol = body(
-  "image_unsupported_protocol",
-  "The model is called by a protocol that is not one of the image protocols",
-  saying("image_unsupported_protocol", {})
-).pipe(
-  Schema.decodeTo(Errors.ImageUnsupportedProtocol, transform({ decode: fromBody, encode: toBody }))
-)
+/** The body of an error, as the table describes it. */
+const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: Named<unknown> }> => {
+  const row = errorTable[code]
+  const type: ErrorType = row.type
+  const fields: Named<Schema.Top> = row.fields
+  return Schema.Struct({
+    error: Schema.Struct({
+      message: Schema.String.annotate({ description: "What is wrong, for a person to read" }),
+      type: Schema.Literal(type).annotate({ description: "The kind of error" }),
+      param: Schema.NullOr(Schema.String).annotate({
+        description:
+          "Path of the offending field, such as `content[0].image_url`; null when none is"
+      }),
+      code: Schema.Literal(code).annotate({ description: "The error, for a program to read" }),
+      ...onWire(fields)
+    }).annotate({ description: "What went wrong" })
+  }).annotate({ description: row.meaning, identifier: `error_${code}` })
+}
 
-export const BillingUnavailable = body(
-  "billing_unavailable",
-  "No price is configured for this order, so it cannot be billed",
-  saying("billing_unavailable", {
-    priced: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({
-        description: "The resolutions that do have a price, where the resolution is what lacks one"
+/**
+ * The error of a code, written and read as its body. What the body says is decoded once more by the
+ * error itself, so that nothing has to be believed of it.
+ */
+const answered = <S extends Schema.Top>(
+  code: ErrorCode,
+  error: S,
+  body = bodyOf(code),
+  own: Named<unknown> = {}
+) =>
+  body.pipe(
+    Schema.decodeTo(
+      Schema.Record(Schema.String, Schema.Unknown),
+      transform({
+        decode: ({ error: { type: _, ...said } }) => ({ ...inProgram(said), ...own }),
+        encode: (said) => ({ error: { ...onWire(said), type: errorTable[code].type } })
       })
-    )
-  })
-).pipe(Schema.decodeTo(Errors.BillingUnavailable, transform({ decode: fromBody, encode: toBody })))
+    ),
+    Schema.decodeTo(error, passthrough({ strict: false }))
+  )
 
-export const InvalidApiKey = body(
-  "invalid_api_key",
-  "The key is missing, malformed, unknown, revoked or expired: one answer for all",
-  saying("invalid_api_key", {})
-).pipe(Schema.decodeTo(Errors.InvalidApiKey, transform({ decode: fromBody, encode: toBody })))
-
-export const PermissionDenied = body(
-  "permission_denied",
-  "The key lacks the scope of this route, or may not call this model",
-  saying("permission_denied", {})
-).pipe(Schema.decodeTo(Errors.PermissionDenied, transform({ decode: fromBody, encode: toBody })))
-
-export const ModelNotFound = body(
-  "model_not_found",
-  "No model has this name",
-  saying("model_not_found", {})
-).pipe(Schema.decodeTo(Errors.ModelNotFound, transform({ decode: fromBody, encode: toBody })))
-
-export const TaskNotFound = body(
-  "task_not_found",
-  "The organisation has no task with this id",
-  saying("task_not_found", {})
-).pipe(Schema.decodeTo(Errors.TaskNotFound, transform({ decode: fromBody, encode: toBody })))
-
-export const NotFound = body("not_found", "There is no such thing", saying("not_found", {})).pipe(
-  Schema.decodeTo(Errors.NotFound, transform({ decode: fromBody, encode: toBody }))
+export const ModalityMismatch = answered("modality_mismatch", Errors.ModalityMismatch)
+export const ModalityNotReady = answered("modality_not_ready", Errors.ModalityNotReady)
+export const VideoUnsupportedProtocol = answered(
+  "video_unsupported_protocol",
+  Errors.VideoUnsupportedProtocol
 )
-
-export const PayloadTooLarge = body(
-  "payload_too_large",
-  "The body has more bytes than this route takes",
-  saying("payload_too_large", {})
-).pipe(Schema.decodeTo(Errors.PayloadTooLarge, transform({ decode: fromBody, encode: toBody })))
-
-export const UnsupportedMediaType = body(
-  "unsupported_media_type",
-  "The body is of another media type, or has a content encoding",
-  saying("unsupported_media_type", {})
-).pipe(
-  Schema.decodeTo(Errors.UnsupportedMediaType, transform({ decode: fromBody, encode: toBody }))
+export const ImageUnsupportedProtocol = answered(
+  "image_unsupported_protocol",
+  Errors.ImageUnsupportedProtocol
 )
+export const VideoSkuInvalid = answered("video_sku_invalid", Errors.VideoSkuInvalid)
+export const BillingUnavailable = answered("billing_unavailable", Errors.BillingUnavailable)
+export const InsufficientBalance = answered("insufficient_balance", Errors.InsufficientBalance)
+export const MemberCapExceeded = answered("member_cap_exceeded", Errors.MemberCapExceeded)
+export const InvalidApiKey = answered("invalid_api_key", Errors.InvalidApiKey)
+export const PermissionDenied = answered("permission_denied", Errors.PermissionDenied)
+export const ModelNotFound = answered("model_not_found", Errors.ModelNotFound)
+export const TaskNotFound = answered("task_not_found", Errors.TaskNotFound)
+export const NotFound = answered("not_found", Errors.NotFound)
+export const MethodNotAllowed = answered("method_not_allowed", Errors.MethodNotAllowed)
+export const PayloadTooLarge = answered("payload_too_large", Errors.PayloadTooLarge)
+export const UnsupportedMediaType = answered("unsupported_media_type", Errors.UnsupportedMediaType)
+export const InvalidRequest = answered("invalid_request", Errors.InvalidRequest)
+export const IdempotencyConflict = answered("idempotency_conflict", Errors.IdempotencyConflict)
+export const IdempotencyMismatch = answered("idempotency_mismatch", Errors.IdempotencyMismatch)
+export const ChannelUnavailable = answered("channel_unavailable", Errors.ChannelUnavailable)
+export const RateLimited = answered("rate_limited", Errors.RateLimited)
+export const Overloaded = answered("overloaded", Errors.Overloaded)
+export const InternalError = answered("internal_error", Errors.InternalError)
 
-export const IdempotencyMismatch = body(
-  "idempotency_mismatch",
-  "The Idempotency-Key was used for another request, or a deposit's reference for another amount",
-  saying("idempotency_mismatch", {})
-).pipe(Schema.decodeTo(Errors.IdempotencyMismatch, transform({ decode: fromBody, encode: toBody })))
-
-export const ChannelUnavailable = body(
-  "channel_unavailable",
-  "The model has no enabled mount, or its channel lacks what it needs",
-  saying("channel_unavailable", {})
-).pipe(Schema.decodeTo(Errors.ChannelUnavailable, transform({ decode: fromBody, encode: toBody })))
-
-export const InternalError = body(
-  "internal_error",
-  "A fault of the gateway; an order may have come through, so it is not repeated by itself",
-  saying("internal_error", {})
-).pipe(Schema.decodeTo(Errors.InternalError, transform({ decode: fromBody, encode: toBody })))
-
-export const VideoSkuInvalid = body(
-  "video_sku_invalid",
-  "The duration or the resolution is not offered",
-  saying("video_sku_invalid", {
-    allowed: Schema.Union([
-      Schema.Struct({
-        min: Schema.Int.annotate({ description: "Least seconds" }),
-        max: Schema.Int.annotate({ description: "Most seconds" }),
-        smart: Schema.Boolean.annotate({ description: "Whether -1 lets the model choose" })
-      }),
-      Schema.Array(Schema.String)
-    ]).annotate({ description: "The seconds, or the resolutions, that are offered" }),
-    nearest: Schema.Union([Schema.Int, Schema.String]).annotate({
-      description: "The offered value nearest to the one that was asked for"
-    })
-  })
-).pipe(Schema.decodeTo(Errors.VideoSkuInvalid, transform({ decode: fromBody, encode: toBody })))
-
-export const InsufficientBalance = body(
-  "insufficient_balance",
-  "The organisation's pool has less than the order holds",
-  saying("insufficient_balance", {
-    required: decimal("What the order holds"),
-    available: decimal("What the pool has that is not held")
-  })
-).pipe(Schema.decodeTo(Errors.InsufficientBalance, transform({ decode: fromBody, encode: toBody })))
-
-export const MemberCapExceeded = body(
-  "member_cap_exceeded",
-  "The order would take the member above its cap of this month",
-  saying("member_cap_exceeded", {
-    cap: decimal("The member's cap"),
-    used: decimal("What the member's month has held and charged"),
-    required: decimal("What the order holds"),
-    retry_after: Schema.Int.annotate({ description: retryAfter })
-  })
-).pipe(
-  Schema.decodeTo(Errors.MemberCapExceeded, transform({ decode: fromWaiting, encode: toWaiting }))
-)
-
-export const InvalidRequest = body(
-  "invalid_request",
-  "A field has the wrong shape",
-  saying("invalid_request", {
-    faults: Schema.optionalKey(
-      Schema.Array(
-        Schema.Struct({
-          path: Schema.String.annotate({ description: "Path of the field" }),
-          message: Schema.String.annotate({ description: "What was expected of it" })
-        })
-      ).annotate({ description: "Every fault, where there are several" })
-    )
-  })
-).pipe(Schema.decodeTo(Errors.InvalidRequest, transform({ decode: fromBody, encode: toBody })))
-
-export const MethodNotAllowed = body(
-  "method_not_allowed",
-  "The path is served, but not by this method",
-  saying("method_not_allowed", {
-    allow: Schema.Array(Schema.String).annotate({ description: "The methods that are served" })
-  })
-).pipe(Schema.decodeTo(Errors.MethodNotAllowed, transform({ decode: fromBody, encode: toBody })))
-
-export const IdempotencyConflict = body(
-  "idempotency_conflict",
-  "The first request with this Idempotency-Key is still running, or its answer is not kept",
-  saying("idempotency_conflict", {
-    retry_after: Schema.NullOr(Schema.Int).annotate({
-      description: `${retryAfter}; null where waiting does not help`
-    })
-  })
-).pipe(
-  Schema.decodeTo(Errors.IdempotencyConflict, transform({ decode: fromWaiting, encode: toWaiting }))
-)
-
-export const RateLimited = body(
-  "rate_limited",
-  "More requests than this key, its organisation or the model's channel may have at a time",
-  saying("rate_limited", {
-    retry_after: Schema.Int.annotate({ description: retryAfter })
-  })
-).pipe(Schema.decodeTo(Errors.RateLimited, transform({ decode: fromWaiting, encode: toWaiting })))
-
-export const Overloaded = body(
-  "overloaded",
-  "The gateway cannot take the request at the moment; nothing was ordered",
-  saying("overloaded", {
-    retry_after: Schema.Int.annotate({ description: retryAfter })
-  })
-).pipe(Schema.decodeTo(Errors.Overloaded, transform({ decode: fromWaiting, encode: toWaiting })))
-
-const upstreamBody = body(
-  "upstream_error",
-  "The vendor refused, failed or could not be reached; nothing is charged but what a stream that broke off had delivered",
-  saying("upstream_error", {
-    upstream: Schema.Struct({
-      status: Schema.NullOr(Schema.Int).annotate({
-        description: "HTTP status of the vendor's answer; null when it gave none"
-      }),
-      body: Schema.Unknown.annotateKey({ description: "The vendor's own body, unchanged" })
-    }).annotate({ description: "What the vendor said" }),
-    retryable: Schema.Boolean.annotate({
-      description: "False when a repeat could be a second paid job, as `x-should-retry` says"
-    }),
-    retry_after: Schema.NullOr(Schema.Int).annotate({
-      description: `${retryAfter}; null when the vendor named no time`
-    })
-  })
-)
-
-const upstreamErrorAt = (status: number) =>
-  upstreamBody
-    .pipe(
-      Schema.decodeTo(
-        Errors.UpstreamError,
-        transform({
-          decode: (answer) => ({ ...fromWaiting(answer), status }),
-          encode: ({ status: _, ...said }) => toWaiting(said)
-        })
-      )
-    )
-    .annotate({ httpApiStatus: status })
+const upstreamBody = bodyOf("upstream_error")
 
 /** The vendor's own status where it says something about the request, a gateway's elsewhere. */
+const upstreamErrorAt = (status: number) =>
+  answered("upstream_error", Errors.UpstreamError, upstreamBody, { status }).annotate({
+    httpApiStatus: status
+  })
+
 export const UpstreamErrors = [
   upstreamErrorAt(502),
   ...[400, 404, 413, 415, 422, 503, 504].map(upstreamErrorAt)
@@ -267,7 +140,6 @@ export const AnsweredError = Schema.Union([
   ImageUnsupportedProtocol,
   VideoSkuInvalid,
   BillingUnavailable,
-  UpstreamErrors[0],
   InsufficientBalance,
   MemberCapExceeded,
   InvalidApiKey,
@@ -284,5 +156,6 @@ export const AnsweredError = Schema.Union([
   ChannelUnavailable,
   RateLimited,
   Overloaded,
-  InternalError
+  InternalError,
+  UpstreamErrors[0]
 ])

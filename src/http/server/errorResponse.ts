@@ -1,40 +1,48 @@
-/** One place turns an error into its answer: status, four-key body, retry headers. */
+/** The one place where an error becomes its answer: status, body and headers, as the table says. */
 import { Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { errorTable, type GatewayError } from "../../domain/Errors.ts"
+import type { GatewayError } from "../../domain/Errors.ts"
+import { errorTable, type RetryRule } from "../../domain/errorTable.ts"
 import { AnsweredError } from "../api/apiErrors.ts"
 
-/** Clients that know the second header prefer it. */
-const after = (seconds: number | null, millis?: number): Readonly<Record<string, string>> =>
-  seconds === null
-    ? {}
-    : { "retry-after": `${seconds}`, "retry-after-ms": `${millis ?? seconds * 1000}` }
+/** When the request may come again, as far as that is known. */
+const waitOf = (
+  error: GatewayError
+): { readonly seconds: number | null; readonly millis?: number } =>
+  !("retryAfterSeconds" in error)
+    ? { seconds: null }
+    : error._tag === "rate_limited" && error.retryAfterMillis !== undefined
+      ? { seconds: error.retryAfterSeconds, millis: error.retryAfterMillis }
+      : { seconds: error.retryAfterSeconds }
 
-const retryHeaders = (error: GatewayError): Readonly<Record<string, string>> => {
-  switch (error._tag) {
-    case "upstream_error":
-      return {
-        ...(error.retryable ? {} : { "x-should-retry": "false" }),
-        ...after(error.retryAfterSeconds)
-      }
-    case "member_cap_exceeded":
-      return { ...after(error.retryAfterSeconds), "x-should-retry": "false" }
-    case "idempotency_conflict":
-      return error.retryAfterSeconds === null
-        ? { "x-should-retry": "false" }
-        : after(error.retryAfterSeconds)
-    case "rate_limited":
-      return after(error.retryAfterSeconds, error.retryAfterMillis)
-    case "overloaded":
-      return after(error.retryAfterSeconds)
-    case "internal_error":
-      return { "x-should-retry": "false" }
-    case "method_not_allowed":
-      return { allow: error.allow.join(", ") }
-    case "invalid_api_key":
-      return { "www-authenticate": 'Bearer realm="media-gateway"' }
-    default:
-      return {}
+/** Whether SDKs may send the request again by themselves, by the rule of its code. */
+const mayRepeat = (error: GatewayError): boolean => {
+  const rule: RetryRule = errorTable[error._tag].retry
+  switch (rule) {
+    case "no":
+      return true
+    case "later":
+      return waitOf(error).seconds !== null
+    case "not by itself":
+      return false
+    case "as told":
+      return error._tag === "upstream_error" && error.retryable
+  }
+}
+
+/** What a client needs to know beside the body. */
+export const headersOf = (error: GatewayError): Readonly<Record<string, string>> => {
+  const { seconds, millis } = waitOf(error)
+  return {
+    // Clients that know the second header prefer it.
+    ...(seconds === null
+      ? {}
+      : { "retry-after": `${seconds}`, "retry-after-ms": `${millis ?? seconds * 1000}` }),
+    ...(mayRepeat(error) ? {} : { "x-should-retry": "false" }),
+    ...(error._tag === "method_not_allowed" ? { allow: error.allow.join(", ") } : {}),
+    ...(error._tag === "invalid_api_key"
+      ? { "www-authenticate": 'Bearer realm="media-gateway"' }
+      : {})
   }
 }
 
@@ -48,7 +56,7 @@ const answered = new WeakMap<object, GatewayError>()
 export const errorResponse = (error: GatewayError) => {
   const response = HttpServerResponse.jsonUnsafe(errorBody(error), {
     status: error._tag === "upstream_error" ? error.status : errorTable[error._tag].status,
-    headers: retryHeaders(error)
+    headers: headersOf(error)
   })
   answered.set(response, error)
   return response

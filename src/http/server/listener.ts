@@ -6,10 +6,11 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer, type HttpServerError } from "effect/http"
-import { errorTable } from "../../domain/Errors.ts"
+import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
 import { makeRoster } from "../../runtime/Roster.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
+import { errorBody, headersOf } from "./errorResponse.ts"
 
 /** Slow clients are cut: a whole request must arrive within the settings' times. */
 const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
@@ -44,17 +45,17 @@ const refusalOf = (error: Error): Refusal =>
 
 /** Head and body of an answer to what is not handled as requests are. */
 const refuse = ([status, message]: Refusal, requestId: string) => {
-  const { type, code } =
+  const error =
     status === 405
-      ? { type: errorTable.method_not_allowed.type, code: "method_not_allowed" }
-      : { type: errorTable.invalid_request.type, code: "invalid_request" }
-  const body = JSON.stringify({ error: { message, type, param: null, code } })
+      ? new MethodNotAllowed({ message, allow: ["GET", "POST"] })
+      : new InvalidRequest({ message })
+  const body = JSON.stringify(errorBody(error))
   const headers = {
     "content-type": "application/json",
     "content-length": `${Buffer.byteLength(body)}`,
     "x-request-id": requestId,
     connection: "close",
-    ...(status === 405 ? { allow: "GET, POST" } : {})
+    ...headersOf(error)
   }
   return { status, headers, body }
 }

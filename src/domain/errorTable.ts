@@ -1,0 +1,258 @@
+/**
+ * Every error the API can answer, one row a code. From it come the error classes, the answers over
+ * HTTP, the OpenAPI document, the errors of the typed client, and the README's table.
+ */
+import { Schema } from "effect"
+
+export type ErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "permission_error"
+  | "billing_error"
+  | "rate_limit_error"
+  | "upstream_error"
+  | "server_error"
+
+/**
+ * What a client may do with the same request: `no`, it is answered the same again; `later`, when
+ * `retry_after` has passed, unless that is null; `not by itself`, a person decides, and SDKs are told
+ * so by `x-should-retry: false`; `as told`, by the error's own `retryable`.
+ */
+export type RetryRule = "no" | "later" | "not by itself" | "as told"
+
+export interface ErrorRow {
+  /** Of the answer; `upstream_error` has others, too. */
+  readonly status: number
+  readonly type: ErrorType
+  readonly meaning: string
+  /** What errors of this code say beside `message`, `type`, `param` and `code`. */
+  readonly fields: Schema.Struct.Fields
+  readonly retry: RetryRule
+  /** Whether a vendor may have begun a paid job for the request: a repeat may then be a second one. */
+  readonly mayFollowPaidCall: boolean
+}
+
+const told = (description: string) => Schema.String.annotate({ description })
+const decimal = (description: string) => told(`${description}, a decimal string of currency units`)
+
+const RETRY_AFTER = "Whole seconds until a repeat makes sense, as `Retry-After` says"
+/** On the wire it is `retry_after`. */
+const waiting = { retryAfterSeconds: Schema.Int.annotate({ description: RETRY_AFTER }) }
+const waitingOr = (none: string) => ({
+  retryAfterSeconds: Schema.NullOr(Schema.Int).annotate({
+    description: `${RETRY_AFTER}; null ${none}`
+  })
+})
+
+const request = { type: "invalid_request_error", retry: "no", mayFollowPaidCall: false } as const
+
+export const errorTable = {
+  modality_mismatch: {
+    ...request,
+    status: 400,
+    meaning: "The model is not of the modality this endpoint serves",
+    fields: {}
+  },
+  modality_not_ready: {
+    ...request,
+    status: 400,
+    meaning: "The model's modality is reserved and not open yet",
+    fields: {}
+  },
+  video_unsupported_protocol: {
+    ...request,
+    status: 400,
+    meaning: "The model is called by a protocol that is not a supported video protocol",
+    fields: {}
+  },
+  image_unsupported_protocol: {
+    ...request,
+    status: 400,
+    meaning: "The model is called by a protocol that is not one of the image protocols",
+    fields: {}
+  },
+  video_sku_invalid: {
+    ...request,
+    status: 400,
+    meaning: "The duration or the resolution is not offered",
+    // They let a client correct the order without reading the message.
+    fields: {
+      allowed: Schema.Union([
+        Schema.Struct({
+          min: Schema.Int.annotate({ description: "Least seconds" }),
+          max: Schema.Int.annotate({ description: "Most seconds" }),
+          smart: Schema.Boolean.annotate({ description: "Whether -1 lets the model choose" })
+        }),
+        Schema.Array(Schema.String)
+      ]).annotate({ description: "The seconds, or the resolutions, that are offered" }),
+      nearest: Schema.Union([Schema.Int, Schema.String]).annotate({
+        description: "The offered value nearest to the one that was asked for"
+      })
+    }
+  },
+  billing_unavailable: {
+    ...request,
+    status: 400,
+    type: "billing_error",
+    meaning: "No price is configured for this order, so it cannot be billed",
+    fields: {
+      priced: Schema.optionalKey(
+        Schema.Array(Schema.String).annotate({
+          description:
+            "The resolutions that do have a price, where the resolution is what lacks one"
+        })
+      )
+    }
+  },
+  upstream_error: {
+    status: 502,
+    type: "upstream_error",
+    meaning:
+      "The vendor refused, failed or could not be reached; nothing is charged but what a stream that broke off had delivered",
+    fields: {
+      upstream: Schema.Struct({
+        status: Schema.NullOr(Schema.Int).annotate({
+          description: "HTTP status of the vendor's answer; null when it gave none"
+        }),
+        body: Schema.Unknown.annotateKey({ description: "The vendor's own body, unchanged" })
+      }).annotate({ description: "What the vendor said" }),
+      retryable: Schema.Boolean.annotate({
+        description: "False when a repeat could be a second paid job, as `x-should-retry` says"
+      }),
+      ...waitingOr("when the vendor named no time")
+    },
+    retry: "as told",
+    mayFollowPaidCall: true
+  },
+  insufficient_balance: {
+    ...request,
+    status: 402,
+    type: "billing_error",
+    meaning: "The organisation's pool has less than the order holds",
+    fields: {
+      required: decimal("What the order holds"),
+      available: decimal("What the pool has that is not held")
+    }
+  },
+  member_cap_exceeded: {
+    status: 429,
+    type: "billing_error",
+    meaning: "The order would take the member above its cap of this month",
+    fields: {
+      cap: decimal("The member's cap"),
+      used: decimal("What the member's month has held and charged"),
+      required: decimal("What the order holds"),
+      ...waiting
+    },
+    // The next month is a long wait for a program that has nobody to ask.
+    retry: "not by itself",
+    mayFollowPaidCall: false
+  },
+  invalid_api_key: {
+    ...request,
+    status: 401,
+    type: "authentication_error",
+    meaning: "The key is missing, malformed, unknown, revoked or expired: one answer for all",
+    fields: {}
+  },
+  permission_denied: {
+    ...request,
+    status: 403,
+    type: "permission_error",
+    meaning: "The key lacks the scope of this route, or may not call this model",
+    fields: {}
+  },
+  model_not_found: { ...request, status: 404, meaning: "No model has this name", fields: {} },
+  task_not_found: {
+    ...request,
+    status: 404,
+    meaning: "The organisation has no task with this id",
+    fields: {}
+  },
+  not_found: { ...request, status: 404, meaning: "There is no such thing", fields: {} },
+  method_not_allowed: {
+    ...request,
+    status: 405,
+    meaning: "The path is served, but not by this method",
+    fields: {
+      allow: Schema.Array(Schema.String).annotate({ description: "The methods that are served" })
+    }
+  },
+  payload_too_large: {
+    ...request,
+    status: 413,
+    meaning: "The body has more bytes than this route takes",
+    fields: {}
+  },
+  unsupported_media_type: {
+    ...request,
+    status: 415,
+    meaning: "The body is of another media type, or has a content encoding",
+    fields: {}
+  },
+  invalid_request: {
+    ...request,
+    status: 400,
+    meaning: "A field has the wrong shape",
+    fields: {
+      faults: Schema.optionalKey(
+        Schema.Array(
+          Schema.Struct({
+            path: told("Path of the field"),
+            message: told("What was expected of it")
+          })
+        ).annotate({ description: "Every fault, where there are several" })
+      )
+    }
+  },
+  idempotency_conflict: {
+    ...request,
+    status: 409,
+    meaning:
+      "The first request with this Idempotency-Key is still running, or its answer is not kept",
+    fields: waitingOr("where waiting does not help"),
+    retry: "later"
+  },
+  idempotency_mismatch: {
+    ...request,
+    status: 422,
+    meaning:
+      "The Idempotency-Key was used for another request, or a deposit's reference for another amount",
+    fields: {}
+  },
+  channel_unavailable: {
+    ...request,
+    status: 503,
+    type: "server_error",
+    meaning: "The model has no enabled mount, or its channel lacks what it needs",
+    fields: {}
+  },
+  rate_limited: {
+    status: 429,
+    type: "rate_limit_error",
+    meaning:
+      "More requests than this key, its organisation or the model's channel may have at a time",
+    fields: waiting,
+    retry: "later",
+    mayFollowPaidCall: false
+  },
+  overloaded: {
+    status: 503,
+    type: "server_error",
+    meaning: "The gateway cannot take the request at the moment; nothing was ordered",
+    fields: waiting,
+    retry: "later",
+    mayFollowPaidCall: false
+  },
+  internal_error: {
+    status: 500,
+    type: "server_error",
+    meaning:
+      "A fault of the gateway; an order may have come through, so it is not repeated by itself",
+    fields: {},
+    retry: "not by itself",
+    mayFollowPaidCall: true
+  }
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof errorTable
