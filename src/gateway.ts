@@ -52,7 +52,7 @@ import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
-import { layerPollerPulse } from "./services/PollerPulse.ts"
+import { layerPollerPulse } from "./services/Readiness.ts"
 import { layerVault } from "./services/Vault.ts"
 
 /** The stores, over a database that is migrated first. */

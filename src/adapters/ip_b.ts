@@ -1,29 +1,27 @@
 /** ip_b: the cloud vendor's messages; only addresses come back, never base64. */
-import { Effect } from "effect"
-import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
-import { generateByMessages } from "./messageImages.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
+import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
+import { readMessageImages, toEnvelope } from "./shared/messageImages.ts"
+import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
+
+// Wire schemas: those of shared/messageImages.ts
 
 // To the vendor
 
-const urlsAt = (baseUrl: string) => {
-  const api = `${baseUrl.replace(/\/+$/, "")}/api/v1`
-  return {
-    generate: `${api}/services/aigc/multimodal-generation/generation`,
-    task: (id: string) => `${api}/tasks/${encodeURIComponent(id)}`
-  }
-}
+const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/api/v1`
+
+const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
+  post(
+    `${apiUrl(account)}/services/aigc/multimodal-generation/generation`,
+    bearer(account),
+    toEnvelope(order)
+  )
+
+// From the vendor
+
+const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
+  readMessageImages(account, answer, order, `${apiUrl(account)}/tasks`)
 
 // Calls
 
-export const makeIpB = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  const generate: ImageAdapter["generate"] = Effect.fn("ip_b.generate")((account, order) =>
-    generateByMessages(wire, limits, account, urlsAt(account.baseUrl), order)
-  )
-
-  return { generate } satisfies ImageAdapter
-})
+export const makeIpB = imageCalls("ip_b", { generateRequest, readGenerated })

@@ -1,42 +1,44 @@
 /** ip_c: the relay's images; the upstream model's name decides between its two families. */
-import { Effect } from "effect"
 import { imageCount } from "../domain/image/ImageRequest.ts"
-import type { ImageAdapter } from "../services/ProtocolAdapter.ts"
-import { generateByMessages } from "./messageImages.ts"
-import { imageRowOf, relayRoot } from "./relay.ts"
-import { readStandardImages } from "./standardImages.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
-import { sendOutlined } from "./wire/vendorHttp.ts"
+import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
+import { readMessageImages, toEnvelope } from "./shared/messageImages.ts"
+import { imageRowOf, relayRoot } from "./shared/relay.ts"
+import { readStandardImages } from "./shared/standardImages.ts"
 import { bearer, post } from "./wire/vendorRequest.ts"
+
+// Wire schemas: those of shared/standardImages.ts and shared/messageImages.ts
 
 // To the vendor
 
-const messageUrls = (family: string) => ({
-  generate: `${family}/api/v1/services/aigc/image-generation/generation`,
-  task: (id: string) => `${family}/api/v1/tasks/image/${encodeURIComponent(id)}`
-})
+const familyUrl = (account: ChannelAccount, upstreamModel: string): string =>
+  `${relayRoot(account)}/${imageRowOf(upstreamModel).segment}`
+
+const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
+  const { body, upstreamModel } = order
+  const url = familyUrl(account, upstreamModel)
+  return imageRowOf(upstreamModel).form === "messages"
+    ? post(
+        `${url}/api/v1/services/aigc/image-generation/generation`,
+        bearer(account),
+        toEnvelope(order)
+      )
+    : post(`${url}/v1/images/generations`, bearer(account), {
+        ...body,
+        model: upstreamModel,
+        n: imageCount(body)
+      })
+}
+
+// From the vendor
+
+const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) => {
+  const url = familyUrl(account, order.upstreamModel)
+  return imageRowOf(order.upstreamModel).form === "messages"
+    ? readMessageImages(account, answer, order, `${url}/api/v1/tasks/image`)
+    : readStandardImages(account, answer, order)
+}
 
 // Calls
 
-export const makeIpC = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
-    const { segment, form } = imageRowOf(order.upstreamModel)
-    const family = `${relayRoot(account.baseUrl)}/${segment}`
-    if (form === "messages") {
-      return yield* generateByMessages(wire, limits, account, messageUrls(family), order)
-    }
-    const request = post(`${family}/v1/images/generations`, bearer(account), {
-      ...order.body,
-      model: order.upstreamModel,
-      n: imageCount(order.body)
-    })
-    const answer = yield* sendOutlined(wire, request, limits.image)
-    return yield* readStandardImages(account, answer, limits.image, imageCount(order.body))
-  })
-
-  return { generate } satisfies ImageAdapter
-})
+export const makeIpC = imageCalls("ip_c", { generateRequest, readGenerated })

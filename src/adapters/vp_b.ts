@@ -1,56 +1,48 @@
 /** vp_b: content blocks under an application id; renders its own clarity, billed by tokens. */
-import { Effect, Schema } from "effect"
+import { Result, Schema } from "effect"
 import { JobId } from "../domain/plainText.ts"
-import type { ChannelAccount, VideoAdapter } from "../services/ProtocolAdapter.ts"
-import { contentFields, isContentTask, toTaskStatus } from "./contentTask.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
-import { brokenAnswer, unusable } from "./wire/vendorFailures.ts"
-import { send } from "./wire/vendorHttp.ts"
-import { bearer, get, post } from "./wire/vendorRequest.ts"
+import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
+import { contentFields, readContentTask } from "./shared/contentTask.ts"
+import { unusable } from "./wire/vendorFailures.ts"
+import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ task_id: JobId })
-
-const isSubmitted = Schema.is(Submitted)
+const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
 
 // To the vendor
 
-const APPLICATION_HEADER = "x-application-id"
-
-const tasksUrl = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, "")}/v2/video/tasks`
+const tasksUrl = (account: ChannelAccount): string => `${rootOf(account)}/v2/video/tasks`
 
 /** Without an id no header goes out, and the vendor says what is missing. */
 const authorized = (account: ChannelAccount) => ({
   ...bearer(account),
-  ...(account.appId === null ? {} : { [APPLICATION_HEADER]: account.appId })
+  ...(account.appId === null ? {} : { "x-application-id": account.appId })
 })
+
+const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
+  Result.succeed(post(tasksUrl(account), authorized(account), contentFields(order)))
+
+const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
+  Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, authorized(account)))
+
+// From the vendor
+
+const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
+  answer.status < 300 && isSubmitted(answer.body)
+    ? Result.succeed(answer.body.task_id)
+    : Result.fail(unusable(account, answer))
+
+const readPolled: VideoDialect["readPolled"] = (account, answer) =>
+  readContentTask(account, answer, unusable)
 
 // Calls
 
-export const makeVpB = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  const submit: VideoAdapter["submit"] = Effect.fn("vp_b.submit")(function* (account, order) {
-    const request = post(tasksUrl(account.baseUrl), authorized(account), contentFields(order))
-    const answer = yield* send(wire, request, limits.submit)
-    return answer.status < 300 && isSubmitted(answer.body)
-      ? answer.body.task_id
-      : yield* Effect.fail(unusable(account, answer))
-  })
-
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
-    const url = `${tasksUrl(account.baseUrl)}/${encodeURIComponent(task.upstreamId)}`
-    const answer = yield* send(wire, get(url, authorized(account)), limits.poll)
-    if (answer.status === 404) return { _tag: "Unknown" as const }
-    if (answer.status >= 300 || !isContentTask(answer.body)) {
-      return yield* Effect.fail(unusable(account, answer))
-    }
-    const status = toTaskStatus(account, answer.body)
-    return status ?? (yield* brokenAnswer(answer))
-  })
-
-  return { submit, poll } satisfies VideoAdapter
+export const makeVpB = videoCalls("vp_b", {
+  submitRequest,
+  readSubmitted,
+  pollRequest,
+  readPolled,
+  extras: () => []
 })

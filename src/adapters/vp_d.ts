@@ -1,24 +1,15 @@
 /** vp_d: unified task interface with the model in the path; billed by ordered seconds. */
-import { Effect, Result, Schema } from "effect"
+import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import type { VendorLost } from "../domain/VendorOutcome.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
-import { scrubText } from "../hiding/credentialsFromClients.ts"
-import type {
-  ChannelAccount,
-  VideoAdapter,
-  VideoOrder,
-  VideoPollTogether,
-  VideoStatus
-} from "../services/ProtocolAdapter.ts"
-import { inTheWorks } from "./openStatus.ts"
+import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
+import { type VideoDialect, type VideoStatuses, videoCalls } from "./shared/adapterCalls.ts"
+import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoStatus.ts"
 import { messageOf } from "./wire/errorText.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
-import { send } from "./wire/vendorHttp.ts"
-import { bearer, get, post } from "./wire/vendorRequest.ts"
+import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -44,7 +35,7 @@ const isVideo = Schema.is(Video)
 
 // To the vendor
 
-const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
+type Together = NonNullable<VideoDialect["together"]>
 
 type Mode = "text-to-video" | "image-to-video" | "omni-video"
 
@@ -111,6 +102,26 @@ const toBody = (order: VideoOrder, mode: Mode) => {
       }
 }
 
+const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
+  const mode = modeOf(order)
+  const url = `${rootOf(account)}/${mode}/${encodeURIComponent(order.upstreamModel)}`
+  return Result.succeed(post(url, bearer(account), toBody(order, mode)))
+}
+
+/** With ids of 64 characters this is an address of some 3,300, which every server takes. */
+const MOST_TOGETHER = 50
+/** Ids as the vendor gives them out; a comma in one would be read as two. */
+const listable = /^[\w.-]{1,64}$/
+
+const pollTogetherRequest: Together["pollRequest"] = (account, tasks) => {
+  const ids = tasks.map(({ upstreamId }) => upstreamId).join(",")
+  const query = new URLSearchParams({ task_ids: ids })
+  return Result.succeed(get(`${rootOf(account)}/tasks?${query}`, bearer(account)))
+}
+
+const pollRequest: VideoDialect["pollRequest"] = (account, task) =>
+  pollTogetherRequest(account, [task])
+
 // From the vendor
 
 /** HTTP status a vendor code stands for: the code decides, also when HTTP says 200. */
@@ -133,115 +144,79 @@ export const refused = (account: ChannelAccount, answer: VendorAnswer) => {
   return refusal(account, answer, { effectiveStatus: finer ? answer.status : byCode })
 }
 
+/** HTTP 200 is not success here: only `code` 0 is. */
+const open = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Result.Result<unknown, VendorFailure> => {
+  if (answer.status >= 300) return Result.fail(refused(account, answer))
+  if (!isEnvelope(answer.body)) return Result.fail(brokenAnswer(answer))
+  return answer.body.code === 0
+    ? Result.succeed(answer.body.data)
+    : Result.fail(refused(account, answer))
+}
+
+const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
+  Result.flatMap(open(account, answer), (data) =>
+    isSubmitted(data) ? Result.succeed(data.id) : Result.fail(brokenAnswer(answer))
+  )
+
 const openWords = new Set(["submitted", "processing"])
 
-/** Null when it claims a success and shows no video. */
-const toStatus = (account: ChannelAccount, row: typeof Row.Type): VideoStatus | null => {
-  if (row.status === "succeeded") {
-    const video = Array.isArray(row.outputs) ? row.outputs.find(isVideo) : undefined
-    return video === undefined
-      ? null
-      : {
-          _tag: "Succeeded",
-          videoUrl: video.url,
-          usage: { completionTokens: null, outputSeconds: null }
-        }
+const toStatus = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  row: typeof Row.Type
+): Result.Result<VideoStatus, VendorFailure> => {
+  switch (row.status) {
+    case "succeeded": {
+      const outputs: ReadonlyArray<unknown> = Array.isArray(row.outputs) ? row.outputs : []
+      return finishedTask(answer, outputs.find(isVideo)?.url)
+    }
+    case "failed":
+      return failedTask(account, "failed", messageOf(row))
+    default:
+      return openTask(openWords, row.status)
   }
-  return row.status === "failed"
-    ? {
-        _tag: "Failed",
-        code: "failed",
-        message: scrubText(account, messageOf(row) ?? "The vendor failed to make the video")
-      }
-    : inTheWorks(openWords, row.status)
 }
 
 /** Rows of a poll: an array by most sources, a single object by one. */
 const rowsOf = (data: unknown): ReadonlyArray<unknown> =>
   Array.isArray(data) ? data : data === undefined || data === null ? [] : [data]
 
-/** The status of one id in an answer; with other rows and none for it, the answer is broken. */
-const readRow = (
-  account: ChannelAccount,
-  answer: VendorAnswer,
-  rows: ReadonlyArray<unknown>,
-  id: string
-): Result.Result<VideoStatus, VendorLost> => {
-  if (rows.length === 0) return Result.succeed({ _tag: "Unknown" })
-  const row = rows.filter(isRow).find((candidate) => candidate.id === id)
-  const status = row === undefined ? null : toStatus(account, row)
-  return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
-}
+const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
+  Result.map(open(account, answer), (data): VideoStatuses => {
+    const ids = tasks.map(({ upstreamId }) => upstreamId)
+    const rows = rowsOf(data)
+    const readable = rows.filter(isRow).filter(({ id }) => ids.includes(id))
+    // A row that nobody can place may be that of any id without one: those are not unknown.
+    const isComplete = readable.length === rows.length
+    const statuses = ids.flatMap((id) => {
+      const row = readable.find((candidate) => candidate.id === id)
+      if (row !== undefined) return [[id, toStatus(account, answer, row)] as const]
+      return isComplete ? [] : [[id, Result.fail(brokenAnswer(answer))] as const]
+    })
+    return new Map(statuses)
+  })
+
+const readPolled: VideoDialect["readPolled"] = (account, answer, task) =>
+  Result.flatMap(
+    readPolledTogether(account, answer, [task]),
+    (statuses) => statuses.get(task.upstreamId) ?? unknownTask
+  )
 
 // Calls
 
-/** With ids of 64 characters this is an address of some 3,300, which every server takes. */
-const MOST_TOGETHER = 50
-/** Ids as the vendor gives them out; a comma in one would be read as two. */
-const listable = /^[\w.-]{1,64}$/
-
-export const makeVpD = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  /** HTTP 200 is not success here: only `code` 0 is. */
-  const open = Effect.fnUntraced(function* (account: ChannelAccount, answer: VendorAnswer) {
-    if (answer.status >= 300) return yield* Effect.fail(refused(account, answer))
-    if (!isEnvelope(answer.body)) return yield* brokenAnswer(answer)
-    if (answer.body.code !== 0) return yield* Effect.fail(refused(account, answer))
-    return answer.body.data
-  })
-
-  const submit: VideoAdapter["submit"] = Effect.fn("vp_d.submit")(function* (account, order) {
-    const mode = modeOf(order)
-    const model = encodeURIComponent(order.upstreamModel)
-    const request = post(
-      `${root(account.baseUrl)}/${mode}/${model}`,
-      bearer(account),
-      toBody(order, mode)
-    )
-    const answer = yield* send(wire, request, limits.submit)
-    const data = yield* open(account, answer)
-    if (!isSubmitted(data)) return yield* brokenAnswer(answer)
-    return data.id
-  })
-
-  /** What the vendor says of these ids, separated by commas as it wants them. */
-  const askFor = Effect.fnUntraced(function* (account: ChannelAccount, ids: string) {
-    const query = new URLSearchParams({ task_ids: ids })
-    const request = get(`${root(account.baseUrl)}/tasks?${query}`, bearer(account))
-    const answer = yield* send(wire, request, limits.poll)
-    return { answer, rows: rowsOf(yield* open(account, answer)) }
-  })
-
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
-    const { answer, rows } = yield* askFor(account, task.upstreamId)
-    return yield* Effect.fromResult(readRow(account, answer, rows, task.upstreamId))
-  })
-
-  const pollTogether: VideoPollTogether["poll"] = Effect.fnUntraced(function* (account, tasks) {
-    const ids = tasks.map(({ upstreamId }) => upstreamId)
-    const { answer, rows } = yield* askFor(account, ids.join(","))
-    const asked = new Set(ids)
-    const readable = rows.filter(isRow).filter(({ id }) => asked.has(id))
-    // A row nobody can place may be that of any id without one: those are not unknown.
-    const all = readable.length === rows.length
-    const found = new Set(readable.map(({ id }) => id))
-    return new Map(
-      ids
-        .filter((id) => found.has(id) || !all)
-        .map((id) => [id, readRow(account, answer, rows, id)] as const)
-    )
-  })
-
-  return {
-    submit,
-    poll,
-    extras: () => ["watermark"],
-    together: {
-      most: MOST_TOGETHER,
-      mayShare: ({ upstreamId }) => listable.test(upstreamId),
-      poll: pollTogether
-    }
-  } satisfies VideoAdapter
+export const makeVpD = videoCalls("vp_d", {
+  submitRequest,
+  readSubmitted,
+  pollRequest,
+  readPolled,
+  extras: () => ["watermark"],
+  together: {
+    most: MOST_TOGETHER,
+    mayShare: ({ upstreamId }) => listable.test(upstreamId),
+    pollRequest: pollTogetherRequest,
+    readPolled: readPolledTogether
+  }
 })

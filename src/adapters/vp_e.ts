@@ -1,24 +1,16 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
-import { Effect, Redacted, Result, Schema } from "effect"
+import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
-import { scrubText } from "../hiding/credentialsFromClients.ts"
-import type {
-  ChannelAccount,
-  VideoAdapter,
-  VideoOrder,
-  VideoStatus
-} from "../services/ProtocolAdapter.ts"
-import { flatFailure } from "./flatErrors.ts"
-import { inTheWorks } from "./openStatus.ts"
+import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
+import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
+import { flatFailure } from "./shared/flatErrors.ts"
+import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, refusedUnsent } from "./wire/vendorFailures.ts"
-import { send } from "./wire/vendorHttp.ts"
-import { get, post } from "./wire/vendorRequest.ts"
+import { refusal, refusedUnsent } from "./wire/vendorFailures.ts"
+import { get, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -98,6 +90,18 @@ export const toSubmit = (
 export const pollPath = (upstreamId: string): string =>
   `/ent/v2/tasks/${encodeURIComponent(upstreamId)}/creations`
 
+const authorized = (account: ChannelAccount) => ({
+  authorization: `Token ${Redacted.value(account.apiKey)}`
+})
+
+const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
+  Result.map(toSubmit(order), ({ path, body }) =>
+    post(`${rootOf(account)}${path}`, authorized(account), body)
+  )
+
+const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
+  Result.succeed(get(`${rootOf(account)}${pollPath(upstreamId)}`, authorized(account)))
+
 // From the vendor
 
 const openWords = new Set(["created", "queueing", "processing"])
@@ -108,78 +112,45 @@ const failure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =
     ? refusal(account, answer, { effectiveStatus: 402 })
     : flatFailure(account, answer)
 
-const failedMessage = (body: unknown): string =>
+const failedMessage = (body: unknown): string | null =>
   errorText(body).message ??
-  (isCoded(body)
-    ? `The vendor failed to make the video: ${body.err_code}`
-    : "The vendor failed to make the video")
+  (isCoded(body) ? `The vendor failed to make the video: ${body.err_code}` : null)
 
 /** The task's id; an answer that already says `failed` is a refusal, whether it names a task or not. */
-export const readSubmitted = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): Result.Result<string, VendorFailure> => {
-  if (answer.status >= 300) return Result.fail(failure(account, answer))
-  if (isFailedSubmit(answer.body)) {
-    const message = failedMessage(answer.body)
+export const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
+  if (answer.status < 300 && isFailedSubmit(answer.body)) {
+    const message = failedMessage(answer.body) ?? "The vendor failed to make the video"
     return Result.fail(refusal(account, answer, { message, isVerdict: true }))
   }
-  return isSubmitted(answer.body)
+  return answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.task_id)
     : Result.fail(failure(account, answer))
 }
 
-export const readPolled = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): Result.Result<VideoStatus, VendorFailure> => {
-  if (answer.status === 404) return Result.succeed({ _tag: "Unknown" })
+export const readPolled: VideoDialect["readPolled"] = (account, answer) => {
+  if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
     return Result.fail(failure(account, answer))
   }
   const { body } = answer
-  if (body.state === "failed") {
-    return Result.succeed({
-      _tag: "Failed",
-      code: scrubText(account, isCoded(body) ? body.err_code : "failed"),
-      message: scrubText(account, failedMessage(body))
-    })
+  switch (body.state) {
+    case "success": {
+      const creations: ReadonlyArray<unknown> = Array.isArray(body.creations) ? body.creations : []
+      return finishedTask(answer, creations.find(isCreation)?.url)
+    }
+    case "failed":
+      return failedTask(account, isCoded(body) ? body.err_code : "failed", failedMessage(body))
+    default:
+      return openTask(openWords, body.state)
   }
-  if (body.state !== "success") return Result.succeed(inTheWorks(openWords, body.state))
-  const creation = Array.isArray(body.creations) ? body.creations.find(isCreation) : undefined
-  return creation === undefined
-    ? Result.fail(brokenAnswer(answer))
-    : Result.succeed({
-        _tag: "Succeeded",
-        videoUrl: creation.url,
-        usage: { completionTokens: null, outputSeconds: null }
-      })
 }
 
 // Calls
 
-const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
-
-const authorized = (account: ChannelAccount) => ({
-  authorization: `Token ${Redacted.value(account.apiKey)}`
-})
-
-export const makeVpE = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  const submit: VideoAdapter["submit"] = Effect.fn("vp_e.submit")(function* (account, order) {
-    const { path, body } = yield* Effect.fromResult(toSubmit(order))
-    const request = post(`${root(account.baseUrl)}${path}`, authorized(account), body)
-    const answer = yield* send(wire, request, limits.submit)
-    return yield* Effect.fromResult(readSubmitted(account, answer))
-  })
-
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
-    const request = get(`${root(account.baseUrl)}${pollPath(task.upstreamId)}`, authorized(account))
-    const answer = yield* send(wire, request, limits.poll)
-    return yield* Effect.fromResult(readPolled(account, answer))
-  })
-
-  return { submit, poll, extras: () => extras } satisfies VideoAdapter
+export const makeVpE = videoCalls("vp_e", {
+  submitRequest,
+  readSubmitted,
+  pollRequest,
+  readPolled,
+  extras: () => extras
 })

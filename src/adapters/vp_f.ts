@@ -1,18 +1,18 @@
-/** vp_f: cloud tasks whose wire form depends on the model's kind; billed by ordered seconds. */
-import { Effect, Result, Schema } from "effect"
+/**
+ * vp_f: cloud tasks whose wire form depends on the model; billed by ordered seconds. An upstream
+ * model has a kind (text, image, reference) and a version, both read from its id; each pair has its
+ * own places for media, size and ratio.
+ */
+import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import { scrubText } from "../hiding/credentialsFromClients.ts"
-import type { ChannelAccount, VideoAdapter, VideoStatus } from "../services/ProtocolAdapter.ts"
-import { flatFailure } from "./flatErrors.ts"
-import { inTheWorks } from "./openStatus.ts"
-import { extras, toBody } from "./vp_f.body.ts"
-import { VendorLimits } from "./wire/limits.ts"
-import { VendorWire } from "./wire/VendorWire.ts"
-import type { VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer } from "./wire/vendorFailures.ts"
-import { send } from "./wire/vendorHttp.ts"
-import { bearer, get, post } from "./wire/vendorRequest.ts"
+import type { VendorRefused } from "../domain/VendorOutcome.ts"
+import { textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import type { VideoOrder } from "../services/ProtocolAdapter.ts"
+import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
+import { flatFailure } from "./shared/flatErrors.ts"
+import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoStatus.ts"
+import { refusedUnsent } from "./wire/vendorFailures.ts"
+import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -33,19 +33,181 @@ const isAddress = Schema.is(WebAddress)
 
 // To the vendor
 
-const root = (baseUrl: string): string => baseUrl.replace(/\/+$/, "")
+type Kind = "text" | "image" | "reference"
+
+interface Form {
+  readonly kind: Kind
+  /** Version 2.6 and older; every other id, also one without a version, takes the newest form. */
+  readonly old: boolean
+  /** The variant whose sound can be switched off. */
+  readonly flash: boolean
+}
+
+type MediaBlock = Exclude<VideoBlock, { readonly type: "text" }>
+
+const kinds: Readonly<Record<string, Kind>> = { t2v: "text", i2v: "image", r2v: "reference" }
+
+/** The kind an order needs, where the model's id does not say which it is. */
+const kindOfInputs = (media: ReadonlyArray<MediaBlock>): Kind => {
+  const references = media.filter(
+    (block) => block.type === "image" && block.role === "reference_image"
+  ).length
+  if (references > 1 || media.some(({ type }) => type === "video")) return "reference"
+  return media.some(({ type }) => type === "image") ? "image" : "text"
+}
+
+/** Ids are such as `x2.6-t2v`, `x2.6-i2v-flash` and, on a relay, `x2.7-r2v-cn`. */
+const formOf = (model: string, media: ReadonlyArray<MediaBlock>): Form => {
+  const kind = /(?:^|[-_.])([tir]2v)(?![a-z0-9])/i.exec(model)?.[1]?.toLowerCase()
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(model) ?? []
+  return {
+    kind: kinds[kind ?? ""] ?? kindOfInputs(media),
+    old: major !== undefined && (Number(major) < 2 || (major === "2" && Number(minor) <= 6)),
+    flash: /(?:^|[-_.])flash(?![a-z0-9])/i.test(model)
+  }
+}
+
+const refuse = (message: string) =>
+  Result.fail(refusedUnsent({ code: "InvalidParameter", message }))
+
+const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "720p": {
+    "16:9": "1280*720",
+    "9:16": "720*1280",
+    "1:1": "960*960",
+    "4:3": "1088*832",
+    "3:4": "832*1088"
+  },
+  "1080p": {
+    "16:9": "1920*1080",
+    "9:16": "1080*1920",
+    "1:1": "1440*1440",
+    "4:3": "1632*1248",
+    "3:4": "1248*1632"
+  }
+}
+
+/** A size stands for resolution and ratio together, so a ratio without a size cannot be said. */
+const sizeOf = (order: VideoOrder) => {
+  const resolution = order.resolution ?? "720p"
+  const ratio = order.ratio ?? "16:9"
+  const size = new Map(Object.entries(sizes[resolution] ?? {})).get(ratio)
+  return size === undefined
+    ? refuse(`The size is not match the allowed size: ${resolution} at ${ratio}`)
+    : Result.succeed({ size })
+}
+
+const resolutionOf = (order: VideoOrder) =>
+  order.resolution === null ? {} : { resolution: order.resolution.toUpperCase() }
+
+const ratioOf = (order: VideoOrder) => (order.ratio === null ? {} : { ratio: order.ratio })
+
+/** An image's own shape decides, so no ratio goes out with it. */
+const pictureOf = (
+  order: VideoOrder,
+  { kind, old }: Form
+): Result.Result<Readonly<Record<string, string>>, VendorRefused> => {
+  if (kind === "image") return Result.succeed(resolutionOf(order))
+  return old ? sizeOf(order) : Result.succeed({ ...resolutionOf(order), ...ratioOf(order) })
+}
+
+const soundOf = (order: VideoOrder, { kind, flash }: Form) =>
+  order.generateAudio !== null && (kind === "reference" || (kind === "image" && flash))
+    ? { audio: order.generateAudio }
+    : {}
+
+/** Fields that each hold one address; a second one of a type has no field. */
+const single = (media: ReadonlyArray<MediaBlock>, places: Readonly<Record<string, string>>) => {
+  const found = media.map(({ type, url }) => [places[type], type, url] as const)
+  for (const [index, [field, type]] of found.entries()) {
+    if (field === undefined) return refuse(`The model does not accept ${type} input`)
+    if (found.findIndex(([other]) => other === field) < index) {
+      return refuse(`The model accepts only one ${type} input`)
+    }
+  }
+  return Result.succeed(Object.fromEntries(found.map(([field, , url]) => [field, url])))
+}
+
+const mediaItem = (block: MediaBlock, kind: Kind) => {
+  switch (block.type) {
+    case "image":
+      if (block.role !== "reference_image") return { type: block.role, url: block.url }
+      return { type: kind === "image" ? "first_frame" : "reference_image", url: block.url }
+    case "audio":
+      return { type: "driving_audio", url: block.url }
+    case "video":
+      return { type: "reference_video", url: block.url }
+  }
+}
+
+/** Where the media of an order go; what has no place is refused instead of left out. */
+const mediaOf = (
+  media: ReadonlyArray<MediaBlock>,
+  { kind, old }: Form
+): Result.Result<Readonly<Record<string, unknown>>, VendorRefused> => {
+  if (kind === "text") return single(media, { audio: "audio_url" })
+  if (kind === "image" && media.some(({ type }) => type === "video")) {
+    return refuse("The model does not accept video input")
+  }
+  if (!old) return Result.succeed({ media: media.map((block) => mediaItem(block, kind)) })
+  if (kind === "image") {
+    return media.some((block) => block.type === "image" && block.role === "last_frame")
+      ? refuse("The model does not accept a last frame")
+      : single(media, { image: "img_url", audio: "audio_url" })
+  }
+  return media.some(({ type }) => type === "audio")
+    ? refuse("The model does not accept audio input")
+    : Result.succeed({ reference_urls: media.map(({ url }) => url) })
+}
+
+export const extras = ["seed", "watermark"] as const
+
+/** The whole envelope; fails with the refusal of an order that its model has no form for. */
+export const toBody = (
+  order: VideoOrder
+): Result.Result<
+  { readonly model: string; readonly input: unknown; readonly parameters: unknown },
+  VendorRefused
+> =>
+  Result.gen(function* () {
+    const media = order.blocks.filter((block) => block.type !== "text")
+    const form = formOf(order.upstreamModel, media)
+    const prompt = textOf(order.blocks)
+    return {
+      model: order.upstreamModel,
+      input: { ...(prompt === "" ? {} : { prompt }), ...(yield* mediaOf(media, form)) },
+      parameters: {
+        ...(yield* pictureOf(order, form)),
+        duration: order.seconds === "smart" ? -1 : order.seconds,
+        ...soundOf(order, form),
+        ...(order.seed === undefined ? {} : { seed: order.seed }),
+        watermark: order.watermark ?? false
+      }
+    }
+  })
+
+const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
+  Result.map(toBody(order), (body) =>
+    post(
+      `${rootOf(account)}/api/v1/services/aigc/video-generation/video-synthesis`,
+      { ...bearer(account), "x-dashscope-async": "enable" },
+      body
+    )
+  )
+
+const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
+  Result.succeed(
+    get(`${rootOf(account)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`, bearer(account))
+  )
 
 // From the vendor
 
-const openWords = new Set(["PENDING", "RUNNING"])
-
-export const readSubmitted = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): Result.Result<string, VendorFailure> =>
+export const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.output.task_id)
     : Result.fail(flatFailure(account, answer))
+
+const openWords = new Set(["PENDING", "RUNNING"])
 
 const failedWords: Readonly<Record<string, string>> = {
   FAILED: "The vendor failed to make the video",
@@ -53,57 +215,26 @@ const failedWords: Readonly<Record<string, string>> = {
   CANCELLED: "The vendor cancelled the task"
 }
 
-export const readPolled = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): Result.Result<VideoStatus, VendorFailure> => {
-  if (answer.status === 404) return Result.succeed({ _tag: "Unknown" })
+export const readPolled: VideoDialect["readPolled"] = (account, answer) => {
+  if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
     return Result.fail(flatFailure(account, answer))
   }
-  const { task_status: word, video_url: videoUrl, code, message } = answer.body.output
-  if (word === "UNKNOWN") return Result.succeed({ _tag: "Unknown" })
-  if (word === "SUCCEEDED") {
-    return isAddress(videoUrl)
-      ? Result.succeed({
-          _tag: "Succeeded",
-          videoUrl,
-          usage: { completionTokens: null, outputSeconds: null }
-        })
-      : Result.fail(brokenAnswer(answer))
-  }
+  const { task_status: word, video_url: url, code, message } = answer.body.output
+  if (word === "UNKNOWN") return unknownTask
+  if (word === "SUCCEEDED") return finishedTask(answer, isAddress(url) ? url : undefined)
   const fallback = Object.hasOwn(failedWords, word) ? failedWords[word] : undefined
-  return Result.succeed(
-    fallback === undefined
-      ? inTheWorks(openWords, word)
-      : {
-          _tag: "Failed",
-          code: scrubText(account, isText(code) ? code : word),
-          message: scrubText(account, isText(message) ? message : fallback)
-        }
-  )
+  return fallback === undefined
+    ? openTask(openWords, word)
+    : failedTask(account, isText(code) ? code : word, isText(message) ? message : null, fallback)
 }
 
 // Calls
 
-export const makeVpF = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  const submit: VideoAdapter["submit"] = Effect.fn("vp_f.submit")(function* (account, order) {
-    const body = yield* Effect.fromResult(toBody(order))
-    const url = `${root(account.baseUrl)}/api/v1/services/aigc/video-generation/video-synthesis`
-    const request = post(url, { ...bearer(account), "x-dashscope-async": "enable" }, body)
-    const answer = yield* send(wire, request, limits.submit)
-    return yield* Effect.fromResult(readSubmitted(account, answer))
-  })
-
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
-    const url = `${root(account.baseUrl)}/api/v1/tasks/${encodeURIComponent(task.upstreamId)}`
-    const request = get(url, bearer(account))
-    const answer = yield* send(wire, request, limits.poll)
-    return yield* Effect.fromResult(readPolled(account, answer))
-  })
-
-  return { submit, poll, extras: () => extras } satisfies VideoAdapter
+export const makeVpF = videoCalls("vp_f", {
+  submitRequest,
+  readSubmitted,
+  pollRequest,
+  readPolled,
+  extras: () => extras
 })

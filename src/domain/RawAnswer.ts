@@ -1,5 +1,5 @@
 /** JSON for a client in bytes: a vendor's as it came, whose megabytes are not decoded, or written before. */
-export class PassedAnswer {
+export class RawAnswer {
   /** Bytes of the whole. */
   readonly bytes: number
   /** In the pieces they came in. */
@@ -15,5 +15,5 @@ export class PassedAnswer {
 }
 
 /** Writes an answer before it is paid for: nothing may fail between the charge and the client. */
-export const writtenAnswer = (body: Readonly<Record<string, unknown>>): PassedAnswer =>
-  new PassedAnswer([Buffer.from(JSON.stringify(body))])
+export const writtenAnswer = (body: Readonly<Record<string, unknown>>): RawAnswer =>
+  new RawAnswer([Buffer.from(JSON.stringify(body))])

@@ -19,8 +19,7 @@ import {
   type StoreReport,
   type Totals
 } from "../services/OperationsStore.ts"
-import { PollerPulse } from "../services/PollerPulse.ts"
-import { type Check, Readiness, type ReadinessReport } from "../services/Readiness.ts"
+import { type Check, PollerPulse, Readiness, type ReadinessReport } from "../services/Readiness.ts"
 
 /** A database that has not answered for longer than this, beyond the pace of asking, is away. */
 const STORE_PATIENCE_SECONDS = 4

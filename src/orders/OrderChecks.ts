@@ -19,12 +19,10 @@ import {
 } from "../domain/Errors.ts"
 import { nearestName } from "../domain/nearest.ts"
 import type { Caller } from "../services/Access.ts"
-import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
-import { ChannelCredentials } from "../services/ChannelCredentials.ts"
+import { Catalog, type CatalogSnapshot, ChannelCredentials } from "../services/Catalog.ts"
 import { unsent } from "../services/databaseErrors.ts"
 import type { VendorJob } from "../services/Ledger.ts"
-import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { Protocols } from "../services/Protocols.ts"
+import { type ChannelAccount, Protocols } from "../services/ProtocolAdapter.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =

@@ -39,8 +39,7 @@ import {
 } from "../domain/video/VideoRequest.ts"
 import { resolveSku } from "../domain/video/VideoSku.ts"
 import type { Caller } from "../services/Access.ts"
-import { ProtocolAdapter } from "../services/ProtocolAdapter.ts"
-import { Protocols } from "../services/Protocols.ts"
+import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
 import { makeAccountCheck, makeModelCheck } from "./OrderChecks.ts"
 
 const unpriced = ({ id }: Model) =>

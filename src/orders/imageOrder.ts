@@ -2,7 +2,7 @@
 import { Effect, Exit } from "effect"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import { unitOf } from "../domain/money/Quote.ts"
-import { PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type { ImageResult } from "../services/ProtocolAdapter.ts"
@@ -14,12 +14,12 @@ import type { PaidOrder } from "./paidOrder.ts"
 interface Images {
   readonly result: ImageResult
   /** Written before the charge, since nothing may fail between the charge and the client. */
-  readonly answer: PassedAnswer
+  readonly answer: RawAnswer
 }
 
 /** Addresses are kept for repeats with the charge; images themselves only in memory. */
 const keptOf = ({ result, answer }: Images) =>
-  result instanceof PassedAnswer || carriesImages(result)
+  result instanceof RawAnswer || carriesImages(result)
     ? ({ stored: { _tag: "Images", result: null }, remembered: answer } as const)
     : ({ stored: { _tag: "Images", result }, remembered: null } as const)
 
@@ -40,7 +40,7 @@ export const makeImageOrder = (resolve: OrderResolution) =>
             adapter.generate(account, { upstreamModel, body }),
             (result): Images => ({
               result,
-              answer: result instanceof PassedAnswer ? result : writtenAnswer(result)
+              answer: result instanceof RawAnswer ? result : writtenAnswer(result)
             })
           ),
         finish: (made) =>
@@ -61,6 +61,6 @@ export const makeImageOrder = (resolve: OrderResolution) =>
         finishPart: null,
         keptRefusal: withoutMedia,
         around: null
-      } satisfies PaidOrder<Images, PassedAnswer>
+      } satisfies PaidOrder<Images, RawAnswer>
     })
   )

@@ -8,7 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
-import type { PassedAnswer } from "../domain/RawAnswer.ts"
+import type { RawAnswer } from "../domain/RawAnswer.ts"
 import {
   type Doubt,
   doubtOf,
@@ -38,7 +38,7 @@ export type Finish<Answer> =
       readonly keep: () => {
         readonly stored: StoredAnswer
         /** What the database does not keep of the answer; null where there is no such thing. */
-        readonly remembered: PassedAnswer | null
+        readonly remembered: RawAnswer | null
       }
       /** A failure where only a part of what was ordered came. */
       readonly answer: Exit.Exit<Answer, UpstreamError>

@@ -1,7 +1,7 @@
 /** Chat and embeddings as orders: answered whole, and charged by the vendor's count of tokens. */
 import { Effect, Exit, Predicate } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
-import { type PassedAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { type RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import { type ChatBody, type EmbeddingBody, tokensOfBytes } from "../domain/text/TextRequest.ts"
 import { settleTokens, type TokenCounts, type TokenQuote } from "../domain/text/TokenPricing.ts"
 import { type VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
@@ -36,7 +36,7 @@ export const textOrderOf = (
   const charged = Effect.fnUntraced(function* <Answer>(
     id: string,
     written: Written,
-    remembered: PassedAnswer | null,
+    remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
   ): Effect.fn.Return<Finish<Answer>> {
     const { inputTokens, outputTokens, chargeNano, basis } = settleTokens(quote, written.usage, {
@@ -104,7 +104,7 @@ const failed = new VendorRefused({
 })
 
 interface WholeText extends Written {
-  readonly answer: PassedAnswer
+  readonly answer: RawAnswer
 }
 
 export const makeTextOrder = (resolve: OrderResolution) =>
@@ -133,7 +133,7 @@ export const makeTextOrder = (resolve: OrderResolution) =>
         finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer)),
         finishPart: null,
         around: null
-      } satisfies PaidOrder<WholeText, PassedAnswer>
+      } satisfies PaidOrder<WholeText, RawAnswer>
     })
 
     return {

@@ -5,7 +5,7 @@ import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { dropOldest } from "../runtime/dropOldest.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { CallLog, recordingCalls } from "../services/CallLog.ts"
-import { ChannelCredentials } from "../services/ChannelCredentials.ts"
+import { ChannelCredentials } from "../services/Catalog.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,

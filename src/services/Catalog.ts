@@ -4,6 +4,7 @@ import {
   type CatalogDocument,
   type CatalogWrite,
   Channel,
+  type ChannelWrite,
   Model,
   Mount
 } from "../domain/catalog/CatalogDocument.ts"
@@ -15,7 +16,8 @@ import {
   findWarnings
 } from "../domain/catalog/CatalogRules.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
-import { InvalidRequest } from "../domain/Errors.ts"
+import { type ChannelUnavailable, InvalidRequest } from "../domain/Errors.ts"
+import type { ChannelAccount } from "./ProtocolAdapter.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {
@@ -142,3 +144,19 @@ export class Catalog extends Context.Service<
     replace(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
   }
 >()("gateway/services/Catalog") {}
+
+/** The accounts behind channels: address, key and application id, the key sealed at rest. */
+export class ChannelCredentials extends Context.Service<
+  ChannelCredentials,
+  {
+    /**
+     * The account of a channel, also of one that has left the catalog while its tasks still run.
+     * Fails when no usable key is stored.
+     */
+    account(channelId: string): Effect.Effect<ChannelAccount, ChannelUnavailable>
+    /** Stores addresses and ids; a channel without `api_key` keeps the key it has. */
+    store(channels: ReadonlyArray<ChannelWrite>): Effect.Effect<void>
+    /** Channels that have a key stored. */
+    readonly withKey: Effect.Effect<ReadonlySet<string>>
+  }
+>()("gateway/services/ChannelCredentials") {}

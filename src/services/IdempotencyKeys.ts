@@ -7,7 +7,7 @@ import { Digest } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
 import { canonicalPieces } from "../domain/jsonPieces.ts"
-import type { PassedAnswer } from "../domain/RawAnswer.ts"
+import type { RawAnswer } from "../domain/RawAnswer.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import type { TaskState } from "../domain/video/VideoTask.ts"
 
@@ -18,7 +18,7 @@ export interface RequestKey {
 }
 
 /** The JSON object an order was answered with. */
-export type AnswerBody = Readonly<Record<string, unknown>> | PassedAnswer
+export type AnswerBody = Readonly<Record<string, unknown>> | RawAnswer
 
 /** The key was taken by another hold in the meantime. */
 export class KeyAlreadyUsed extends Schema.TaggedError<KeyAlreadyUsed>()("KeyAlreadyUsed", {}) {}

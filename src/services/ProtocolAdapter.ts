@@ -2,9 +2,10 @@
  * What the gateway asks of a vendor, whatever its protocol. Adapters are stateless: the account
  * comes with each call, so one adapter serves every channel that speaks its protocol.
  */
-import { Context, type Effect, type Redacted, type Result } from "effect"
+import { Clock, Context, Effect, type Redacted, type Result } from "effect"
+import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
-import type { PassedAnswer } from "../domain/RawAnswer.ts"
+import type { RawAnswer } from "../domain/RawAnswer.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
@@ -88,7 +89,7 @@ export interface ImageOrder {
 }
 
 /** `{created, data: [{url} | {b64_json}]}` in the standard form; further fields may follow. */
-export type ImageResult = Readonly<Record<string, unknown>> | PassedAnswer
+export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
 export interface ImageAdapter {
   /** Makes the images and waits for them. Never repeated on failure. */
@@ -150,3 +151,33 @@ export interface Adapters {
 export class ProtocolAdapter extends Context.Service<ProtocolAdapter, Adapters>()(
   "gateway/services/ProtocolAdapter"
 ) {}
+
+/**
+ * The protocols this gateway knows: the built-in ones, unless a layer says otherwise. A row that is
+ * added here needs an adapter of the same name in `ProtocolAdapter`.
+ */
+export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Protocols", {
+  defaultValue: () => builtInProtocols
+})
+
+/**
+ * How long a request has waited for vendors so far, in nanoseconds, so that the rest can be called our
+ * overhead; null where nobody wants to know.
+ */
+export const VendorTime = Context.Reference<{ nanos: bigint } | null>(
+  "gateway/services/VendorTime",
+  { defaultValue: () => null }
+)
+
+/** Counts the whole effect as waiting for a vendor, once, however many such effects are inside. */
+export const asVendorTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    const total = fiber.getRef(VendorTime)
+    if (total === null) return effect
+    const clock = fiber.getRef(Clock.Clock)
+    const started = clock.currentTimeNanosUnsafe()
+    return Effect.onExitPrimitive(Effect.provideService(effect, VendorTime, null), () => {
+      total.nanos += clock.currentTimeNanosUnsafe() - started
+      return undefined
+    })
+  })

@@ -1,5 +1,5 @@
 /** Whether this gateway should be sent requests, and why not. */
-import { Context, type Effect } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 
 export interface Check {
   /** `pending`: nothing is known yet, which keeps nobody away. */
@@ -29,3 +29,27 @@ export class Readiness extends Context.Service<
   Readiness,
   { readonly report: Effect.Effect<ReadinessReport> }
 >()("gateway/services/Readiness") {}
+
+/** Whether the poller still comes round. */
+export class PollerPulse extends Context.Service<
+  PollerPulse,
+  {
+    /** The poller asked the store for due tasks, and got an answer. */
+    readonly beat: Effect.Effect<void>
+    /** Since the last beat, or since the start. */
+    readonly secondsSinceBeat: Effect.Effect<number>
+  }
+>()("gateway/services/PollerPulse") {}
+
+export const layerPollerPulse = Layer.effect(
+  PollerPulse,
+  Effect.map(Clock.currentTimeMillis, (startedAt) => {
+    let last = startedAt
+    return PollerPulse.of({
+      beat: Effect.map(Clock.currentTimeMillis, (now) => {
+        last = now
+      }),
+      secondsSinceBeat: Effect.map(Clock.currentTimeMillis, (now) => (now - last) / 1000)
+    })
+  })
+)

@@ -3,7 +3,7 @@
  * request: the database takes neither. The oldest go first when the room is used up.
  */
 
-import { PassedAnswer } from "../domain/RawAnswer.ts"
+import { RawAnswer } from "../domain/RawAnswer.ts"
 import { holdsLongText } from "../hiding/patterns.ts"
 import type { AnswerBody, RequestKey } from "./IdempotencyKeys.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
@@ -14,13 +14,13 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
 /** True when an answer carries images themselves, not only their addresses. */
-export const carriesImages = (result: Exclude<ImageResult, PassedAnswer>): boolean =>
+export const carriesImages = (result: Exclude<ImageResult, RawAnswer>): boolean =>
   (Array.isArray(result.data) &&
     result.data.some((entry: unknown) => isRecord(entry) && typeof entry.b64_json === "string")) ||
   holdsLongText(result)
 
 const bytesOf = (value: unknown): number => {
-  if (value instanceof PassedAnswer) return value.bytes
+  if (value instanceof RawAnswer) return value.bytes
   if (typeof value === "string") return value.length
   if (typeof value === "number") return BYTES_PER_NUMBER
   return typeof value === "object" && value !== null

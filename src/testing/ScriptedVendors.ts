@@ -6,10 +6,10 @@ import {
   type ImageAdapter,
   type ImageResult,
   ProtocolAdapter,
+  Protocols,
   type VideoAdapter,
   type VideoStatus
 } from "../services/ProtocolAdapter.ts"
-import { Protocols } from "../services/Protocols.ts"
 import { makeScriptedText } from "./scriptedTexts.ts"
 import {
   type AcceptedVideo,

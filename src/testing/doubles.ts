@@ -61,8 +61,7 @@ export { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOu
 export { Orders } from "../orders/Orders.ts"
 export { VideoSettlement } from "../polling/VideoSettlement.ts"
 export { Access } from "../services/Access.ts"
-export { Catalog } from "../services/Catalog.ts"
-export { ChannelCredentials } from "../services/ChannelCredentials.ts"
+export { Catalog, ChannelCredentials } from "../services/Catalog.ts"
 export { type Capture, type HoldRequest, Ledger, type Release } from "../services/Ledger.ts"
 export {
   type Adapters,

@@ -2,8 +2,13 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Access, allScopes, type NewKey } from "../../src/services/Access.ts"
-import { API_KEY_BYTES, formatApiKey } from "../../src/services/apiKey.ts"
+import {
+  Access,
+  API_KEY_BYTES,
+  allScopes,
+  formatApiKey,
+  type NewKey
+} from "../../src/services/Access.ts"
 import type { Stores } from "../support/ledger.ts"
 
 const plain: NewKey = { name: "test", scopes: allScopes, models: null, expiresAt: null }

@@ -2,8 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
-import { Catalog } from "../../src/services/Catalog.ts"
-import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
+import { Catalog, ChannelCredentials } from "../../src/services/Catalog.ts"
 import type { Stores } from "../support/ledger.ts"
 
 type CatalogJson = typeof CatalogWrite.Encoded

@@ -4,7 +4,7 @@ import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Changes } from "../../src/runtime/Changes.ts"
-import { ChannelCredentials } from "../../src/services/ChannelCredentials.ts"
+import { ChannelCredentials } from "../../src/services/Catalog.ts"
 import type { Stores } from "../support/ledger.ts"
 
 const channel = (id: string, apiKey?: string | null, baseUrl = "http://vendor.test") => ({

@@ -4,8 +4,7 @@ import { TestClock } from "effect/testing"
 import { layerMonitor } from "../../src/operations/Monitor.ts"
 import { layerShutdown, Shutdown } from "../../src/runtime/Shutdown.ts"
 import { OperationsStore, type StoreReport } from "../../src/services/OperationsStore.ts"
-import { layerPollerPulse, PollerPulse } from "../../src/services/PollerPulse.ts"
-import { Readiness } from "../../src/services/Readiness.ts"
+import { layerPollerPulse, PollerPulse, Readiness } from "../../src/services/Readiness.ts"
 
 const sound: StoreReport = {
   migrated: true,

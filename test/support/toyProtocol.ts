@@ -1,21 +1,20 @@
 /** Two protocols of a toy vendor, put beside the built-in ones by layers alone. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Result, Schema } from "effect"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
-import { VendorLimits } from "../../src/adapters/wire/limits.ts"
-import { VendorWire } from "../../src/adapters/wire/VendorWire.ts"
+import {
+  type ImageDialect,
+  imageCalls,
+  type VideoDialect,
+  videoCalls
+} from "../../src/adapters/shared/adapterCalls.ts"
+import { failedTask, finishedTask } from "../../src/adapters/shared/videoStatus.ts"
 import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
-import { send } from "../../src/adapters/wire/vendorHttp.ts"
-import { bearer, get, post } from "../../src/adapters/wire/vendorRequest.ts"
+import { bearer, get, post, rootOf } from "../../src/adapters/wire/vendorRequest.ts"
 import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageCount } from "../../src/domain/image/ImageRequest.ts"
 import type { VideoProtocolRow } from "../../src/domain/video/VideoProtocol.ts"
 import { textOf } from "../../src/domain/video/VideoRequest.ts"
-import {
-  type ImageAdapter,
-  ProtocolAdapter,
-  type VideoAdapter
-} from "../../src/services/ProtocolAdapter.ts"
-import { Protocols } from "../../src/services/Protocols.ts"
+import { ProtocolAdapter, Protocols } from "../../src/services/ProtocolAdapter.ts"
 
 // Rows
 
@@ -47,67 +46,66 @@ const isJob = Schema.is(
 )
 const isDrawn = Schema.is(Schema.Struct({ files: Schema.Array(Schema.NonEmptyString) }))
 
-// Calls
+// To the vendor
 
-const makeVpToy = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  const submit: VideoAdapter["submit"] = Effect.fn("vp_toy.submit")(function* (account, order) {
-    const request = post(`${account.baseUrl}/jobs`, bearer(account), {
+const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
+  Result.succeed(
+    post(`${rootOf(account)}/jobs`, bearer(account), {
       toy: order.upstreamModel,
       say: textOf(order.blocks),
       seconds: order.seconds,
       lines: order.resolution
     })
-    const answer = yield* send(wire, request, limits.submit)
-    return answer.status < 300 && isSubmitted(answer.body)
-      ? answer.body.job
-      : yield* Effect.fail(unusable(account, answer))
+  )
+
+const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
+  Result.succeed(get(`${rootOf(account)}/jobs/${encodeURIComponent(upstreamId)}`, bearer(account)))
+
+const generateRequest: ImageDialect["generateRequest"] = (account, { body, upstreamModel }) =>
+  post(`${rootOf(account)}/drawings`, bearer(account), {
+    toy: upstreamModel,
+    say: body.prompt,
+    count: imageCount(body)
   })
 
-  const poll: VideoAdapter["poll"] = Effect.fn("vp_toy.poll")(function* (account, task) {
-    const job = encodeURIComponent(task.upstreamId)
-    const request = get(`${account.baseUrl}/jobs/${job}`, bearer(account))
-    const answer = yield* send(wire, request, limits.poll)
-    if (!isJob(answer.body)) return yield* Effect.fail(unusable(account, answer))
-    switch (answer.body.state) {
-      case "busy":
-        return { _tag: "Processing" }
-      case "done":
-        return {
-          _tag: "Succeeded",
-          videoUrl: answer.body.file,
-          usage: { completionTokens: null, outputSeconds: null }
-        }
-      case "broken":
-        return { _tag: "Failed", code: "failed", message: answer.body.why }
-    }
-  })
+// From the vendor
 
-  return { submit, poll } satisfies VideoAdapter
+const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
+  answer.status < 300 && isSubmitted(answer.body)
+    ? Result.succeed(answer.body.job)
+    : Result.fail(unusable(account, answer))
+
+const readPolled: VideoDialect["readPolled"] = (account, answer) => {
+  if (!isJob(answer.body)) return Result.fail(unusable(account, answer))
+  switch (answer.body.state) {
+    case "busy":
+      return Result.succeed({ _tag: "Processing" })
+    case "done":
+      return finishedTask(answer, answer.body.file)
+    case "broken":
+      return failedTask(account, "failed", answer.body.why)
+  }
+}
+
+const readGenerated: ImageDialect["readGenerated"] = (account, answer) =>
+  isDrawn(answer.body)
+    ? Result.succeed({
+        result: { created: 1, data: answer.body.files.map((url) => ({ url })) },
+        surplus: 0
+      })
+    : Result.fail(unusable(account, answer))
+
+// Calls
+
+const makeVpToy = videoCalls("vp_toy", {
+  submitRequest,
+  readSubmitted,
+  pollRequest,
+  readPolled,
+  extras: () => []
 })
 
-const makeIpToy = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-
-  const generate: ImageAdapter["generate"] = Effect.fn("ip_toy.generate")(function* (
-    account,
-    { body, upstreamModel }
-  ) {
-    const request = post(`${account.baseUrl}/drawings`, bearer(account), {
-      toy: upstreamModel,
-      say: body.prompt,
-      count: imageCount(body)
-    })
-    const answer = yield* send(wire, request, limits.image)
-    if (!isDrawn(answer.body)) return yield* Effect.fail(unusable(account, answer))
-    return { created: 1, data: answer.body.files.map((url) => ({ url })) }
-  })
-
-  return { generate } satisfies ImageAdapter
-})
+const makeIpToy = imageCalls("ip_toy", { generateRequest, readGenerated })
 
 /** The built-in adapters and the toy vendor's. */
 export const layerToyAdapters = Layer.effect(

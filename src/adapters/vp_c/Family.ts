@@ -1,8 +1,9 @@
+/** How one family of the relay writes its orders and answers. */
 import type { Result } from "effect"
-import type { VendorFailure, VendorRefused } from "../../domain/VendorOutcome.ts"
+import type { VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { VideoExtras } from "../../domain/video/VideoRequest.ts"
-import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
-import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import type { VideoOrder } from "../../services/ProtocolAdapter.ts"
+import type { VideoDialect } from "../shared/adapterCalls.ts"
 
 export interface Submit {
   /** Below the family's segment, starting with a slash. */
@@ -10,19 +11,8 @@ export interface Submit {
   readonly body: object
 }
 
-/** How one family of the relay writes its orders and answers. */
-export interface Family {
+export interface Family extends Pick<VideoDialect, "readSubmitted" | "readPolled"> {
   readonly toSubmit: (order: VideoOrder) => Result.Result<Submit, VendorRefused>
-  readonly extras: ReadonlyArray<keyof VideoExtras>
-  /** What `pollPath` needs to find the task again. */
-  readonly readSubmitted: (
-    account: ChannelAccount,
-    answer: VendorAnswer,
-    submit: Submit
-  ) => Result.Result<string, VendorFailure>
   readonly pollPath: (upstreamId: string) => string
-  readonly readPolled: (
-    account: ChannelAccount,
-    answer: VendorAnswer
-  ) => Result.Result<VideoStatus, VendorFailure>
+  readonly extras: ReadonlyArray<keyof VideoExtras>
 }

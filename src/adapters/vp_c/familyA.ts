@@ -2,14 +2,8 @@
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { textOf } from "../../domain/video/VideoRequest.ts"
-import {
-  contentFieldsWithTier,
-  extrasWithTier,
-  isContentTask,
-  toTaskStatus
-} from "../contentTask.ts"
-import { flatFailure } from "../flatErrors.ts"
-import { brokenAnswer } from "../wire/vendorFailures.ts"
+import { contentFieldsWithTier, extrasWithTier, readContentTask } from "../shared/contentTask.ts"
+import { flatFailure } from "../shared/flatErrors.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas
@@ -28,6 +22,8 @@ const toSubmit: Family["toSubmit"] = (order) => {
   })
 }
 
+const pollPath: Family["pollPath"] = (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`
+
 // From the vendor
 
 const readSubmitted: Family["readSubmitted"] = (account, answer) =>
@@ -35,18 +31,15 @@ const readSubmitted: Family["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled: Family["readPolled"] = (account, answer) => {
-  if (answer.status >= 300 || !isContentTask(answer.body)) {
-    return Result.fail(flatFailure(account, answer))
-  }
-  const status = toTaskStatus(account, answer.body)
-  return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
-}
+const readPolled: Family["readPolled"] = (account, answer) =>
+  readContentTask(account, answer, flatFailure)
+
+// Calls: those of vp_c
 
 export const familyA: Family = {
   toSubmit,
-  extras: extrasWithTier,
   readSubmitted,
-  pollPath: (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`,
-  readPolled
+  pollPath,
+  readPolled,
+  extras: extrasWithTier
 }

@@ -1,12 +1,12 @@
 /** The relay's family d: the older interface of vp_d's vendor, one path for text, one for an image. */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
+import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { Resolution } from "../../domain/video/VideoProtocol.ts"
 import { countInputs, textOf } from "../../domain/video/VideoRequest.ts"
-import { scrubText } from "../../hiding/credentialsFromClients.ts"
-import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
-import { flatFailure } from "../flatErrors.ts"
-import { inTheWorks } from "../openStatus.ts"
+import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
+import { flatFailure } from "../shared/flatErrors.ts"
+import { failedTask, finishedTask, openTask } from "../shared/videoStatus.ts"
 import { isEnvelope, refused } from "../vp_d.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { brokenAnswer, refusedUnsent } from "../wire/vendorFailures.ts"
@@ -40,6 +40,9 @@ const modes: Readonly<Partial<Record<Resolution, string>>> = {
   "4K": "4k"
 }
 
+const pathOf = (order: VideoOrder) =>
+  countInputs(order.blocks).images === 0 ? "text2video" : "image2video"
+
 const invalid = (message: string) => Result.fail(refusedUnsent({ code: 1201, message }))
 
 const toSubmit: Family["toSubmit"] = (order) => {
@@ -54,7 +57,7 @@ const toSubmit: Family["toSubmit"] = (order) => {
   if (mode === undefined) return invalid(`Resolution ${order.resolution} is not supported`)
   const prompt = textOf(order.blocks)
   return Result.succeed({
-    path: `${VIDEOS}/${image === undefined ? "text2video" : "image2video"}`,
+    path: `${VIDEOS}/${pathOf(order)}`,
     body: {
       model_name: order.upstreamModel,
       ...(prompt === "" ? {} : { prompt }),
@@ -76,47 +79,42 @@ const pollPath = (upstreamId: string): string => {
 // From the vendor
 
 /** HTTP 200 is not success here: only `code` 0 is. */
-const open = (account: ChannelAccount, answer: VendorAnswer) =>
-  isEnvelope(answer.body)
-    ? answer.status < 300 && answer.body.code === 0
-      ? Result.succeed(answer.body.data)
-      : Result.fail(refused(account, answer))
-    : Result.fail(flatFailure(account, answer))
+const open = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Result.Result<unknown, VendorFailure> => {
+  if (!isEnvelope(answer.body)) return Result.fail(flatFailure(account, answer))
+  return answer.status < 300 && answer.body.code === 0
+    ? Result.succeed(answer.body.data)
+    : Result.fail(refused(account, answer))
+}
 
-const readSubmitted: Family["readSubmitted"] = (account, answer, { path }) =>
+const readSubmitted: Family["readSubmitted"] = (account, answer, order) =>
   Result.flatMap(open(account, answer), (data) =>
     isSubmitted(data)
-      ? Result.succeed(`${path.slice(VIDEOS.length + 1)}/${data.task_id}`)
+      ? Result.succeed(`${pathOf(order)}/${data.task_id}`)
       : Result.fail(brokenAnswer(answer))
   )
 
 const openWords = new Set(["submitted", "processing"])
 
-/** Null when it claims a success and shows no video. */
-const toStatus = (account: ChannelAccount, task: typeof Polled.Type): VideoStatus | null => {
-  if (task.task_status === "failed") {
-    const said = task.task_status_msg
-    return {
-      _tag: "Failed",
-      code: "failed",
-      message: scrubText(account, isText(said) ? said : "The vendor failed to make the video")
-    }
-  }
-  if (task.task_status !== "succeed") return inTheWorks(openWords, task.task_status)
-  const video = isFinished(task.task_result) ? task.task_result.videos.find(isVideo) : undefined
-  return video === undefined
-    ? null
-    : {
-        _tag: "Succeeded",
-        videoUrl: video.url,
-        usage: { completionTokens: null, outputSeconds: null }
-      }
-}
-
 const readPolled: Family["readPolled"] = (account, answer) =>
   Result.flatMap(open(account, answer), (data) => {
-    const status = isPolled(data) ? toStatus(account, data) : null
-    return status === null ? Result.fail(brokenAnswer(answer)) : Result.succeed(status)
+    if (!isPolled(data)) return Result.fail(brokenAnswer(answer))
+    const { task_status: word, task_status_msg: said, task_result: result } = data
+    switch (word) {
+      case "succeed":
+        return finishedTask(
+          answer,
+          isFinished(result) ? result.videos.find(isVideo)?.url : undefined
+        )
+      case "failed":
+        return failedTask(account, "failed", isText(said) ? said : null)
+      default:
+        return openTask(openWords, word)
+    }
   })
 
-export const familyD: Family = { toSubmit, extras: [], readSubmitted, pollPath, readPolled }
+// Calls: those of vp_c
+
+export const familyD: Family = { toSubmit, readSubmitted, pollPath, readPolled, extras: [] }

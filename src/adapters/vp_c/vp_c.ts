@@ -1,74 +1,108 @@
 /** vp_c: a relay of other vendors; it speaks like the protocol the catalog lists a model under. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
-import type { VideoAdapter } from "../../services/ProtocolAdapter.ts"
-import { Protocols } from "../../services/Protocols.ts"
-import { relayRoot, videoSegments } from "../relay.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
+import { type VideoDialect, videoCalls } from "../shared/adapterCalls.ts"
+import { relayRoot, videoSegments } from "../shared/relay.ts"
+import { unknownTask } from "../shared/videoStatus.ts"
+import * as vp_e from "../vp_e.ts"
+import * as vp_f from "../vp_f.ts"
 import { saysError } from "../wire/errorText.ts"
-import { VendorLimits } from "../wire/limits.ts"
-import { VendorWire } from "../wire/VendorWire.ts"
 import { refusal } from "../wire/vendorFailures.ts"
-import { send } from "../wire/vendorHttp.ts"
 import { bearer, get, post } from "../wire/vendorRequest.ts"
 import type { Family } from "./Family.ts"
 import { familyA } from "./familyA.ts"
 import { familyD } from "./familyD.ts"
-import { familyE } from "./familyE.ts"
-import { familyF } from "./familyF.ts"
+
+// Wire schemas: those of the families
 
 // To the vendor
 
 const families: Readonly<Record<RelayFamily, Family>> = {
   a: familyA,
   d: familyD,
-  e: familyE,
-  f: familyF
+  // vp_e's interface, unchanged but for the key's scheme.
+  e: {
+    toSubmit: vp_e.toSubmit,
+    readSubmitted: vp_e.readSubmitted,
+    pollPath: vp_e.pollPath,
+    readPolled: vp_e.readPolled,
+    extras: vp_e.extras
+  },
+  // vp_f's envelope and answers on paths that differ a little.
+  f: {
+    toSubmit: (order) =>
+      Result.map(vp_f.toBody(order), (body) => ({
+        path: "/api/v1/services/aigc/video-generation/generation",
+        body
+      })),
+    readSubmitted: vp_f.readSubmitted,
+    pollPath: (upstreamId) => `/api/v1/tasks/video/${encodeURIComponent(upstreamId)}`,
+    readPolled: vp_f.readPolled,
+    extras: vp_f.extras
+  }
 }
+
+/** Orders without a family are refused before they come here, so nothing was sent for them. */
+const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
+  const name = video.get(listedProtocol)?.relayFamily ?? null
+  const message = `The relay serves no model listed as ${listedProtocol}`
+  return name === null
+    ? Result.fail(new VendorUnreachable({ message }))
+    : Result.succeed({ family: families[name], segment: videoSegments[name] })
+}
+
+const submitRequest =
+  (protocols: ProtocolTables): VideoDialect["submitRequest"] =>
+  (account, order) =>
+    Result.flatMap(familyOf(protocols, order.listedProtocol), ({ family, segment }) =>
+      Result.map(family.toSubmit(order), ({ path, body }) =>
+        post(`${relayRoot(account)}/${segment}${path}`, bearer(account), body)
+      )
+    )
+
+const pollRequest =
+  (protocols: ProtocolTables): VideoDialect["pollRequest"] =>
+  (account, { listedProtocol, upstreamId }) =>
+    Result.map(familyOf(protocols, listedProtocol), ({ family, segment }) =>
+      get(`${relayRoot(account)}/${segment}${family.pollPath(upstreamId)}`, bearer(account))
+    )
+
+// From the vendor
+
+/** The relay tells its own refusals also with HTTP 200, beside whatever else the body holds. */
+const readSubmitted =
+  (protocols: ProtocolTables): VideoDialect["readSubmitted"] =>
+  (account, answer, order) =>
+    saysError(answer.body)
+      ? Result.fail(refusal(account, answer))
+      : Result.flatMap(familyOf(protocols, order.listedProtocol), ({ family }) =>
+          family.readSubmitted(account, answer, order)
+        )
+
+const readPolled =
+  (protocols: ProtocolTables): VideoDialect["readPolled"] =>
+  (account, answer, task) =>
+    answer.status === 404
+      ? unknownTask
+      : Result.flatMap(familyOf(protocols, task.listedProtocol), ({ family }) =>
+          family.readPolled(account, answer, task)
+        )
 
 // Calls
 
-export const makeVpC = Effect.gen(function* () {
-  const wire = yield* VendorWire
-  const limits = yield* VendorLimits
-  const protocols = yield* Protocols
-
-  /** Orders without a family are refused before they come here, so nothing was sent for them. */
-  const familyOf = (listedProtocol: string) => {
-    const name = protocols.video.get(listedProtocol)?.relayFamily ?? null
-    return name === null
-      ? Effect.fail(
-          new VendorUnreachable({
-            message: `The relay serves no model listed as ${listedProtocol}`
-          })
-        )
-      : Effect.succeed({ family: families[name], segment: videoSegments[name] })
-  }
-
-  const submit: VideoAdapter["submit"] = Effect.fn("vp_c.submit")(function* (account, order) {
-    const { family, segment } = yield* familyOf(order.listedProtocol)
-    const submit = yield* Effect.fromResult(family.toSubmit(order))
-    const url = `${relayRoot(account.baseUrl)}/${segment}${submit.path}`
-    const request = post(url, bearer(account), submit.body)
-    const answer = yield* send(wire, request, limits.submit)
-    // The relay tells its own refusals also with HTTP 200, beside whatever else the body holds.
-    if (saysError(answer.body)) return yield* Effect.fail(refusal(account, answer))
-    return yield* Effect.fromResult(family.readSubmitted(account, answer, submit))
+export const makeVpC = Effect.flatMap(Protocols, (protocols) =>
+  videoCalls("vp_c", {
+    submitRequest: submitRequest(protocols),
+    readSubmitted: readSubmitted(protocols),
+    pollRequest: pollRequest(protocols),
+    readPolled: readPolled(protocols),
+    extras: (listedProtocol) =>
+      Result.match(familyOf(protocols, listedProtocol), {
+        onFailure: () => [],
+        onSuccess: ({ family }) => family.extras
+      })
   })
-
-  const poll: VideoAdapter["poll"] = Effect.fnUntraced(function* (account, task) {
-    const { family, segment } = yield* familyOf(task.listedProtocol)
-    const url = `${relayRoot(account.baseUrl)}/${segment}${family.pollPath(task.upstreamId)}`
-    const request = get(url, bearer(account))
-    const answer = yield* send(wire, request, limits.poll)
-    if (answer.status === 404) return { _tag: "Unknown" as const }
-    return yield* Effect.fromResult(family.readPolled(account, answer))
-  })
-
-  const extras: VideoAdapter["extras"] = (listedProtocol) => {
-    const name = protocols.video.get(listedProtocol)?.relayFamily ?? null
-    return name === null ? [] : families[name].extras
-  }
-
-  return { submit, poll, extras } satisfies VideoAdapter
-})
+)

@@ -4,13 +4,11 @@
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
-import { Readable } from "node:stream"
 import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
-import { jsonPieces } from "../../domain/jsonPieces.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
-import type { VendorRequest } from "./vendorRequest.ts"
+import { optionsOf, type VendorRequest, written } from "./vendorRequest.ts"
 
 /** The request was not sent or its answer not read to the end; the cause tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
@@ -75,42 +73,6 @@ const LARGE_PATIENCE_MILLIS = 1000
 const WAIT_SHARE = 0.1
 
 const notWanted = new Error("the answer is not wanted any more")
-
-type WrittenBody = string | Array<Buffer> | null
-
-/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
-function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
-}
-
-const optionsOf = (
-  { method, url, headers }: VendorRequest,
-  body: WrittenBody
-): Dispatcher.DispatchOptions => {
-  const { origin, pathname, search } = new URL(url)
-  const options = { origin, path: `${pathname}${search}`, method, headers }
-  if (body === null || typeof body === "string") return { ...options, body }
-  const length = body.reduce((sum, piece) => sum + piece.length, 0)
-  return {
-    ...options,
-    headers: { ...headers, "content-length": `${length}` },
-    body: Readable.from(letGoAsSent(body))
-  }
-}
-
-/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
-const written = ({ body }: VendorRequest): Effect.Effect<WrittenBody> => {
-  const json = body === null ? null : jsonPieces(body)
-  if (json === null || typeof json === "string") return Effect.succeed(json)
-  return Effect.gen(function* () {
-    const pieces: Array<Buffer> = []
-    for (const piece of json) {
-      pieces.push(Buffer.from(piece))
-      yield* Effect.yieldNow
-    }
-    return pieces
-  })
-}
 
 /** Of the whole answer as far as its head tells; more than `maxBytes` are never read. */
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>

@@ -1,6 +1,6 @@
 /** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
 import { createHash } from "node:crypto"
-import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { isWithin, type JsonBounds } from "../../runtime/jsonWalk.ts"
 import { outlineOf } from "./longTexts.ts"
 import type { WireAnswer, WireHead, WireLimits } from "./VendorWire.ts"
@@ -17,12 +17,17 @@ export interface VendorAnswer extends AnswerHead {
   readonly bytes: number
   /** SHA-256 of the body as it came, in hex; null where it is too long, or not all of it was kept. */
   readonly digest: () => string | null
-  /**
-   * Set where the answer is large and its long texts were not decoded: they stand in the body as
-   * marks, and the answer as it came is here.
-   */
-  readonly passed?: PassedAnswer
+  /** Set where the answer is large and its long texts were not decoded: they stand in the body as marks. */
+  readonly large?: {
+    /** The answer as it came. */
+    readonly raw: RawAnswer
+    /** Decodes everything in it. */
+    readonly decode: () => DecodedBody
+  }
 }
+
+/** What is read of a body. */
+type DecodedBody = Pick<VendorAnswer, "body" | "bytes" | "digest">
 
 /** What an answer begins with. */
 export interface AnswerHead {
@@ -114,7 +119,7 @@ const digestOf = (chunks: ReadonlyArray<Uint8Array>) => (): string | null => {
 
 type WireBody = Pick<WireAnswer, "chunks" | "letGo">
 
-export const bodyOf = ({ chunks, letGo }: WireBody, bounds: JsonBounds) => {
+export const bodyOf = ({ chunks, letGo }: WireBody, bounds: JsonBounds): DecodedBody => {
   const body = parseBody(wholeOf(chunks), bounds)
   letGo?.()
   return { body, bytes: lengthOf(chunks), digest: digestOf(chunks) }
@@ -124,20 +129,20 @@ export const bodyOf = ({ chunks, letGo }: WireBody, bounds: JsonBounds) => {
 const LARGE_BYTES = 64 * 1024
 
 /** The body with long texts left as they came, where that pays. */
-export const outlinedBodyOf = (answer: WireBody, bounds: JsonBounds) => {
-  const passed = new PassedAnswer(answer.chunks, answer.letGo)
-  const outline = passed.bytes > LARGE_BYTES ? outlineOf(answer.chunks, bounds) : null
+export const outlinedBodyOf = (
+  answer: WireBody,
+  bounds: JsonBounds
+): DecodedBody & Pick<VendorAnswer, "large"> => {
+  const raw = new RawAnswer(answer.chunks, answer.letGo)
+  const outline = raw.bytes > LARGE_BYTES ? outlineOf(answer.chunks, bounds) : null
   if (outline === null) return bodyOf(answer, bounds)
   const { value: body, isShortened } = outline
-  const outlined = { body, bytes: passed.bytes, digest: digestOf(answer.chunks) }
-  if (isShortened) return { ...outlined, passed }
-  passed.letGo()
+  const outlined = { body, bytes: raw.bytes, digest: digestOf(answer.chunks) }
+  if (isShortened) return { ...outlined, large: { raw, decode: () => bodyOf(raw, bounds) } }
+  raw.letGo()
   return outlined
 }
 
 /** The same answer with everything in it decoded. */
-export const decodedWhole = (
-  { passed, ...answer }: VendorAnswer,
-  options: SendOptions
-): VendorAnswer =>
-  passed === undefined ? answer : { ...answer, ...bodyOf(passed, boundsOf(options)) }
+export const decodedWhole = ({ large, ...answer }: VendorAnswer): VendorAnswer =>
+  large === undefined ? answer : { ...answer, ...large.decode() }

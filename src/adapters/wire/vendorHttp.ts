@@ -1,7 +1,7 @@
 /** The one way to a vendor: send, wait, and tell what never reached it from what was lost. */
 import { Effect, Schema } from "effect"
 import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
-import { asVendorTime } from "../../services/VendorTime.ts"
+import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { recordCall } from "./recordCall.ts"
 import type { VendorWire, WireAnswer, WireFault } from "./VendorWire.ts"
 import {

@@ -1,5 +1,8 @@
 /** What goes out to a vendor: an address, our headers, and JSON. No header of a client is among them. */
-import { Redacted } from "effect"
+import { Readable } from "node:stream"
+import { Effect, Redacted } from "effect"
+import type { Dispatcher } from "undici"
+import { jsonPieces } from "../../domain/jsonPieces.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 
 export interface VendorRequest {
@@ -12,6 +15,18 @@ export interface VendorRequest {
 }
 
 type Headers = VendorRequest["headers"]
+
+/** Where a vendor's paths begin: the base address as the operator wrote it, without slashes at its end. */
+export const rootOf = ({ baseUrl }: ChannelAccount): string => baseUrl.replace(/\/+$/, "")
+
+/**
+ * An address of the common standard form. The base holds the version segment; one without any path
+ * gets `/v1`.
+ */
+export const standardUrl = (account: ChannelAccount, path: string): string => {
+  const base = rootOf(account)
+  return /^https?:\/\/[^/]+$/i.test(base) ? `${base}/v1/${path}` : `${base}/${path}`
+}
 
 /** The key as most vendors take it. */
 export const bearer = (account: ChannelAccount): Headers => ({
@@ -31,3 +46,40 @@ export const post = (url: string, headers: Headers, body: object): VendorRequest
   headers: { ...headers, "content-type": "application/json" },
   body
 })
+
+type WrittenBody = string | Array<Buffer> | null
+
+/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
+function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
+}
+
+/** What `undici` is told of a request. */
+export const optionsOf = (
+  { method, url, headers }: VendorRequest,
+  body: WrittenBody
+): Dispatcher.DispatchOptions => {
+  const { origin, pathname, search } = new URL(url)
+  const options = { origin, path: `${pathname}${search}`, method, headers }
+  if (body === null || typeof body === "string") return { ...options, body }
+  const length = body.reduce((sum, piece) => sum + piece.length, 0)
+  return {
+    ...options,
+    headers: { ...headers, "content-length": `${length}` },
+    body: Readable.from(letGoAsSent(body))
+  }
+}
+
+/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
+export const written = ({ body }: VendorRequest): Effect.Effect<WrittenBody> => {
+  const json = body === null ? null : jsonPieces(body)
+  if (json === null || typeof json === "string") return Effect.succeed(json)
+  return Effect.gen(function* () {
+    const pieces: Array<Buffer> = []
+    for (const piece of json) {
+      pieces.push(Buffer.from(piece))
+      yield* Effect.yieldNow
+    }
+    return pieces
+  })
+}

@@ -1,7 +1,7 @@
 /** A vendor's answer that is read while it is being written, event by event. */
 import { Clock, Duration, Effect, Exit, Scope } from "effect"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
-import { asVendorTime } from "../../services/VendorTime.ts"
+import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
 import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"

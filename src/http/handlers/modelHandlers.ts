@@ -9,7 +9,7 @@ import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "../../domain/image/Image
 import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
-import { Protocols } from "../../services/Protocols.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { answerErrors } from "./respond.ts"

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { GatewayError } from "../../domain/Errors.ts"
-import { PassedAnswer } from "../../domain/RawAnswer.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
@@ -13,16 +13,16 @@ export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
 
 /** What a handler answers: made by us, or handed on as a vendor said it. */
-export type Answer = HttpServerResponse.HttpServerResponse | PassedAnswer
+export type Answer = HttpServerResponse.HttpServerResponse | RawAnswer
 
 export const answerOf = (result: AnswerBody): Answer =>
-  result instanceof PassedAnswer ? result : HttpServerResponse.jsonUnsafe(result)
+  result instanceof RawAnswer ? result : HttpServerResponse.jsonUnsafe(result)
 
 /** Larger answers leave as their client takes them. */
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
 /** Small answers at once; large ones one piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
+const passOn = ({ chunks, bytes, letGo }: RawAnswer) => {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
     return HttpServerResponse.uint8Array(only, { contentType: "application/json" })
@@ -34,7 +34,7 @@ const passOn = ({ chunks, bytes, letGo }: PassedAnswer) => {
 }
 
 export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
-  answer instanceof PassedAnswer ? passOn(answer) : answer
+  answer instanceof RawAnswer ? passOn(answer) : answer
 
 /** Adds headers to the answer of the request that is being handled. */
 export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>

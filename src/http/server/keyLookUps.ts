@@ -6,8 +6,7 @@
 import { Effect, Exit, RcMap, type Redacted, Scope, Semaphore } from "effect"
 import type { RateLimited } from "../../domain/Errors.ts"
 import { makeRequestRates, type Rate } from "../../runtime/RequestRates.ts"
-import type { LookUpGuard } from "../../services/Access.ts"
-import { apiKeyHash } from "../../services/apiKey.ts"
+import { apiKeyHash, type LookUpGuard } from "../../services/Access.ts"
 
 /** Different keys of one address that are looked up at a time. */
 const QUICK_TURNS = 8

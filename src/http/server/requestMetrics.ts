@@ -7,7 +7,7 @@ import {
   requests,
   requestsInFlight
 } from "../../services/metrics.ts"
-import { VendorTime } from "../../services/VendorTime.ts"
+import { VendorTime } from "../../services/ProtocolAdapter.ts"
 import { pathOf, routesAt } from "./routes.ts"
 
 /** The methods that get a label of their own; a client may send any word. */

@@ -2,12 +2,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Metric, Schema } from "effect"
 import { Overloaded } from "../../domain/Errors.ts"
-import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { unhindered } from "../../runtime/releaseBounded.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { isPassing } from "../../services/databaseErrors.ts"
-import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
-import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   depositMismatch,
   depositTooLarge,
@@ -15,7 +9,13 @@ import {
   memberCapExceeded,
   spendingStopped,
   unknownOrganization
-} from "../../services/ledgerRefusals.ts"
+} from "../../domain/money/ledgerRefusals.ts"
+import { makeMicroBatch } from "../../runtime/microBatch.ts"
+import { unhindered } from "../../runtime/releaseBounded.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { isPassing } from "../../services/databaseErrors.ts"
+import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
+import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"

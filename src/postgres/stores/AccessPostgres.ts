@@ -6,14 +6,17 @@ import { NotFound } from "../../domain/Errors.ts"
 import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
 import { dropOldest } from "../../runtime/dropOldest.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
-import { Access, type Caller, type LookUpGuard, Scope } from "../../services/Access.ts"
 import {
+  Access,
   API_KEY_BYTES,
   apiKeyHash,
+  type Caller,
   formatApiKey,
   isWellFormedApiKey,
-  refusedKey
-} from "../../services/apiKey.ts"
+  type LookUpGuard,
+  refusedKey,
+  Scope
+} from "../../services/Access.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeyRow = Schema.Struct({

@@ -6,13 +6,13 @@ import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
   Catalog,
+  ChannelCredentials,
   checkCatalog,
   emptySnapshot,
   makeSnapshot,
   replacedCatalog
 } from "../../services/Catalog.ts"
-import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
-import { Protocols } from "../../services/Protocols.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const VersionRow = Schema.Struct({

@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChannelUnavailable } from "../../domain/Errors.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
-import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
+import { ChannelCredentials } from "../../services/Catalog.ts"
 import { CannotOpen, Vault } from "../../services/Vault.ts"
 import { repeatable, rowsOf } from "../client/rows.ts"
 

@@ -7,6 +7,16 @@ import { countOf, isOn, withUsageWord } from "../switches.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, isMissingModel, keyOf, type Vendor } from "../Vendor.ts"
 import {
+  type Chat,
+  chatUsage,
+  choicesOf,
+  decodeChat,
+  imagesOf,
+  optional,
+  promptOf,
+  tokensOf
+} from "./openai/chats.ts"
+import {
   badKey,
   missingModel,
   moderatedInput,
@@ -15,34 +25,8 @@ import {
   refusedContent
 } from "./standardErrors.ts"
 
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-
-const Positive = Schema.Int.check(Schema.isGreaterThan(0))
-
-const Part = Schema.Struct({
-  type: Schema.String,
-  text: optional(Schema.String),
-  image_url: optional(Schema.Struct({ url: Schema.NonEmptyString }))
-})
-
 /** Of a vector; more would fill the memory. */
 const MAX_DIMENSIONS = 8192
-
-const Chat = Schema.Struct({
-  model: Schema.NonEmptyString,
-  messages: Schema.NonEmptyArray(
-    Schema.Struct({
-      role: Schema.Literals(["system", "developer", "user", "assistant", "tool"]),
-      content: optional(Schema.Union([Schema.String, Schema.Array(Part)]))
-    })
-  ),
-  stream: optional(Schema.Boolean),
-  stream_options: optional(Schema.Struct({ include_usage: optional(Schema.Boolean) })),
-  max_tokens: optional(Positive),
-  max_completion_tokens: optional(Positive),
-  n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 128 })))
-})
-type Chat = typeof Chat.Type
 
 const Embed = Schema.Struct({
   model: Schema.NonEmptyString,
@@ -56,68 +40,7 @@ const Embed = Schema.Struct({
   encoding_format: optional(Schema.Literals(["float", "base64"]))
 })
 
-const decodeChat = decodeBody(Chat, { unknownFields: "ignored", refuse: ofFault })
 const decodeEmbed = decodeBody(Embed, { unknownFields: "ignored", refuse: ofFault })
-
-/** Fewer than any gateway should expect: a token is 4 bytes here, an image 85 tokens. */
-const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
-const imageTokens = 85
-const tokensPerMessage = 3
-
-const partsOf = (chat: Chat) =>
-  chat.messages.flatMap(
-    ({ content }): ReadonlyArray<typeof Part.Type> =>
-      typeof content === "string" ? [{ type: "text", text: content }] : (content ?? [])
-  )
-
-const imagesOf = (chat: Chat): number =>
-  partsOf(chat).filter(({ image_url }) => image_url !== null && image_url !== undefined).length
-
-const promptOf = (chat: Chat): string =>
-  partsOf(chat)
-    .flatMap(({ text }) => text ?? [])
-    .join("\n")
-
-const countPrompt = (chat: Chat): number =>
-  tokensOf(promptOf(chat)) + imagesOf(chat) * imageTokens + chat.messages.length * tokensPerMessage
-
-const lexicon = ["the", "lamp", "turns", "over", "grey", "water", "and", "waits", "for", "morning"]
-const shortest = 8
-const longest = 24
-
-interface Said {
-  /** A token each. */
-  readonly words: ReadonlyArray<string>
-  readonly finish: "stop" | "length"
-}
-
-/** The same words for the same prompt and choice. */
-const say = (chat: Chat, choice: number): Said => {
-  const seed = `${promptOf(chat)} ${choice}`
-  const wanted = shortest + numberFrom(seed, longest - shortest)
-  const most = chat.max_completion_tokens ?? chat.max_tokens ?? longest
-  const words = Array.from({ length: Math.min(wanted, most) }, (_, index) =>
-    [index === 0 ? "" : " ", lexicon[numberFrom(`${seed} ${index}`, lexicon.length)] ?? ""].join("")
-  )
-  return { words, finish: wanted > most ? "length" : "stop" }
-}
-
-const choicesOf = (chat: Chat): ReadonlyArray<Said> =>
-  Array.from({ length: chat.n ?? 1 }, (_, choice) => say(chat, choice))
-
-const usageOf = (input: number, output: number) => ({
-  prompt_tokens: input,
-  completion_tokens: output,
-  total_tokens: input + output
-})
-
-const chatUsage = (chat: Chat) =>
-  usageOf(
-    countPrompt(chat),
-    choicesOf(chat).reduce((sum, { words }) => sum + words.length, 0)
-  )
-
-const usageFields = ["prompt_tokens", "completion_tokens", "total_tokens"]
 
 /** Whatever was ordered is done when it is answered, so nothing ever polls it. */
 const lifecycle = (completionTokens: number): Lifecycle => ({
@@ -132,6 +55,8 @@ const end = Effect.fnUntraced(function* (desk: Desk, accepted: AcceptedEntry, to
   if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
   if (ended.reason !== null) return yield* desk.refuse(500)
 })
+
+const usageFields = ["prompt_tokens", "completion_tokens", "total_tokens"]
 
 const headOf = (accepted: AcceptedEntry, object: string) => ({
   id: accepted.upstream_id,

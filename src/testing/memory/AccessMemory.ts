@@ -2,16 +2,17 @@
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
+import { unknownOrganization } from "../../domain/money/ledgerRefusals.ts"
 import { Changes } from "../../runtime/Changes.ts"
-import { Access, type LookUpGuard } from "../../services/Access.ts"
 import {
+  Access,
   API_KEY_BYTES,
   apiKeyHash,
   formatApiKey,
   isWellFormedApiKey,
+  type LookUpGuard,
   refusedKey
-} from "../../services/apiKey.ts"
-import { unknownOrganization } from "../../services/ledgerRefusals.ts"
+} from "../../services/Access.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
 export const layerAccessMemory = Layer.effect(

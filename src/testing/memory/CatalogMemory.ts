@@ -3,13 +3,13 @@ import { Clock, Effect, Layer, Semaphore } from "effect"
 import { Changes } from "../../runtime/Changes.ts"
 import {
   Catalog,
+  ChannelCredentials,
   checkCatalog,
   emptySnapshot,
   makeSnapshot,
   replacedCatalog
 } from "../../services/Catalog.ts"
-import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
-import { Protocols } from "../../services/Protocols.ts"
+import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 
 export const layerCatalogMemory = Layer.effect(

@@ -1,7 +1,7 @@
 /** Channel accounts in memory; nothing but `account` gives their keys out. */
 import { Effect, Layer } from "effect"
 import { ChannelUnavailable } from "../../domain/Errors.ts"
-import { ChannelCredentials } from "../../services/ChannelCredentials.ts"
+import { ChannelCredentials } from "../../services/Catalog.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 
 export const layerChannelCredentialsMemory = Layer.effect(

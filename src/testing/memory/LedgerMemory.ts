@@ -1,8 +1,5 @@
 /** The ledger in memory: it admits, charges and returns what the one in PostgreSQL would. */
 import { Clock, Effect, Layer } from "effect"
-import { Settings } from "../../runtime/Settings.ts"
-import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
-import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   depositMismatch,
   depositTooLarge,
@@ -10,7 +7,10 @@ import {
   memberCapExceeded,
   spendingStopped,
   unknownOrganization
-} from "../../services/ledgerRefusals.ts"
+} from "../../domain/money/ledgerRefusals.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
+import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
 import { monthAt } from "./calendar.ts"
 import { MemoryStore, monthKey } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"

@@ -8,7 +8,7 @@ import { type LargeAnswers, makeLargeAnswers } from "../../../src/adapters/wire/
 import { layerVendorWireWith, VendorWire } from "../../../src/adapters/wire/VendorWire.ts"
 import { sendOutlined } from "../../../src/adapters/wire/vendorHttp.ts"
 import { get } from "../../../src/adapters/wire/vendorRequest.ts"
-import type { PassedAnswer } from "../../../src/domain/RawAnswer.ts"
+import type { RawAnswer } from "../../../src/domain/RawAnswer.ts"
 import { responseOf } from "../../../src/http/handlers/respond.ts"
 
 const MINUTE = 60_000
@@ -68,7 +68,7 @@ const crowdedWire = Effect.fnUntraced(function* (patienceMillis: number) {
   const ask = (path: string, timeout = limits.timeout) =>
     Effect.map(
       sendOutlined(wire, get(`${vendor.url}${path}`, {}), { ...limits, timeout }),
-      ({ passed }) => passed
+      ({ large }) => large?.raw
     )
   return {
     ...vendor,
@@ -83,7 +83,7 @@ const crowdedWire = Effect.fnUntraced(function* (patienceMillis: number) {
 })
 
 /** Hands an answer on to a client and tells whether it was the image. */
-const isHandedOn = (answer: PassedAnswer | undefined) =>
+const isHandedOn = (answer: RawAnswer | undefined) =>
   answer === undefined
     ? Effect.succeed(false)
     : Effect.map(

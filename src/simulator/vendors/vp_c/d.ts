@@ -6,15 +6,8 @@ import { MediaLinks } from "../../Media.ts"
 import { placeOrder } from "../../placing.ts"
 import { type Sighting, Tasks } from "../../Tasks.ts"
 import { type Call, type Desk, decodeBody, isMissingModel, type VendorRoute } from "../../Vendor.ts"
-import {
-  failures,
-  lifecycle,
-  moderatedInput,
-  noModel,
-  ofFault,
-  refusal,
-  success
-} from "../vp_dVendor.ts"
+import { ofFault, refusal } from "../vp_d/modes.ts"
+import { failures, lifecycle, moderatedInput, noModel, success } from "../vp_dVendor.ts"
 
 const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(2500))
 const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))

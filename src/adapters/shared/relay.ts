@@ -1,6 +1,8 @@
 /** The relay behind vp_c and ip_c: one host and key, its families under a first path segment. */
-import { RELAYED_STANDARD_MODELS } from "../domain/image/ImageProtocol.ts"
-import type { RelayFamily } from "../domain/video/VideoProtocol.ts"
+import { RELAYED_STANDARD_MODELS } from "../../domain/image/ImageProtocol.ts"
+import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
+import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
+import { rootOf } from "../wire/vendorRequest.ts"
 
 /** First path segment of each video family. */
 export const videoSegments = {
@@ -29,5 +31,5 @@ export const imageRowOf = (upstreamModel: string): ImageRow =>
   imageRows.find(({ prefix }) => upstreamModel.startsWith(prefix)) ?? messagesRow
 
 /** The host root: operators tend to write the `/v1` under which the relay has its chat interface. */
-export const relayRoot = (baseUrl: string): string =>
-  baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "").replace(/\/+$/, "")
+export const relayRoot = (account: ChannelAccount): string =>
+  rootOf(account).replace(/\/v1$/, "").replace(/\/+$/, "")

@@ -1,14 +1,15 @@
 /** The answer of the common standard form, which ip_a and a family of the relay share. */
-import { Clock, Effect, Metric, Predicate, Schema } from "effect"
-import { anyFields } from "../domain/passedOn.ts"
-import { WebAddress } from "../domain/plainText.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import { holdsAddress, markedBytes, mediaIn } from "../hiding/patterns.ts"
-import { surplusImages } from "../services/metrics.ts"
-import type { ChannelAccount, ImageResult } from "../services/ProtocolAdapter.ts"
-import { messageOf, saysError } from "./wire/errorText.ts"
-import { decodedWhole, type SendOptions, type VendorAnswer } from "./wire/vendorAnswer.ts"
-import { refusal, unusable } from "./wire/vendorFailures.ts"
+import { Predicate, Result, Schema } from "effect"
+import { imageCount } from "../../domain/image/ImageRequest.ts"
+import { anyFields } from "../../domain/passedOn.ts"
+import { WebAddress } from "../../domain/plainText.ts"
+import type { VendorFailure } from "../../domain/VendorOutcome.ts"
+import { holdsAddress, markedBytes, mediaIn } from "../../hiding/patterns.ts"
+import type { ChannelAccount, ImageOrder } from "../../services/ProtocolAdapter.ts"
+import { messageOf, saysError } from "../wire/errorText.ts"
+import { decodedWhole, type VendorAnswer } from "../wire/vendorAnswer.ts"
+import { refusal, unusable } from "../wire/vendorFailures.ts"
+import { type Drawn, isDated } from "./adapterCalls.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -49,10 +50,8 @@ const plain = (fields: Fields, keeps: (name: string, value: unknown) => boolean)
   return kept.length === Object.keys(fields).length ? fields : Object.fromEntries(kept)
 }
 
-interface Images {
+interface Images extends Drawn {
   readonly result: Fields
-  /** Images that came beyond those ordered, and are left out. */
-  readonly surplus: number
   /** Whether the answer is the result as it came. */
   readonly isUnchanged: boolean
 }
@@ -84,35 +83,18 @@ const failure = (account: ChannelAccount, answer: VendorAnswer) => {
     : refusal(account, answer, { message: messageOf(refused) })
 }
 
-/** Tells the operator of images that a vendor made and nobody ordered. */
-export const noteSurplus = (account: ChannelAccount, images: number): Effect.Effect<void> =>
-  images <= 0
-    ? Effect.void
-    : Metric.update(
-        Metric.withAttributes(surplusImages, { channel: account.channelId }),
-        images
-      ).pipe(
-        Effect.andThen(Effect.logWarning("a vendor made more images than were ordered")),
-        Effect.annotateLogs({ channel: account.channelId, images })
-      )
-
-/** Passes the answer on when it holds an image; a missing time is filled in with ours. */
-export const readStandardImages = Effect.fnUntraced(function* (
+/** Passes the answer on as it came where nothing in it is to be changed, else what it holds. */
+export const readStandardImages = (
   account: ChannelAccount,
   answer: VendorAnswer,
-  options: SendOptions,
-  ordered: number
-): Effect.fn.Return<ImageResult, VendorFailure> {
-  const images = imagesIn(answer, ordered)
-  const isComplete = Number.isSafeInteger(images?.result.created)
-  if (answer.passed !== undefined) {
-    return isComplete && images?.isUnchanged === true
-      ? answer.passed
-      : yield* readStandardImages(account, decodedWhole(answer, options), options, ordered)
+  order: ImageOrder
+): Result.Result<Drawn, VendorFailure> => {
+  const images = imagesIn(answer, imageCount(order.body))
+  const { large } = answer
+  if (large !== undefined) {
+    return images?.isUnchanged === true && isDated(images.result)
+      ? Result.succeed({ result: large.raw, surplus: 0 })
+      : readStandardImages(account, decodedWhole(answer), order)
   }
-  if (images === null) return yield* Effect.fail(failure(account, answer))
-  yield* noteSurplus(account, images.surplus)
-  return isComplete
-    ? images.result
-    : { ...images.result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
-})
+  return images === null ? Result.fail(failure(account, answer)) : Result.succeed(images)
+}

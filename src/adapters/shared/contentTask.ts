@@ -1,12 +1,19 @@
 /** What the task interfaces with content blocks have in common: vp_a, vp_b and the relay's. */
-import { Schema } from "effect"
-import { WebAddress } from "../domain/plainText.ts"
-import type { VideoBlock } from "../domain/video/VideoRequest.ts"
-import { scrubText } from "../hiding/credentialsFromClients.ts"
-import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
-import { inTheWorks } from "./openStatus.ts"
-import { completionTokens, wholeSeconds } from "./usage.ts"
-import { errorText } from "./wire/errorText.ts"
+import { Result, Schema } from "effect"
+import { WebAddress } from "../../domain/plainText.ts"
+import type { VendorFailure } from "../../domain/VendorOutcome.ts"
+import type { VideoBlock } from "../../domain/video/VideoRequest.ts"
+import type { ChannelAccount, VideoOrder, VideoStatus } from "../../services/ProtocolAdapter.ts"
+import { errorText } from "../wire/errorText.ts"
+import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import {
+  completionTokens,
+  failedTask,
+  finishedTask,
+  openTask,
+  unknownTask,
+  wholeSeconds
+} from "./videoStatus.ts"
 
 /** Only the status is needed whatever it is: a failed task may say anything about its content. */
 const ContentTask = Schema.Struct({
@@ -18,7 +25,7 @@ const ContentTask = Schema.Struct({
 })
 const Content = Schema.Struct({ video_url: WebAddress })
 
-export const isContentTask = Schema.is(ContentTask)
+const isContentTask = Schema.is(ContentTask)
 const isContent = Schema.is(Content)
 
 const toContentBlock = (block: VideoBlock) => {
@@ -63,29 +70,25 @@ const failedWords: Readonly<Record<string, string>> = {
   expired: "The task expired at the vendor"
 }
 
-/** Null when it claims a success and shows no video. */
-export const toTaskStatus = (
+/** `unusable` tells why any other answer is of no use, in the words of the vendor's errors. */
+export const readContentTask = (
   account: ChannelAccount,
-  task: typeof ContentTask.Type
-): VideoStatus | null => {
-  if (task.status === "succeeded") {
-    return isContent(task.content)
-      ? {
-          _tag: "Succeeded",
-          videoUrl: task.content.video_url,
-          usage: {
-            completionTokens: completionTokens(task.usage),
-            outputSeconds: wholeSeconds(task.duration)
-          }
-        }
-      : null
+  answer: VendorAnswer,
+  unusable: (account: ChannelAccount, answer: VendorAnswer) => VendorFailure
+): Result.Result<VideoStatus, VendorFailure> => {
+  if (answer.status === 404) return unknownTask
+  if (answer.status >= 300 || !isContentTask(answer.body)) {
+    return Result.fail(unusable(account, answer))
   }
-  const fallback = Object.hasOwn(failedWords, task.status) ? failedWords[task.status] : undefined
-  if (fallback === undefined) return inTheWorks(openWords, task.status)
-  const { code, message } = errorText(task.error)
-  return {
-    _tag: "Failed",
-    code: scrubText(account, code ?? task.status),
-    message: scrubText(account, message ?? fallback)
+  const { status, content, usage, duration, error } = answer.body
+  if (status === "succeeded") {
+    return finishedTask(answer, isContent(content) ? content.video_url : undefined, {
+      completionTokens: completionTokens(usage),
+      outputSeconds: wholeSeconds(duration)
+    })
   }
+  const fallback = Object.hasOwn(failedWords, status) ? failedWords[status] : undefined
+  if (fallback === undefined) return openTask(openWords, status)
+  const { code, message } = errorText(error)
+  return failedTask(account, code ?? status, message, fallback)
 }

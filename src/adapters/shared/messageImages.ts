@@ -1,19 +1,15 @@
 /** Images asked for by a message in the cloud vendor's envelope: ip_b, and a family of the relay. */
-import { Clock, Duration, Effect, Result, Schema } from "effect"
-import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
-import { JobId, WebAddress } from "../domain/plainText.ts"
-import { type VendorFailure, VendorLost, VendorRefused } from "../domain/VendorOutcome.ts"
-import { CurrentCallSubjects } from "../services/CallLog.ts"
-import type { ChannelAccount, ImageOrder, ImageResult } from "../services/ProtocolAdapter.ts"
+import { Result, Schema } from "effect"
+import { imageCount, referenceImages } from "../../domain/image/ImageRequest.ts"
+import { JobId, WebAddress } from "../../domain/plainText.ts"
+import type { VendorFailure } from "../../domain/VendorOutcome.ts"
+import type { ChannelAccount, ImageOrder } from "../../services/ProtocolAdapter.ts"
+import { saysError } from "../wire/errorText.ts"
+import { decodedWhole, type VendorAnswer } from "../wire/vendorAnswer.ts"
+import { brokenAnswer, refusal } from "../wire/vendorFailures.ts"
+import { bearer, get } from "../wire/vendorRequest.ts"
+import type { Drawing, Drawn } from "./adapterCalls.ts"
 import { emptyAnswer, failedJob, flatFailure } from "./flatErrors.ts"
-import { noteSurplus } from "./standardImages.ts"
-import { saysError } from "./wire/errorText.ts"
-import type { VendorLimits } from "./wire/limits.ts"
-import type { VendorWire } from "./wire/VendorWire.ts"
-import type { VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, timedOut } from "./wire/vendorFailures.ts"
-import { send } from "./wire/vendorHttp.ts"
-import { bearer, get, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -94,7 +90,7 @@ const imagesIn = ({ output }: typeof Output.Type): ReadonlyArray<string> => [
 
 type Images = Result.Result<ReadonlyArray<string>, VendorFailure>
 
-/** Images, or why there are none, or the task that is still making them. */
+/** Images, or why there are none, or the id of the task that is still making them. */
 const readAnswer = (
   account: ChannelAccount,
   answer: VendorAnswer
@@ -110,7 +106,7 @@ const readAnswer = (
 
 const failedWords: ReadonlySet<unknown> = new Set(["FAILED", "CANCELED", "CANCELLED"])
 
-/** Null while there is no verdict: a question that fails says nothing about the images. */
+/** Null while there is no verdict. */
 const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null => {
   if (answer.status >= 300 || !isOutput(answer.body)) return null
   const { output } = answer.body
@@ -120,81 +116,29 @@ const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null 
   return urls.length > 0 ? Result.succeed(urls) : Result.fail(brokenAnswer(answer))
 }
 
-// Calls
+const drawnOf = (images: Images, ordered: number): Result.Result<Drawn, VendorFailure> =>
+  Result.map(images, (urls) => ({
+    result: { data: urls.slice(0, ordered).map((url) => ({ url })) },
+    surplus: urls.length - ordered
+  }))
 
-/** The same failure, with the job that can be looked for. */
-const ofJob = (upstreamId: string, failure: VendorFailure): VendorFailure => {
-  switch (failure._tag) {
-    case "VendorLost":
-      return new VendorLost({ ...failure, message: failure.message, upstreamId })
-    case "VendorRefused":
-      return new VendorRefused({ ...failure, message: failure.message, upstreamId })
-    case "VendorUnreachable":
-      return failure
-  }
-}
-
-const ASK_INTERVAL = "2 seconds"
-
-export interface MessageUrls {
-  readonly generate: string
-  readonly task: (id: string) => string
-}
-
-/**
- * Makes the images and waits for them. A vendor that answers a task instead is asked until it is
- * done; the time limit of an image call holds for all of it.
- */
-export const generateByMessages = Effect.fnUntraced(function* (
-  wire: VendorWire["Service"],
-  limits: VendorLimits,
+/** The images, or the task that is asked for below `tasksUrl`. */
+export const readMessageImages = (
   account: ChannelAccount,
-  urls: MessageUrls,
-  order: ImageOrder
-): Effect.fn.Return<ImageResult, VendorFailure> {
-  const request = post(urls.generate, bearer(account), toEnvelope(order))
-  const startedAt = yield* Clock.currentTimeMillis
-  const since = Effect.map(Clock.currentTimeMillis, (now) => now - startedAt)
-  const said = readAnswer(account, yield* send(wire, request, limits.image))
-  const { timeout } = limits.image
-  const images =
-    "taskId" in said
-      ? yield* awaitTask(wire, limits, account, urls.task(said.taskId)).pipe(
-          Effect.timeoutOrElse({
-            duration: Duration.subtract(timeout, Duration.millis(yield* since)),
-            orElse: () => Effect.fail(timedOut(timeout))
-          }),
-          Effect.flatMap(Effect.fromResult),
-          Effect.mapError((failure) => ofJob(said.taskId, failure))
-        )
-      : yield* Effect.fromResult(said)
-  const ordered = imageCount(order.body)
-  yield* noteSurplus(account, images.length - ordered)
-  return {
-    created: Math.floor((yield* Clock.currentTimeMillis) / 1000),
-    data: images.slice(0, ordered).map((url) => ({ url }))
-  }
-})
-
-const awaitTask = (
-  wire: VendorWire["Service"],
-  limits: VendorLimits,
-  account: ChannelAccount,
-  url: string
-) => {
-  const request = get(url, bearer(account))
-  return send(wire, request, limits.poll).pipe(
-    Effect.updateService(CurrentCallSubjects, (current) =>
-      current === null
-        ? null
-        : {
-            ...current,
-            subjects: current.subjects.map((subject) => ({ ...subject, purpose: "poll" as const }))
-          }
-    ),
-    Effect.map((answer) => readTask(account, answer)),
-    Effect.catch(() => Effect.succeed(null)),
-    Effect.delay(ASK_INTERVAL),
-    Effect.repeat({ until: (images): images is Images => images !== null })
-  )
+  answer: VendorAnswer,
+  { body }: ImageOrder,
+  tasksUrl: string
+): Result.Result<Drawn | Drawing, VendorFailure> => {
+  const ordered = imageCount(body)
+  // An address may be as long as a medium.
+  const said = readAnswer(account, decodedWhole(answer))
+  if (!("taskId" in said)) return drawnOf(said, ordered)
+  return Result.succeed({
+    taskId: said.taskId,
+    pollRequest: get(`${tasksUrl}/${encodeURIComponent(said.taskId)}`, bearer(account)),
+    readPolled: (polled) => {
+      const images = readTask(account, polled)
+      return images === null ? null : drawnOf(images, ordered)
+    }
+  })
 }

@@ -1,10 +1,10 @@
 /** Errors with flat bodies, `{code, message}`, as vp_e, vp_f, ip_b and the relay write them. */
 import { Predicate, Schema } from "effect"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { errorText } from "./wire/errorText.ts"
-import type { VendorAnswer } from "./wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, unusable } from "./wire/vendorFailures.ts"
+import type { VendorFailure } from "../../domain/VendorOutcome.ts"
+import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
+import { errorText } from "../wire/errorText.ts"
+import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { brokenAnswer, refusal, unusable } from "../wire/vendorFailures.ts"
 
 const words: Readonly<Record<string, number>> = {
   Arrearage: 402,

@@ -6,8 +6,8 @@ import {
   MemberCapExceeded,
   NotFound,
   Overloaded
-} from "../domain/Errors.ts"
-import { formatNano } from "../domain/money/Money.ts"
+} from "../Errors.ts"
+import { formatNano } from "./Money.ts"
 
 export const unknownOrganization = new NotFound({ message: "No such organisation" })
 

@@ -1,0 +1,137 @@
+/** What an order is in each mode, and what is wrong with one. */
+import { Effect, Schema } from "effect"
+import { requestId } from "../../digest.ts"
+import { type BodyFault, decodeBody, Refusal } from "../../Vendor.ts"
+
+const maxPromptCharacters = 3072
+const maxTurboImagePromptCharacters = 2500
+
+const Prompt = Schema.NonEmptyString.check(Schema.isMaxLength(maxPromptCharacters))
+const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
+
+const baseSettings = {
+  resolution: Schema.optionalKey(Schema.Literals(["720p", "1080p", "4k"])),
+  duration: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 15 }))),
+  audio: Schema.optionalKey(Schema.Literals(["native", "off"])),
+  multi_shot: Schema.optionalKey(Schema.Boolean)
+}
+const aspectRatio = Schema.optionalKey(Schema.Literals(["16:9", "9:16", "1:1"]))
+
+const options = Schema.Struct({
+  callback_url: Schema.optionalKey(Schema.String),
+  external_task_id: Schema.optionalKey(Schema.NonEmptyString),
+  watermark_info: Schema.optionalKey(Schema.Struct({ enabled: Schema.Boolean }))
+}).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+
+const PromptItem = Schema.Struct({ type: Schema.Literal("prompt"), text: Prompt })
+const mediaItem = <const T extends ReadonlyArray<string>>(...types: T) =>
+  Schema.Struct({ type: Schema.Literals(types), url: Url })
+const Frame = mediaItem("first_frame", "last_frame")
+const Reference = mediaItem("refer_image", "feature_video", "base_video")
+
+const TextSubmit = Schema.Struct({
+  prompt: Prompt,
+  settings: Schema.Struct({ ...baseSettings, aspect_ratio: aspectRatio }).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed({}))
+  ),
+  options
+})
+
+const ImageSubmit = Schema.Struct({
+  contents: Schema.Array(Schema.Union([PromptItem, Frame])),
+  settings: Schema.Struct(baseSettings).pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  options
+})
+
+const OmniSubmit = Schema.Struct({
+  contents: Schema.Array(Schema.Union([PromptItem, Frame, Reference])),
+  settings: Schema.Struct({
+    ...baseSettings,
+    audio: Schema.optionalKey(Schema.Literals(["native", "off", "original"])),
+    aspect_ratio: aspectRatio
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  options
+})
+
+/** A request of any mode. */
+export type Ask = typeof OmniSubmit.Type
+
+/** The form of every error. */
+export const refusal = (status: number, code: number, message: string) =>
+  new Refusal({ status, body: { code, message, request_id: requestId() } })
+
+const invalid = (what: string) => refusal(400, 1201, `Invalid value: ${what}`)
+
+export const ofFault = ({ path, problem }: BodyFault) => {
+  if (path === "") return refusal(400, 1200, "Invalid request parameters: not a JSON object")
+  return problem === "missing"
+    ? refusal(400, 1200, `Invalid request parameters: ${path} is required`)
+    : invalid(problem === "unexpected" ? `${path} is not supported here` : path)
+}
+
+const strict = { unknownFields: "refused", refuse: ofFault } as const
+const decodeText = decodeBody(TextSubmit, strict)
+const decodeImage = decodeBody(ImageSubmit, strict)
+const decodeOmni = decodeBody(OmniSubmit, strict)
+
+export type Mode = "text" | "image" | "omni"
+
+const isTurbo = (model: string) => model.includes("turbo")
+
+export const countOf = (ask: Ask, ...types: ReadonlyArray<string>) =>
+  ask.contents.filter(({ type }) => types.includes(type)).length
+
+const contentsFault = (mode: Mode, ask: Ask): Refusal | undefined => {
+  if (countOf(ask, "prompt") !== 1) return refusal(400, 1200, "Exactly one prompt is required")
+  for (const type of ["first_frame", "last_frame", "feature_video", "base_video"]) {
+    if (countOf(ask, type) > 1) return invalid(`contents has more than one ${type}`)
+  }
+  if (mode === "image" && countOf(ask, "first_frame") === 0) {
+    return refusal(400, 1200, "Invalid request parameters: first_frame is required")
+  }
+  return countOf(ask, "last_frame") > countOf(ask, "first_frame")
+    ? invalid("last_frame needs a first_frame")
+    : undefined
+}
+
+const settingsFault = (mode: Mode, model: string, ask: Ask): Refusal | undefined => {
+  const { settings } = ask
+  if (isTurbo(model)) {
+    if (settings.resolution === "4k") return invalid("settings.resolution 4k on this model")
+    if (settings.audio !== undefined) return invalid("settings.audio is not supported here")
+    if (settings.multi_shot !== undefined)
+      return invalid("settings.multi_shot is not supported here")
+    const tooLong = promptOf(ask).length > maxTurboImagePromptCharacters
+    if (mode === "image" && tooLong) return invalid("prompt is too long")
+  }
+  const videos = countOf(ask, "feature_video", "base_video")
+  if (videos > 0 && settings.audio === "native")
+    return invalid("settings.audio native with a video")
+  if (countOf(ask, "base_video") > 0 && settings.multi_shot !== false) {
+    return invalid("settings.multi_shot must be false with base_video")
+  }
+  if (settings.aspect_ratio !== undefined && videos + countOf(ask, "first_frame") > 0) {
+    return invalid("settings.aspect_ratio with a frame or a video")
+  }
+  return undefined
+}
+
+export const promptOf = (ask: Ask): string =>
+  ask.contents.flatMap((item) => (item.type === "prompt" ? [item.text] : [])).join("\n")
+
+const readers: Record<Mode, (body: unknown) => Effect.Effect<Ask, Refusal>> = {
+  text: (body) =>
+    Effect.map(decodeText(body), ({ prompt, ...rest }) => ({
+      contents: [{ type: "prompt", text: prompt }],
+      ...rest
+    })),
+  image: decodeImage,
+  omni: decodeOmni
+}
+
+/** The order of a request, if it is one. */
+export const readAsk = Effect.fnUntraced(function* (mode: Mode, model: string, body: unknown) {
+  const ask = yield* readers[mode](body)
+  const fault = contentsFault(mode, ask) ?? settingsFault(mode, model, ask)
+  return fault === undefined ? ask : yield* fault
+})

@@ -1,0 +1,54 @@
+/** Adapters read alike: the same sections in the same order, so that two of them can be compared. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { imageProtocols } from "../../src/domain/image/ImageProtocol.ts"
+import { textProtocols } from "../../src/domain/text/TextProtocol.ts"
+import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
+
+const room = join(import.meta.dirname, "../../src/adapters")
+const sections = ["Wire schemas", "To the vendor", "From the vendor", "Calls"]
+
+/** Names the helpers give a meaning to, and the section each stands in. */
+const places: ReadonlyArray<readonly [declared: RegExp, section: string]> = [
+  [/^const is[A-Z]\w* = Schema\.is\(/m, "Wire schemas"],
+  [/^const (?:submit|poll|generate)Request\b/m, "To the vendor"],
+  [/^(?:export )?const read(?:Submitted|Polled|Generated)\b/m, "From the vendor"],
+  [/^export const (?:make|family)[A-Z]\w*/m, "Calls"]
+]
+
+const files = readdirSync(room, { recursive: true, encoding: "utf8" })
+  .filter((file) => /^(?:[iv]p_|openai)/.test(file) && file.endsWith(".ts"))
+  .filter((file) => !file.endsWith("Family.ts"))
+  .sort()
+
+/** The text of each section by its title, in the order they stand. */
+const sectionsOf = (file: string): ReadonlyArray<readonly [title: string, text: string]> => {
+  const [, ...parts] = readFileSync(join(room, file), "utf8").split(/^\/\/ (?=[A-Z])/m)
+  return parts.map((part) => [/^[A-Za-z ]+/.exec(part)?.[0] ?? "", part] as const)
+}
+
+describe("the adapters", () => {
+  it("are as many as there are protocols", () => {
+    const protocols = [videoProtocols, imageProtocols, textProtocols].flatMap((table) =>
+      Object.keys(table)
+    )
+    const homes = new Set(files.map((file) => file.replace(/(?:\.ts|\/.*)$/, "")))
+    assert.deepStrictEqual([...homes].sort(), protocols.sort())
+  })
+
+  it.each(files)("%s has the four sections in their order", (file) => {
+    assert.deepStrictEqual(
+      sectionsOf(file).map(([title]) => title),
+      sections
+    )
+  })
+
+  it.each(files)("%s has everything in its section", (file) => {
+    for (const [title, text] of sectionsOf(file)) {
+      for (const [declared, section] of places) {
+        if (section !== title) assert.notMatch(text, declared, `in "${title}"`)
+      }
+    }
+  })
+})
