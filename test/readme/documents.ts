@@ -1,6 +1,7 @@
 /** The READMEs of the repository, as the tests of this folder read them. */
 import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join, relative, sep } from "node:path"
+import { join, sep } from "node:path"
+import { imports as sourceImports } from "../support/sources.ts"
 
 export const root = join(import.meta.dirname, "..", "..")
 
@@ -63,24 +64,10 @@ export const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
 export const quoted = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)
 
-const sourceFiles = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => ["src", ...name.split(sep)].join("/"))
-
-/** Static, re-exported, bare and dynamic imports. */
-const importPattern =
-  /^(?:import|export)\s[^"';]*?from\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"|\bimport\s*\(\s*"(\.[^"]+)"/gm
-
 /** Our own files that each of our files imports, all from the root. */
 export const imports: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
-  sourceFiles.map((file) => [
-    file,
-    [...read(file).matchAll(importPattern)]
-      .flatMap((match) => match.slice(1).filter((path) => path !== undefined))
-      .map((path) =>
-        relative(root, join(root, dirname(file), path))
-          .split(sep)
-          .join("/")
-      )
+  [...sourceImports].map(([file, targets]) => [
+    `src/${file}`,
+    targets.map((target) => `src/${target}`)
   ])
 )
