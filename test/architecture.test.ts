@@ -75,7 +75,7 @@ describe("the sources", () => {
     assert.includeMembers(files, ["main.ts", "domain/money/Money.ts", "http/api/GatewayApi.ts"])
     assert.includeMembers(
       [...importsOf("domain/video/VideoSku.ts")],
-      ["domain/Errors.ts", "domain/video/VideoProtocol.ts", "domain/video/VideoRequest.ts"]
+      ["domain/Errors.ts", "domain/video/VideoProtocol.ts", "domain/video/VideoInput.ts"]
     )
   })
 

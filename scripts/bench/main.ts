@@ -19,6 +19,7 @@ import { type BenchOptions, readOptions } from "./options.ts"
 import { startOurs, temporaryDatabase } from "./ours.ts"
 import { installPeers, startPeer } from "./peers/peers.ts"
 import { renderRows, renderTargets, toJson } from "./report.ts"
+import { checkOut } from "./revision.ts"
 import { awake, BenchFailed, type Row, runRounds } from "./rounds.ts"
 import type { Subject } from "./subject.ts"
 import { judge } from "./targets.ts"
@@ -93,6 +94,14 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
 
   const databaseUrl = yield* temporaryDatabase(serverUrl)
   const ours = yield* startOurs({ ...shared, name: "ours", databaseUrl, profile })
+  const ourselves = [ours]
+  if (options.compare !== null) {
+    const revision = yield* checkOut(options.compare, scratch)
+    const database = yield* temporaryDatabase(serverUrl)
+    ourselves.push(
+      yield* startOurs({ ...shared, ...revision, databaseUrl: database, profile: null })
+    )
+  }
   const started = yield* Effect.forEach(
     peers,
     Effect.fnUntraced(function* (kind) {
@@ -112,15 +121,17 @@ const bench = Effect.fnUntraced(function* (options: BenchOptions) {
     headers: { "content-type": "application/json", authorization: "Bearer vendor-key" },
     model: (id) => `vendor-${id}`
   }
-  const subjects = [ours, ...started, direct].filter(({ kind }) => options.subjects.has(kind))
+  const subjects = [...ourselves, ...started, direct].filter(({ kind }) =>
+    options.subjects.has(kind)
+  )
   yield* Effect.forEach(
-    [ours, ...started],
+    [...ourselves, ...started],
     ({ process }) => process?.kill("SIGSTOP") ?? Effect.void
   )
 
   const measured = { ...shared, options, vendor }
   const rows = [...(yield* runAll(measured, subjects))]
-  const broken = [yield* awake(ours, ours.books.violations)]
+  const broken = yield* Effect.forEach(ourselves, (one) => awake(one, one.books.violations))
 
   const grown: Array<Row> = []
   if (options.growth !== null) {

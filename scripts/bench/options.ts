@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly growth: { readonly tasks: number; readonly ledgerRows: number } | null
   /** Open at once in the case of the completion lag. */
   readonly openTasks: number
+  /** A revision of this repository that is measured as well; null measures only the one at hand. */
+  readonly compare: string | null
   readonly json: string | null
   /** Where CPU profiles go. */
   readonly profile: string | null
@@ -37,6 +39,7 @@ const usage = `npm run bench -- [options]
   --growth-tasks N    video tasks of the full one (1000000)
   --growth-rows N     rows of its ledger: holds, transfers and usage records (10000000)
   --open-tasks N      tasks that are open at once in the case lag (10000)
+  --compare REV       measures our gateway at that revision as well, in the same rounds
   --json FILE         writes every window of every round
   --profile DIR       leaves a CPU profile of our gateway, for npm run bench:profile -- DIR
   --scratch DIR       where the peers are installed
@@ -75,6 +78,7 @@ export const readOptions = (args: ReadonlyArray<string>): BenchOptions => {
       "growth-tasks": { type: "string", default: "1000000" },
       "growth-rows": { type: "string", default: "10000000" },
       "open-tasks": { type: "string", default: "10000" },
+      compare: { type: "string" },
       json: { type: "string" },
       profile: { type: "string" },
       scratch: { type: "string", default: join(tmpdir(), "media-gateway-bench") },
@@ -95,6 +99,7 @@ export const readOptions = (args: ReadonlyArray<string>): BenchOptions => {
         }
       : null,
     openTasks: numberFrom("open-tasks", values["open-tasks"]),
+    compare: values.compare ?? null,
     json: values.json ?? null,
     profile: values.profile ?? null,
     scratch: values.scratch,

@@ -96,11 +96,13 @@ export const startOurs = Effect.fnUntraced(function* (options: {
   readonly vendorUrl: string
   readonly placement: Placement
   readonly profile: string | null
+  /** Of another revision; the one at hand where it is left out. */
+  readonly entry?: string
 }) {
-  const { name, databaseUrl, vendorUrl, placement, profile } = options
+  const { name, databaseUrl, vendorUrl, placement, profile, entry = gatewayEntry } = options
   const [program, ...before] = placement.node
   const profiling = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
-  const started = yield* startGateway({ DATABASE_URL: databaseUrl }, gatewayEntry, [
+  const started = yield* startGateway({ DATABASE_URL: databaseUrl }, entry, [
     program,
     ...before,
     ...profiling

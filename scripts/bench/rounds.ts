@@ -150,7 +150,8 @@ export const runRounds = Effect.fnUntraced(function* (
   const first = plan.rounds > 1 ? 0 : 1
   for (let round = first; round <= plan.rounds; round++) {
     const seconds = round === 0 ? plan.warmUpSeconds / (1 + WARM_UP_SHARE) : plan.seconds
-    for (const contender of contenders) {
+    // Who runs first in one round runs last in the next, so that nobody has the better half of them.
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const window = yield* awake(contender.subject, runWindow(measured, contender, seconds))
       if (round > 0) windows.get(contender)?.push(window)
     }

@@ -1,26 +1,164 @@
-/** ip_b: the cloud vendor's messages; only addresses come back, never base64. */
-import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
-import { readMessageImages, toEnvelope } from "./shared/messageImages.ts"
-import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
+/**
+ * ip_b: the cloud vendor's messages; only addresses come back, never base64. A family of the relay
+ * speaks the same.
+ */
+import { Result, Schema } from "effect"
+import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
+import { JobId, WebAddress } from "../domain/plainText.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
+import { type Drawing, type Drawn, type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
+import { emptyAnswer, failedJob, flatFailure } from "./shared/flatErrors.ts"
+import { saysError } from "./wire/errorText.ts"
+import { decodedWhole, type VendorAnswer } from "./wire/vendorAnswer.ts"
+import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
+import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
 
-// Wire schemas: those of shared/messageImages.ts
+// Wire schemas
+
+const Output = Schema.Struct({
+  output: Schema.Struct({
+    choices: Schema.optional(Schema.Unknown),
+    results: Schema.optional(Schema.Unknown),
+    task_id: Schema.optional(Schema.Unknown),
+    task_status: Schema.optional(Schema.Unknown)
+  })
+})
+const Choice = Schema.Struct({
+  message: Schema.Struct({ content: Schema.Array(Schema.Unknown) })
+})
+const Image = Schema.Struct({ image: WebAddress })
+const OldResult = Schema.Struct({ url: WebAddress })
+
+const isOutput = Schema.is(Output)
+const isChoice = Schema.is(Choice)
+const isImage = Schema.is(Image)
+const isOldResult = Schema.is(OldResult)
+const isText = Schema.is(Schema.NonEmptyString)
+const isJobId = Schema.is(JobId)
+const isFlag = Schema.is(Schema.Boolean)
+const isWhole = Schema.is(Schema.Int)
 
 // To the vendor
+
+/** `1024x768` in the vendor's spelling; tiers such as `2K` stay as they are. */
+const sizeOf = (size: string): string => size.replace(/^(\d+)x(\d+)$/i, "$1*$2")
+
+/** Fields of the vendor's own that a client may add; of another type they are left out. */
+const extras: Readonly<Record<string, (value: unknown) => boolean>> = {
+  negative_prompt: isText,
+  prompt_extend: isFlag,
+  watermark: isFlag,
+  seed: isWhole
+}
+
+/**
+ * The whole body. `n` always goes out: some models make four images of an order without it, and
+ * one is what the client pays for.
+ */
+export const toEnvelope = ({ upstreamModel, body }: ImageOrder) => ({
+  model: upstreamModel,
+  input: {
+    messages: [
+      {
+        role: "user",
+        content: [...referenceImages(body).map((image) => ({ image })), { text: body.prompt }]
+      }
+    ]
+  },
+  parameters: {
+    ...(typeof body.size === "string" ? { size: sizeOf(body.size) } : {}),
+    n: imageCount(body),
+    ...Object.fromEntries(
+      Object.entries(extras).flatMap(([name, fits]) =>
+        fits(body[name]) ? [[name, body[name]]] : []
+      )
+    )
+  }
+})
 
 const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/api/v1`
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
-  post(
-    `${apiUrl(account)}/services/aigc/multimodal-generation/generation`,
-    bearer(account),
-    toEnvelope(order)
+  Result.succeed(
+    post(
+      `${apiUrl(account)}/services/aigc/multimodal-generation/generation`,
+      bearer(account),
+      toEnvelope(order)
+    )
   )
 
 // From the vendor
 
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** Every address in every choice, or in the results of an older form; texts between are skipped. */
+const imagesIn = ({ output }: typeof Output.Type): ReadonlyArray<string> => [
+  ...listOf(output.choices)
+    .filter(isChoice)
+    .flatMap(({ message }) => message.content.filter(isImage).map(({ image }) => image)),
+  ...listOf(output.results)
+    .filter(isOldResult)
+    .map(({ url }) => url)
+]
+
+type Images = Result.Result<ReadonlyArray<string>, VendorFailure>
+
+/** Images, or why there are none, or the id of the task that is still making them. */
+const readAnswer = (
+  account: ChannelAccount,
+  answer: VendorAnswer
+): Images | { readonly taskId: string } => {
+  if (answer.status >= 300) return Result.fail(flatFailure(account, answer))
+  const urls = isOutput(answer.body) ? imagesIn(answer.body) : []
+  if (urls.length > 0) return Result.succeed(urls)
+  if (saysError(answer.body)) return Result.fail(refusal(account, answer))
+  if (!isOutput(answer.body)) return Result.fail(flatFailure(account, answer))
+  const { task_id: taskId } = answer.body.output
+  return isJobId(taskId) ? { taskId } : Result.fail(emptyAnswer(account, answer))
+}
+
+const failedWords: ReadonlySet<unknown> = new Set(["FAILED", "CANCELED", "CANCELLED"])
+
+/** Null while there is no verdict. */
+const readTask = (account: ChannelAccount, answer: VendorAnswer): Images | null => {
+  if (answer.status >= 300 || !isOutput(answer.body)) return null
+  const { output } = answer.body
+  if (failedWords.has(output.task_status)) return Result.fail(failedJob(account, answer, output))
+  if (output.task_status !== "SUCCEEDED") return null
+  const urls = imagesIn(answer.body)
+  return urls.length > 0 ? Result.succeed(urls) : Result.fail(brokenAnswer(answer))
+}
+
+const drawnOf = (images: Images, ordered: number): Result.Result<Drawn, VendorFailure> =>
+  Result.map(images, (urls) => ({
+    result: { data: urls.slice(0, ordered).map((url) => ({ url })) },
+    surplus: urls.length - ordered
+  }))
+
+/** The images, or the task that is asked for below `tasksUrl`. */
+export const readMessages = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  { body }: ImageOrder,
+  tasksUrl: string
+): Result.Result<Drawn | Drawing, VendorFailure> => {
+  const ordered = imageCount(body)
+  // An address may be as long as a medium.
+  const said = readAnswer(account, decodedWhole(answer))
+  if (!("taskId" in said)) return drawnOf(said, ordered)
+  return Result.succeed({
+    taskId: said.taskId,
+    pollRequest: get(`${tasksUrl}/${encodeURIComponent(said.taskId)}`, bearer(account)),
+    readPolled: (polled) => {
+      const images = readTask(account, polled)
+      return images === null ? null : drawnOf(images, ordered)
+    }
+  })
+}
+
 const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
-  readMessageImages(account, answer, order, `${apiUrl(account)}/tasks`)
+  readMessages(account, answer, order, `${apiUrl(account)}/tasks`)
 
 // Calls
 

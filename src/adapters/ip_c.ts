@@ -1,13 +1,14 @@
 /** ip_c: the relay's images; the upstream model's name decides between its two families. */
+import { Result } from "effect"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import * as ip_a from "./ip_a.ts"
+import { readMessages, toEnvelope } from "./ip_b.ts"
 import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
-import { readMessageImages, toEnvelope } from "./shared/messageImages.ts"
 import { imageRowOf, relayRoot } from "./shared/relay.ts"
-import { readStandardImages } from "./shared/standardImages.ts"
 import { bearer, post } from "./wire/vendorRequest.ts"
 
-// Wire schemas: those of shared/standardImages.ts and shared/messageImages.ts
+// Wire schemas: those of ip_a and ip_b
 
 // To the vendor
 
@@ -17,17 +18,11 @@ const familyUrl = (account: ChannelAccount, upstreamModel: string): string =>
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
   const { body, upstreamModel } = order
   const url = familyUrl(account, upstreamModel)
-  return imageRowOf(upstreamModel).form === "messages"
-    ? post(
-        `${url}/api/v1/services/aigc/image-generation/generation`,
-        bearer(account),
-        toEnvelope(order)
-      )
-    : post(`${url}/v1/images/generations`, bearer(account), {
-        ...body,
-        model: upstreamModel,
-        n: imageCount(body)
-      })
+  const [path, content]: readonly [string, object] =
+    imageRowOf(upstreamModel).form === "messages"
+      ? ["/api/v1/services/aigc/image-generation/generation", toEnvelope(order)]
+      : ["/v1/images/generations", { ...body, model: upstreamModel, n: imageCount(body) }]
+  return Result.succeed(post(`${url}${path}`, bearer(account), content))
 }
 
 // From the vendor
@@ -35,8 +30,8 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
 const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) => {
   const url = familyUrl(account, order.upstreamModel)
   return imageRowOf(order.upstreamModel).form === "messages"
-    ? readMessageImages(account, answer, order, `${url}/api/v1/tasks/image`)
-    : readStandardImages(account, answer, order)
+    ? readMessages(account, answer, order, `${url}/api/v1/tasks/image`)
+    : ip_a.readGenerated(account, answer, order)
 }
 
 // Calls

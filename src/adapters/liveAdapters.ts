@@ -1,7 +1,7 @@
 /** Every adapter the gateway comes with, by protocol. */
 import { Effect, Layer } from "effect"
+import type { TextProtocol } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../domain/image/ImageProtocol.ts"
-import type { TextProtocol } from "../domain/text/TextProtocol.ts"
 import type { VideoProtocol } from "../domain/video/VideoProtocol.ts"
 import {
   type ImageAdapter,

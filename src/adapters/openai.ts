@@ -4,8 +4,8 @@
  * fields are not kept.
  */
 import { Effect, Predicate, Result, Schema } from "effect"
+import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody } from "../domain/text/TextRequest.ts"
-import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type {
   ChannelAccount,
@@ -61,10 +61,12 @@ const readList = (
     : Result.fail(unusable(account, answer))
 }
 
-const readChat = (
+type ReadText = (
   account: ChannelAccount,
   answer: VendorAnswer
-): Result.Result<TextAnswer, VendorFailure> =>
+) => Result.Result<TextAnswer, VendorFailure>
+
+const readChat: ReadText = (account, answer) =>
   Result.map(readList(account, answer, "choices"), (result) => ({
     result,
     usage: chatUsage(result.usage),
@@ -77,10 +79,7 @@ const embeddingUsage = (usage: unknown): TokenCounts | null => {
   return isPrompt(usage) ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: 0n } : null
 }
 
-const readEmbedding = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): Result.Result<TextAnswer, VendorFailure> =>
+const readEmbedding: ReadText = (account, answer) =>
   Result.map(readList(account, answer, "data"), (result) => ({
     result,
     usage: embeddingUsage(result.usage),
@@ -94,11 +93,11 @@ export const makeOpenAi = Effect.gen(function* () {
   const limits = yield* VendorLimits
   const background = yield* Effect.scope
 
-  const complete: TextAdapter["complete"] = Effect.fnUntraced(function* (account, order) {
-    const request = requestOf(account, "chat/completions", order)
-    const answer = yield* send(wire, request, limits.text)
-    return yield* Effect.fromResult(readChat(account, answer))
-  })
+  const call = (path: string, read: ReadText) =>
+    Effect.fnUntraced(function* (account: ChannelAccount, order: TextOrder<Fields>) {
+      const answer = yield* send(wire, requestOf(account, path, order), limits.text)
+      return yield* Effect.fromResult(read(account, answer))
+    })
 
   const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
     const chat = makeChatStream(account, order.body, limits.stream)
@@ -122,11 +121,9 @@ export const makeOpenAi = Effect.gen(function* () {
     if (answer !== null && !chat.isComplete()) return yield* brokenAnswer(answer)
   })
 
-  const embed: TextAdapter["embed"] = Effect.fnUntraced(function* (account, order) {
-    const request = requestOf(account, "embeddings", order)
-    const answer = yield* send(wire, request, limits.text)
-    return yield* Effect.fromResult(readEmbedding(account, answer))
-  })
-
-  return { complete, stream, embed } satisfies TextAdapter
+  return {
+    complete: call("chat/completions", readChat),
+    stream,
+    embed: call("embeddings", readEmbedding)
+  } satisfies TextAdapter
 })

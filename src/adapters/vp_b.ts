@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { JobId } from "../domain/plainText.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
-import { contentFields, readContentTask } from "./shared/contentTask.ts"
+import { commonFields, readTask } from "./vp_a.ts"
 import { unusable } from "./wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
 
@@ -22,7 +22,7 @@ const authorized = (account: ChannelAccount) => ({
 })
 
 const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
-  Result.succeed(post(tasksUrl(account), authorized(account), contentFields(order)))
+  Result.succeed(post(tasksUrl(account), authorized(account), commonFields(order)))
 
 const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
   Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, authorized(account)))
@@ -35,7 +35,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     : Result.fail(unusable(account, answer))
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) =>
-  readContentTask(account, answer, unusable)
+  readTask(account, answer, unusable)
 
 // Calls
 

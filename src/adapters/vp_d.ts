@@ -2,14 +2,14 @@
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
-import { type VideoDialect, type VideoStatuses, videoCalls } from "./shared/adapterCalls.ts"
+import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
 import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoStatus.ts"
-import { messageOf } from "./wire/errorText.ts"
+import { errorOf } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
-import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
+import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -70,25 +70,23 @@ const setsRatio: ReadonlySet<string> = new Set(["first_frame", "last_frame", "fe
 
 const soundOf = (order: VideoOrder, mode: Mode) => {
   // A reference video excludes native sound at this vendor.
-  if (mode === "omni-video" && countInputs(order.blocks).videos > 0) return { audio: "off" }
-  return order.generateAudio === null ? {} : { audio: order.generateAudio ? "native" : "off" }
+  if (mode === "omni-video" && countInputs(order.blocks).videos > 0) return "off"
+  return order.generateAudio === null ? null : order.generateAudio ? "native" : "off"
 }
 
 /** Where a frame or a video is given, the picture's own ratio decides and none may be sent. */
 const ratioOf = (order: VideoOrder, contents: ReturnType<typeof toContents>) =>
-  order.ratio === null || contents.some(({ type }) => setsRatio.has(type))
-    ? {}
-    : { aspect_ratio: order.ratio }
+  contents.some(({ type }) => setsRatio.has(type)) ? null : order.ratio
 
 const toBody = (order: VideoOrder, mode: Mode) => {
   const prompt = textOf(order.blocks)
   const contents = toContents(order, mode)
-  const settings = {
-    ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
-    ...ratioOf(order, contents),
-    duration: order.seconds === "smart" ? -1 : order.seconds,
-    ...soundOf(order, mode)
-  }
+  const settings = given({
+    resolution: order.resolution?.toLowerCase(),
+    aspect_ratio: ratioOf(order, contents),
+    duration: secondsOf(order),
+    audio: soundOf(order, mode)
+  })
   const options = {
     external_task_id: order.taskId,
     watermark_info: { enabled: order.watermark ?? false }
@@ -174,7 +172,7 @@ const toStatus = (
       return finishedTask(answer, outputs.find(isVideo)?.url)
     }
     case "failed":
-      return failedTask(account, "failed", messageOf(row))
+      return failedTask(account, "failed", errorOf(row).message)
     default:
       return openTask(openWords, row.status)
   }
@@ -185,7 +183,7 @@ const rowsOf = (data: unknown): ReadonlyArray<unknown> =>
   Array.isArray(data) ? data : data === undefined || data === null ? [] : [data]
 
 const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
-  Result.map(open(account, answer), (data): VideoStatuses => {
+  Result.map(open(account, answer), (data) => {
     const ids = tasks.map(({ upstreamId }) => upstreamId)
     const rows = rowsOf(data)
     const readable = rows.filter(isRow).filter(({ id }) => ids.includes(id))

@@ -2,7 +2,7 @@
 import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
-import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
 import { flatFailure } from "./shared/flatErrors.ts"
@@ -10,7 +10,7 @@ import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoS
 import { errorText } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { refusal, refusedUnsent } from "./wire/vendorFailures.ts"
-import { get, post, rootOf } from "./wire/vendorRequest.ts"
+import { get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -49,23 +49,22 @@ const modeOf = (images: ReadonlyArray<ImageBlock>): Mode => {
 const takesRatio: ReadonlySet<Mode> = new Set(["text2video", "reference2video"])
 
 const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>) => {
-  const prompt = textOf(order.blocks)
   const ordered =
     mode === "start-end2video"
       ? images.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
       : images
-  return {
+  return given({
     model: order.upstreamModel,
-    ...(prompt === "" ? {} : { prompt }),
-    ...(mode === "text2video" ? {} : { images: ordered.map(({ url }) => url) }),
-    duration: order.seconds === "smart" ? -1 : order.seconds,
-    ...(order.resolution === null ? {} : { resolution: order.resolution.toLowerCase() }),
-    ...(order.ratio === null || !takesRatio.has(mode) ? {} : { aspect_ratio: order.ratio }),
-    ...(order.generateAudio === null ? {} : { audio: order.generateAudio }),
-    ...(order.seed === undefined ? {} : { seed: order.seed }),
+    prompt: textOf(order.blocks),
+    images: mode === "text2video" ? null : ordered.map(({ url }) => url),
+    duration: secondsOf(order),
+    resolution: order.resolution?.toLowerCase(),
+    aspect_ratio: takesRatio.has(mode) ? order.ratio : null,
+    audio: order.generateAudio,
+    seed: order.seed,
     watermark: order.watermark ?? false,
     payload: order.taskId
-  }
+  })
 }
 
 export const extras = ["seed", "watermark"] as const

@@ -6,13 +6,13 @@
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
-import { textOf, type VideoBlock } from "../domain/video/VideoRequest.ts"
+import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
 import { flatFailure } from "./shared/flatErrors.ts"
 import { failedTask, finishedTask, openTask, unknownTask } from "./shared/videoStatus.ts"
 import { refusedUnsent } from "./wire/vendorFailures.ts"
-import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
+import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -97,24 +97,18 @@ const sizeOf = (order: VideoOrder) => {
     : Result.succeed({ size })
 }
 
-const resolutionOf = (order: VideoOrder) =>
-  order.resolution === null ? {} : { resolution: order.resolution.toUpperCase() }
-
-const ratioOf = (order: VideoOrder) => (order.ratio === null ? {} : { ratio: order.ratio })
-
 /** An image's own shape decides, so no ratio goes out with it. */
 const pictureOf = (
   order: VideoOrder,
   { kind, old }: Form
-): Result.Result<Readonly<Record<string, string>>, VendorRefused> => {
-  if (kind === "image") return Result.succeed(resolutionOf(order))
-  return old ? sizeOf(order) : Result.succeed({ ...resolutionOf(order), ...ratioOf(order) })
+): Result.Result<object, VendorRefused> => {
+  if (kind !== "image" && old) return sizeOf(order)
+  const ratio = kind === "image" ? null : order.ratio
+  return Result.succeed({ resolution: order.resolution?.toUpperCase(), ratio })
 }
 
-const soundOf = (order: VideoOrder, { kind, flash }: Form) =>
-  order.generateAudio !== null && (kind === "reference" || (kind === "image" && flash))
-    ? { audio: order.generateAudio }
-    : {}
+const hasSound = ({ kind, flash }: Form): boolean =>
+  kind === "reference" || (kind === "image" && flash)
 
 /** Fields that each hold one address; a second one of a type has no field. */
 const single = (media: ReadonlyArray<MediaBlock>, places: Readonly<Record<string, string>>) => {
@@ -172,17 +166,16 @@ export const toBody = (
   Result.gen(function* () {
     const media = order.blocks.filter((block) => block.type !== "text")
     const form = formOf(order.upstreamModel, media)
-    const prompt = textOf(order.blocks)
     return {
       model: order.upstreamModel,
-      input: { ...(prompt === "" ? {} : { prompt }), ...(yield* mediaOf(media, form)) },
-      parameters: {
+      input: given({ prompt: textOf(order.blocks), ...(yield* mediaOf(media, form)) }),
+      parameters: given({
         ...(yield* pictureOf(order, form)),
-        duration: order.seconds === "smart" ? -1 : order.seconds,
-        ...soundOf(order, form),
-        ...(order.seed === undefined ? {} : { seed: order.seed }),
+        duration: secondsOf(order),
+        audio: hasSound(form) ? order.generateAudio : null,
+        seed: order.seed,
         watermark: order.watermark ?? false
-      }
+      })
     }
   })
 

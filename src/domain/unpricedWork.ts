@@ -3,8 +3,9 @@
  * have another model make it, or have it delivered past the gateway. Bodies that are handed on may not
  * have them, at whatever depth. Names are matched by `fieldKey`.
  */
-import { type FieldFault, MAX_FIELD_FAULTS } from "./fieldFaults.ts"
+
 import { fieldKey } from "./nearest.ts"
+import { type FieldFault, MAX_FIELD_FAULTS } from "./requestFields.ts"
 
 type Values = (value: unknown) => boolean
 

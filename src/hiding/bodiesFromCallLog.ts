@@ -14,8 +14,20 @@ import {
 } from "./patterns.ts"
 import { withoutEchoes } from "./promptsFromRecords.ts"
 
+/** Fields that tell how a job or a call stands. */
+const outcomeFields: ReadonlySet<string> = new Set([
+  "status",
+  "task_status",
+  "state",
+  "code",
+  "err_code",
+  "error_code",
+  "reason"
+])
+
 /** Fields whose texts are ids or words of a small vocabulary; kept when they also look like one. */
 const tokenFields: ReadonlySet<string> = new Set([
+  ...outcomeFields,
   "id",
   "task_id",
   "task_ids",
@@ -27,13 +39,6 @@ const tokenFields: ReadonlySet<string> = new Set([
   "type",
   "role",
   "unit",
-  "status",
-  "task_status",
-  "state",
-  "code",
-  "err_code",
-  "error_code",
-  "reason",
   "duration",
   "resolution",
   "size",
@@ -53,17 +58,6 @@ const tokenFields: ReadonlySet<string> = new Set([
   "submit_time",
   "scheduled_time",
   "end_time"
-])
-
-/** Of these, the ones that tell how a job or a call stands. */
-const outcomeFields: ReadonlySet<string> = new Set([
-  "status",
-  "task_status",
-  "state",
-  "code",
-  "err_code",
-  "error_code",
-  "reason"
 ])
 
 /** Fields in which a vendor explains itself. */

@@ -14,29 +14,28 @@ import {
   InvalidRequest,
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
-import { quoteImages } from "../domain/image/ImagePricing.ts"
 import { passesOn } from "../domain/image/ImageProtocol.ts"
+import { quoteImages } from "../domain/image/ImageQuote.ts"
 import { checkPassedOn, type ImageBody, imageCount } from "../domain/image/ImageRequest.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
+import { quoteText, type TokenCounts } from "../domain/text/TextQuote.ts"
 import {
   type ChatBody,
   type EmbeddingBody,
   estimateChat,
   estimateEmbedding
 } from "../domain/text/TextRequest.ts"
-import { quoteTokens, type TokenCounts } from "../domain/text/TokenPricing.ts"
 import { flagOf } from "../domain/video/flagTable.ts"
 import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
-import { quoteVideo } from "../domain/video/VideoPricing.ts"
-import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.ts"
+import { checkVideoFields, type VideoBody } from "../domain/video/VideoBody.ts"
 import {
-  checkVideoFields,
   countInputs,
   extraNames,
   normaliseVideo,
-  type VideoBody,
   type VideoInput
-} from "../domain/video/VideoRequest.ts"
+} from "../domain/video/VideoInput.ts"
+import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.ts"
+import { quoteVideo } from "../domain/video/VideoQuote.ts"
 import { resolveSku } from "../domain/video/VideoSku.ts"
 import type { Caller } from "../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
@@ -178,7 +177,7 @@ export const makeOrderResolution = Effect.gen(function* () {
     }
     const mounted = yield* checkAccount(ordered)
     if (model.prices?.kind !== "tokens") return yield* unpriced(model)
-    const quote = yield* Effect.fromResult(quoteTokens(model.prices, request.expected))
+    const quote = yield* Effect.fromResult(quoteText(model.prices, request.expected))
     if (quote.holdNano > MAX_AMOUNT_NANO) {
       return yield* new InvalidRequest({
         message: "max_tokens: This much output would cost more than can be held",

@@ -9,7 +9,7 @@ import type {
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
-import type { VideoBody } from "../domain/video/VideoRequest.ts"
+import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import type { Caller } from "../services/Access.ts"
 import type { AnswerBody, Recalled, RequestKey } from "../services/IdempotencyKeys.ts"

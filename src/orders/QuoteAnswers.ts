@@ -10,7 +10,7 @@ import {
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
-import type { VideoBody } from "../domain/video/VideoRequest.ts"
+import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
 import { unsent } from "../services/databaseErrors.ts"

@@ -2,8 +2,8 @@
 import { Effect, Exit, Predicate } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { type RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
+import { chargeText, type TextQuote, type TokenCounts } from "../domain/text/TextQuote.ts"
 import { type ChatBody, type EmbeddingBody, tokensOfBytes } from "../domain/text/TextRequest.ts"
-import { settleTokens, type TokenCounts, type TokenQuote } from "../domain/text/TokenPricing.ts"
 import { type VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
 import { keptRefusal } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -39,7 +39,7 @@ export const textOrderOf = (
     remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
   ): Effect.fn.Return<Finish<Answer>> {
-    const { inputTokens, outputTokens, chargeNano, basis } = settleTokens(quote, written.usage, {
+    const { inputTokens, outputTokens, chargeNano, basis } = chargeText(quote, written.usage, {
       inputTokens: quote.inputTokens,
       outputTokens: tokensOfBytes(written.outputBytes)
     })
@@ -76,7 +76,7 @@ export const textOrderOf = (
       kind: "text",
       caller,
       job,
-      quote: quote satisfies TokenQuote,
+      quote: quote satisfies TextQuote,
       task: null,
       /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
       keptRefusal: (error, orphan) =>

@@ -1,8 +1,8 @@
 /** A text as an order that is answered while it is written, and charged when it ends. */
 import { Cause, Deferred, Duration, Effect, Exit, type Stream } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
+import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody } from "../domain/text/TextRequest.ts"
-import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import { upstreamErrorOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"

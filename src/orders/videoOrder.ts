@@ -1,8 +1,8 @@
 /** A video as an order: the vendor accepts it as a task, which is charged when it ends. */
 import { Effect } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
-import type { VideoQuote } from "../domain/video/VideoPricing.ts"
-import type { VideoBody } from "../domain/video/VideoRequest.ts"
+import type { VideoBody } from "../domain/video/VideoBody.ts"
+import type { VideoQuote } from "../domain/video/VideoQuote.ts"
 import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"

@@ -3,7 +3,7 @@
  * back. Each gateway learns from the tasks it settles, and at its start from those of the database.
  */
 import { Context, Effect, Layer } from "effect"
-import type { VideoKind } from "../domain/video/VideoKind.ts"
+import type { VideoKind } from "../domain/video/VideoQuote.ts"
 import { TaskRepo } from "../services/TaskRepo.ts"
 
 export class UsualTimes extends Context.Service<

@@ -6,12 +6,12 @@ import { Clock, Context, Effect, type Redacted, type Result } from "effect"
 import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
+import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
-import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
-import type { VideoUsage } from "../domain/video/VideoPricing.ts"
-import type { Resolution } from "../domain/video/VideoProtocol.ts"
-import type { VideoBlock, VideoExtras } from "../domain/video/VideoRequest.ts"
+import type { Resolution } from "../domain/video/tiers.ts"
+import type { VideoBlock, VideoExtras } from "../domain/video/VideoInput.ts"
+import type { VideoUsage } from "../domain/video/VideoQuote.ts"
 
 export interface ChannelAccount {
   readonly channelId: string

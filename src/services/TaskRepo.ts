@@ -1,8 +1,7 @@
 /** Video tasks as they are stored. Creation and ending ride in the ledger's commits. */
 import { Context, type Effect, type Option } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
-import type { VideoKind } from "../domain/video/VideoKind.ts"
-import type { VideoQuote } from "../domain/video/VideoPricing.ts"
+import type { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
 import type { TaskState } from "../domain/video/VideoTask.ts"
 
 /** What is written with the hold, beside its job. */

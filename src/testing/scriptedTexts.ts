@@ -1,6 +1,6 @@
 /** Vendors of text without a socket. */
 import { Clock, Effect } from "effect"
-import type { TokenCounts } from "../domain/text/TokenPricing.ts"
+import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { TextAdapter, TextAnswer, TextPiece } from "../services/ProtocolAdapter.ts"
 import type { Failing, ReceivedText, Written } from "./vendorScripts.ts"

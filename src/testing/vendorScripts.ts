@@ -1,14 +1,14 @@
 /** What a vendor without a socket does with the orders it gets. */
 import { Effect } from "effect"
+import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
-import type { TokenCounts } from "../domain/text/TokenPricing.ts"
 import {
   type VendorFailure,
   VendorLost,
   VendorRefused,
   VendorUnreachable
 } from "../domain/VendorOutcome.ts"
-import type { VideoUsage } from "../domain/video/VideoPricing.ts"
+import type { VideoUsage } from "../domain/video/VideoQuote.ts"
 import type {
   ChannelAccount,
   ImageOrder,

@@ -1,5 +1,7 @@
 /** Blocks of orders, and the media addresses all new wire cases use. */
-import type { ImageRole, VideoBlock } from "../../src/domain/video/VideoRequest.ts"
+
+import type { ImageRole } from "../../src/domain/video/VideoBody.ts"
+import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import { textBlock } from "./support.ts"
 
 export const PROMPT = "a lighthouse at dusk"

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { textProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageProtocols } from "../../src/domain/image/ImageProtocol.ts"
-import { textProtocols } from "../../src/domain/text/TextProtocol.ts"
 import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
 
 const room = join(import.meta.dirname, "../../src/adapters")

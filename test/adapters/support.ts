@@ -6,8 +6,8 @@ import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorLimits } from "../../src/adapters/wire/limits.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import type { SendOptions } from "../../src/adapters/wire/vendorAnswer.ts"
+import type { TextProtocol } from "../../src/domain/catalog/ProtocolTables.ts"
 import type { ImageProtocol } from "../../src/domain/image/ImageProtocol.ts"
-import type { TextProtocol } from "../../src/domain/text/TextProtocol.ts"
 import type { VideoProtocol } from "../../src/domain/video/VideoProtocol.ts"
 import {
   type ChannelAccount,

@@ -1,4 +1,4 @@
-import type { VideoBlock } from "../../src/domain/video/VideoRequest.ts"
+import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { lost, refused } from "./failures.ts"
 import { textBlock } from "./support.ts"

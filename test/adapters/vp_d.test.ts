@@ -1,4 +1,5 @@
-import type { ImageRole, VideoBlock } from "../../src/domain/video/VideoRequest.ts"
+import type { ImageRole } from "../../src/domain/video/VideoBody.ts"
+import type { VideoBlock } from "../../src/domain/video/VideoInput.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { lost, refused } from "./failures.ts"
 import { textBlock } from "./support.ts"

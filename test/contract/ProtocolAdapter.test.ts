@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { demoCatalog } from "../../src/demoCatalog.ts"
-import { textOf } from "../../src/domain/video/VideoRequest.ts"
+import { textOf } from "../../src/domain/video/VideoInput.ts"
 import { countOf, isOn, readSwitches, refusedStatus } from "../../src/simulator/switches.ts"
 import {
   layerAdaptersScripted,

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
-import { VideoBody } from "../../src/domain/video/VideoRequest.ts"
+import { VideoBody } from "../../src/domain/video/VideoBody.ts"
 import { Orders } from "../../src/orders/Orders.ts"
 import type { Caller } from "../../src/services/Access.ts"
 import { Book } from "../../src/simulator/Book.ts"

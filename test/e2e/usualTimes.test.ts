@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import type { VideoKind } from "../../src/domain/video/VideoKind.ts"
+import type { VideoKind } from "../../src/domain/video/VideoQuote.ts"
 import { layerUsualTimes, UsualTimes } from "../../src/polling/CompletionTimes.ts"
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"

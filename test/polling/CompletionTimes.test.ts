@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import type { VideoKind } from "../../src/domain/video/VideoKind.ts"
+import type { VideoKind } from "../../src/domain/video/VideoQuote.ts"
 import { layerUsualTimes, makeUsualTimes, UsualTimes } from "../../src/polling/CompletionTimes.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 

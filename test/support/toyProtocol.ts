@@ -12,8 +12,8 @@ import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "../../src/adapters/wire/vendorRequest.ts"
 import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"
 import { imageCount } from "../../src/domain/image/ImageRequest.ts"
+import { textOf } from "../../src/domain/video/VideoInput.ts"
 import type { VideoProtocolRow } from "../../src/domain/video/VideoProtocol.ts"
-import { textOf } from "../../src/domain/video/VideoRequest.ts"
 import { ProtocolAdapter, Protocols } from "../../src/services/ProtocolAdapter.ts"
 
 // Rows
@@ -62,11 +62,13 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
   Result.succeed(get(`${rootOf(account)}/jobs/${encodeURIComponent(upstreamId)}`, bearer(account)))
 
 const generateRequest: ImageDialect["generateRequest"] = (account, { body, upstreamModel }) =>
-  post(`${rootOf(account)}/drawings`, bearer(account), {
-    toy: upstreamModel,
-    say: body.prompt,
-    count: imageCount(body)
-  })
+  Result.succeed(
+    post(`${rootOf(account)}/drawings`, bearer(account), {
+      toy: upstreamModel,
+      say: body.prompt,
+      count: imageCount(body)
+    })
+  )
 
 // From the vendor
 

@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect, Metric, type Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
-import type { VideoExtras } from "../../domain/video/VideoRequest.ts"
+import type { VideoExtras } from "../../domain/video/VideoInput.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
 import type {
@@ -23,38 +23,29 @@ import { timedOut } from "../wire/vendorFailures.ts"
 import { send, sendOutlined } from "../wire/vendorHttp.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
 
-type Written = Result.Result<VendorRequest, VendorFailure>
-type Read<A> = Result.Result<A, VendorFailure>
+type Outcome<A> = Result.Result<A, VendorFailure>
 
-/** What a task is known to be; with its own failure where its part of an answer cannot be read. */
-export type VideoStatuses = ReadonlyMap<string, Read<VideoStatus>>
+/** Fails where the vendor has no field for what is asked: nothing is sent then. */
+type Write<Asked> = (account: ChannelAccount, asked: Asked) => Outcome<VendorRequest>
+
+/** What an answer means, or why it is of no use. */
+type Read<Asked, A> = (account: ChannelAccount, answer: VendorAnswer, asked: Asked) => Outcome<A>
+
+type Tasks = ReadonlyArray<VideoTaskRef>
 
 /** How a vendor of videos is asked, and what its answers mean. */
 export interface VideoDialect {
-  /** Fails where the vendor has no field for what is ordered: nothing is sent then. */
-  readonly submitRequest: (account: ChannelAccount, order: VideoOrder) => Written
+  readonly submitRequest: Write<VideoOrder>
   /** The vendor's task id, with what else a poll needs to find it. */
-  readonly readSubmitted: (
-    account: ChannelAccount,
-    answer: VendorAnswer,
-    order: VideoOrder
-  ) => Read<string>
-  readonly pollRequest: (account: ChannelAccount, task: VideoTaskRef) => Written
-  readonly readPolled: (
-    account: ChannelAccount,
-    answer: VendorAnswer,
-    task: VideoTaskRef
-  ) => Read<VideoStatus>
+  readonly readSubmitted: Read<VideoOrder, string>
+  readonly pollRequest: Write<VideoTaskRef>
+  readonly readPolled: Read<VideoTaskRef, VideoStatus>
   /** Which extras it has a field for, for a model listed under this protocol. */
   readonly extras: (listedProtocol: string) => ReadonlyArray<keyof VideoExtras>
   /** Where the vendor answers for many tasks of an account in one request. */
   readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
-    readonly pollRequest: (account: ChannelAccount, tasks: ReadonlyArray<VideoTaskRef>) => Written
-    readonly readPolled: (
-      account: ChannelAccount,
-      answer: VendorAnswer,
-      tasks: ReadonlyArray<VideoTaskRef>
-    ) => Read<VideoStatuses>
+    readonly pollRequest: Write<Tasks>
+    readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
   }
 }
 
@@ -63,35 +54,27 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const wire = yield* VendorWire
     const limits = yield* VendorLimits
 
-    const call = Effect.fnUntraced(function* <A>(
-      written: Written,
-      options: SendOptions,
-      read: (answer: VendorAnswer) => Read<A>
-    ) {
-      const answer = yield* send(wire, yield* Effect.fromResult(written), options)
-      return yield* Effect.fromResult(read(answer))
-    })
+    const call = <Asked, A>(write: Write<Asked>, read: Read<Asked, A>, options: SendOptions) =>
+      Effect.fnUntraced(function* (account: ChannelAccount, asked: Asked) {
+        const request = yield* Effect.fromResult(write(account, asked))
+        const answer = yield* send(wire, request, options)
+        return yield* Effect.fromResult(read(account, answer, asked))
+      })
 
-    const submit: VideoAdapter["submit"] = Effect.fn(`${protocol}.submit`)((account, order) =>
-      call(dialect.submitRequest(account, order), limits.submit, (answer) =>
-        dialect.readSubmitted(account, answer, order)
-      )
-    )
-    const poll: VideoAdapter["poll"] = (account, task) =>
-      call(dialect.pollRequest(account, task), limits.poll, (answer) =>
-        dialect.readPolled(account, answer, task)
-      )
-    const { extras, together } = dialect
-    if (together === undefined) return { submit, poll, extras } satisfies VideoAdapter
-
-    const { most, mayShare, pollRequest, readPolled } = together
-    const pollTogether: VideoPollTogether["poll"] = (account, tasks) =>
-      call(pollRequest(account, tasks), limits.poll, (answer) => readPolled(account, answer, tasks))
+    const { submitRequest, readSubmitted, pollRequest, readPolled, extras, together } = dialect
     return {
-      submit,
-      poll,
+      submit: Effect.fn(`${protocol}.submit`)(call(submitRequest, readSubmitted, limits.submit)),
+      poll: call(pollRequest, readPolled, limits.poll),
       extras,
-      together: { most, mayShare, poll: pollTogether }
+      ...(together === undefined
+        ? {}
+        : {
+            together: {
+              most: together.most,
+              mayShare: together.mayShare,
+              poll: call(together.pollRequest, together.readPolled, limits.poll)
+            }
+          })
     } satisfies VideoAdapter
   })
 
@@ -108,17 +91,13 @@ export interface Drawing {
   readonly taskId: string
   readonly pollRequest: VendorRequest
   /** Null while there is no verdict: a question that fails says nothing about the images. */
-  readonly readPolled: (answer: VendorAnswer) => Read<Drawn> | null
+  readonly readPolled: (answer: VendorAnswer) => Outcome<Drawn> | null
 }
 
 /** How a vendor of images is asked, and what its answers mean. */
 export interface ImageDialect {
-  readonly generateRequest: (account: ChannelAccount, order: ImageOrder) => VendorRequest
-  readonly readGenerated: (
-    account: ChannelAccount,
-    answer: VendorAnswer,
-    order: ImageOrder
-  ) => Read<Drawn | Drawing>
+  readonly generateRequest: Write<ImageOrder>
+  readonly readGenerated: Read<ImageOrder, Drawn | Drawing>
 }
 
 export const imageCalls = (protocol: string, dialect: ImageDialect) =>
@@ -131,11 +110,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const generate: ImageAdapter["generate"] = Effect.fn(`${protocol}.generate`)(
       function* (account, order) {
         const startedAt = yield* Clock.currentTimeMillis
-        const answer = yield* sendOutlined(
-          wire,
-          dialect.generateRequest(account, order),
-          limits.image
-        )
+        const request = yield* Effect.fromResult(dialect.generateRequest(account, order))
+        const answer = yield* sendOutlined(wire, request, limits.image)
         const said = yield* Effect.fromResult(dialect.readGenerated(account, answer, order))
         const drawn =
           "taskId" in said
@@ -185,7 +161,7 @@ const awaitDrawn = (
     Effect.map(readPolled),
     Effect.catch(() => Effect.succeed(null)),
     Effect.delay(ASK_INTERVAL),
-    Effect.repeat({ until: (drawn): drawn is Read<Drawn> => drawn !== null })
+    Effect.repeat({ until: (drawn): drawn is Outcome<Drawn> => drawn !== null })
   )
 
 /** The same failure, with the task that can be looked for. */

@@ -4,7 +4,7 @@ import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorText } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
-import { brokenAnswer, refusal, unusable } from "../wire/vendorFailures.ts"
+import { refusal, unusable } from "../wire/vendorFailures.ts"
 
 const words: Readonly<Record<string, number>> = {
   Arrearage: 402,
@@ -34,16 +34,19 @@ const effectiveStatus = (answer: VendorAnswer, code: string | null): number | nu
 const wordsOf = (body: unknown) =>
   Predicate.isObject(body) ? errorText(body) : { code: null, message: null }
 
+/** An answer without a product: refused where it says why, else it cannot be read. */
+export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
+  const { code, message } = wordsOf(answer.body)
+  return code === null && message === null
+    ? unusable(account, answer)
+    : refusal(account, answer, { effectiveStatus: effectiveStatus(answer, code) })
+}
+
 const hasOutput = Schema.is(Schema.Struct({ output: Schema.ObjectKeyword }))
 
-/** Why an answer is of no use: it refuses, also by a code without an output, or cannot be read. */
-export const flatFailure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
-  const { code, message } = wordsOf(answer.body)
-  if ((code === null && message === null) || hasOutput(answer.body)) {
-    return unusable(account, answer)
-  }
-  return refusal(account, answer, { effectiveStatus: effectiveStatus(answer, code) })
-}
+/** Why an answer is of no use; beside an output, words at the top are no refusal. */
+export const flatFailure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
+  hasOutput(answer.body) ? unusable(account, answer) : emptyAnswer(account, answer)
 
 /** The vendor's verdict on a job that failed, told by `{code, message}` inside the answer. */
 export const failedJob = (
@@ -57,12 +60,4 @@ export const failedJob = (
     effectiveStatus: statusOfWord(code),
     isVerdict: true
   })
-}
-
-/** An answer of success without a product: refused where it says why, lost where it does not. */
-export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer): VendorFailure => {
-  const { code, message } = wordsOf(answer.body)
-  return code === null && message === null
-    ? brokenAnswer(answer)
-    : refusal(account, answer, { effectiveStatus: statusOfWord(code) })
 }

@@ -1,7 +1,7 @@
 /** What an answer about a video task means, in the words all protocols share. */
 import { Result, Schema } from "effect"
 import type { VendorLost } from "../../domain/VendorOutcome.ts"
-import type { VideoUsage } from "../../domain/video/VideoPricing.ts"
+import type { VideoUsage } from "../../domain/video/VideoQuote.ts"
 import { scrubText } from "../../hiding/credentialsFromClients.ts"
 import type { ChannelAccount, VideoStatus } from "../../services/ProtocolAdapter.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"

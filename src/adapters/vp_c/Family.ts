@@ -1,7 +1,7 @@
 /** How one family of the relay writes its orders and answers. */
 import type { Result } from "effect"
 import type { VendorRefused } from "../../domain/VendorOutcome.ts"
-import type { VideoExtras } from "../../domain/video/VideoRequest.ts"
+import type { VideoExtras } from "../../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../shared/adapterCalls.ts"
 

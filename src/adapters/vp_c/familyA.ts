@@ -1,9 +1,10 @@
 /** The relay's family a: the content blocks of vp_a on the relay's own paths. */
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
-import { textOf } from "../../domain/video/VideoRequest.ts"
-import { contentFieldsWithTier, extrasWithTier, readContentTask } from "../shared/contentTask.ts"
+import { textOf } from "../../domain/video/VideoInput.ts"
 import { flatFailure } from "../shared/flatErrors.ts"
+import { allFields, extras, readTask } from "../vp_a.ts"
+import { given } from "../wire/vendorRequest.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas
@@ -14,13 +15,11 @@ const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 
 const TASKS = "/v1/videos/generations"
 
-const toSubmit: Family["toSubmit"] = (order) => {
-  const prompt = textOf(order.blocks)
-  return Result.succeed({
+const toSubmit: Family["toSubmit"] = (order) =>
+  Result.succeed({
     path: `${TASKS}/submit`,
-    body: { ...contentFieldsWithTier(order), ...(prompt === "" ? {} : { prompt }) }
+    body: given({ ...allFields(order), prompt: textOf(order.blocks) })
   })
-}
 
 const pollPath: Family["pollPath"] = (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`
 
@@ -31,8 +30,7 @@ const readSubmitted: Family["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled: Family["readPolled"] = (account, answer) =>
-  readContentTask(account, answer, flatFailure)
+const readPolled: Family["readPolled"] = (account, answer) => readTask(account, answer, flatFailure)
 
 // Calls: those of vp_c
 
@@ -41,5 +39,5 @@ export const familyA: Family = {
   readSubmitted,
   pollPath,
   readPolled,
-  extras: extrasWithTier
+  extras
 }

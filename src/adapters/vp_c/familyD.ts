@@ -2,14 +2,15 @@
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
-import type { Resolution } from "../../domain/video/VideoProtocol.ts"
-import { countInputs, textOf } from "../../domain/video/VideoRequest.ts"
+import type { Resolution } from "../../domain/video/tiers.ts"
+import { countInputs, textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
 import { flatFailure } from "../shared/flatErrors.ts"
 import { failedTask, finishedTask, openTask } from "../shared/videoStatus.ts"
 import { isEnvelope, refused } from "../vp_d.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { brokenAnswer, refusedUnsent } from "../wire/vendorFailures.ts"
+import { given, secondsOf } from "../wire/vendorRequest.ts"
 import type { Family } from "./Family.ts"
 
 // Wire schemas
@@ -55,18 +56,17 @@ const toSubmit: Family["toSubmit"] = (order) => {
   if (images.length > 1) return invalid("Only one image is supported")
   if (image?.role === "last_frame") return invalid("A last frame is not supported")
   if (mode === undefined) return invalid(`Resolution ${order.resolution} is not supported`)
-  const prompt = textOf(order.blocks)
   return Result.succeed({
     path: `${VIDEOS}/${pathOf(order)}`,
-    body: {
+    body: given({
       model_name: order.upstreamModel,
-      ...(prompt === "" ? {} : { prompt }),
-      ...(image === undefined ? {} : { image: image.url }),
-      duration: String(order.seconds === "smart" ? -1 : order.seconds),
+      prompt: textOf(order.blocks),
+      image: image?.url,
+      duration: String(secondsOf(order)),
       mode,
-      ...(order.ratio === null || image !== undefined ? {} : { aspect_ratio: order.ratio }),
-      ...(order.generateAudio === null ? {} : { sound: order.generateAudio ? "on" : "off" })
-    }
+      aspect_ratio: image === undefined ? order.ratio : null,
+      sound: order.generateAudio === null ? null : order.generateAudio ? "on" : "off"
+    })
   })
 }
 

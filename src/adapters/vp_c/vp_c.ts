@@ -3,7 +3,7 @@ import { Effect, Result } from "effect"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
-import { Protocols } from "../../services/ProtocolAdapter.ts"
+import { Protocols, type VideoTaskRef } from "../../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "../shared/adapterCalls.ts"
 import { relayRoot, videoSegments } from "../shared/relay.ts"
 import { unknownTask } from "../shared/videoStatus.ts"
@@ -46,7 +46,10 @@ const families: Readonly<Record<RelayFamily, Family>> = {
 }
 
 /** Orders without a family are refused before they come here, so nothing was sent for them. */
-const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
+const familyOf = (
+  { video }: ProtocolTables,
+  { listedProtocol }: Pick<VideoTaskRef, "listedProtocol">
+) => {
   const name = video.get(listedProtocol)?.relayFamily ?? null
   const message = `The relay serves no model listed as ${listedProtocol}`
   return name === null
@@ -54,53 +57,49 @@ const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
     : Result.succeed({ family: families[name], segment: videoSegments[name] })
 }
 
-const submitRequest =
-  (protocols: ProtocolTables): VideoDialect["submitRequest"] =>
-  (account, order) =>
-    Result.flatMap(familyOf(protocols, order.listedProtocol), ({ family, segment }) =>
+const requests = (
+  protocols: ProtocolTables
+): Pick<VideoDialect, "submitRequest" | "pollRequest"> => ({
+  submitRequest: (account, order) =>
+    Result.flatMap(familyOf(protocols, order), ({ family, segment }) =>
       Result.map(family.toSubmit(order), ({ path, body }) =>
         post(`${relayRoot(account)}/${segment}${path}`, bearer(account), body)
       )
+    ),
+  pollRequest: (account, task) =>
+    Result.map(familyOf(protocols, task), ({ family, segment }) =>
+      get(`${relayRoot(account)}/${segment}${family.pollPath(task.upstreamId)}`, bearer(account))
     )
-
-const pollRequest =
-  (protocols: ProtocolTables): VideoDialect["pollRequest"] =>
-  (account, { listedProtocol, upstreamId }) =>
-    Result.map(familyOf(protocols, listedProtocol), ({ family, segment }) =>
-      get(`${relayRoot(account)}/${segment}${family.pollPath(upstreamId)}`, bearer(account))
-    )
+})
 
 // From the vendor
 
-/** The relay tells its own refusals also with HTTP 200, beside whatever else the body holds. */
-const readSubmitted =
-  (protocols: ProtocolTables): VideoDialect["readSubmitted"] =>
-  (account, answer, order) =>
+const readers = (
+  protocols: ProtocolTables
+): Pick<VideoDialect, "readSubmitted" | "readPolled"> => ({
+  // The relay tells its own refusals also with HTTP 200, beside whatever else the body holds.
+  readSubmitted: (account, answer, order) =>
     saysError(answer.body)
       ? Result.fail(refusal(account, answer))
-      : Result.flatMap(familyOf(protocols, order.listedProtocol), ({ family }) =>
+      : Result.flatMap(familyOf(protocols, order), ({ family }) =>
           family.readSubmitted(account, answer, order)
-        )
-
-const readPolled =
-  (protocols: ProtocolTables): VideoDialect["readPolled"] =>
-  (account, answer, task) =>
+        ),
+  readPolled: (account, answer, task) =>
     answer.status === 404
       ? unknownTask
-      : Result.flatMap(familyOf(protocols, task.listedProtocol), ({ family }) =>
+      : Result.flatMap(familyOf(protocols, task), ({ family }) =>
           family.readPolled(account, answer, task)
         )
+})
 
 // Calls
 
 export const makeVpC = Effect.flatMap(Protocols, (protocols) =>
   videoCalls("vp_c", {
-    submitRequest: submitRequest(protocols),
-    readSubmitted: readSubmitted(protocols),
-    pollRequest: pollRequest(protocols),
-    readPolled: readPolled(protocols),
+    ...requests(protocols),
+    ...readers(protocols),
     extras: (listedProtocol) =>
-      Result.match(familyOf(protocols, listedProtocol), {
+      Result.match(familyOf(protocols, { listedProtocol }), {
         onFailure: () => [],
         onSuccess: ({ family }) => family.extras
       })

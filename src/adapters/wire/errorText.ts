@@ -67,11 +67,9 @@ export const isExplained = (body: unknown): boolean => {
   )
 }
 
-/** The message in `{error: {message}}`, `{error: "text"}` or `{message}`; null when there is none. */
-export const messageOf = (body: unknown): string | null =>
-  (isHolder(body) ? errorText(body.error).message : null) ??
-  (isSaid(body) ? wordOf(body.message) : null)
-
-/** The code in `{error: {code}}` or `{code}`; null when there is none. */
-export const codeOf = (body: unknown): string | null =>
-  (isHolder(body) ? errorText(body.error).code : null) ?? (isSaid(body) ? wordOf(body.code) : null)
+/** The words of `{error: {code, message}}`, `{error: "text"}` or `{code, message}`. */
+export const errorOf = (body: unknown): ErrorText => {
+  const inner = errorText(isHolder(body) ? body.error : null)
+  const outer = isSaid(body) ? errorText(body) : inner
+  return { code: inner.code ?? outer.code, message: inner.message ?? outer.message }
+}

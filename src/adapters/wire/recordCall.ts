@@ -1,5 +1,5 @@
 /** Reports a call to a vendor to whoever takes note of it, without holding it up. */
-import { Cause, Clock, Effect, Exit, Predicate, References } from "effect"
+import { Cause, Clock, Effect, Exit, Option, Predicate, References } from "effect"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { redact } from "../../hiding/bodiesFromCallLog.ts"
 import { secretsIn } from "../../hiding/credentialsFromClients.ts"
@@ -23,19 +23,14 @@ const weigh = (value: unknown): number => {
   return Predicate.isObject(value) ? weigh(Object.values(value)) : 8
 }
 
-const failureOf = (ended: Ended): VendorCall["failure"] => {
-  if (Exit.isSuccess(ended)) return null
-  const failure = Cause.findErrorOption(ended.cause)
-  if (failure._tag === "None") return "interrupted"
-  return failure.value._tag === "VendorLost" ? failure.value.reason : "unreachable"
-}
-
-const statusOf = (ended: Ended): number | null => {
-  if (Exit.isSuccess(ended)) return ended.value.status
-  const failure = Cause.findErrorOption(ended.cause)
-  return failure._tag === "Some" && failure.value._tag === "VendorLost"
-    ? failure.value.status
-    : null
+/** How the call ended: the vendor's status, where one came, and what went wrong, if anything did. */
+const endOf = (ended: Ended): Pick<VendorCall, "status" | "failure"> => {
+  if (Exit.isSuccess(ended)) return { status: ended.value.status, failure: null }
+  const failure = Option.getOrNull(Cause.findErrorOption(ended.cause))
+  if (failure === null) return { status: null, failure: "interrupted" }
+  return failure._tag === "VendorLost"
+    ? { status: failure.status, failure: failure.reason }
+    : { status: null, failure: "unreachable" }
 }
 
 const describe = (
@@ -52,8 +47,7 @@ const describe = (
   const answer = Exit.isSuccess(ended)
     ? redact(ended.value.body, { secrets, sent: sent?.texts ?? null, only })
     : null
-  const status = statusOf(ended)
-  const failure = failureOf(ended)
+  const { status, failure } = endOf(ended)
   return {
     method: request.method,
     url: plainAddress(request.url) ?? "",

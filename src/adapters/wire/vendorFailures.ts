@@ -11,7 +11,7 @@ import { scrub, scrubText } from "../../hiding/credentialsFromClients.ts"
 import { productIn } from "../../hiding/productsFromRefusals.ts"
 import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
-import { codeOf, isExplained, messageOf, saysError } from "./errorText.ts"
+import { errorOf, isExplained, saysError } from "./errorText.ts"
 import { startsEvents } from "./eventBlocks.ts"
 import type { AnswerHead, VendorAnswer } from "./vendorAnswer.ts"
 
@@ -98,7 +98,7 @@ const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
 const accountStatus = ({ status, body }: VendorAnswer): number | null =>
   accountStatuses.has(status)
     ? null
-    : (accountCodes.get(codeOf(body)?.split(".")[0]?.toLowerCase() ?? "") ?? null)
+    : (accountCodes.get(errorOf(body).code?.split(".")[0]?.toLowerCase() ?? "") ?? null)
 
 /** Longer errors explain nothing that a client could use. */
 const MAX_REFUSAL_BYTES = 64 * 1024
@@ -136,7 +136,7 @@ export const refusal = (
   answer: VendorAnswer,
   text: RefusalText = {}
 ): VendorRefused | VendorLost => {
-  const said = text.message ?? messageOf(answer.body)
+  const said = text.message ?? errorOf(answer.body).message
   const message = passedWords(account, answer, said ?? `The vendor answered HTTP ${answer.status}`)
   // A proxy that stopped waiting speaks for itself, whatever code it found in the vendor's words.
   const byCode = timeouts.has(answer.status)

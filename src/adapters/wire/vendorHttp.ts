@@ -80,39 +80,33 @@ export const lostOnTheWay = ({
       : connectionLost()
   )
 
-const exchange = (
-  wire: VendorWire["Service"],
-  request: VendorRequest,
-  options: SendOptions,
-  body: typeof outlinedBodyOf
-) =>
-  wire.exchange(request, options).pipe(
-    Effect.matchEffect({
-      onFailure: (failure) =>
-        failure._tag === "WireLate"
-          ? Effect.fail(timedOut(options.timeout))
-          : lostOnTheWay(failure),
-      onSuccess: (answer) => wholeAnswer(answer, request.body, options, body)
-    }),
-    asVendorTime
-  )
+const sendFor =
+  (body: typeof outlinedBodyOf) =>
+  (
+    wire: VendorWire["Service"],
+    request: VendorRequest,
+    options: SendOptions
+  ): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
+    recordCall(
+      request,
+      wire.exchange(request, options).pipe(
+        Effect.matchEffect({
+          onFailure: (failure) =>
+            failure._tag === "WireLate"
+              ? Effect.fail(timedOut(options.timeout))
+              : lostOnTheWay(failure),
+          onSuccess: (answer) => wholeAnswer(answer, request.body, options, body)
+        }),
+        asVendorTime
+      )
+    )
 
 /**
  * Sends one request and reads the whole answer, whatever its status. Fails with
  * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
  * was cut or outgrew `maxBytes`. Redirects are not followed.
  */
-export const send = (
-  wire: VendorWire["Service"],
-  request: VendorRequest,
-  options: SendOptions
-): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, exchange(wire, request, options, bodyOf))
+export const send = sendFor(bodyOf)
 
 /** The same, with the long texts of a large answer left as they came. */
-export const sendOutlined = (
-  wire: VendorWire["Service"],
-  request: VendorRequest,
-  options: SendOptions
-): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, exchange(wire, request, options, outlinedBodyOf))
+export const sendOutlined = sendFor(outlinedBodyOf)

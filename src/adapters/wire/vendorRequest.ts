@@ -3,7 +3,7 @@ import { Readable } from "node:stream"
 import { Effect, Redacted } from "effect"
 import type { Dispatcher } from "undici"
 import { jsonPieces } from "../../domain/jsonPieces.ts"
-import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
+import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
 
 export interface VendorRequest {
   readonly method: "GET" | "POST"
@@ -53,6 +53,15 @@ type WrittenBody = string | Array<Buffer> | null
 function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
 }
+
+/** The fields that say something: null, an empty text and what is not there are left to the vendor. */
+export const given = (
+  fields: Readonly<Record<string, unknown>>
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? "") !== ""))
+
+/** A length left to the model is -1. */
+export const secondsOf = ({ seconds }: VideoOrder): number => (seconds === "smart" ? -1 : seconds)
 
 /** What `undici` is told of a request. */
 export const optionsOf = (

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
-import { Resolution } from "../video/VideoProtocol.ts"
+import { PriceTier, Resolution } from "../video/tiers.ts"
 
 const positivePerMillion = PerMillionTokens.check(
   Schema.isGreaterThanBigInt(0n, { expected: "a price greater than 0" })
@@ -19,20 +19,16 @@ const TokenTierPrice = Schema.Struct({
 const priceKind = <K extends string>(kind: K) =>
   Schema.Literal(kind).annotate({ description: "What is counted" })
 
-/** 480p, 540p and 720p share `base`; a tier without a price falls back to it (token_video 3). */
+/** Several resolutions share `base`, and one whose own tier has no price falls back to it. */
 export const TokenVideoPrices = Schema.Struct({
   kind: priceKind("token_video"),
-  per_million_tokens: Schema.Struct({
-    base: Schema.optionalKey(TokenTierPrice),
-    "1080p": Schema.optionalKey(TokenTierPrice),
-    "4K": Schema.optionalKey(TokenTierPrice)
-  }).annotate({
+  per_million_tokens: Schema.Record(PriceTier, Schema.optionalKey(TokenTierPrice)).annotate({
     description: "By tier: base is 480p to 720p, and serves for a tier without a price of its own"
   })
 }).annotate({ identifier: "TokenVideoPrices", description: "Video billed by completion tokens" })
 export type TokenVideoPrices = typeof TokenVideoPrices.Type
 
-/** Nano-units per output second, by resolution (second_video 1). */
+/** Nano-units per output second, by resolution. */
 export const SecondVideoPrices = Schema.Struct({
   kind: priceKind("second_video"),
   per_second: Schema.Record(Resolution, Schema.optionalKey(PositiveAmount)).annotate({

@@ -1,7 +1,18 @@
 /** The protocols a gateway knows, by name. */
 import { type ImageProtocolRow, imageProtocols } from "../image/ImageProtocol.ts"
-import { type TextProtocolRow, textProtocols } from "../text/TextProtocol.ts"
 import { type VideoProtocolRow, videoProtocols } from "../video/VideoProtocol.ts"
+
+/** What a protocol of chat, image understanding and embedding models offers. */
+export interface TextProtocolRow {
+  /** False: the protocol has no embeddings. */
+  readonly embeddings: boolean
+}
+
+export const textProtocols = {
+  openai: { embeddings: true }
+} as const satisfies Record<string, TextProtocolRow>
+
+export type TextProtocol = keyof typeof textProtocols
 
 export interface ProtocolTables {
   readonly video: ReadonlyMap<string, VideoProtocolRow>

@@ -1,12 +1,10 @@
 /** What a client may write in an image request. */
 import { type Result, Schema } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
-import { withoutFaults } from "../fieldFaults.ts"
-import { optional, optionalWholeNumber } from "../optional.ts"
-import { anyFields } from "../passedOn.ts"
+import { Media, mediaUrls } from "../mediaUrls.ts"
 import { Prompt, plainText } from "../plainText.ts"
+import { anyFields, optional, optionalWholeNumber, withoutFaults } from "../requestFields.ts"
 import { unpricedImageWork } from "../unpricedWork.ts"
-import { Media, ModelName, mediaUrls } from "../video/VideoRequest.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
@@ -17,7 +15,7 @@ const media = optional(Media, "a URL, {url} or an array of them").annotate({
 const NO_STREAM = "since images are answered whole and not as a stream"
 
 const ImageFields = Schema.Struct({
-  model: ModelName.annotate({ description: "A model of modality image" }),
+  model: plainText().annotate({ description: "A model of modality image" }),
   prompt: Prompt.check(Schema.isNonEmpty()).annotate({ description: "What is to be seen" }),
   n: optionalWholeNumber(COUNT, { minimum: MIN_IMAGES, maximum: MAX_IMAGES }).annotate({
     description: `Images to make and to pay, ${DEFAULT_IMAGES} when left out`

@@ -1,17 +1,17 @@
 /** What every quote has in common, whatever it prices: expected charge, and how it was reckoned. */
 import { Schema } from "effect"
-import { ImageQuote } from "../image/ImagePricing.ts"
-import { chargeTokens, type TokenCounts, TokenQuote } from "../text/TokenPricing.ts"
-import { chargeVideo, VideoQuote } from "../video/VideoPricing.ts"
+import { ImageQuote } from "../image/ImageQuote.ts"
+import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
+import { chargeVideo, type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
 import { formatNano } from "./Money.ts"
 
 /** Frozen with the hold, in this form. */
-export const Quote = Schema.Union([VideoQuote, ImageQuote, TokenQuote])
+export const Quote = Schema.Union([VideoQuote, ImageQuote, TextQuote])
 export type Quote = typeof Quote.Type
 
 /** What is counted, and its price; text counts two things and has two prices. */
 export const unitOf = (
-  quote: Exclude<Quote, TokenQuote>
+  quote: Exclude<Quote, TextQuote>
 ): { readonly unit: "token" | "second" | "image"; readonly unitPriceNano: bigint } => {
   switch (quote.kind) {
     case "token_video":
@@ -33,10 +33,7 @@ export const countOf = (count: number | bigint, one: string): string =>
   `${count} ${one}${BigInt(count) === 1n ? "" : "s"}`
 
 /** The estimate for a length in seconds, such as `(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968`. */
-export const tokenFormula = (
-  quote: Extract<Quote, { readonly kind: "token_video" }>,
-  outputSeconds: number
-): string => {
+export const tokenFormula = (quote: TokenVideoQuote, outputSeconds: number): string => {
   const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
   return (
     `(${quote.inputSeconds} + ${outputSeconds}) s x ${quote.tokensPerSecond} tokens/s x ` +
@@ -45,14 +42,14 @@ export const tokenFormula = (
 }
 
 /** The price of a text's tokens, such as `12 input tokens x 0.000002 + 34 output tokens x 0.000008 = 0.000296`. */
-export const textFormula = (quote: TokenQuote, used: TokenCounts): string => {
+export const textFormula = (quote: TextQuote, used: TokenCounts): string => {
   const of = (count: bigint, kind: string, nanoPerToken: bigint) =>
     `${countOf(count, `${kind} token`)} x ${formatNano(nanoPerToken)}`
   const output =
     quote.nanoPerOutputToken === 0n
       ? ""
       : ` + ${of(used.outputTokens, "output", quote.nanoPerOutputToken)}`
-  return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(chargeTokens(quote, used))}`
+  return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(costOf(quote, used))}`
 }
 
 /** How the hold was reckoned, in one line. */

@@ -1,4 +1,7 @@
 /** Why an order was charged what it was charged, in words a customer can check. */
+
+import { tiers } from "../video/tiers.ts"
+import type { TokenVideoQuote } from "../video/VideoQuote.ts"
 import { formatNano } from "./Money.ts"
 import { countOf, formulaOf, type Quote, textFormula, tokenFormula } from "./Quote.ts"
 
@@ -15,8 +18,6 @@ export interface SettledCharge {
   readonly currency: string
 }
 
-type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
-
 const comparedWithHold = (holdNano: bigint, chargeNano: bigint): string => {
   const hold = formatNano(holdNano)
   if (chargeNano === holdNano) return `exactly the ${hold} that was held was charged`
@@ -28,7 +29,7 @@ const comparedWithHold = (holdNano: bigint, chargeNano: bigint): string => {
 /** Which price counted, where it is not the plain one of the resolution. */
 const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   const { nanoPerToken, resolution, tier, withVideo } = quote
-  const fellBack = tier === "base" && (resolution === "1080p" || resolution === "4K")
+  const fellBack = tier !== tiers[resolution].price
   return (
     `${formatNano(nanoPerToken)} ${currency} each` +
     (withVideo ? ", the price with a reference video" : "") +

@@ -4,13 +4,17 @@
  * looked at.
  */
 import { Schema } from "effect"
-import { fieldCheck } from "../fieldFaults.ts"
+import { MediaUrl } from "../mediaUrls.ts"
 import { fieldKey } from "../nearest.ts"
-import { optional, optionalBoolean, optionalWholeNumber } from "../optional.ts"
-import { anyFields } from "../passedOn.ts"
+import {
+  anyFields,
+  fieldCheck,
+  optional,
+  optionalBoolean,
+  optionalWholeNumber
+} from "../requestFields.ts"
 import { otherFields, unpricedTextWork } from "../unpricedWork.ts"
-import { MediaUrl } from "../video/VideoRequest.ts"
-import type { TokenCounts } from "./TokenPricing.ts"
+import type { TokenCounts } from "./TextQuote.ts"
 import { bytesIn, bytesOf, fieldBytes, partSize } from "./textSize.ts"
 
 /** Output tokens held where the client sets no bound; what the vendor writes beyond is charged. */

@@ -1,8 +1,6 @@
 /** The video protocols: what a client may order and how it is billed ("Video protocols"). */
 import { Schema } from "effect"
-
-export const Resolution = Schema.Literals(["480p", "540p", "720p", "1080p", "4K"])
-export type Resolution = typeof Resolution.Type
+import type { Resolution } from "./tiers.ts"
 
 export const VideoBilling = Schema.Literals(["token_video", "second_video"])
 export type VideoBilling = typeof VideoBilling.Type

@@ -1,15 +1,15 @@
 /** Checks an order against its protocol and fills in the defaults, once, for wire and bill alike. */
 import { Result } from "effect"
 import { VideoSkuInvalid } from "../Errors.ts"
+import { Resolution, tiers } from "./tiers.ts"
+import type { VideoInput } from "./VideoInput.ts"
 import {
   DEFAULT_RESOLUTION,
   defaultSecondsOf,
-  type Resolution,
   SMART_SECONDS,
   type VideoBilling,
   type VideoProtocolRow
 } from "./VideoProtocol.ts"
-import type { VideoInput } from "./VideoRequest.ts"
 
 export interface VideoSku {
   /** Output seconds; `"smart"` lets the model choose. */
@@ -52,9 +52,9 @@ const checkSeconds = (
   )
 }
 
-/** Rows of pixels a resolution name speaks of: `1080p` is 1080, `4K` is 2160; null when none. */
-const lines = (resolution: string): number | null => {
-  const match = /^(\d{1,5})\s*([pk])?$/i.exec(resolution.trim())
+/** Rows of pixels a wish speaks of: `1080p` and `1080` are 1080, `8k` is 4320; null when none. */
+const rowsIn = (wished: string): number | null => {
+  const match = /^(\d{1,5})\s*([pk])?$/i.exec(wished.trim())
   if (match === null) return null
   const [, digits, unit] = match
   return Number(digits) * (unit?.toLowerCase() === "k" ? 540 : 1)
@@ -66,9 +66,10 @@ const defaultResolutionOf = (offered: Offered): Resolution =>
   offered.includes(DEFAULT_RESOLUTION) ? DEFAULT_RESOLUTION : offered[0]
 
 const nearestResolution = (wished: string, offered: Offered): Resolution => {
-  const wishedLines = lines(wished)
-  if (wishedLines === null) return defaultResolutionOf(offered)
-  const distance = (resolution: Resolution) => Math.abs((lines(resolution) ?? 0) - wishedLines)
+  const known = Resolution.literals.find((name) => name.toLowerCase() === wished)
+  const rows = known === undefined ? rowsIn(wished) : tiers[known].height
+  if (rows === null) return defaultResolutionOf(offered)
+  const distance = (resolution: Resolution) => Math.abs(tiers[resolution].height - rows)
   return offered.reduce((best, next) => (distance(next) < distance(best) ? next : best))
 }
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { PriceTier } from "../../domain/video/tiers.ts"
 import { Authorization, FreeCall, RequiredScope } from "./AuthorizationApi.ts"
 import {
   BillingUnavailable,
@@ -145,7 +146,7 @@ export const TextInputs = Schema.Struct({
   })
 })
 
-export const tier = Schema.Literals(["base", "1080p", "4K"]).annotate({
+export const tier = PriceTier.annotate({
   description: "The price row used; a resolution without a price of its own takes `base`",
   examples: ["base"]
 })

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { anyFields } from "../../domain/passedOn.ts"
+import { anyFields } from "../../domain/requestFields.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
 import { Authorization, RequiredScope } from "./AuthorizationApi.ts"
 import { orderErrors } from "./apiErrors.ts"

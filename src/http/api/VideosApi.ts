@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { VideoBody } from "../../domain/video/VideoRequest.ts"
+import { VideoBody } from "../../domain/video/VideoBody.ts"
 import { Authorization, HeldOpen, RequiredScope } from "./AuthorizationApi.ts"
 import {
   orderErrors,

@@ -1,14 +1,14 @@
 /** Quotes as clients see them, alone and in receipts. */
+
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { expectedChargeNano, formulaOf, type Quote } from "../../domain/money/Quote.ts"
-import type { TokenQuote } from "../../domain/text/TokenPricing.ts"
+import type { TextQuote } from "../../domain/text/TextQuote.ts"
+import type { TokenVideoQuote } from "../../domain/video/VideoQuote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Receipt } from "../../services/UsageLog.ts"
 import type { QuoteView } from "../api/QuotesApi.ts"
 import type { ReceiptView } from "../api/ReceiptsApi.ts"
-
-type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
 
 const tokenVideoInputs = (quote: TokenVideoQuote) => ({
   input_seconds: quote.inputSeconds,
@@ -19,7 +19,7 @@ const tokenVideoInputs = (quote: TokenVideoQuote) => ({
   smart: quote.smart
 })
 
-const textInputs = (quote: TokenQuote) => ({
+const textInputs = (quote: TextQuote) => ({
   input_tokens: Number(quote.inputTokens),
   output_tokens: Number(quote.outputTokens)
 })

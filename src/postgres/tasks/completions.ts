@@ -1,7 +1,7 @@
 /** What kinds tasks are of, and how long the newest took. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { VideoKind } from "../../domain/video/VideoKind.ts"
+import type { VideoKind } from "../../domain/video/VideoQuote.ts"
 import type { Completion } from "../../services/TaskRepo.ts"
 import { repeatable, rowsOf } from "../client/rows.ts"
 

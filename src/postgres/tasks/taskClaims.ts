@@ -1,7 +1,7 @@
 /** Claims of running tasks, and what gives them back. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
-import { VideoQuote } from "../../domain/video/VideoPricing.ts"
+import { VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { isPassing } from "../../services/databaseErrors.ts"

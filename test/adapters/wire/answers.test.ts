@@ -64,8 +64,15 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
   it.effect("that becomes larger than what is read is not read to its end", () =>
     Effect.gen(function* () {
       const headers = { ...json, "content-encoding": "gzip" }
-      const failure = yield* failureOf({ headers, body: gzipSync(" ".repeat(MAX_BYTES * 100)) })
-      assert.deepInclude(failure, { _tag: "VendorLost", reason: "broken_answer" })
+      const padded = `${JSON.stringify(good)}${" ".repeat(MAX_BYTES * 100)}`
+      const failure = yield* failureOf({ headers, body: gzipSync(padded) })
+      assert.deepInclude(failure, {
+        _tag: "VendorLost",
+        reason: "broken_answer",
+        message: "The vendor's answer is too large"
+      })
+      const { answer } = { answer: undefined, ...failure }
+      assert.isBelow(answer?.bytes ?? Infinity, padded.length)
     })
   )
 

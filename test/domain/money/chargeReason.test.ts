@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { chargeReason } from "../../../src/domain/money/chargeReason.ts"
-import type { Quote } from "../../../src/domain/money/Quote.ts"
-import { chargeVideo, type VideoUsage } from "../../../src/domain/video/VideoPricing.ts"
-
-type TokenVideoQuote = Extract<Quote, { readonly kind: "token_video" }>
+import {
+  chargeVideo,
+  type TokenVideoQuote,
+  type VideoQuote,
+  type VideoUsage
+} from "../../../src/domain/video/VideoQuote.ts"
 
 const film: TokenVideoQuote = {
   kind: "token_video",
@@ -47,10 +49,8 @@ const reported = (completionTokens: bigint): VideoUsage => ({
 })
 const silent: VideoUsage = { completionTokens: null, outputSeconds: null }
 
-const videoReason = (
-  quote: Extract<Quote, { readonly kind: "token_video" | "second_video" }>,
-  usage: VideoUsage
-) => chargeReason({ quote, currency: "CNY", inputUnits: 0n, ...chargeVideo(quote, usage) })
+const videoReason = (quote: VideoQuote, usage: VideoUsage) =>
+  chargeReason({ quote, currency: "CNY", inputUnits: 0n, ...chargeVideo(quote, usage) })
 
 describe("the reason of a charge", () => {
   it.each([

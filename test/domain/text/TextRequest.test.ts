@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { TokenPrices } from "../../../src/domain/catalog/Prices.ts"
 import { MAX_AMOUNT_NANO } from "../../../src/domain/money/Money.ts"
+import { chargeText, quoteText } from "../../../src/domain/text/TextQuote.ts"
 import {
   ChatBody,
   EmbeddingBody,
@@ -10,7 +11,6 @@ import {
   tokensOfBytes,
   writtenBytes
 } from "../../../src/domain/text/TextRequest.ts"
-import { quoteTokens, settleTokens } from "../../../src/domain/text/TokenPricing.ts"
 
 const decodeChat = Schema.decodeUnknownResult(ChatBody)
 const decodeOrThrow = Schema.decodeUnknownSync(ChatBody)
@@ -277,7 +277,7 @@ it.each([
 })
 
 const quote = Result.getOrThrow(
-  quoteTokens(
+  quoteText(
     Schema.decodeUnknownSync(TokenPrices)({
       kind: "tokens",
       per_million_input: "2",
@@ -306,11 +306,11 @@ describe("the charge", () => {
     ["by the formula for too much input", counts(10n ** 7n + 1n, 1n), "formula", 76_000n],
     ["by the formula for too much output", counts(1n, 10n ** 7n + 1n), "formula", 76_000n]
   ] as const)("is %s", (_, reported, basis, chargeNano) => {
-    assert.deepInclude(settleTokens(quote, reported, formula), { basis, chargeNano })
+    assert.deepInclude(chargeText(quote, reported, formula), { basis, chargeNano })
   })
 
   it("is by the vendor's count of input where nothing was written", () => {
-    assert.deepInclude(settleTokens(quote, counts(4n, 0n), counts(10n, 0n)), {
+    assert.deepInclude(chargeText(quote, counts(4n, 0n), counts(10n, 0n)), {
       basis: "upstream_usage",
       chargeNano: 8000n
     })
@@ -319,14 +319,14 @@ describe("the charge", () => {
   it("is by the vendor's count up to a hundred times a large estimate", () => {
     const large = { ...quote, inputTokens: 10n ** 6n }
     const settled = (inputTokens: bigint) =>
-      settleTokens(large, counts(inputTokens, 1n), formula).basis
+      chargeText(large, counts(inputTokens, 1n), formula).basis
     assert.strictEqual(settled(10n ** 8n), "upstream_usage")
     assert.strictEqual(settled(10n ** 8n + 1n), "formula")
   })
 
   it("is what the books can hold, at the highest price too", () => {
     const dear = Result.getOrThrow(
-      quoteTokens(
+      quoteText(
         Schema.decodeUnknownSync(TokenPrices)({
           kind: "tokens",
           per_million_input: "1000000000",
@@ -336,15 +336,15 @@ describe("the charge", () => {
       )
     )
     const million = 10n ** 6n
-    assert.deepInclude(settleTokens(dear, counts(1n, million - 1n), formula), {
+    assert.deepInclude(chargeText(dear, counts(1n, million - 1n), formula), {
       basis: "upstream_usage",
       chargeNano: MAX_AMOUNT_NANO
     })
-    assert.deepInclude(settleTokens(dear, counts(1n, million), formula), {
+    assert.deepInclude(chargeText(dear, counts(1n, million), formula), {
       basis: "formula",
       outputTokens: 7n
     })
-    assert.deepStrictEqual(settleTokens(dear, null, counts(10n, 45n * million)), {
+    assert.deepStrictEqual(chargeText(dear, null, counts(10n, 45n * million)), {
       inputTokens: 10n,
       outputTokens: million - 10n,
       chargeNano: MAX_AMOUNT_NANO,
@@ -362,7 +362,7 @@ describe("the charge", () => {
       const held = { ...quote, ...expected, holdNano: 0n }
       const hold = expected.inputTokens * 2000n + expected.outputTokens * 8000n
       const used = counts(lessInput % (input + 2n), lessOutput % (output + 1n))
-      const { chargeNano } = settleTokens(held, used, counts(input + 1n, 0n))
+      const { chargeNano } = chargeText(held, used, counts(input + 1n, 0n))
       assert.isTrue(chargeNano > 0n && chargeNano <= hold)
     }
   )

@@ -1,12 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result, Schema } from "effect"
 import { takeFlags } from "../../../src/domain/video/PromptFlags.ts"
-import {
-  normaliseVideo,
-  textOf,
-  type VideoBlock,
-  VideoBody
-} from "../../../src/domain/video/VideoRequest.ts"
+import { VideoBody } from "../../../src/domain/video/VideoBody.ts"
+import { normaliseVideo, textOf, type VideoBlock } from "../../../src/domain/video/VideoInput.ts"
 import { flagsIn } from "../../support/flagReader.ts"
 
 type Block =

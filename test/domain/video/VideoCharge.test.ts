@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import { SecondVideoPrices, TokenVideoPrices } from "../../../src/domain/catalog/Prices.ts"
 import { formatNano } from "../../../src/domain/money/Money.ts"
+import { Resolution } from "../../../src/domain/video/tiers.ts"
 import {
   chargeVideo,
   quoteVideo,
   type VideoInputs,
   type VideoUsage
-} from "../../../src/domain/video/VideoPricing.ts"
-import { Resolution } from "../../../src/domain/video/VideoProtocol.ts"
+} from "../../../src/domain/video/VideoQuote.ts"
 
 const tokenPrices = Schema.decodeUnknownSync(TokenVideoPrices)
 const listPrices = tokenPrices({

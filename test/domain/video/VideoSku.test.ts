@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { VideoSkuInvalid } from "../../../src/domain/Errors.ts"
+import type { Resolution } from "../../../src/domain/video/tiers.ts"
 import {
-  type Resolution,
   type VideoBilling,
   type VideoProtocol,
   type VideoProtocolRow,

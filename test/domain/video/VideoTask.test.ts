@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Struct } from "effect"
-import { publicState, type TaskState, transitions } from "../../../src/domain/video/VideoTask.ts"
+import {
+  eventNumber,
+  publicState,
+  seenEvent,
+  type TaskState,
+  transitions
+} from "../../../src/domain/video/VideoTask.ts"
 
 const states = Struct.keys(transitions)
 
@@ -45,5 +51,30 @@ describe("a video task", () => {
 
   it("knows five states", () => {
     assert.sameMembers(states, ["submitting", "processing", "succeeded", "failed", "rejected"])
+  })
+})
+
+describe("the events of a task", () => {
+  it("are numbered upwards, with one number for either end", () => {
+    const states = ["processing", "succeeded", "failed"] as const
+    assert.deepStrictEqual(states.map(eventNumber), [1, 2, 2])
+  })
+
+  it.each([
+    [undefined, "processing", 0],
+    ["", "processing", 0],
+    ["0", "processing", 0],
+    ["1", "processing", 1],
+    ["2", "processing", 0],
+    ["1", "succeeded", 1],
+    ["2", "succeeded", 2],
+    ["2", "failed", 2],
+    ["3", "failed", 0],
+    ["02", "failed", 0],
+    ["2 ", "failed", 0],
+    ["two", "failed", 0],
+    ["-1", "failed", 0]
+  ] as const)("of a client that has seen %j of a task that is %s: %i", (id, state, seen) => {
+    assert.strictEqual(seenEvent(id, state), seen)
   })
 })

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { knownSeconds, videoSeconds } from "../../../src/domain/video/length/knownSeconds.ts"
-import type { VideoBlock } from "../../../src/domain/video/VideoRequest.ts"
+import type { VideoBlock } from "../../../src/domain/video/VideoInput.ts"
 import { loadClip } from "../../../src/simulator/media/clip.ts"
 import { bigEndian, box, brand, endless, inline, words } from "../../support/videoFiles.ts"
 

@@ -3,7 +3,7 @@
  * handful of numbers in the file's headers is read, wherever they stand, and the rest is passed over,
  * so that it costs the same for quotes and orders, and no client's file keeps others waiting.
  */
-import type { VideoBlock } from "../VideoRequest.ts"
+import type { VideoBlock } from "../VideoInput.ts"
 import { type FileBytes, fileBytes, type ReadBounds } from "./FileBytes.ts"
 import { mp4Seconds } from "./mp4.ts"
 import { webmSeconds } from "./webm.ts"

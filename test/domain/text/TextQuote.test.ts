@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { TokenPrices } from "../../../src/domain/catalog/Prices.ts"
 import { formatNano } from "../../../src/domain/money/Money.ts"
-import { chargeTokens, quoteTokens, TokenQuote } from "../../../src/domain/text/TokenPricing.ts"
+import { costOf, quoteText, TextQuote } from "../../../src/domain/text/TextQuote.ts"
 
 const pricesOf = (prices: {
   readonly per_million_input?: string
@@ -19,7 +19,7 @@ describe("text", () => {
     [1_000_000n, 1_000_000n, "10"],
     [1234n, 567n, "0.007004"]
   ] as const)("of %s tokens in and %s out holds %s", (input, output, hold) => {
-    const quote = Result.getOrThrow(quoteTokens(listed, counts(input, output)))
+    const quote = Result.getOrThrow(quoteText(listed, counts(input, output)))
     assert.strictEqual(formatNano(quote.holdNano), hold)
   })
 
@@ -27,13 +27,13 @@ describe("text", () => {
     ["above", counts(20n, 90n), "0.00076"],
     ["below", counts(5n, 1n), "0.000018"]
   ] as const)("is charged for the tokens really used, %s the hold too", (_, used, charged) => {
-    const quote = Result.getOrThrow(quoteTokens(listed, counts(10n, 50n)))
-    assert.strictEqual(formatNano(chargeTokens(quote, used)), charged)
+    const quote = Result.getOrThrow(quoteText(listed, counts(10n, 50n)))
+    assert.strictEqual(formatNano(costOf(quote, used)), charged)
   })
 
   it("without output needs no output price", () => {
     const prices = pricesOf({ per_million_input: "0.5" })
-    const quote = Result.getOrThrow(quoteTokens(prices, counts(1000n, 0n)))
+    const quote = Result.getOrThrow(quoteText(prices, counts(1000n, 0n)))
     assert.strictEqual(formatNano(quote.holdNano), "0.0005")
   })
 
@@ -43,7 +43,7 @@ describe("text", () => {
     ["the input price", { per_million_output: "8" }, counts(1n, 1n)],
     ["the output price", { per_million_input: "2" }, counts(1n, 1n)]
   ] as const)("without %s cannot be ordered", (_, prices, expected) => {
-    const error = Result.getOrThrow(Result.flip(quoteTokens(pricesOf(prices), expected)))
+    const error = Result.getOrThrow(Result.flip(quoteText(pricesOf(prices), expected)))
     assert.deepStrictEqual([error._tag, error.param], ["billing_unavailable", "model"])
   })
 
@@ -54,15 +54,15 @@ describe("text", () => {
       Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 10n }))
     ],
     ([input, output]) => {
-      const quote = Result.getOrThrow(quoteTokens(listed, counts(input, output)))
-      assert.strictEqual(chargeTokens(quote, counts(input, output)), quote.holdNano)
+      const quote = Result.getOrThrow(quoteText(listed, counts(input, output)))
+      assert.strictEqual(costOf(quote, counts(input, output)), quote.holdNano)
       assert.strictEqual(quote.holdNano, input * 2000n + output * 8000n)
     }
   )
 
   it("keeps its quote through JSON", () => {
-    const quote = Result.getOrThrow(quoteTokens(listed, counts(10n, 50n)))
-    const codec = Schema.fromJsonString(TokenQuote)
+    const quote = Result.getOrThrow(quoteText(listed, counts(10n, 50n)))
+    const codec = Schema.fromJsonString(TextQuote)
     assert.deepStrictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(quote)), quote)
   })
 })

@@ -1,4 +1,4 @@
-/** What is said of fields that a body may not have. */
+/** Fields of request bodies: those that may be left out, those of the vendor, and those that nobody has. */
 import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { fieldKey, nearestName } from "./nearest.ts"
@@ -55,3 +55,28 @@ export const fieldCheck = <A extends object>(faultsOf: (value: A) => ReadonlyArr
   Schema.makeFilter((value: A) =>
     faultsOf(value).map(({ path, message }) => ({ path: [path], issue: message }))
   )
+
+/** The rest of an object whose other fields belong to the vendor. */
+export const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
+
+/**
+ * A field that may be left out or null, which mean the same. `expected` is what an error says the field should have been, such as "a
+ * whole number of seconds".
+ */
+export const optional = <S extends Schema.Top>(schema: S, expected: string) =>
+  Schema.optionalKey(Schema.NullOr(schema).annotate({ expected: `${expected}, or null` }))
+
+/** JSON's own `true` and `false`. */
+export const optionalBoolean = optional(Schema.Boolean, "true or false, without quotes")
+
+/** A whole number, within the bounds if any. */
+export const optionalWholeNumber = (
+  expected: string,
+  bounds?: { readonly minimum: number; readonly maximum: number }
+) => {
+  const whole = Schema.Number.check(Schema.isInt({ expected }))
+  return optional(
+    bounds === undefined ? whole : whole.check(Schema.isBetween(bounds, { expected })),
+    `${expected}, without quotes`
+  )
+}

@@ -4,7 +4,7 @@ import type { TokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { MAX_AMOUNT_NANO } from "../money/Money.ts"
 
-export const TokenQuote = Schema.Struct({
+export const TextQuote = Schema.Struct({
   kind: Schema.Literal("tokens"),
   inputTokens: Schema.BigIntFromString,
   outputTokens: Schema.BigIntFromString,
@@ -12,7 +12,7 @@ export const TokenQuote = Schema.Struct({
   nanoPerOutputToken: Schema.BigIntFromString,
   holdNano: Schema.BigIntFromString
 })
-export type TokenQuote = typeof TokenQuote.Type
+export type TextQuote = typeof TextQuote.Type
 
 export interface TokenCounts {
   readonly inputTokens: bigint
@@ -20,10 +20,10 @@ export interface TokenCounts {
 }
 
 /** Holds for the expected tokens. An output price may be missing only where no output is billed. */
-export const quoteTokens = (
+export const quoteText = (
   prices: TokenPrices,
   expected: TokenCounts
-): Result.Result<TokenQuote, BillingUnavailable> => {
+): Result.Result<TextQuote, BillingUnavailable> => {
   const nanoPerInputToken = prices.per_million_input
   const nanoPerOutputToken = prices.per_million_output ?? (expected.outputTokens === 0n ? 0n : null)
   if (nanoPerInputToken === undefined || nanoPerOutputToken === null) {
@@ -45,10 +45,10 @@ export const quoteTokens = (
 }
 
 /** The charge for the tokens really used, at the prices of the quote. */
-export const chargeTokens = (quote: TokenQuote, used: TokenCounts): bigint =>
+export const costOf = (quote: TextQuote, used: TokenCounts): bigint =>
   used.inputTokens * quote.nanoPerInputToken + used.outputTokens * quote.nanoPerOutputToken
 
-export interface TokenSettlement extends TokenCounts {
+export interface TextCharge extends TokenCounts {
   readonly chargeNano: bigint
   readonly basis: "upstream_usage" | "formula"
 }
@@ -64,7 +64,7 @@ const isPlausible = (reported: bigint, estimated: bigint): boolean =>
   reported <= PLAUSIBLE_TOKENS || reported <= estimated * IMPLAUSIBLE_TIMES
 
 /** Fewer output tokens where all of them would cost more than the books can hold. */
-const affordable = (quote: TokenQuote, { inputTokens, outputTokens }: TokenCounts): TokenCounts => {
+const affordable = (quote: TextQuote, { inputTokens, outputTokens }: TokenCounts): TokenCounts => {
   if (quote.nanoPerOutputToken === 0n) return { inputTokens, outputTokens }
   const most = (MAX_AMOUNT_NANO - inputTokens * quote.nanoPerInputToken) / quote.nanoPerOutputToken
   return { inputTokens, outputTokens: outputTokens > most ? most : outputTokens }
@@ -75,23 +75,23 @@ const affordable = (quote: TokenQuote, { inputTokens, outputTokens }: TokenCount
  * where there is none that can be right. A report of nothing at all is none, nor is one of no output
  * where there was some. `formula` has the input tokens of the quote.
  */
-export const settleTokens = (
-  quote: TokenQuote,
+export const chargeText = (
+  quote: TextQuote,
   reported: TokenCounts | null,
   formula: TokenCounts
-): TokenSettlement => {
+): TextCharge => {
   const usable =
     reported !== null &&
     reported.inputTokens + reported.outputTokens > 0n &&
     (reported.outputTokens > 0n || formula.outputTokens === 0n) &&
     isPlausible(reported.inputTokens, quote.inputTokens) &&
     isPlausible(reported.outputTokens, quote.outputTokens) &&
-    chargeTokens(quote, reported) <= MAX_AMOUNT_NANO
+    costOf(quote, reported) <= MAX_AMOUNT_NANO
   const { inputTokens, outputTokens } = usable ? reported : affordable(quote, formula)
   return {
     inputTokens,
     outputTokens,
-    chargeNano: chargeTokens(quote, { inputTokens, outputTokens }),
+    chargeNano: costOf(quote, { inputTokens, outputTokens }),
     basis: usable ? "upstream_usage" : "formula"
   }
 }

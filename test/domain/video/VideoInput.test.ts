@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { VideoBody } from "../../../src/domain/video/VideoBody.ts"
 import {
   countInputs,
   normaliseVideo,
   textOf,
-  type VideoBlock,
-  VideoBody
-} from "../../../src/domain/video/VideoRequest.ts"
+  type VideoBlock
+} from "../../../src/domain/video/VideoInput.ts"
 
 const decode = Schema.decodeUnknownSync(VideoBody)
 const order = (body: Readonly<Record<string, unknown>>) =>

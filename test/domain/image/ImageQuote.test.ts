@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { ImagePrices } from "../../../src/domain/catalog/Prices.ts"
-import { ImageQuote, quoteImages } from "../../../src/domain/image/ImagePricing.ts"
+import { ImageQuote, quoteImages } from "../../../src/domain/image/ImageQuote.ts"
 import { formatNano } from "../../../src/domain/money/Money.ts"
 
 const pricesOf = (perImage: string) =>

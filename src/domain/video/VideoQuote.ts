@@ -5,17 +5,8 @@
 import { Result, Schema } from "effect"
 import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
-import { Resolution } from "./VideoProtocol.ts"
+import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
-
-/** Tokens of one second at 16:9: width x height x 24 / 1024, whole for every tier. */
-export const tokensPerSecond: Readonly<Record<Resolution, bigint>> = {
-  "480p": (864n * 480n * 24n) / 1024n,
-  "540p": (960n * 540n * 24n) / 1024n,
-  "720p": (1280n * 720n * 24n) / 1024n,
-  "1080p": (1920n * 1088n * 24n) / 1024n,
-  "4K": (3840n * 2160n * 24n) / 1024n
-}
 
 /** Input seconds assumed for a reference video whose length is unknown or shorter (Limits). */
 export const MIN_INPUT_VIDEO_SECONDS = 4
@@ -27,7 +18,7 @@ export const TokenVideoQuote = Schema.Struct({
   kind: Schema.Literal("token_video"),
   resolution: Resolution,
   /** The price row used; a tier without a price of its own uses `base`. */
-  tier: Schema.Literals(["base", "1080p", "4K"]),
+  tier: PriceTier,
   withVideo: Schema.Boolean,
   inputSeconds: Schema.Int,
   outputSeconds: Schema.Int,
@@ -64,9 +55,6 @@ const noPrice = (resolution: Resolution, detail: string, priced: ReadonlyArray<R
     })
   )
 
-const tierOf = (resolution: Resolution) =>
-  resolution === "1080p" || resolution === "4K" ? resolution : "base"
-
 export interface VideoInputs {
   /** Reference videos in the order; any of them turns the whole order to the with-video price. */
   readonly videos: number
@@ -74,7 +62,7 @@ export interface VideoInputs {
   readonly videoSeconds: number | null
 }
 
-const quoteTokens = (
+const quoteByTokens = (
   prices: TokenVideoPrices,
   sku: VideoSku,
   inputs: VideoInputs
@@ -82,14 +70,14 @@ const quoteTokens = (
   const resolution = sku.billedResolution
   const withVideo = inputs.videos > 0
   const field = withVideo ? "with_video" : "without_video"
-  const own = tierOf(resolution)
+  const own = tiers[resolution].price
   const ownPrice = prices.per_million_tokens[own]?.[field]
   const tier = ownPrice === undefined ? "base" : own
   const nanoPerToken = ownPrice ?? prices.per_million_tokens.base?.[field]
   if (nanoPerToken === undefined) {
     // Without a base price only the tiers with one of their own are left.
     const priced = Resolution.literals.filter((other) => {
-      const tier = tierOf(other)
+      const tier = tiers[other].price
       return tier !== "base" && prices.per_million_tokens[tier]?.[field] !== undefined
     })
     return noPrice(resolution, withVideo ? " with a reference video" : "", priced)
@@ -99,7 +87,7 @@ const quoteTokens = (
     : 0
   const smart = sku.seconds === "smart"
   const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
-  const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond[resolution]
+  const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond(resolution)
   return Result.succeed({
     kind: "token_video",
     resolution,
@@ -108,14 +96,14 @@ const quoteTokens = (
     inputSeconds,
     outputSeconds,
     smart,
-    tokensPerSecond: tokensPerSecond[resolution],
+    tokensPerSecond: tokensPerSecond(resolution),
     nanoPerToken,
     estimatedTokens,
     holdNano: estimatedTokens * nanoPerToken
   })
 }
 
-const quoteSeconds = (
+const quoteBySeconds = (
   prices: SecondVideoPrices,
   sku: VideoSku
 ): Result.Result<SecondVideoQuote, BillingUnavailable> => {
@@ -141,7 +129,7 @@ export const quoteVideo = (
   sku: VideoSku,
   inputs: VideoInputs
 ): Result.Result<VideoQuote, BillingUnavailable> =>
-  prices.kind === "token_video" ? quoteTokens(prices, sku, inputs) : quoteSeconds(prices, sku)
+  prices.kind === "token_video" ? quoteByTokens(prices, sku, inputs) : quoteBySeconds(prices, sku)
 
 export interface VideoCharge {
   readonly chargeNano: bigint
@@ -188,3 +176,18 @@ export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge =
   const tokens = BigInt(quote.inputSeconds + outputSeconds) * quote.tokensPerSecond
   return { chargeNano: tokens * quote.nanoPerToken, units: tokens, basis: "formula" }
 }
+
+/** What takes about as long as another of the same kind. */
+export interface VideoKind {
+  readonly model: string
+  /** Output seconds; `"smart"` where the model chooses. */
+  readonly seconds: number | "smart"
+  /** The resolution that is billed. */
+  readonly resolution: string
+}
+
+export const kindOf = (model: string, quote: VideoQuote): VideoKind => ({
+  model,
+  seconds: quote.kind === "token_video" && quote.smart ? "smart" : quote.outputSeconds,
+  resolution: quote.resolution
+})

@@ -1,0 +1,170 @@
+/**
+ * The one order that a video request comes down to. Nothing here knows a protocol: bounds and
+ * defaults are `VideoSku.ts`.
+ */
+import { Result } from "effect"
+import { InvalidRequest } from "../Errors.ts"
+import { MAX_MEDIA, mediaUrls, urlOf } from "../mediaUrls.ts"
+import { MAX_PROMPT } from "../plainText.ts"
+import { flagOf } from "./flagTable.ts"
+import { type Said, takeFlags } from "./PromptFlags.ts"
+import { type ContentBlock, type ImageRole, isRatio, type VideoBody } from "./VideoBody.ts"
+
+export type VideoBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly role: ImageRole; readonly url: string }
+  | { readonly type: "audio"; readonly url: string }
+  | { readonly type: "video"; readonly url: string }
+
+/** What only a flag can say; a key is missing where none did. Not every vendor has a field for it. */
+export interface VideoExtras {
+  readonly seed?: number
+  readonly cameraFixed?: boolean
+  readonly watermark?: boolean
+}
+
+export const extraNames = ["seed", "cameraFixed", "watermark"] as const satisfies ReadonlyArray<
+  keyof VideoExtras
+>
+
+/** One request, each value in exactly one place. `null` means the client did not say. */
+export interface VideoInput extends VideoExtras {
+  readonly blocks: ReadonlyArray<VideoBlock>
+  /** A string is what a flag said where a whole number was expected. */
+  readonly seconds: number | string | null
+  readonly resolution: string | null
+  readonly ratio: string | null
+  readonly generateAudio: boolean | null
+}
+
+const toBlock = (block: ContentBlock): VideoBlock => {
+  switch (block.type) {
+    case "text":
+      return block
+    case "image_url":
+      return {
+        type: "image",
+        role: block.role ?? "reference_image",
+        url: urlOf(block.image_url)
+      }
+    case "audio_url":
+      return { type: "audio", url: urlOf(block.audio_url) }
+    case "video_url":
+      return { type: "video", url: urlOf(block.video_url) }
+  }
+}
+
+/** Top-level media, lifted into blocks in the order image, audio, video (Create, rule 1). */
+const liftMedia = (body: VideoBody): ReadonlyArray<VideoBlock> => [
+  ...[body.images, body.image, body.image_url]
+    .flatMap(mediaUrls)
+    .map((url): VideoBlock => ({ type: "image", role: "reference_image", url })),
+  ...[body.audio, body.audio_url, body.audios]
+    .flatMap(mediaUrls)
+    .map((url): VideoBlock => ({ type: "audio", url })),
+  ...[body.video, body.video_url, body.videos]
+    .flatMap(mediaUrls)
+    .map((url): VideoBlock => ({ type: "video", url }))
+]
+
+/** `content` wins over top-level media; a top-level prompt joins it when it holds no text. */
+const gatherBlocks = (body: VideoBody): ReadonlyArray<VideoBlock> => {
+  const prompt: ReadonlyArray<VideoBlock> =
+    typeof body.prompt === "string" ? [{ type: "text", text: body.prompt }] : []
+  if (body.content === null || body.content === undefined) return [...prompt, ...liftMedia(body)]
+  const blocks = body.content.map(toBlock)
+  return blocks.some((block) => block.type === "text") ? blocks : [...prompt, ...blocks]
+}
+
+const wholeNumberText = /^-?\d{1,9}$/
+
+const secondsOfFlag = (flag: string | undefined): number | string | null =>
+  flag === undefined ? null : wholeNumberText.test(flag) ? Number(flag) : flag
+
+/** The vendors end at 32 bits. */
+const isSeed = (flag: string) => /^-?\d{1,10}$/.test(flag)
+
+const isBoolean = (flag: string) => /^(?:true|false)$/i.test(flag)
+
+const isTrue = (flag: string) => flag.toLowerCase() === "true"
+
+/** What a flag's value has to be, where anything else is refused; the others are the SKU's. */
+const flagValues = [
+  ["ratio", isRatio, "an aspect ratio such as 16:9", "ratio"],
+  ["generateAudio", isBoolean, "true or false", "generate_audio"],
+  ["seed", isSeed, "a whole number", "prompt"],
+  ["cameraFixed", isBoolean, "true or false", "prompt"],
+  ["watermark", isBoolean, "true or false", "prompt"]
+] as const
+
+const invalid = (param: string, message: string) =>
+  new InvalidRequest({ message: `${param}: ${message}`, param })
+
+const flagFault = (said: Said): InvalidRequest | null => {
+  for (const [field, fits, expected, param] of flagValues) {
+    const value = said[field]
+    if (value !== undefined && !fits(value)) {
+      return invalid(param, `Expected ${expected} behind ${flagOf(field)}`)
+    }
+  }
+  return null
+}
+
+const extrasOf = ({ seed, cameraFixed, watermark }: Said): VideoExtras => ({
+  ...(seed === undefined ? {} : { seed: Number(seed) }),
+  ...(cameraFixed === undefined ? {} : { cameraFixed: isTrue(cameraFixed) }),
+  ...(watermark === undefined ? {} : { watermark: isTrue(watermark) })
+})
+
+/**
+ * Brings a body to its one meaning. Body fields win over prompt flags; flags never stay in the
+ * text. Fails on a flag that is not taken, and when nothing is left to make a video from.
+ */
+export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, InvalidRequest> =>
+  Result.gen(function* () {
+    const gathered = gatherBlocks(body)
+    if (textOf(gathered).length > MAX_PROMPT) {
+      return yield* Result.fail(
+        invalid("content", `Expected at most ${MAX_PROMPT} characters of text in all`)
+      )
+    }
+    const { blocks, said } = yield* takeFlags(gathered)
+    const fault = flagFault(said)
+    if (fault !== null) return yield* Result.fail(fault)
+    if (countInputs(blocks).images > MAX_MEDIA) {
+      return yield* Result.fail(invalid("images", `Expected at most ${MAX_MEDIA} images in all`))
+    }
+    if (blocks.length === 0) {
+      return yield* Result.fail(
+        new InvalidRequest({
+          message: "Give a prompt, a content block or some media to make the video from",
+          param: "prompt"
+        })
+      )
+    }
+    return {
+      blocks,
+      seconds: body.duration ?? secondsOfFlag(said.duration),
+      resolution: body.resolution ?? said.resolution ?? null,
+      ratio: body.ratio ?? said.ratio ?? null,
+      generateAudio:
+        body.generate_audio ??
+        (said.generateAudio === undefined ? null : isTrue(said.generateAudio)),
+      ...extrasOf(said)
+    }
+  })
+
+export interface InputCounts {
+  readonly images: number
+  readonly audios: number
+  readonly videos: number
+}
+
+export const countInputs = (blocks: ReadonlyArray<VideoBlock>): InputCounts => {
+  const count = (type: VideoBlock["type"]) => blocks.filter((block) => block.type === type).length
+  return { images: count("image"), audios: count("audio"), videos: count("video") }
+}
+
+/** The order's text: all text blocks in their order, joined by line breaks; empty when none. */
+export const textOf = (blocks: ReadonlyArray<VideoBlock>): string =>
+  blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")

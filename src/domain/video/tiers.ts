@@ -1,0 +1,40 @@
+/**
+ * The resolutions of videos, each with what it is billed by. The whitelists of protocols, the prices
+ * of the catalog, the estimates and the contract all take their resolutions from this table.
+ */
+import { Schema, Struct } from "effect"
+
+interface Tier {
+  /** Which price per token it has; `base` also serves where a tier lacks a price of its own. */
+  readonly price: string
+  /** Of a picture at 16:9. */
+  readonly width: number
+  readonly height: number
+}
+
+const table = {
+  "480p": { price: "base", width: 864, height: 480 },
+  "540p": { price: "base", width: 960, height: 540 },
+  "720p": { price: "base", width: 1280, height: 720 },
+  "1080p": { price: "1080p", width: 1920, height: 1088 },
+  "4K": { price: "4K", width: 3840, height: 2160 }
+} as const satisfies Record<string, Tier>
+
+export const Resolution = Schema.Literals(Struct.keys(table))
+export type Resolution = typeof Resolution.Type
+
+export const tiers: Readonly<Record<Resolution, Tier & { readonly price: PriceTier }>> = table
+
+export type PriceTier = (typeof table)[Resolution]["price"]
+export const PriceTier = Schema.Literals([
+  ...new Set(Resolution.literals.map((resolution): PriceTier => table[resolution].price))
+])
+
+const FRAMES_PER_SECOND = 24
+const PIXELS_PER_TOKEN = 1024
+
+/** Tokens of one second at 16:9; fails at the start for a tier that has no whole number of them. */
+export const tokensPerSecond = (resolution: Resolution): bigint => {
+  const { width, height } = tiers[resolution]
+  return BigInt((width * height * FRAMES_PER_SECOND) / PIXELS_PER_TOKEN)
+}
