@@ -149,20 +149,35 @@ const gatewayConfig = Config.all({
 })
 
 export interface GatewayConfig {
+  /** Address of the listener; `0.0.0.0` is every address of the machine. */
   readonly host: string
+  /** Port of the listener; 0 takes a free one. */
   readonly port: number
-  /** Whether other gateways on this machine may listen on the same port. */
+  /**
+   * `1`: other gateways on this machine may listen on the same port (Linux). Needs `DATABASE_URL` and
+   * a `PORT` of its own choice.
+   */
   readonly reusePort: boolean
-  /** Of a listener for the metrics, on `host`; null: there is none. */
+  /** Port of a listener on `HOST` for `GET /metrics` alone, without a token; absent: there is none. */
   readonly metricsPort: number | null
-  /** Null: the embedded database in `dataDir`. */
+  /** PostgreSQL server; absent: the embedded database in `DATA_DIR`. */
   readonly databaseUrl: Redacted.Redacted | null
+  /** Connections to the server; one more listens for changes. */
   readonly databasePool: number
+  /** Directory of the embedded database, of generated secrets and of the demo's API key (mode 0600). */
   readonly dataDir: string
+  /** 32 bytes in base64 that seal the vendors' keys; required with `DATABASE_URL`, else generated. */
   readonly masterKey: Redacted.Redacted | null
+  /** The master key that is being replaced: opens what it has sealed, and seals nothing. */
   readonly previousMasterKey: Redacted.Redacted | null
+  /**
+   * Bearer of `/admin/v1` and `/metrics`; generated with the embedded database. Absent otherwise:
+   * nobody is let in.
+   */
   readonly adminToken: Redacted.Redacted | null
+  /** `1`: start the simulator and fill an empty database; `npm start` sets it. */
   readonly demo: boolean
+  /** Port of the simulator of the demo. */
   readonly simulatorPort: number
   readonly settings: Settings
 }

@@ -1,38 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join, relative, sep } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { files, imports, importsOf, sources, specifiersOf } from "./support/sources.ts"
 
 const MAX_LINES = 420
-const root = join(import.meta.dirname, "..", "src")
-
-const files = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => name.split(sep).join("/"))
-  .sort()
-
-const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]))
-
-/** Static, re-exported, bare and dynamic imports. */
-const importPattern =
-  /^(?:import|export)\s[^"';]*?from\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\s*\(\s*"([^"]+)"/gm
-
-const specifiersOf = (file: string): ReadonlyArray<string> =>
-  [...(sources.get(file) ?? "").matchAll(importPattern)].flatMap((match) =>
-    match.slice(1).filter((group) => group !== undefined)
-  )
-
-/** Our own files a file imports, as paths inside src. */
-const importsOf = (file: string): ReadonlyArray<string> =>
-  specifiersOf(file)
-    .filter((specifier) => specifier.startsWith("."))
-    .map((specifier) =>
-      relative(root, join(root, dirname(file), specifier))
-        .split(sep)
-        .join("/")
-    )
-
-const imports = new Map(files.map((file) => [file, importsOf(file)]))
-
 interface Rule {
   /** Files the rule is for: the longest matching folder decides. */
   readonly folder: string

@@ -20,7 +20,7 @@ export type ErrorType =
  */
 export type RetryRule = "no" | "later" | "not by itself" | "as told"
 
-interface ErrorRow {
+export interface ErrorRow {
   /** Of the answer; `upstream_error` has others, too. */
   readonly status: number
   readonly type: ErrorType

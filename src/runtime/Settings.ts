@@ -2,21 +2,36 @@
 import { Context } from "effect"
 
 export interface Settings {
-  /** Currency of every amount; one per deployment. */
+  /** Currency of every amount; one a deployment. */
   readonly currency: string
-  /** IANA zone whose calendar months bound the members' caps. */
+  /** IANA time zone whose calendar months bound the members' caps. */
   readonly timeZone: string
   /** No other gateway shares the database: whatever is half done at the start was left by a crash. */
   readonly soleGateway: boolean
-  /** From the hold to the moment a submit without an answer is given up. */
+  /**
+   * From the hold to the moment a video order without the vendor's answer is given up. The vendor has
+   * three quarters of it, and 60 seconds at most.
+   */
   readonly submitDeadlineSeconds: number
-  /** From the hold to the moment an image without an answer is given up. */
+  /**
+   * From the hold to the moment an image order without an answer is given up. The vendor has three
+   * quarters of it, and 180 seconds at most.
+   */
   readonly imageDeadlineSeconds: number
-  /** From the hold to the moment a text without an answer is given up. */
+  /**
+   * From the hold to the moment a text without an answer is given up. The vendor has three quarters of
+   * it, and 450 seconds at most, also for the first piece of a stream.
+   */
   readonly textDeadlineSeconds: number
-  /** The same for a text that is answered while it is written. */
+  /**
+   * The same for a text that is answered while it is written. The vendor has three quarters of it, and
+   * may be silent for 90 seconds between two pieces.
+   */
   readonly textStreamDeadlineSeconds: number
-  /** From the hold to the moment a task is failed and refunded. */
+  /**
+   * From the hold to the moment a task is failed and refunded. Its vendor is asked once more then, and
+   * has half a minute to answer.
+   */
   readonly taskDeadlineSeconds: number
   /** From a task's deadline to the moment it is failed without waiting for its vendor's last answer. */
   readonly lastQuestionSeconds: number
@@ -28,7 +43,10 @@ export interface Settings {
   readonly maxAskIntervalSeconds: number
   /** How often the poller looks for due tasks, and the sweeper for what was left behind. */
   readonly pollerSeconds: number
-  /** How long a claimed task belongs to the gateway that claimed it. */
+  /**
+   * How long a claimed task belongs to the gateway that claimed it. The vendor has three quarters of it
+   * to answer a question, and 20 seconds at most.
+   */
   readonly leaseSeconds: number
   /** How long an `Idempotency-Key` stands for its first request. */
   readonly idempotencySeconds: number
@@ -48,40 +66,56 @@ export interface Settings {
   readonly healthSeconds: number
   /** How often the totals of the database are counted for the metrics. */
   readonly totalsSeconds: number
-  /** From "not ready" to the end of accepting, when the process is asked to stop. */
+  /** From SIGTERM, when readiness says so, to the end of accepting. */
   readonly drainSeconds: number
-  /** From that ask to the moment whatever still runs is interrupted; the drain is part of it. */
+  /** From SIGTERM to the moment whatever is unanswered is cut; the drain is part of it. */
   readonly shutdownSeconds: number
   /** How long the calls to vendors are kept for the operator. */
   readonly callLogDays: number
-  /** Requests a key may send this gateway in a minute, where it has no rate of its own; 0 is any number. */
+  /**
+   * Requests a key may send to this gateway in a minute, where it has no rate of its own
+   * (`requests_per_minute`); 0 is any number.
+   */
   readonly keyRequestsPerMinute: number
-  /** The same for its quotes, and for its lists of models: calls that cost their sender nothing. */
+  /** The same for its quotes. */
   readonly keyQuotesPerMinute: number
+  /** The same for its lists of models. */
   readonly keyModelsPerMinute: number
-  /** The same for requests of it that are refused before anything is held. */
+  /**
+   * The same for orders and quotes of it that are refused for a fault of their own (not for lack of
+   * money, and not by a vendor) or left by their client.
+   */
   readonly keyRefusalsPerMinute: number
-  /** API keys nobody has that come here from one client address in a minute; 0 is any number. */
+  /**
+   * Keys nobody has that one client address (of IPv6 its first 64 bits) may try on this gateway in a
+   * minute. Beyond them its unknown keys are looked up one after another, and 429 answers those for
+   * which 64 others wait. 0 is any number, looked up at once.
+   */
   readonly addressUnknownKeysPerMinute: number
-  /** Requests of one organisation this gateway handles at a time, and orders of it that run. */
+  /**
+   * Requests of one organisation this gateway handles at a time, and as many orders of it that run,
+   * also without their client.
+   */
   readonly organizationInFlight: number
-  /** The same for requests that only wait for something to happen, which are counted apart. */
+  /** Requests of one organisation that only wait for a task to end. */
   readonly organizationWaits: number
-  /** Paid calls this gateway has open at one channel's vendor at a time; half for one organisation. */
+  /**
+   * Paid calls this gateway has open at one channel's vendor at a time; one organisation has half of
+   * them at most.
+   */
   readonly channelInFlight: number
   /**
-   * Bytes of all the bodies of requests in flight, so far as they have arrived; one organisation may
-   * have half of them. A body counts until its request is answered, also while a vendor works on it,
-   * so that this bounds how many large orders run at a time.
+   * Bytes that have arrived of all bodies whose requests are not answered yet; one organisation may
+   * have half of them. Memory may grow to about twice this.
    */
   readonly bodyBudgetBytes: number
   /** Connections the gateway has open at a time; more are closed as soon as they are made. */
   readonly maxConnections: number
   /** From a request's first byte to the end of its head, before the connection is cut. */
   readonly headSeconds: number
-  /** From a request's first byte to its last one. */
+  /** From a request's first byte to its last one, before the connection is cut. */
   readonly requestSeconds: number
-  /** Largest body of the media routes, in bytes. */
+  /** Largest body of the ordering routes and of the catalog, in bytes. */
   readonly maxMediaBodyBytes: number
   /** Largest body of every other route, in bytes. */
   readonly maxBodyBytes: number

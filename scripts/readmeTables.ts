@@ -1,0 +1,145 @@
+/**
+ * The tables of the READMEs that are made from the sources. Each stands between two marks:
+ * `<!-- begin NAME -->` and `<!-- end NAME -->`.
+ *
+ *   npm run readme
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { ConfigProvider, Effect, Exit, Redacted } from "effect"
+import { type GatewayConfig, loadConfig } from "../src/config.ts"
+import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
+
+const root = new URL("../", import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
+
+/** What was read before is not found again: each variable is asked for once a load. */
+const load = (variables: ReadonlyMap<string, string>, asked: (name: string) => void) =>
+  Effect.runSyncExit(
+    Effect.provideService(
+      loadConfig,
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.make((path) =>
+        Effect.sync(() => {
+          const name = path.join("_")
+          asked(name)
+          const value = variables.get(name)
+          return value === undefined ? undefined : ConfigProvider.makeValue(value)
+        })
+      )
+    )
+  )
+
+/** A text for each field, so that two configurations can be compared. */
+const fieldsOf = ({ settings, ...config }: GatewayConfig): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries({ ...config, ...settings }).map(([field, value]) => [
+      field,
+      Redacted.isRedacted(value) ? `given: ${Redacted.value(value)}` : JSON.stringify(value)
+    ])
+  )
+
+/** Between them they fit every variable, and none is a default. */
+const probes = ["7", "17", "true", "Asia/Shanghai"]
+
+/** The first field that changes with the variable. */
+const fieldOf = (name: string, defaults: ReadonlyMap<string, string>): string => {
+  for (const probe of probes) {
+    const exit = load(new Map([[name, probe]]), () => undefined)
+    if (Exit.isFailure(exit)) continue
+    for (const [field, value] of fieldsOf(exit.value)) {
+      if (defaults.get(field) !== value) return field
+    }
+  }
+  throw new Error(`no field of the configuration changes with ${name}`)
+}
+
+const docPattern = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*readonly (\w+):/g
+
+/** The comments above the fields of the configuration and of the settings, as text. */
+const comments = new Map(
+  ["src/runtime/Settings.ts", "src/config.ts"].flatMap((file) =>
+    [...read(file).matchAll(docPattern)].map(([, comment = "", field = ""]) => [
+      field,
+      comment
+        .replace(/^\s*\*/gm, "")
+        .replace(/\s+/g, " ")
+        .trim()
+    ])
+  )
+)
+
+const variableRows = (): ReadonlyArray<string> => {
+  const names = new Set<string>()
+  const exit = load(new Map(), (name) => names.add(name))
+  if (Exit.isFailure(exit)) throw new Error("the configuration needs a variable")
+  const defaults = fieldsOf(exit.value)
+  return [...names]
+    .filter((name) => name !== "")
+    .map((name) => {
+      const field = fieldOf(name, defaults)
+      const comment = comments.get(field)
+      if (comment === undefined) throw new Error(`${field} has no comment`)
+      const value = JSON.parse(defaults.get(field) ?? "null")
+      return `| \`${name}\` | ${value === null ? "" : `\`${value}\``} | ${comment} |`
+    })
+}
+
+const mayRepeat: Readonly<Record<RetryRule, string>> = {
+  no: "no",
+  later: "after `retry_after`",
+  "not by itself": "not by itself",
+  "as told": "where `retryable` is true"
+}
+
+const errorRows = (): ReadonlyArray<string> =>
+  Object.entries<ErrorRow>(errorTable).map(([code, row]) => {
+    const fields = Object.keys(row.fields).map((name) =>
+      name === "retryAfterSeconds" ? "`retry_after`" : `\`${name}\``
+    )
+    const status = code === "upstream_error" ? "400, 404, 413, 415, 422, 502, 503, 504" : row.status
+    const doubt = row.mayFollowPaidCall ? "; a paid job may have begun" : ""
+    const cells = [
+      `\`${code}\``,
+      status,
+      row.meaning,
+      fields.join(", "),
+      `${mayRepeat[row.retry]}${doubt}`
+    ]
+    return `| ${cells.join(" | ")} |`
+  })
+
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<string>): string =>
+  [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n")
+
+interface Generated {
+  readonly file: string
+  readonly name: string
+  readonly make: () => string
+}
+
+export const generated: ReadonlyArray<Generated> = [
+  {
+    file: "README.md",
+    name: "errors",
+    make: () => table(["code", "HTTP", "when", "says also", "send it again"], errorRows())
+  },
+  {
+    file: "src/operations/README.md",
+    name: "variables",
+    make: () => table(["variable", "default", "meaning"], variableRows())
+  }
+]
+
+const marked = (name: string) =>
+  new RegExp(`(<!-- begin ${name} -->\n)[\\s\\S]*?\n?(<!-- end ${name} -->)`)
+
+/** The file as it should be. */
+export const withTable = ({ file, name, make }: Generated): string => {
+  const text = read(file)
+  if (!marked(name).test(text)) throw new Error(`${file} has no marks of ${name}`)
+  return text.replace(marked(name), (_, begin: string, end: string) => `${begin}${make()}\n${end}`)
+}
+
+if (import.meta.main) {
+  for (const one of generated) writeFileSync(new URL(one.file, root), withTable(one))
+}

@@ -1,0 +1,261 @@
+/** Every example of every README, run as it stands there. */
+import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Schema } from "effect"
+import { inject } from "vitest"
+import { demoCatalog } from "../../src/demoCatalog.ts"
+import { videoProtocols } from "../../src/domain/video/VideoProtocol.ts"
+import { ADMIN_TOKEN, clusterSecrets, startGateway } from "../support/cluster.ts"
+import { asAdmin, temporaryDataDir } from "../support/databases.ts"
+import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { shippedEntry } from "../support/gatewayProcesses.ts"
+import { call } from "../support/http.ts"
+import { freePort } from "../support/postgresServer.ts"
+import { startProcess } from "../support/processes.ts"
+import { example, examples, read, root } from "./documents.ts"
+
+/** Runs a program at the package's root; dies unless it ends well. */
+const run = (
+  command: string,
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  cwd = root
+): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env } })
+    const out: Array<string> = []
+    const keep = (piece: Buffer) => out.push(piece.toString())
+    child.stdout.on("data", keep)
+    child.stderr.on("data", keep)
+    child.once("error", (error) => resume(Effect.die(error)))
+    child.once("close", (code) => {
+      const text = out.join("")
+      resume(
+        code === 0 ? Effect.succeed(text) : Effect.die(new Error(`ended with ${code}: ${text}`))
+      )
+    })
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "media-gateway-readme-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** The example with the gateway's real address in it. */
+const addressed = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  assert.include(code, "http://127.0.0.1:8080")
+  return code.replaceAll("http://127.0.0.1:8080", gateway.url)
+})
+
+/** A refusal ends the run, where a reader would see it. */
+const strict = (code: string): string =>
+  code.replaceAll(/^curl -s/gm, "curl -sSf").replaceAll("$(curl -s ", "$(curl -sSf ")
+
+const bash = (code: string, env: Readonly<Record<string, string>>, cwd?: string) =>
+  run("bash", ["-euo", "pipefail", "-c", strict(code)], env, cwd)
+
+const node = (code: string, args: ReadonlyArray<string>, key: string) =>
+  run(process.execPath, [...args, "-e", code], { GATEWAY_KEY: key })
+
+/** The scripts of an example are there; the test that starts them is named beside it. */
+const scripts = (code: string) =>
+  Effect.sync(() => {
+    const named: object = JSON.parse(read("package.json")).scripts
+    const missing = [...code.matchAll(/npm (?:run )?([\w:]+)/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => name !== "ci" && !(name in named))
+    assert.deepStrictEqual(missing, [])
+  })
+
+/** What is written here is what another file has, which is checked with the sources. */
+const standsIn = (file: string) => (code: string) =>
+  Effect.sync(() => assert.strictEqual(code, read(file)))
+
+const curl = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const customer = yield* gateway.customer("100")
+  const said = yield* bash(yield* addressed(code), { GATEWAY_KEY: customer.key })
+  assert.include(said, '"hold":"4.968"')
+  assert.include(said, "event: video.succeeded")
+  assert.include(said, '"completion_tokens":108900')
+  assert.include(said, "data: [DONE]")
+  assert.include(said, '"object":"receipt"')
+  assert.isBelow(Number((yield* gateway.balance(customer)).balance), 94.8)
+})
+
+const openai = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const customer = yield* gateway.customer("100")
+  const said = yield* node(yield* addressed(code), ["--input-type=module"], customer.key)
+  const lines = said.trim().split("\n")
+  assert.match(lines[0] ?? "", /^http:\/\/127/)
+  assert.isAbove((lines[1] ?? "").length, 0)
+  assert.deepStrictEqual(
+    [lines[2]?.split(" ")[0], lines[3]],
+    ["succeeded", "400 invalid_request n"]
+  )
+})
+
+const typedClient = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  yield* standsIn("test/readme/typedClient.ts")(code)
+  const customer = yield* gateway.customer("100")
+  const args = ["--conditions=media-gateway-source", "--input-type=module-typescript"]
+  const said = yield* node(yield* addressed(code), args, customer.key)
+  assert.strictEqual(said, "succeeded\n")
+  const usage = yield* gateway.call("/v1/usage", { key: customer.key })
+  assert.include(usage.text, '"modality":"video"')
+})
+
+/** Sets up a gateway of its own, as the catalog is replaced. */
+const setUp = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* startGateway({ DATA_DIR: yield* temporaryDataDir({ initialised: true }) })
+  const folder = yield* temporaryFolder
+  writeFileSync(join(folder, "catalog.json"), example("src/operations/README.md json 1"))
+  const said = yield* bash(
+    code.replaceAll("http://127.0.0.1:8080", gateway.url),
+    { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN },
+    folder
+  )
+  assert.include(said, '"balance":"500"')
+  assert.include(said, '"key":"mg_')
+  assert.include(said, '{"ok":true,"violations":[]}')
+}, Effect.scoped)
+
+const Row = Schema.Record(Schema.String, Schema.Unknown)
+
+/** The row has the fields of those that are there. */
+const row = (code: string) =>
+  Effect.sync(() => {
+    const written: unknown = new Function(`return {${code}}`)()
+    const { vp_g } = Schema.decodeUnknownSync(Schema.Struct({ vp_g: Row }))(written)
+    assert.sameMembers(Object.keys(vp_g), Object.keys(videoProtocols.vp_a))
+  })
+
+const vendorOfTheReader = `
+import { videoProtocols } from "${root}/src/domain/video/VideoProtocol.ts"
+export { makeVpA as makeVpToy } from "${root}/src/adapters/vp_a.ts"
+export const vpToyRow = videoProtocols.vp_a`
+
+/** With the sources in place of what is built from them, and a vendor of ours in place of the reader's. */
+const ownProgram = Effect.fnUntraced(function* (code: string) {
+  const folder = yield* temporaryFolder
+  const program = code
+    .replaceAll(/"media-gateway\/dist\/([\w/]+)\.js"/g, (_, file) => `"${root}/src/${file}.ts"`)
+    .replaceAll(/"(@?effect[^"]*)"/g, (_, name: string) => `"${import.meta.resolve(name)}"`)
+  assert.notInclude(program, "media-gateway/")
+  writeFileSync(join(folder, "vp_toy.ts"), vendorOfTheReader)
+  writeFileSync(join(folder, "program.ts"), program)
+  const port = yield* Effect.promise(freePort)
+  const child = yield* startProcess({
+    entry: join(folder, "program.ts"),
+    env: { PORT: String(port), DATA_DIR: yield* temporaryDataDir({ initialised: true }) }
+  })
+  const healthy = Effect.exit(call(`http://127.0.0.1:${port}/healthz`)).pipe(
+    Effect.delay("50 millis"),
+    Effect.repeat({ until: Exit.isSuccess })
+  )
+  const ended = Effect.flatMap(child.end, () => Effect.die(new Error(child.stderr())))
+  assert.strictEqual((yield* yield* Effect.raceFirst(healthy, ended)).status, 200)
+}, Effect.scoped)
+
+/** A role and a database of the name, as the README makes them. */
+const serverOf = Effect.fnUntraced(function* (name: string) {
+  const statements = (place: number) =>
+    example(`src/postgres/README.md sql ${place}`).replaceAll("gateway", name).trim().split("\n")
+  yield* Effect.acquireRelease(Effect.forEach([...statements(1), ...statements(2)], asAdmin), () =>
+    Effect.orDie(
+      Effect.andThen(asAdmin(`DROP DATABASE ${name} WITH (FORCE)`), asAdmin(`DROP ROLE ${name}`))
+    )
+  )
+  const url = new URL(inject("postgresUrl"))
+  url.username = name
+  url.password = "secret"
+  url.pathname = name
+  return url.href
+})
+
+/** Two gateways that start together on an empty database, by a role that owns nothing else. */
+const severalGateways = Effect.fnUntraced(function* (code: string) {
+  const url = yield* serverOf(`readme_${randomUUID().replaceAll("-", "")}`)
+  const script = join(yield* temporaryFolder, "gateway.sh")
+  const command = code
+    .replace(/'postgres:[^']*'/, `'${url}'`)
+    .replace("MASTER_KEY='...'", `MASTER_KEY='${clusterSecrets.GATEWAY_MASTER_KEY}'`)
+    .replace("ADMIN_TOKEN='...'", `ADMIN_TOKEN='${ADMIN_TOKEN}'`)
+    .replace("HOST=0.0.0.0", "HOST=127.0.0.1")
+    .replace("npm run gateway", `exec ${process.execPath} ${shippedEntry}`)
+  assert.notInclude(command, "...")
+  assert.include(command, shippedEntry)
+  writeFileSync(script, command)
+  const start = startGateway({}, script, ["bash"])
+  const gateways = yield* Effect.all([start, start], { concurrency: 2 })
+  for (const { url } of gateways) {
+    assert.strictEqual((yield* call(`${url}/readyz`)).status, 200)
+  }
+}, Effect.scoped)
+
+const keys = Effect.fnUntraced(function* (code: string) {
+  const [masterKey = "", token = ""] = (yield* bash(code, {})).trim().split("\n")
+  assert.lengthOf(Buffer.from(masterKey, "base64"), 32)
+  assert.match(token, /^[0-9a-f]{48}$/)
+})
+
+/** The settings that PgBouncer must pass over are those a session is opened with. */
+const pooler = (code: string) =>
+  Effect.sync(() => {
+    const [, list = ""] = /ignore_startup_parameters = (.*)/.exec(code) ?? []
+    const [, opened = ""] =
+      /startupParameters: \{([^}]*)\}/.exec(read("src/postgres/client/databaseClient.ts")) ?? []
+    const names = [...opened.matchAll(/(\w+):/g)].map(([, name = ""]) => name)
+    // PgBouncer follows the time zone by itself.
+    assert.sameMembers(
+      list.split(","),
+      names.filter((name) => name !== "TimeZone")
+    )
+  })
+
+/** Checked together with another. */
+const partOf = (name: string) => () => Effect.sync(() => example(name))
+
+type Check = (code: string) => Effect.Effect<unknown, unknown, Gateway>
+
+const checks: Readonly<Record<string, Check>> = {
+  // `test/e2e/demo.test.ts` starts the demo, and `test/scripts/walkDemo.test.ts` walks it.
+  "README.md sh 1": scripts,
+  "README.md sh 2": scripts,
+  "README.md sh 3": scripts,
+  "README.md sh 4": partOf("README.md sh 5"),
+  "README.md sh 5": curl,
+  "README.md js 1": openai,
+  "src/adapters/README.md ts 1": row,
+  "src/adapters/README.md ts 2": ownProgram,
+  "src/client/README.md ts 1": typedClient,
+  "src/operations/README.md sh 1": setUp,
+  "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
+  "src/postgres/README.md sh 1": keys,
+  "src/postgres/README.md sh 2": severalGateways,
+  "src/postgres/README.md sql 1": partOf("src/postgres/README.md sh 2"),
+  "src/postgres/README.md sql 2": partOf("src/postgres/README.md sh 2"),
+  "src/postgres/README.md ini 1": pooler,
+  "src/testing/README.md ts 1": standsIn("test/readme/doubles.test.ts")
+}
+
+layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("the READMEs' examples", (it) => {
+  it("all have a check", () => {
+    assert.sameMembers(Object.keys(checks), [...examples.keys()])
+  })
+
+  for (const [name, check] of Object.entries(checks)) {
+    it.effect(name, () => check(example(name)))
+  }
+})
