@@ -60,7 +60,6 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "(false"
     ],
     ["task's claim not compared", "OR task_leases[i] <> (", "OR task_leases[i] = ("],
-    ["a charge of nothing", "IF p_charges[i] <= 0 THEN", "IF false THEN"],
     [
       "cap compared with <",
       "WHEN month_used[m] + p_amounts[i] > caps[s]",

@@ -52,7 +52,7 @@ export const layerUsageLog = Layer.effect(
 
     /** The charge of one order, by the id of its usage record. */
     const find = (organizationId: string, memberId: string | null, id: string) => {
-      const orderId = orderOfUsage(storable(id))
+      const orderId = storable(id) === id ? orderOfUsage(id) : null
       return repeatable(sql`
         SELECT ${columns}, ${sql.literal(heldColumns)} FROM orders o
          WHERE organization_id = ${organizationId} AND id = ${orderId}

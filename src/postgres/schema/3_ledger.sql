@@ -59,6 +59,7 @@ CREATE TABLE orders (
   input_unit_price bigint CHECK (input_unit_price > 0),
   basis text,
   CHECK ((state = 'open') = (closed_at IS NULL)),
+  -- A charge of nothing is no charge.
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
   CHECK (state <> 'captured'
          OR (key_id, model, modality, input, output, unit, unit_price, basis) IS NOT NULL)

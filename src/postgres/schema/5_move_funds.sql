@@ -142,7 +142,6 @@ BEGIN
     CONTINUE WHEN p_task_ends[i] IS NOT NULL
               AND (task_states[i] IS DISTINCT FROM p_task_ends[i] ->> 'from'
                    OR task_leases[i] <> (p_task_ends[i] ->> 'lease')::bigint);
-    IF p_charges[i] <= 0 THEN RAISE EXCEPTION 'a charge is greater than 0'; END IF;
     won := won || i;
     order_states[first] := CASE WHEN p_charges[i] IS NULL THEN 'released' ELSE 'captured' END;
     order_charges[first] := coalesce(p_charges[i], 0);
