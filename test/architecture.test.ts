@@ -80,13 +80,7 @@ const MAX_FILES = 15
 /** Folders with a file for each protocol, however many there are. */
 const ofProtocols: ReadonlySet<string> = new Set(["adapters", "simulator/vendors"])
 /** Rooms that are to become smaller. */
-const crowded: ReadonlySet<string> = new Set([
-  "http/handlers",
-  "postgres/migrations",
-  "runtime",
-  "services",
-  "testing/memory"
-])
+const crowded: ReadonlySet<string> = new Set(["services"])
 
 const isTopLevel = (file: string) => !file.includes("/")
 
