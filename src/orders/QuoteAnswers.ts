@@ -2,8 +2,10 @@
 import { Context, Effect, Layer, Struct } from "effect"
 import {
   type ImageUnsupportedProtocol,
+  type InsufficientBalance,
+  type MemberCapExceeded,
   ModalityMismatch,
-  type NotFound,
+  type UpstreamError,
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
@@ -34,8 +36,7 @@ export interface Quoted {
 
 /** Quotes are refused as the orders they are about, but for want of money. */
 export type QuoteRefusal =
-  | OrderRefusal
-  | NotFound
+  | Exclude<OrderRefusal, InsufficientBalance | MemberCapExceeded | UpstreamError>
   | VideoSkuInvalid
   | VideoUnsupportedProtocol
   | ImageUnsupportedProtocol
@@ -57,7 +58,7 @@ export class Quotes extends Context.Service<
      * Whose order a body with this model is. The key needs the scope of the route that would take
      * the order; a model of any other modality is refused as on that route.
      */
-    modality(caller: Caller, modelId: string): Effect.Effect<QuotedModality, OrderRefusal>
+    modality(caller: Caller, modelId: string): Effect.Effect<QuotedModality, QuoteRefusal>
     video(caller: Caller, body: VideoBody): Effect.Effect<Quoted, QuoteRefusal>
     images(caller: Caller, body: ImageBody): Effect.Effect<Quoted, QuoteRefusal>
     chat(caller: Caller, body: ChatBody): Effect.Effect<Quoted, QuoteRefusal>
@@ -100,7 +101,10 @@ export const layerQuotes = Layer.effect(
     ) {
       const { quote } = yield* resolved
       const [pool, month] = yield* unsent(
-        Effect.all([ledger.balance(organizationId), ledger.memberMonth(organizationId, memberId)])
+        // The organisation and the member of a key are there for as long as it is.
+        Effect.orDie(
+          Effect.all([ledger.balance(organizationId), ledger.memberMonth(organizationId, memberId)])
+        )
       )
       const poolAvailableNano = pool.balanceNano - pool.heldNano
       const capAvailableNano =

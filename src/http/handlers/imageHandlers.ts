@@ -5,7 +5,7 @@ import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { bodyOf } from "../server/requestRules.ts"
-import { answerErrors, answerTo, responseOf } from "./respond.ts"
+import { answerTo, responseOf } from "./respond.ts"
 
 const asImages = bodyOf(ImageBody)
 
@@ -21,7 +21,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
         const body = yield* asImages
         const ordered = yield* orders.images(caller, body, headers["idempotency-key"])
         return responseOf(yield* answerTo(ordered))
-      }, answerErrors)
+      })
     )
   })
 )

@@ -11,7 +11,6 @@ import { CurrentCaller } from "../api/middlewares.ts"
 import { QuoteBody } from "../api/QuotesApi.ts"
 import { bodyOf, decodeBody } from "../server/requestRules.ts"
 import { quoteView } from "./quoteView.ts"
-import { answerErrors } from "./respond.ts"
 
 const asQuote = bodyOf(QuoteBody)
 const asVideo = decodeBody(VideoBody)
@@ -48,7 +47,7 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
         const modality = yield* quotes.modality(caller, payload.model)
         const quoted = yield* ask(caller, modality, payload)
         return quoteView({ model: payload.model, modality, currency }, quoted)
-      }, answerErrors)
+      })
     )
   })
 )

@@ -1,16 +1,11 @@
-/** How handlers end: errors become answers, here and only here. */
+/** What handlers answer with. */
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { GatewayError } from "../../domain/Errors.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { withHeaders } from "../server/envelope.ts"
-import { errorResponse } from "../server/errorResponse.ts"
-
-export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
 
 /** Larger answers leave as their client takes them. */
 const MAX_AT_ONCE_BYTES = 64 * 1024

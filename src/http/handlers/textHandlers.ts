@@ -9,7 +9,7 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { errorBody } from "../server/errorResponse.ts"
 import { bodyOf } from "../server/requestRules.ts"
-import { answerErrors, answerTo, eventResponse, responseOf } from "./respond.ts"
+import { answerTo, eventResponse, responseOf } from "./respond.ts"
 
 const asChat = bodyOf(ChatBody)
 const asEmbeddings = bodyOf(EmbeddingBody)
@@ -48,7 +48,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
           const ordered = yield* orders.chat(caller, body, headers["idempotency-key"])
           const answer = yield* answerTo(ordered)
           return answer instanceof WrittenText ? yield* answerWith(answer) : responseOf(answer)
-        }, answerErrors)
+        })
       )
       .handleRaw(
         "embed",
@@ -57,7 +57,7 @@ export const layerTextsHandlers = HttpApiBuilder.group(
           const body = yield* asEmbeddings
           const ordered = yield* orders.embeddings(caller, body, headers["idempotency-key"])
           return responseOf(yield* answerTo(ordered))
-        }, answerErrors)
+        })
       )
   })
 )

@@ -15,7 +15,7 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import type { VideoTaskView } from "../api/VideosApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
-import { answerErrors, answerTo } from "./respond.ts"
+import { answerTo } from "./respond.ts"
 import { makeTaskEvents } from "./taskEventHandlers.ts"
 import { taskView } from "./views.ts"
 
@@ -69,7 +69,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
           { id, task_status: "processing" },
           { location: `/v1/videos/${id}`, ...pace(kind, 0) }
         )
-      }, answerErrors)
+      })
     )
     return ordering.handleAll({
       read: Effect.fn("videos.read")(function* ({ params, query }) {
@@ -78,12 +78,12 @@ export const layerVideosHandlers = HttpApiBuilder.group(
           ? settlement.read(organizationId, params.task_id, 0)
           : wait(organizationId, params.task_id, query.wait)
         return answerOf(task)
-      }, answerErrors),
+      }),
       events: Effect.fn("videos.events")(function* ({ params, headers }) {
         const { organizationId } = yield* CurrentCaller
         const task = yield* settlement.read(organizationId, params.task_id, 0)
         return eventsOf(task, headers["last-event-id"])
-      }, answerErrors)
+      })
     })
   })
 )
