@@ -181,9 +181,9 @@ const examine = Effect.fnUntraced(function* (
   const tasks = yield* Effect.flatMap(
     sql`
       SELECT t.state, t.upstream_id, t.finished_at,
-             (SELECT count(*) FROM transfers c
-               WHERE c.organization_id = t.organization_id AND c.hold_id = t.id
-                 AND c.kind = 'capture') AS captures
+             (SELECT count(*) FROM orders o
+               WHERE o.organization_id = t.organization_id AND o.id = t.id
+                 AND o.state = 'captured') AS captures
         FROM tasks t`,
     Schema.decodeUnknownEffect(Tasks)
   )

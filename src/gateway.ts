@@ -17,9 +17,7 @@ import { layerReservedHandlers } from "./http/handlers/reservedHandlers.ts"
 import { layerTextsHandlers } from "./http/handlers/textHandlers.ts"
 import { layerVideosHandlers } from "./http/handlers/videoHandlers.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
-import { layerAdmission } from "./http/server/admission.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/server/authorization.ts"
-import { layerBodies } from "./http/server/bodies.ts"
 import { layerReference } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
 import {
@@ -98,9 +96,6 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
 
-/** What every request passes. */
-export const layerEntrance = Layer.merge(layerAdmission, layerBodies)
-
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
   Layer.mergeAll(layerApi, layerReference, layerEdge).pipe(
@@ -129,7 +124,6 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
         routerConfig: ROUTER
       }).pipe(Layer.merge([layerPoller, layerAuditor, layerMetricsOf(address)]))
     ),
-    Layer.provide(layerEntrance),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),

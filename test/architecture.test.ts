@@ -45,6 +45,18 @@ const ruleOf = (file: string): Rule | undefined =>
       undefined
     )
 
+const MAX_FILES = 15
+/** Folders with a file for each protocol, however many there are. */
+const ofProtocols: ReadonlySet<string> = new Set(["adapters", "simulator/vendors"])
+/** Rooms that are to become smaller. */
+const crowded: ReadonlySet<string> = new Set([
+  "http/handlers",
+  "postgres/migrations",
+  "runtime",
+  "services",
+  "testing/memory"
+])
+
 const isTopLevel = (file: string) => !file.includes("/")
 
 /** The first cycle met when imports are followed from every file; null when there is none. */
@@ -105,6 +117,16 @@ describe("the sources", () => {
     )
   })
 
+  it(`live in rooms of at most ${MAX_FILES} files`, () => {
+    const full = [...Map.groupBy(files, dirname)]
+      .filter(([, inside]) => inside.length > MAX_FILES)
+      .map(([room]) => room)
+    assert.deepStrictEqual(
+      full.filter((room) => !crowded.has(room) && !ofProtocols.has(room)),
+      []
+    )
+  })
+
   it("do not import each other in a circle", () => {
     assert.strictEqual(findCycle(imports)?.join(" -> "), undefined)
   })
@@ -131,6 +153,20 @@ describe("the domain", () => {
         specifiersOf(file)
           .filter((specifier) => !specifier.startsWith(".") && specifier !== "effect")
           .map((specifier) => `${file} -> ${specifier}`)
+      )
+    assert.deepStrictEqual(strays, [])
+  })
+})
+
+describe("the contract", () => {
+  it("knows no server code", () => {
+    const server = /\b(?:HttpApiBuilder|HttpRouter|HttpServer\w*|HttpMiddleware)\b/
+    const strays = files
+      .filter((file) => file.startsWith("http/api/"))
+      .filter(
+        (file) =>
+          server.test(sources.get(file) ?? "") ||
+          specifiersOf(file).some((specifier) => !/^(?:\.|effect)/.test(specifier))
       )
     assert.deepStrictEqual(strays, [])
   })

@@ -1,12 +1,12 @@
 /**
  * Fills a database as years of business would: settled images and videos of the accounts, spread
- * over twelve months, with consistent books. A job is three rows of the ledger: its hold, the
- * transfer of its charge, and its usage record.
+ * over twelve months, with consistent books. A job is two rows of the ledger: its order and
+ * the order's end.
  */
 import { Console, Duration, Effect } from "effect"
 import type { Books } from "./ours.ts"
 
-const ROWS_PER_JOB = 3
+const ROWS_PER_JOB = 2
 const IMAGE_NANO = 200_000_000n
 const NANO_PER_TOKEN = 46_000n
 const HELD_TOKENS = 108_000n
@@ -33,36 +33,28 @@ const month = "date_trunc('month', x.at AT TIME ZONE 'UTC')::date"
 
 const statements = (tasks: number, count: number): ReadonlyArray<readonly [string, string]> => [
   [
-    "holds",
-    `INSERT INTO holds (organization_id, id, member_id, month, amount, quote, job, state, captured,
-                        created_at, expires_at, closed_at, closed_by)
+    "orders",
+    `INSERT INTO orders (organization_id, id, member_id, month, hold, quote, job, state, charge,
+                         created_at, expires_at, closed_at, closed_by, key_id, task_id, model,
+                         modality, input, output, unit, unit_price, basis)
      SELECT x.organization_id, x.id, x.member_id, ${month}, ${held},
             jsonb_build_object('kind', CASE WHEN x.is_video THEN 'token_video' ELSE 'image' END,
                                'holdNano', (${held})::text),
-            '{"channel_id": "standard", "protocol": "ip_a", "upstream_model": "vendor-paint-1"}',
-            'captured', ${charge}, x.at, x.at + interval '1 hour', x.at + interval '1 minute', 'poll'
-       FROM ${jobs(tasks, count)}`
-  ],
-  [
-    "transfers",
-    `INSERT INTO transfers (organization_id, kind, debit, credit, amount, hold_id, created_at)
-     SELECT x.organization_id, 'capture', 'pool', 'revenue', ${charge}, x.id,
-            x.at + interval '1 minute'
-       FROM ${jobs(tasks, count)}`
-  ],
-  [
-    "usage records",
-    `INSERT INTO usage_records (organization_id, id, member_id, key_id, hold_id, task_id, model,
-                                modality, input, output, unit, unit_price, charge, basis, created_at)
-     SELECT x.organization_id, 'us_' || x.id, x.member_id, 'key', x.id,
-            CASE WHEN x.is_video THEN x.id END,
+            '{"channelId": "standard", "protocol": "ip_a", "upstreamModel": "vendor-paint-1"}',
+            'captured', ${charge}, x.at, x.at + interval '1 hour', x.at + interval '1 minute', 'poll',
+            'key', CASE WHEN x.is_video THEN x.id END,
             CASE WHEN x.is_video THEN 'film-1' ELSE 'paint-1' END,
             CASE WHEN x.is_video THEN 'video' ELSE 'image' END, 0,
             CASE WHEN x.is_video THEN ${CHARGED_TOKENS} ELSE 1 END,
             CASE WHEN x.is_video THEN 'token' ELSE 'image' END,
-            CASE WHEN x.is_video THEN ${NANO_PER_TOKEN} ELSE ${IMAGE_NANO} END, ${charge},
-            'reported', x.at + interval '1 minute'
+            CASE WHEN x.is_video THEN ${NANO_PER_TOKEN} ELSE ${IMAGE_NANO} END, 'reported'
        FROM ${jobs(tasks, count)}`
+  ],
+  [
+    "ends of orders",
+    `INSERT INTO order_ends (organization_id, ended_at, order_id, member_id, month, hold, charge)
+     SELECT organization_id, closed_at, id, member_id, month, hold, charge FROM orders
+      ORDER BY closed_at`
   ],
   [
     "tasks",
@@ -80,7 +72,7 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
   [
     "months",
     `INSERT INTO member_months (organization_id, member_id, month, held, captured)
-     SELECT organization_id, member_id, month, 0, sum(captured)::bigint FROM holds
+     SELECT organization_id, member_id, month, 0, sum(charge)::bigint FROM orders
       GROUP BY organization_id, member_id, month
      ON CONFLICT (organization_id, member_id, month) DO UPDATE
        SET captured = excluded.captured`
@@ -88,25 +80,26 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
   [
     "deposits",
     `INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
-     SELECT organization_id, 'deposit', 'external', 'pool', sum(captured)::bigint, 'for the growth'
-       FROM holds GROUP BY organization_id`
+     SELECT organization_id, 'deposit', 'external', 'pool', sum(charge)::bigint, 'for the growth'
+       FROM orders GROUP BY organization_id`
   ],
   // In all those years there were audits.
   [
     "audited pools",
     `INSERT INTO ledger_audited_pools (organization_id, moved, overage, verified_at)
-     SELECT organization_id, (SELECT sum(CASE WHEN credit = 'pool' THEN amount ELSE -amount END)
-                                FROM transfers t
-                               WHERE t.organization_id = h.organization_id AND created_at < now()),
-            sum(overage), now()
-       FROM holds h WHERE closed_at < now() GROUP BY organization_id
+     SELECT organization_id,
+            coalesce((SELECT sum(CASE WHEN credit = 'pool' THEN amount ELSE -amount END)
+                        FROM transfers t
+                       WHERE t.organization_id = o.organization_id AND created_at < now()), 0)
+              - sum(charge), sum(overage), now()
+       FROM orders o WHERE closed_at < now() GROUP BY organization_id
      ON CONFLICT (organization_id) DO UPDATE
        SET moved = excluded.moved, overage = excluded.overage, verified_at = now()`
   ],
   [
     "audited months",
     `INSERT INTO ledger_audited_months (organization_id, member_id, month, captured)
-     SELECT organization_id, member_id, month, sum(captured) FROM holds
+     SELECT organization_id, member_id, month, sum(charge) FROM orders
       WHERE closed_at < now() GROUP BY organization_id, member_id, month
      ON CONFLICT (organization_id, member_id, month) DO UPDATE SET captured = excluded.captured`
   ],
@@ -118,7 +111,7 @@ export interface Growth {
   readonly ledgerRows: number
 }
 
-/** Before anything else is ordered in that database: the months' sums are those of its holds. */
+/** Before anything else is ordered in that database: the months' sums are those of its orders. */
 export const fill = Effect.fnUntraced(function* ({ sql, accounts }: Books, growth: Growth) {
   const count = Math.max(growth.tasks, Math.ceil(growth.ledgerRows / ROWS_PER_JOB))
   yield* sql`CREATE TEMPORARY TABLE bench_accounts (place int, organization_id text, member_id text)`

@@ -136,7 +136,7 @@ export const startOurs = Effect.fnUntraced(function* (options: {
     databaseUrl,
     accounts,
     sql,
-    charges: counting(sql, "usage_records"),
+    charges: counting(sql, "orders WHERE state = 'captured'"),
     held: sql`SELECT sum(held)::bigint AS held FROM pools`.pipe(
       Effect.flatMap(Schema.decodeUnknownEffect(Held)),
       Effect.map(([{ held }]) => held),

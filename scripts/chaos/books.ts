@@ -123,23 +123,26 @@ export const readBooks = Effect.fnUntraced(function* (
   return {
     pools: yield* rowsOf(Pool)(sql`SELECT organization_id, balance, held FROM pools`),
     transfers: yield* rowsOf(Transfer)(sql`
-      SELECT organization_id, kind, debit, credit, amount, hold_id, reference FROM transfers`),
+      SELECT organization_id, kind, debit, credit, amount, NULL AS hold_id, reference FROM transfers
+      UNION ALL
+      SELECT organization_id, 'capture', 'pool', 'revenue', charge, order_id, NULL
+        FROM order_ends WHERE charge > 0`),
     holds: yield* rowsOf(Hold)(sql`
-      SELECT organization_id, id, member_id, amount, captured, overage, state,
-             job ->> 'upstream_model' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
-        FROM holds ORDER BY created_at`),
+      SELECT organization_id, id, member_id, hold AS amount, charge AS captured, overage, state,
+             job ->> 'upstreamModel' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
+        FROM orders ORDER BY created_at`),
     months: yield* rowsOf(MemberMonth)(sql`
       SELECT mm.organization_id, mm.member_id, mm.month::text AS month, mm.held, mm.captured, m.monthly_cap AS cap
         FROM member_months mm
         JOIN members m ON m.organization_id = mm.organization_id AND m.id = mm.member_id`),
     usage: yield* rowsOf(Usage)(sql`
-      SELECT organization_id, member_id, hold_id, task_id, model, output, charge
-        FROM usage_records`),
+      SELECT organization_id, member_id, id AS hold_id, task_id, model, output, charge
+        FROM orders WHERE state = 'captured'`),
     tasks: yield* rowsOf(Task)(sql`
       SELECT organization_id, id, member_id, model, protocol, state, upstream_id, video_url,
              error_code FROM tasks`),
     orphans: yield* rowsOf(Orphan)(sql`
-      SELECT organization_id, hold_id, upstream_id, reason FROM orphans`),
+      SELECT organization_id, order_id AS hold_id, upstream_id, reason FROM orphans`),
     jobs: yield* readJobs(bookPath)
   }
 })
@@ -157,7 +160,7 @@ export const readAudit = Effect.gen(function* () {
 export const readOpen = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`
-    SELECT id, 'open hold' AS what FROM holds WHERE state = 'open'
+    SELECT id, 'open hold' AS what FROM orders WHERE state = 'open'
     UNION ALL
     SELECT id, 'task ' || state FROM tasks WHERE state IN ('submitting', 'processing')`)
   return rows.map(({ id, what }) => `${what} ${id}`)

@@ -5,8 +5,8 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { AdminAuthorization, Authorization } from "../http/api/AuthorizationApi.ts"
 import { GatewayApi } from "../http/api/GatewayApi.ts"
+import { AdminAuthorization, Authorization } from "../http/api/middlewares.ts"
 import { MAX_WAIT_SECONDS } from "../http/api/VideosApi.ts"
 import { keyed, patient } from "./patience.ts"
 

@@ -2,7 +2,7 @@
  * The errors of the API as values, one class per row of the table. The tag is the code. What an error
  * says is meant for the client: no vendor address, key or stack.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Predicate, Schema } from "effect"
 import { type ErrorCode, errorTable } from "./errorTable.ts"
 
 export { type ErrorCode, type ErrorType, errorTable } from "./errorTable.ts"
@@ -149,3 +149,8 @@ export type GatewayError =
   | RateLimited
   | Overloaded
   | InternalError
+
+export const isGatewayError = (error: unknown): error is GatewayError =>
+  Predicate.hasProperty(error, "_tag") &&
+  typeof error._tag === "string" &&
+  Object.hasOwn(errorTable, error._tag)

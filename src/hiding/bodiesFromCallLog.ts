@@ -76,12 +76,12 @@ const fieldName = /^[A-Za-z_][\w.-]{0,47}$/
 
 const MAX_DEPTH = 6
 const MAX_ITEMS = 20
-/** Characters of JSON. */
+/** Characters of JSON that are kept. */
 const MAX_LENGTH = 8 * 1024
 /** Longer texts are media, which a vendor's error does not repeat in words. */
 const MAX_TEXT = 20_000
 const DIGEST_LENGTH = 12
-/** Of more bytes only the size is told: their digest would hold up everybody's requests. */
+/** Only the size is told of more bytes: their digest would hold up everybody's requests. */
 const MAX_DIGESTED = 256 * 1024
 
 export interface RedactOptions {
@@ -109,7 +109,7 @@ const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
 
 const isOfAnother = (item: unknown, id: string): boolean => isNamed(item) && item.id !== id
 
-/** Of its JSON; what may need escapes is written to be counted. */
+/** Length of its JSON; a text that may need escapes is written to be counted. */
 const charactersOf = (kept: unknown): number =>
   typeof kept === "string" && token.test(kept) ? kept.length + 2 : JSON.stringify(kept).length
 

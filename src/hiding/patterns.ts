@@ -1,4 +1,4 @@
-/** What a medium, an address and a credential look like in a text, whoever must not see them. */
+/** What a medium, an address and a credential look like in a text. */
 
 /** Stands where a credential stood. */
 export const MASK = "[redacted]"

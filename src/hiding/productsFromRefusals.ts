@@ -81,7 +81,7 @@ const fieldInText = new RegExp(
 
 /**
  * Whether a client could find what was ordered in an error, which then does not reach it. "certain"
- * says that it was made. What only repeats a text of the request `sent` is none.
+ * says that it was made. A text that only repeats the request `sent` is no product.
  */
 export const productIn = (body: unknown, sent: unknown): "none" | "maybe" | "certain" => {
   if (typeof body === "string") {

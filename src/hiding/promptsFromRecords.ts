@@ -1,7 +1,7 @@
 /** Hides what clients sent from whatever is kept, in the words that vendors repeat of it. */
 import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
-import { spellingsOf, startsWithMedium, withoutOpaque } from "./patterns.ts"
+import { holdsLongText, spellingsOf, startsWithMedium, withoutOpaque } from "./patterns.ts"
 
 /** Shorter runs of characters are words that anybody may use. */
 const RUN = 12
@@ -45,18 +45,18 @@ export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string
 
 // A refusal that is kept for repeats of the request that was refused
 
-/** In UTF-16 units; to look for longer requests in a vendor's words would hold everybody up. */
+/** UTF-16 units; to look for the texts of longer requests would hold everybody up. */
 const MAX_SENT = 100_000
 const MAX_SHORT_TEXTS = 200
 /** Shorter texts are only looked for as a whole, and one by one. */
 const SHORT = 12
-/** Of JSON. */
+/** Characters of JSON. */
 const MAX_BODY = 2000
 /** Texts are looked for in pieces, which overlap so that none is cut where it is repeated. */
 const PIECE = 16_000
 const OVERLAP = 400
 
-/** What a model, a message or a part of one is called is no text. */
+/** Fields with names of models, roles and kinds, which are no texts of a client. */
 const kinds: ReadonlySet<string> = new Set(["model", "role", "type"])
 
 const textsOf = (value: unknown): ReadonlyArray<string> => {
@@ -93,24 +93,36 @@ const repeatsNothing = (body: unknown, sent: ReadonlyArray<string>): boolean =>
   JSON.stringify(body ?? null).length <= MAX_BODY &&
   wordsOf(body).every((word) => withoutEchoes(word, sent) === word)
 
+/** The same error in other words. */
+const saying = (error: UpstreamError, message: string, body: unknown): UpstreamError =>
+  new UpstreamError({
+    message,
+    status: error.status,
+    upstream: { status: error.upstream.status, body },
+    retryable: error.retryable,
+    retryAfterSeconds: error.retryAfterSeconds
+  })
+
+/** A vendor may answer with what it was sent; images are not kept, also not in an error. */
+export const withoutMedia = (error: UpstreamError): UpstreamError => {
+  const { message, upstream } = error
+  if (!holdsLongText([upstream.body, message])) return error
+  return saying(error, holdsLongText(message) ? withoutEchoes(message, []) : message, null)
+}
+
 /**
  * The refusal without what it repeats of the texts of a request: pieces of its message are masked,
- * and a body that has any is left out.
+ * and a body that has any is left out, as is one that may be an answer nobody could read.
  */
-export const keptRefusal = (error: UpstreamError, request: unknown): UpstreamError => {
-  const { message, status, upstream, retryable, retryAfterSeconds } = error
+export const keptRefusal = (
+  error: UpstreamError,
+  request: unknown,
+  mayBeAnswer = false
+): UpstreamError => {
+  const { message, status, upstream } = error
   const sent = sentIn(request)
-  return new UpstreamError({
-    message:
-      sent === null
-        ? `The vendor answered HTTP ${upstream.status ?? status}`
-        : withoutEchoes(message, sent),
-    status,
-    upstream: {
-      status: upstream.status,
-      body: sent !== null && repeatsNothing(upstream.body, sent) ? upstream.body : null
-    },
-    retryable,
-    retryAfterSeconds
-  })
+  if (sent === null)
+    return saying(error, `The vendor answered HTTP ${upstream.status ?? status}`, null)
+  const isKept = !mayBeAnswer && repeatsNothing(upstream.body, sent)
+  return saying(error, withoutEchoes(message, sent), isKept ? upstream.body : null)
 }

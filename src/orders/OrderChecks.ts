@@ -22,7 +22,7 @@ import type { Caller } from "../services/Access.ts"
 import { Catalog, type CatalogSnapshot, ChannelCredentials } from "../services/Catalog.ts"
 import { unsent } from "../services/databaseErrors.ts"
 import type { VendorJob } from "../services/Ledger.ts"
-import { type ChannelAccount, Protocols } from "../services/ProtocolAdapter.ts"
+import { Protocols } from "../services/ProtocolAdapter.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =
@@ -39,7 +39,7 @@ export type OrderRefusal =
   | Overloaded
   | UpstreamError
 
-export interface OrderedModel {
+interface OrderedModel {
   readonly model: Model
   /** The protocol it is called by: the mount's where there is one. */
   readonly protocol: string
@@ -66,14 +66,7 @@ function* modelsFor(
  * most like it and that the key may call.
  */
 export const makeModelCheck = Effect.map(Catalog, (catalog) =>
-  Effect.fnUntraced(function* (
-    caller: Caller,
-    modelId: string,
-    fitting: ReadonlyArray<Modality>
-  ): Effect.fn.Return<
-    OrderedModel,
-    ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch | Overloaded
-  > {
+  Effect.fnUntraced(function* (caller: Caller, modelId: string, fitting: ReadonlyArray<Modality>) {
     const snapshot = yield* unsent(catalog.snapshot)
     const found = snapshot.models.get(modelId)
     const name = JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
@@ -108,7 +101,7 @@ export const makeModelCheck = Effect.map(Catalog, (catalog) =>
     }
     const mount = snapshot.mounts.get(modelId)?.[0] ?? null
     const protocol = mount === null ? found.protocol : mountProtocol(found, mount)
-    return { model: found, protocol, mount }
+    return { model: found, protocol, mount } satisfies OrderedModel
   })
 )
 
@@ -120,14 +113,7 @@ export const makeAccountCheck = Effect.gen(function* () {
   const credentials = yield* ChannelCredentials
   const protocols = yield* Protocols
 
-  return Effect.fnUntraced(function* ({
-    model,
-    protocol,
-    mount
-  }: OrderedModel): Effect.fn.Return<
-    { readonly account: ChannelAccount; readonly job: VendorJob },
-    ChannelUnavailable | Overloaded
-  > {
+  return Effect.fnUntraced(function* ({ model, protocol, mount }: OrderedModel) {
     if (mount === null) {
       return yield* new ChannelUnavailable({
         message: `${JSON.stringify(model.id)} is not mounted on an enabled channel at the moment`,
@@ -143,6 +129,7 @@ export const makeAccountCheck = Effect.gen(function* () {
       })
     }
     const upstreamModel = mount.upstream_model ?? model.id
-    return { account, job: { channelId: mount.channel, protocol, upstreamModel } }
+    const job: VendorJob = { channelId: mount.channel, protocol, upstreamModel }
+    return { account, job }
   })
 })

@@ -25,6 +25,7 @@ import {
   estimateChat,
   estimateEmbedding
 } from "../domain/text/TextRequest.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { flagOf } from "../domain/video/flagTable.ts"
 import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
 import { checkVideoFields, type VideoBody } from "../domain/video/VideoBody.ts"
@@ -38,7 +39,13 @@ import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.t
 import { quoteVideo } from "../domain/video/VideoQuote.ts"
 import { resolveSku } from "../domain/video/VideoSku.ts"
 import type { Caller } from "../services/Access.ts"
-import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
+import {
+  type ChannelAccount,
+  ProtocolAdapter,
+  Protocols,
+  type TextAdapter,
+  type TextAnswer
+} from "../services/ProtocolAdapter.ts"
 import { makeAccountCheck, makeModelCheck } from "./OrderChecks.ts"
 
 const unpriced = ({ id }: Model) =>
@@ -73,25 +80,30 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
   })
 
 export interface TextRequest {
-  readonly model: string
-  readonly modalities: ReadonlyArray<Modality>
-  readonly expected: TokenCounts
   /** As the client sent it. */
   readonly body: ChatBody | EmbeddingBody
+  readonly modalities: ReadonlyArray<Modality>
+  readonly expected: TokenCounts
+  /** Waits for a whole answer. */
+  readonly ask: (
+    adapter: TextAdapter,
+    account: ChannelAccount,
+    upstreamModel: string
+  ) => Effect.Effect<TextAnswer, VendorFailure>
 }
 
 export const chatRequest = (body: ChatBody): TextRequest => ({
-  model: body.model,
+  body,
   modalities: ["chat", "vlm"],
   expected: estimateChat(body),
-  body
+  ask: (adapter, account, upstreamModel) => adapter.complete(account, { upstreamModel, body })
 })
 
 export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
-  model: body.model,
+  body,
   modalities: ["embedding"],
   expected: estimateEmbedding(body),
-  body
+  ask: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
 })
 
 export const makeOrderResolution = Effect.gen(function* () {
@@ -164,7 +176,7 @@ export const makeOrderResolution = Effect.gen(function* () {
 
   /** The same checks as far as they apply. */
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
-    const ordered = yield* checkModel(caller, request.model, request.modalities)
+    const ordered = yield* checkModel(caller, request.body.model, request.modalities)
     const { protocol, model } = ordered
     const row = protocols.text.get(protocol)
     const adapter = adapters.text.get(protocol)

@@ -16,7 +16,7 @@ import type { AnswerBody, Recalled, RequestKey } from "../services/IdempotencyKe
 import { makeOnce, type Ordered } from "./idempotency.ts"
 import { makeImageOrder } from "./imageOrder.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
-import { makeOrderResolution } from "./OrderResolution.ts"
+import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 import { makePaidOrders, type PaidOrder } from "./paidOrder.ts"
 import { makeTextOrder } from "./textOrder.ts"
 import { makeTextStream, type WrittenText } from "./textStream.ts"
@@ -101,9 +101,9 @@ export const layerOrders = Layer.effect(
       chat: (caller, body, key) =>
         body.stream === true
           ? onceChat(caller, body, key, streamed(caller, body))
-          : onceChat(caller, body, key, whole(textOrder.chat(caller, body))),
+          : onceChat(caller, body, key, whole(textOrder(caller, chatRequest(body)))),
       embeddings: (caller, body, key) =>
-        onceEmbeddings(caller, body, key, whole(textOrder.embeddings(caller, body)))
+        onceEmbeddings(caller, body, key, whole(textOrder(caller, embeddingRequest(body))))
     })
   })
 )

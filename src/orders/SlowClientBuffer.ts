@@ -4,7 +4,7 @@
  */
 import { type Cause, Clock, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
 
-export interface Outlet<E> {
+export interface SlowClientBuffer<E> {
   /** Waits while the client is too far behind; without a client the bytes are dropped. */
   offer(bytes: Uint8Array): Effect.Effect<void>
   /** Nothing more comes. */
@@ -22,7 +22,7 @@ export interface Outlet<E> {
 }
 
 /** `patience` is for all the waits for the client together. */
-export const makeOutlet = Effect.fnUntraced(function* <E>(options: {
+export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
   readonly roomBytes: number
   readonly patience: Duration.Duration
 }) {
@@ -80,5 +80,5 @@ export const makeOutlet = Effect.fnUntraced(function* <E>(options: {
       if (isCut) run()
       else cutOff = run
     }
-  } satisfies Outlet<E>
+  } satisfies SlowClientBuffer<E>
 })

@@ -20,9 +20,9 @@ export interface Ordered<A> {
 }
 
 /**
- * Makes what orders once for each key: where the key stands for a request that was made before, the
- * answer is that of the earlier one. `replayOf` is null for what a request to the path is never
- * answered.
+ * Makes functions that order once for each key. Where the key stands for an earlier request, the
+ * answer is that of the earlier one. `replayOf` reads it, and is null for an answer that no request
+ * to the path has.
  */
 export const makeOnce = Effect.map(
   Repeats,

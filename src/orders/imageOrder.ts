@@ -7,7 +7,6 @@ import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type { ImageResult } from "../services/ProtocolAdapter.ts"
 import { carriesImages } from "../services/recentAnswers.ts"
-import { withoutMedia } from "./keptErrors.ts"
 import type { OrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./paidOrder.ts"
 
@@ -34,7 +33,6 @@ export const makeImageOrder = (resolve: OrderResolution) =>
         job,
         quote,
         deadlineSeconds: imageDeadlineSeconds,
-        task: null,
         call: () =>
           Effect.map(
             adapter.generate(account, { upstreamModel, body }),
@@ -57,10 +55,7 @@ export const makeImageOrder = (resolve: OrderResolution) =>
             },
             keep: () => keptOf(made),
             answer: Exit.succeed(made.answer)
-          }),
-        finishPart: null,
-        keptRefusal: withoutMedia,
-        around: null
+          })
       } satisfies PaidOrder<Images, RawAnswer>
     })
   )

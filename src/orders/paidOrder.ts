@@ -16,6 +16,7 @@ import {
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
+import { withoutMedia } from "../hiding/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
@@ -53,22 +54,22 @@ export interface PaidOrder<Made, Answer> {
   readonly quote: Quote
   /** From the hold to the moment it is given back without an answer. */
   readonly deadlineSeconds: number
-  /** Written with the hold, and its end with the hold given back; null for what is no task. */
-  readonly task: {
+  /** Written with the hold, and its end with the hold given back. */
+  readonly task?: {
     readonly created: NewTask
     readonly rejected: (error: UpstreamError) => TaskOutcome
-  } | null
+  }
   /** The one paid call, which is never repeated. */
   readonly call: (id: string) => Effect.Effect<Made, VendorFailure>
   readonly finish: (made: Made, id: string) => Effect.Effect<Finish<Answer>>
   /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
-  readonly finishPart: ((id: string) => Effect.Effect<Finish<Answer>> | null) | null
-  /** What of a refusal is kept for repeats of the request. */
-  readonly keptRefusal: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
+  readonly finishPart?: (id: string) => Effect.Effect<Finish<Answer>> | null
+  /** What is kept of a refusal for repeats of the request; all but its media where this is left out. */
+  readonly keptRefusal?: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
   /** What goes on around the steps after the hold, for as long as the order keeps its places. */
-  readonly around:
-    | ((steps: Effect.Effect<Answer, UpstreamError>) => Effect.Effect<Answer, UpstreamError>)
-    | null
+  readonly around?: (
+    steps: Effect.Effect<Answer, UpstreamError>
+  ) => Effect.Effect<Answer, UpstreamError>
 }
 
 /** Who closes the hold, and what its paid call is for, in the words of the books. */
@@ -99,12 +100,16 @@ export const makePaidOrders = Effect.gen(function* () {
     order: PaidOrder<Made, Answer>,
     key: RequestKey | null
   ) => {
-    const { caller, job, kind } = order
+    const { caller, job, keptRefusal = withoutMedia, kind } = order
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
     const pass = (step: OrderStep) => failpoints.pass(`${kind}.${step}`)
-    const named = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.annotateLogs(effect, { hold_id: id, channel: job.channelId })
+    const logFailure = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
+      Effect.annotateLogs(Effect.logError(message, ...more), {
+        hold_id: id,
+        channel: job.channelId,
+        ...about
+      })
 
     const hold = ledger.hold({
       organizationId,
@@ -129,11 +134,9 @@ export const makePaidOrders = Effect.gen(function* () {
         orphan,
         forgetKey,
         answer:
-          forgetKey || key === null
-            ? null
-            : { _tag: "Refused", error: order.keptRefusal(error, orphan) }
+          forgetKey || key === null ? null : { _tag: "Refused", error: keptRefusal(error, orphan) }
       })
-      if (!won) yield* named(Effect.logWarning("a hold was not there to be given back", state))
+      if (!won) yield* logFailure("a hold was not there to be given back", { state })
       yield* pass("returned")
       return won
     })
@@ -160,7 +163,7 @@ export const makePaidOrders = Effect.gen(function* () {
      * unless the record was written all the same: the client is told what stands in the books.
      */
     const unrecorded = Effect.fnUntraced(function* (upstreamId: string, defect: unknown) {
-      yield* Effect.logError("an accepted task could not be recorded", defect)
+      yield* logFailure("an accepted task could not be recorded", { upstreamId }, defect)
       if (yield* returned(givenUp(), { upstreamId, reason: "not_recorded" })) {
         return yield* givenUp()
       }
@@ -169,23 +172,23 @@ export const makePaidOrders = Effect.gen(function* () {
     })
 
     /** Records the acceptance, and answers only where the task stands. */
-    const accept = ({ upstreamId, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>) =>
-      Effect.gen(function* () {
-        const stands = yield* tasks
-          .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
-          .pipe(
-            Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
-            Effect.onInterrupt(() =>
-              Effect.logError("the gateway stopped before an accepted task was recorded")
-            )
+    const accept = Effect.fnUntraced(function* ({
+      upstreamId,
+      answer
+    }: Extract<Finish<Answer>, { _tag: "Accept" }>) {
+      const stands = yield* tasks
+        .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
+        .pipe(
+          Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
+          Effect.onInterrupt(() =>
+            logFailure("the gateway stopped before an accepted task was recorded", { upstreamId })
           )
-        if (!stands) {
-          yield* Effect.logError("the vendor accepted a task that had been given up")
-          yield* tasks.acceptedLate(organizationId, id, upstreamId)
-          return yield* givenUp()
-        }
-        return answer
-      }).pipe(Effect.annotateLogs({ upstreamId }), named)
+        )
+      if (stands) return answer
+      yield* logFailure("the vendor accepted a task that had been given up", { upstreamId })
+      yield* tasks.acceptedLate(organizationId, id, upstreamId)
+      return yield* givenUp()
+    })
 
     /** Takes the charge, and answers only where it stands in the books. */
     const charge = Effect.fnUntraced(function* (
@@ -206,7 +209,7 @@ export const makePaidOrders = Effect.gen(function* () {
       // A sweep has given the hold back, and its orphan tells the operator of the job.
       const { protocol, channelId: channel } = job
       yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
-      yield* named(Effect.logError("an order was made after it had been given up, so it is free"))
+      yield* logFailure("an order was made after it had been given up, so it is free")
       return yield* givenUp()
     })
 
@@ -238,7 +241,7 @@ export const makePaidOrders = Effect.gen(function* () {
       yield* pass("placed")
       yield* hold
       yield* pass("held")
-      return yield* order.around === null ? fromTheHold : order.around(fromTheHold)
+      return yield* order.around === undefined ? fromTheHold : order.around(fromTheHold)
     })
   }
 
@@ -256,5 +259,3 @@ export const makePaidOrders = Effect.gen(function* () {
     return yield* inPlace(organizationId, order.job.channelId, stepsOf(id, order, key))
   })
 })
-
-export type RunPaidOrder = Effect.Success<typeof makePaidOrders>

@@ -15,10 +15,10 @@ const busy = (what: string, param: "model" | null) =>
   })
 
 /**
- * Makes what runs an order in a place among the organisation's running orders, and among the paid
- * calls this gateway has open at the channel, of which one organisation may have half. The place is
- * taken before the hold, and given back when nothing of the order runs any more, whether or not its
- * client has stayed.
+ * Makes a function that runs an order in two places: one among the organisation's running orders, and
+ * one among the paid calls this gateway has open at the channel, of which one organisation may have
+ * half. Both are taken before the hold, and given back when nothing of the order runs any more,
+ * whether or not its client has stayed.
  */
 export const makePlaces = Effect.map(Settings, ({ channelInFlight, organizationInFlight }) => {
   const running = makeShares({ each: organizationInFlight })

@@ -2,20 +2,14 @@
 import { Effect, Exit, Predicate } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { type RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
-import { chargeText, type TextQuote, type TokenCounts } from "../domain/text/TextQuote.ts"
-import { type ChatBody, type EmbeddingBody, tokensOfBytes } from "../domain/text/TextRequest.ts"
-import { type VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
+import { chargeText, type TokenCounts } from "../domain/text/TextQuote.ts"
+import { tokensOfBytes } from "../domain/text/TextRequest.ts"
+import { VendorRefused } from "../domain/VendorOutcome.ts"
 import { keptRefusal } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
-import type { ChannelAccount, TextAdapter, TextAnswer } from "../services/ProtocolAdapter.ts"
-import { withoutBody } from "./keptErrors.ts"
-import {
-  chatRequest,
-  embeddingRequest,
-  type OrderResolution,
-  type TextRequest
-} from "./OrderResolution.ts"
+import type { TextAnswer } from "../services/ProtocolAdapter.ts"
+import type { OrderResolution, TextRequest } from "./OrderResolution.ts"
 import type { Finish, PaidOrder } from "./paidOrder.ts"
 
 /** What a vendor wrote, as far as it is charged by. */
@@ -76,11 +70,9 @@ export const textOrderOf = (
       kind: "text",
       caller,
       job,
-      quote: quote satisfies TextQuote,
-      task: null,
+      quote,
       /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
-      keptRefusal: (error, orphan) =>
-        keptRefusal(orphan === null ? error : withoutBody(error), request.body)
+      keptRefusal: (error, orphan) => keptRefusal(error, request.body, orphan !== null)
     } satisfies Partial<PaidOrder<unknown, unknown>>
   }
 }
@@ -108,16 +100,8 @@ interface WholeText extends Written {
 }
 
 export const makeTextOrder = (resolve: OrderResolution) =>
-  Effect.map(Settings, ({ textDeadlineSeconds }) => {
-    const whole = Effect.fnUntraced(function* (
-      caller: Caller,
-      request: TextRequest,
-      ask: (
-        adapter: TextAdapter,
-        account: ChannelAccount,
-        upstreamModel: string
-      ) => Effect.Effect<TextAnswer, VendorFailure>
-    ) {
+  Effect.map(Settings, ({ textDeadlineSeconds }) =>
+    Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
       const resolved = yield* resolve.text(caller, request)
       const { adapter, account, job } = resolved
       const { common, charged } = textOrderOf(caller, request, resolved)
@@ -125,25 +109,12 @@ export const makeTextOrder = (resolve: OrderResolution) =>
         ...common,
         deadlineSeconds: textDeadlineSeconds,
         call: () =>
-          Effect.flatMap(ask(adapter, account, job.upstreamModel), (made) =>
+          Effect.flatMap(request.ask(adapter, account, job.upstreamModel), (made) =>
             isFailure(made)
               ? Effect.fail(failed)
               : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
           ),
-        finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer)),
-        finishPart: null,
-        around: null
+        finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer))
       } satisfies PaidOrder<WholeText, RawAnswer>
     })
-
-    return {
-      chat: (caller: Caller, body: ChatBody) =>
-        whole(caller, chatRequest(body), (adapter, account, upstreamModel) =>
-          adapter.complete(account, { upstreamModel, body })
-        ),
-      embeddings: (caller: Caller, body: EmbeddingBody) =>
-        whole(caller, embeddingRequest(body), (adapter, account, upstreamModel) =>
-          adapter.embed(account, { upstreamModel, body })
-        )
-    }
-  })
+  )

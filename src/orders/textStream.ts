@@ -11,7 +11,7 @@ import type { TextPiece } from "../services/ProtocolAdapter.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, type OrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./paidOrder.ts"
-import { makeOutlet } from "./SlowClientBuffer.ts"
+import { makeSlowClientBuffer } from "./SlowClientBuffer.ts"
 import { textOrderOf, type Written } from "./textOrder.ts"
 
 /** An answer that is being written. */
@@ -49,13 +49,13 @@ export const makeTextStream = (resolve: OrderResolution) =>
   Effect.map(Settings, ({ textDeadlineSeconds, textStreamDeadlineSeconds }) => {
     const patience = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds) * CLIENT_SHARE
 
-    /** `begun` completes with the first event; who runs the order fails it when none came. */
+    /** `begun` completes with the first event. Whoever runs the order fails it when no event came. */
     return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
       const request = chatRequest(body)
       const resolved = yield* resolve.text(caller, request)
       const { adapter, account, job } = resolved
       const { common, charged } = textOrderOf(caller, request, resolved)
-      const outlet = yield* makeOutlet<UpstreamError>({
+      const outlet = yield* makeSlowClientBuffer<UpstreamError>({
         roomBytes: ROOM_BYTES,
         patience: Duration.seconds(patience)
       })

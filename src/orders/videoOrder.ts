@@ -7,7 +7,6 @@ import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
-import { withoutMedia } from "./keptErrors.ts"
 import type { OrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./paidOrder.ts"
 
@@ -56,10 +55,7 @@ export const makeVideoOrder = (resolve: OrderResolution) =>
         },
         call: (taskId) => adapter.submit(account, { ...sent, taskId }),
         finish: (upstreamId, id) =>
-          Effect.succeed({ _tag: "Accept", upstreamId, answer: { id, quote } }),
-        finishPart: null,
-        keptRefusal: withoutMedia,
-        around: null
+          Effect.succeed({ _tag: "Accept", upstreamId, answer: { id, quote } })
       } satisfies PaidOrder<string, AcceptedVideo>
     })
   )

@@ -19,11 +19,6 @@ interface Waiting {
   readonly sinceMillis: number
 }
 
-export interface LateQuestion {
-  readonly question: Question
-  readonly waitedSeconds: number
-}
-
 export interface AskQueue {
   isFull(channelId: string): boolean
   /** Asks at once, whoever waits. The place is taken here and now, before the effect runs. */
@@ -36,7 +31,9 @@ export interface AskQueue {
    */
   taken(): ReadonlyMap<string, number>
   /** Takes those back that have waited for longer: their vendor has become slow. */
-  late(millis: number): ReadonlyArray<LateQuestion>
+  late(
+    millis: number
+  ): ReadonlyArray<{ readonly question: Question; readonly waitedSeconds: number }>
   /** As of `ChannelSlots`, but not while questions wait. */
   readonly room: Effect.Effect<void>
   readonly expect: Effect.Effect<void>

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { VideoKind } from "../domain/video/VideoQuote.ts"
+import { dropOldest } from "../runtime/FreshCache.ts"
 import { TaskRepo } from "../services/TaskRepo.ts"
 
 export class UsualTimes extends Context.Service<
@@ -43,11 +44,7 @@ export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
         // A map keeps the order of insertion, so its first key is the one noted longest ago.
         times.delete(key)
         times.set(key, { latest, usualSeconds: median(latest) })
-        if (times.size <= maxKinds) return
-        for (const oldest of times.keys()) {
-          times.delete(oldest)
-          break
-        }
+        dropOldest(times, maxKinds)
       }),
     usualSeconds: (kind) => times.get(keyOf(kind))?.usualSeconds ?? null
   })

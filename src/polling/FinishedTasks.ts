@@ -2,6 +2,7 @@
  * Tasks that have ended, kept in memory for those who read them again: they never change, apart from
  * their age. The one that was not read longest goes first when the room is used up.
  */
+import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import type { Task } from "../services/TaskRepo.ts"
 
 const ROOM_BYTES = 32 * 1024 * 1024
@@ -21,38 +22,12 @@ export interface FinishedTasks {
 }
 
 export const makeFinishedTasks = (roomBytes = ROOM_BYTES): FinishedTasks => {
-  const kept = new Map<string, Task>()
-  let used = 0
-  const nameOf = (organizationId: string, id: string) => `${organizationId} ${id}`
-
-  const drop = (name: string, task: Task) => {
-    used -= bytesOf(task)
-    kept.delete(name)
-  }
-
+  const kept = makeBoundedMap(roomBytes, bytesOf)
   return {
-    find: (organizationId, id) => {
-      const name = nameOf(organizationId, id)
-      const task = kept.get(name)
-      if (task === undefined) return null
-      // A map keeps the order of insertion, so its first key is the one not read longest.
-      kept.delete(name)
-      kept.set(name, task)
-      return task
-    },
+    find: (organizationId, id) => kept.get(`${organizationId} ${id}`),
     keep: (task) => {
-      if ((task.state !== "succeeded" && task.state !== "failed") || bytesOf(task) > roomBytes) {
-        return
-      }
-      const name = nameOf(task.organizationId, task.id)
-      const known = kept.get(name)
-      if (known !== undefined) drop(name, known)
-      kept.set(name, task)
-      used += bytesOf(task)
-      for (const [oldest, itsTask] of kept) {
-        if (used <= roomBytes) break
-        drop(oldest, itsTask)
-      }
+      if (task.state !== "succeeded" && task.state !== "failed") return
+      kept.set(`${task.organizationId} ${task.id}`, task)
     }
   }
 }

@@ -1,9 +1,9 @@
 /** Asking vendors about claimed tasks, one at a time or many in one question. */
-import { Effect, Result } from "effect"
+import { Array as Arr, Effect, Result } from "effect"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
-import { dropOldest } from "../runtime/dropOldest.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
+import { dropOldest } from "../runtime/FreshCache.ts"
 import { CallLog, recordingCalls } from "../services/CallLog.ts"
 import { ChannelCredentials } from "../services/Catalog.ts"
 import {
@@ -50,11 +50,6 @@ const mayBeOneTask = (failure: VendorFailure): boolean =>
   failure.retryAfterSeconds === null &&
   failure.effectiveStatus !== 429 &&
   failure.effectiveStatus !== 503
-
-const chunksOf = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size)
-  )
 
 /** `ended` hears of every task that was found or made to be over. */
 export const makeVideoQuestions = Effect.fnUntraced(function* (ended: (id: string) => void) {
@@ -175,7 +170,7 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (ended: (id: strin
       const [first] = group
       const shared = first && togetherOf(first)
       if (first === undefined || shared === undefined || group.length === 1) return group.map(one)
-      return chunksOf(group, shared.most).map((chunk) => ({
+      return Arr.chunksOf(group, shared.most).map((chunk) => ({
         channelId: first.channelId,
         tasks: chunk,
         ask: askTogether(first, chunk, shared)

@@ -2,18 +2,16 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Fiber, FiberSet, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
-import { makeFibers } from "../runtime/Fibers.ts"
 import { unhindered } from "../runtime/releaseBounded.ts"
 import { Settings } from "../runtime/Settings.ts"
-import { Ledger } from "../services/Ledger.ts"
-import { type Task, TaskRepo } from "../services/TaskRepo.ts"
+import { Ledger, type Release } from "../services/Ledger.ts"
+import { type AbandonedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
 import { makeAskQueue } from "./AskQueue.ts"
 import { makeChannelSlots } from "./ChannelSlots.ts"
-import { makeEndings } from "./Endings.ts"
 import { makeFinishedTasks } from "./FinishedTasks.ts"
 import { makeVideoQuestions } from "./VideoQuestions.ts"
 import { deadlineExceeded } from "./VideoVerdicts.ts"
@@ -26,6 +24,11 @@ export class VideoSettlement extends Context.Service<
      * up to `waitSeconds` for its end. Another organisation's task is not found.
      */
     read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
+    /**
+     * Waits for the end of a task that was read before, across any trouble of the database. However
+     * many wait here for the same task, it is read for one.
+     */
+    end(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
     /**
      * Begins to ask for due tasks this gateway can claim, and does not wait for the vendors. True
      * when there may be more of them.
@@ -69,8 +72,10 @@ export const layerVideoSettlement = Layer.effect(
     const tasks = yield* TaskRepo
     const settings = yield* Settings
     const failpoints = yield* Failpoints
-    const endings = makeEndings()
-    const questions = yield* makeVideoQuestions(endings.ended)
+    /** Open as soon as this gateway has written the end of a task that is awaited. */
+    const awaited = new Map<string, Latch.Latch>()
+    const ended = (id: string) => void awaited.get(id)?.openUnsafe()
+    const questions = yield* makeVideoQuestions(ended)
     const settling = yield* makeChannelSlots(MAX_SETTLING)
     const finished = makeFinishedTasks()
     const detached = yield* makeDetached("30 seconds")
@@ -87,13 +92,13 @@ export const layerVideoSettlement = Layer.effect(
       })
 
     /** A question that cannot be settled must not keep the others waiting. */
-    const inBackground = yield* makeFibers
+    const inBackground = yield* FiberSet.makeRuntime()
     const queueing = {
       bound: settings.pollsPerChannel,
       staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
     }
     const asks = yield* makeAskQueue(queueing, (ask, question) =>
-      inBackground.fork(
+      inBackground(
         Effect.catchCause(settled(ask), (cause) =>
           Effect.logError("a question could not be settled", cause).pipe(
             Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
@@ -123,14 +128,36 @@ export const layerVideoSettlement = Layer.effect(
     })
 
     const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
-      const ended = yield* endings.watch(id)
-      return yield* readOnce(organizationId, id).pipe(
-        Effect.tap((task) =>
-          task.finished ? Effect.void : Effect.timeoutOption(ended, lookAgain)
-        ),
-        Effect.repeat({ until: (task) => task.finished })
+      const end = yield* Latch.make(false)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => awaited.set(id, end)),
+        () => Effect.sync(() => awaited.delete(id))
       )
-    }, Effect.scoped)
+      return yield* Effect.andThen(end.close, readOnce(organizationId, id)).pipe(
+        Effect.catchDefect((defect) =>
+          Effect.as(
+            Effect.annotateLogs(
+              Effect.logWarning("a task whose end is awaited could not be read", defect),
+              { task: id }
+            ),
+            null
+          )
+        ),
+        Effect.tap((task) =>
+          task?.finished === true ? Effect.void : Effect.timeoutOption(end.await, lookAgain)
+        ),
+        Effect.repeat({ until: (task): task is Task => task?.finished === true })
+      )
+    })
+
+    const ends = yield* RcMap.make({
+      lookup: (key: string) => {
+        const [organizationId = "", id = ""] = key.split(" ")
+        return Effect.forkScoped(untilFinished(organizationId, id))
+      }
+    })
+    const end: VideoSettlement["Service"]["end"] = (organizationId, id) =>
+      Effect.scoped(Effect.flatMap(RcMap.get(ends, `${organizationId} ${id}`), Fiber.join))
 
     const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
@@ -142,7 +169,7 @@ export const layerVideoSettlement = Layer.effect(
         }
         if (waitSeconds <= 0 || first.finished) return first
         const waited = yield* Effect.timeoutOption(
-          untilFinished(organizationId, id),
+          end(organizationId, id),
           `${waitSeconds} seconds`
         )
         return Option.isSome(waited) ? waited.value : yield* find(organizationId, id)
@@ -198,6 +225,26 @@ export const layerVideoSettlement = Layer.effect(
       )
     )
 
+    /** Gives back what each of them holds, side by side; answers how many they were. */
+    const releaseEach = <Left extends AbandonedTask>(
+      left: ReadonlyArray<Left>,
+      how: (task: Left) => Pick<Release, "task" | "orphan">
+    ) =>
+      Effect.forEach(
+        left,
+        (task) => {
+          const { organizationId, id } = task
+          const close = { organizationId, holdId: id, by: "sweep", answer: null, forgetKey: false }
+          return ledger.release({ ...close, ...how(task) }).pipe(
+            Effect.tap(({ state }) =>
+              Effect.sync(() => (state === "open" ? undefined : ended(id)))
+            ),
+            unhindered(id)
+          )
+        },
+        { concurrency: "unbounded", discard: true }
+      ).pipe(Effect.as(left.length))
+
     /**
      * The last question is asked at the deadline, but thousands of tasks at a silent vendor would wait
      * long for their turns. A gateway that could not ask for a while has as long for it from then on.
@@ -206,60 +253,30 @@ export const layerVideoSettlement = Layer.effect(
       const seconds = settings.lastQuestionSeconds
       const now = yield* Clock.currentTimeMillis
       if (askingSince === null || now - askingSince < seconds * 1000) return 0
-      const left = yield* tasks.overdue(seconds, OVERDUE_LIMIT)
-      yield* Effect.forEach(
-        left,
-        ({ organizationId, id, upstreamId }) =>
-          ledger
-            .release({
-              organizationId,
-              holdId: id,
-              by: "sweep",
-              task: { from: "processing", state: "failed", ...deadlineExceeded },
-              orphan: { upstreamId, reason: deadlineExceeded.errorCode },
-              answer: null,
-              forgetKey: false
-            })
-            .pipe(
-              Effect.tap(({ state }) =>
-                Effect.sync(() => (state === "open" ? undefined : endings.ended(id)))
-              ),
-              unhindered(id)
-            ),
-        { concurrency: "unbounded", discard: true }
-      )
-      return left.length
+      return yield* releaseEach(yield* tasks.overdue(seconds, OVERDUE_LIMIT), ({ upstreamId }) => ({
+        task: { from: "processing", state: "failed", ...deadlineExceeded },
+        orphan: { upstreamId, reason: deadlineExceeded.errorCode }
+      }))
     })
 
     const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
       const left = yield* tasks.abandoned(scope)
       if (left.length > 0) yield* failpoints.pass("sweep.found")
-      yield* Effect.forEach(
-        left,
-        (task) =>
-          ledger
-            .release({
-              organizationId: task.organizationId,
-              holdId: task.id,
-              by: "sweep",
-              task: {
-                from: "submitting",
-                state: "rejected",
-                errorCode: "upstream_error",
-                errorMessage: "The gateway stopped before the vendor's answer was recorded"
-              },
-              orphan: { upstreamId: null, reason: "gateway_stopped" },
-              answer: null,
-              forgetKey: false
-            })
-            .pipe(unhindered(task.id)),
-        { concurrency: "unbounded", discard: true }
-      )
-      return left.length + (yield* ledger.sweepImages(scope))
+      const released = yield* releaseEach(left, () => ({
+        task: {
+          from: "submitting",
+          state: "rejected",
+          errorCode: "upstream_error",
+          errorMessage: "The gateway stopped before the vendor's answer was recorded"
+        },
+        orphan: { upstreamId: null, reason: "gateway_stopped" }
+      }))
+      return released + (yield* ledger.sweepImages(scope))
     })
 
     return VideoSettlement.of({
       read,
+      end,
       pollDue,
       room: Effect.raceFirst(asks.room, settling.room),
       sweep: Effect.zipWith(giveBack("overdue"), giveUpOverdue(), (left, late) => left + late),

@@ -11,11 +11,15 @@ import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type UsageEntry } from "../services/Ledger.ts"
-import { lateSuccesses, staleClaims, strangeStatusWords } from "../services/metrics.ts"
+import {
+  completionLagSeconds,
+  lateSuccesses,
+  staleClaims,
+  strangeStatusWords
+} from "../services/metrics.ts"
 import type { VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
 import { UsualTimes } from "./CompletionTimes.ts"
-import { noteCompletion } from "./noteCompletion.ts"
 
 /** Why a question brought no verdict. */
 export interface Trouble {
@@ -37,6 +41,13 @@ const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
     Metric.withAttributes(counter, { protocol: task.protocol, channel: task.channelId }),
     1
   )
+
+/**
+ * Counts a task's end. `seconds` have passed since the previous question about it, which was still
+ * answered with processing: the end cannot have been noticed later than that.
+ */
+export const noteCompletion = (channel: string, seconds: number) =>
+  Metric.update(Metric.withAttributes(completionLagSeconds, { channel }), seconds)
 
 const noteStrangeWord = (task: ClaimedTask, word: string) =>
   countOn(strangeStatusWords, task).pipe(

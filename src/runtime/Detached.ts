@@ -1,6 +1,5 @@
 /** Work that a client's disconnect must not stop, and that a shutdown waits for. */
-import { Duration, Effect, Fiber } from "effect"
-import { makeFibers } from "./Fibers.ts"
+import { Duration, Effect, Fiber, FiberSet } from "effect"
 import { Shutdown } from "./Shutdown.ts"
 
 /**
@@ -9,11 +8,11 @@ import { Shutdown } from "./Shutdown.ts"
  * longer than a shutdown that has begun has time left.
  */
 export const makeDetached = Effect.fnUntraced(function* (patience: Duration.Input) {
-  const fibers = yield* makeFibers
+  const fibers = yield* FiberSet.make()
   const shutdown = yield* Shutdown
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(shutdown.timeLeft, (left) =>
-      fibers.awaitEmpty.pipe(
+      FiberSet.awaitEmpty(fibers).pipe(
         Effect.timeout(Duration.min(left, Duration.fromInputUnsafe(patience))),
         Effect.ignore
       )
@@ -22,9 +21,9 @@ export const makeDetached = Effect.fnUntraced(function* (patience: Duration.Inpu
   return {
     /** Answers what comes of the work. */
     run: <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      Effect.flatMap(fibers.run(work), Fiber.join),
+      Effect.flatMap(FiberSet.run(fibers, work), Fiber.join),
     /** Does not wait for the work. */
     start: <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
-      Effect.asVoid(fibers.run(work))
+      Effect.asVoid(FiberSet.run(fibers, work))
   }
 })

@@ -1,7 +1,14 @@
 /** Keeping what was read from the store for as long as `Changes` vouches for it. */
 import { Cache, Clock, Duration, Effect, identity } from "effect"
 import { Changes, type Mark, type Topic } from "./Changes.ts"
-import { dropOldest } from "./dropOldest.ts"
+
+/** Drops what was added first, one by one, until no more than `most` are left. */
+export const dropOldest = (kept: Map<unknown, unknown> | Set<unknown>, most: number): void => {
+  for (const key of kept.keys()) {
+    if (kept.size <= most) return
+    kept.delete(key)
+  }
+}
 
 /**
  * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept. Of more than

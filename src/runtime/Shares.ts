@@ -1,6 +1,5 @@
 /** What owners have taken of something that is bounded, counted in this process. */
 import { Effect, type Scope } from "effect"
-import { atScopeEnd } from "./atScopeEnd.ts"
 
 export interface Shares {
   /**
@@ -58,7 +57,7 @@ export const makeShares = (bounds: {
       Effect.suspend(() =>
         tryTake(owner, amount)
           ? Effect.as(
-              atScopeEnd(() => change(owner, -amount)),
+              Effect.addFinalizer(() => Effect.sync(() => change(owner, -amount))),
               true
             )
           : Effect.succeed(false)
@@ -81,7 +80,10 @@ export const makeShares = (bounds: {
           mine += by
           return true
         }
-        return Effect.as(atScopeEnd(giveBack), { grow })
+        return Effect.as(
+          Effect.addFinalizer(() => Effect.sync(giveBack)),
+          { grow }
+        )
       })
   }
 }

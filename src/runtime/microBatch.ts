@@ -2,9 +2,7 @@
  * Adaptive batches: at most one call is in flight for a lane, and the next one takes whatever queued
  * meanwhile. A lone caller waits for nobody, and a crowd pays one call.
  */
-import { Cause, Clock, Deferred, Effect, Exit, Schedule, Schema } from "effect"
-import { makeFibers } from "./Fibers.ts"
-import { makeRoster } from "./Roster.ts"
+import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Schedule, Schema } from "effect"
 
 /** The item was withdrawn, because no answer came within the batch's patience. */
 export class TooLate extends Schema.TaggedError<TooLate>()("TooLate", {}) {}
@@ -27,8 +25,6 @@ interface Entry<Item, Answer> {
   /** Null: it waits as long as it takes. */
   readonly lateAt: number | null
   withdrawn: boolean
-  /** Nobody looks any more whether it is late. */
-  notLate: () => void
 }
 
 const backOff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
@@ -76,17 +72,17 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   }
   const { rest, calls } = options
   const clock = yield* Clock.Clock
-  const { fork } = yield* makeFibers
+  const fork = yield* FiberSet.makeRuntime()
   /** What waits in each lane that has something waiting or in flight. */
   const lanes = new Map<string, Array<Waiting>>()
   /** Those with nothing in flight, the one that waits longest first. */
   const ready = new Set<string>()
-  const mayBeLate = makeRoster<Waiting>()
+  const mayBeLate = new Set<Waiting>()
   let waiting = 0
   let inFlight = 0
 
   const answer = (entry: Waiting, exit: Exit.Exit<Answer>) => {
-    entry.notLate()
+    mayBeLate.delete(entry)
     Deferred.doneUnsafe(entry.answered, exit)
     if (entry.withdrawn && Exit.isSuccess(exit)) fork(unwanted(entry.item, exit.value))
   }
@@ -199,14 +195,14 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
 
   const withdraw = (entry: Waiting) => {
     entry.withdrawn = true
-    entry.notLate()
+    mayBeLate.delete(entry)
   }
 
   yield* Effect.forkScoped(
     Effect.forever(
       Effect.sync(() => {
         const now = clock.currentTimeMillisUnsafe()
-        for (const entry of mayBeLate.present()) {
+        for (const entry of mayBeLate) {
           if (entry.lateAt !== null && entry.lateAt > now) continue
           withdraw(entry)
           Deferred.doneUnsafe(entry.answered, Exit.fail(new TooLate()))
@@ -220,11 +216,10 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       item,
       answered: Deferred.makeUnsafe(),
       lateAt,
-      withdrawn: false,
-      notLate: () => undefined
+      withdrawn: false
     }
     waiting++
-    if (lateAt !== null) entry.notLate = mayBeLate.enter(entry)
+    if (lateAt !== null) mayBeLate.add(entry)
     const queue = lanes.get(lane)
     if (queue === undefined) {
       lanes.set(lane, [entry])

@@ -112,6 +112,18 @@ export interface JournalEntry {
   readonly createdAt: Date
 }
 
+const prefixOf = { hold: "hold_", deposit: "tr_", capture: "tr_", release: "release_" }
+
+/** The id of a journal entry: a deposit's by its number, all others by the order. */
+export const journalId = (kind: JournalEntry["kind"], key: string): string => prefixOf[kind] + key
+
+/** Where money goes from and to: a charge comes from the pool, and the hold goes back whole. */
+export const accountsOf = {
+  hold: { debit: "pool", credit: "held" },
+  capture: { debit: "pool", credit: "revenue" },
+  release: { debit: "held", credit: "pool" }
+} as const
+
 export interface Violation {
   readonly invariant: string
   readonly organizationId: string

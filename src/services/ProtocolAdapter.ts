@@ -114,7 +114,7 @@ export interface TextAnswer {
 export interface TextPiece {
   /** The event as it came, with the blank line that ends it; null when it is not for the client. */
   readonly event: Uint8Array | null
-  /** Of the whole answer up to here; null also where the vendor counts while it still writes. */
+  /** Counts of the whole answer up to here; null also where the vendor counts while it still writes. */
   readonly usage: TokenCounts | null
   readonly outputBytes: number
 }

@@ -3,6 +3,7 @@ import { Context, type Effect } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
+import { accountsOf, journalId } from "./Ledger.ts"
 
 export interface UsageRecord {
   readonly id: string
@@ -41,6 +42,47 @@ export interface Receipt {
   readonly overageNano: bigint
   /** In time. */
   readonly entries: ReadonlyArray<ReceiptEntry>
+}
+
+const PREFIX = "us_"
+
+/** An order has at most one usage record, which is called by the order. */
+export const usageId = (orderId: string): string => PREFIX + orderId
+
+/** Null where the id cannot be that of a usage record. */
+export const orderOfUsage = (id: string): string | null =>
+  id.startsWith(PREFIX) ? id.slice(PREFIX.length) : null
+
+/** The receipt of a charge, from the order that was charged. */
+export const receiptOf = (
+  record: UsageRecord,
+  order: {
+    readonly id: string
+    readonly quote: Quote
+    readonly holdNano: bigint
+    readonly heldAt: Date
+  }
+): Receipt => {
+  const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, at: Date): ReceiptEntry => ({
+    id: journalId(kind, order.id),
+    kind,
+    amountNano,
+    ...accountsOf[kind],
+    at
+  })
+  const { holdNano, quote, heldAt } = order
+  const { chargeNano, createdAt } = record
+  return {
+    record,
+    quote,
+    holdNano,
+    overageNano: chargeNano > holdNano ? chargeNano - holdNano : 0n,
+    entries: [
+      entry("hold", holdNano, heldAt),
+      entry("capture", chargeNano, createdAt),
+      entry("release", holdNano, createdAt)
+    ]
+  }
 }
 
 /** One error for a foreign and an unknown id. */

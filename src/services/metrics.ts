@@ -81,9 +81,9 @@ export const strangeStatusWords = Metric.counter("gateway_vendor_strange_status_
   incremental: true
 })
 
-/** Labels: `protocol`, `channel`. Successes of tasks that had been failed and refunded before: the vendor may bill them. */
+/** Labels: `protocol`, `channel`. Orders that had been given up and refunded before: the vendor may bill them. */
 export const lateSuccesses = Metric.counter("gateway_late_success_total", {
-  description: "Vendor successes that came after their task had been failed and refunded",
+  description: "Vendor successes that came after their order had been given up and refunded",
   incremental: true
 })
 

@@ -1,10 +1,11 @@
 /**
  * Answers with images in base64 and texts that models wrote, kept in memory for repeats of their
- * request: the database takes neither. The oldest go first when the room is used up.
+ * request: the database takes neither.
  */
 
 import { RawAnswer } from "../domain/RawAnswer.ts"
 import { holdsLongText } from "../hiding/patterns.ts"
+import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import type { AnswerBody, RequestKey } from "./IdempotencyKeys.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
 
@@ -29,31 +30,14 @@ const bytesOf = (value: unknown): number => {
 }
 
 export const makeRecentAnswers = (roomBytes = ROOM_BYTES) => {
-  const kept = new Map<
-    string,
-    { readonly fingerprint: string; readonly result: AnswerBody; readonly bytes: number }
-  >()
-  let used = 0
+  const kept = makeBoundedMap(
+    roomBytes,
+    ({ result }: { readonly fingerprint: string; readonly result: AnswerBody }) => bytesOf(result)
+  )
   const nameOf = (organizationId: string, { key }: RequestKey) => `${organizationId} ${key}`
-
-  const drop = (name: string) => {
-    used -= kept.get(name)?.bytes ?? 0
-    kept.delete(name)
-  }
-
   return {
-    keep: (organizationId: string, key: RequestKey, result: AnswerBody): void => {
-      const bytes = bytesOf(result)
-      if (bytes > roomBytes) return
-      const name = nameOf(organizationId, key)
-      drop(name)
-      kept.set(name, { fingerprint: key.fingerprint, result, bytes })
-      used += bytes
-      for (const oldest of kept.keys()) {
-        if (used <= roomBytes) break
-        drop(oldest)
-      }
-    },
+    keep: (organizationId: string, key: RequestKey, result: AnswerBody): void =>
+      kept.set(nameOf(organizationId, key), { fingerprint: key.fingerprint, result }),
     /** Null also where the key stood for another request when an answer was last kept for it. */
     find: (organizationId: string, key: RequestKey): AnswerBody | null => {
       const last = kept.get(nameOf(organizationId, key))

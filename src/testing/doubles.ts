@@ -39,16 +39,20 @@ export {
 // Stores: all of them together, or one by one over a `layerMemoryStore` that they share
 
 export { layerAccessMemory } from "./memory/AccessMemory.ts"
-export { layerAdminAuditMemory } from "./memory/AdminAuditMemory.ts"
 export { layerCallLogMemory } from "./memory/CallLogMemory.ts"
-export { layerCatalogMemory } from "./memory/CatalogMemory.ts"
-export { layerChangesMemory } from "./memory/ChangesMemory.ts"
-export { layerChannelCredentialsMemory } from "./memory/ChannelCredentialsMemory.ts"
+export {
+  layerCatalogMemory,
+  layerChangesMemory,
+  layerChannelCredentialsMemory
+} from "./memory/CatalogMemory.ts"
 export { layerRepeatsMemory } from "./memory/IdempotencyKeysMemory.ts"
 export { layerLedgerMemory } from "./memory/LedgerMemory.ts"
 export { layerMemoryStore, type MemoryState, MemoryStore } from "./memory/MemoryStore.ts"
 export { layerStoresMemory, type StoresMemory } from "./memory/memoryStores.ts"
-export { layerOperationsStoreMemory } from "./memory/OperationsStoreMemory.ts"
+export {
+  layerAdminAuditMemory,
+  layerOperationsStoreMemory
+} from "./memory/OperationsStoreMemory.ts"
 export { layerOrphansMemory } from "./memory/OrphansMemory.ts"
 export { layerTaskHistoryMemory } from "./memory/TaskHistoryMemory.ts"
 export { layerTaskRepoMemory } from "./memory/TaskRepoMemory.ts"

@@ -7,7 +7,7 @@ import { layerVendorWire } from "../adapters/wire/VendorWire.ts"
 import { demoCatalog } from "../demoCatalog.ts"
 import { CatalogWrite } from "../domain/catalog/CatalogDocument.ts"
 import { NANO_PER_UNIT } from "../domain/money/Money.ts"
-import { layerEntrance, layerRoutes, layerUseCases, ROUTER } from "../gateway.ts"
+import { layerRoutes, layerUseCases, ROUTER } from "../gateway.ts"
 import { layerMonitor } from "../operations/Monitor.ts"
 import { layerPoller } from "../polling/Poller.ts"
 import { defaultSettings, Settings } from "../runtime/Settings.ts"
@@ -160,7 +160,7 @@ const layerGatewayOver = <R>(catalog: Effect.Effect<CatalogJson, never, R>) =>
     Layer.merge(layerPoller),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
-    Layer.provide([layerEntrance, HttpServer.layerServices]),
+    Layer.provide(HttpServer.layerServices),
     Layer.provideMerge(layerUseCases)
   )
 

@@ -237,14 +237,14 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
           sql`SELECT 1 FROM ${sql.literal(table)} WHERE organization_id = ${organizationId}
                  AND ${sql.literal(id)} FOR UPDATE NOWAIT`
         const beside = Effect.gen(function* () {
-          yield* sql`SELECT 1 FROM holds
+          yield* sql`SELECT 1 FROM orders
                       WHERE organization_id = ${organizationId} AND id = 'im_a' FOR UPDATE`
           const releasing = yield* Effect.forkDetach(released)
           yield* isWaitedFor.pipe(
             Effect.delay("5 millis"),
             Effect.repeat({ until: (waiting) => waiting })
           )
-          yield* isFree("holds", "id = 'im_b'")
+          yield* isFree("orders", "id = 'im_b'")
           yield* isFree("member_months", "true")
           yield* isFree("pools", "true")
           return releasing

@@ -22,7 +22,7 @@ for (const kind of ["embedded", "postgres"] as const) {
             VALUES (${organizationId}, ${memberIds[0]}, '2001-11-01', 40)`
           yield* sql`UPDATE member_months SET held = held - 40
                       WHERE organization_id = ${organizationId} AND month <> '2001-11-01'`
-          yield* sql`UPDATE holds SET month = '2001-11-01'
+          yield* sql`UPDATE orders SET month = '2001-11-01'
                       WHERE organization_id = ${organizationId} AND id IN (${old.id}, ${released.id})`
           yield* ledger.hold(hold(5n))
           yield* ledger.capture({ ...close(old.id), chargeNano: 7n, usage: usageOf(7n) })

@@ -14,7 +14,7 @@ const layerShared = Layer.unwrap(
 layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
   "a close that has to wait",
   (it) => {
-    for (const changed of ["holds", "tasks", "member_months", "pools"]) {
+    for (const changed of ["orders", "tasks", "member_months", "pools"]) {
       it.effect(`settles a row of ${changed} that was changed meanwhile`, () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
@@ -66,9 +66,9 @@ layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
           assert.deepInclude(yield* Fiber.join(capturing), { won: true, capturedNano: 50n })
           assert.deepEqual(
             yield* sql`
-              SELECT h.state AS hold, t.state AS task FROM holds h
-                JOIN tasks t ON t.organization_id = h.organization_id AND t.id = h.id
-               WHERE h.organization_id = ${organizationId}`,
+              SELECT o.state AS hold, t.state AS task FROM orders o
+                JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
+               WHERE o.organization_id = ${organizationId}`,
             [{ hold: "captured", task: "succeeded" }]
           )
           assert.deepEqual(yield* ledger.balance(organizationId), {

@@ -79,7 +79,7 @@ const ordered = Effect.fnUntraced(function* (
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* Schema.decodeUnknownEffect(
       Schema.Tuple([Schema.Struct({ id: Schema.String })])
-    )(yield* sql`SELECT id FROM holds WHERE state = 'open'`)
+    )(yield* sql`SELECT id FROM orders WHERE state = 'open'`)
     yield* meanwhile({ organizationId: who.organizationId, holdId: row.id })
   }).pipe(Effect.provide(elsewhere))
   wire.pass()
@@ -168,7 +168,7 @@ for (const kind of ["image", "text"] as const) {
       const { answer, charged } = yield* ordered(kind, "answered", ({ holdId }) =>
         Effect.flatMap(
           SqlClient.SqlClient,
-          (sql) => sql`UPDATE holds SET expires_at = now() WHERE id = ${holdId}`
+          (sql) => sql`UPDATE open_orders SET expires_at = now() WHERE id = ${holdId}`
         )
       )
       assert.strictEqual(answer.status, 200, answer.text)

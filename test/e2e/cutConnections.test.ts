@@ -95,14 +95,14 @@ it.live(
         )
       const jobs = (yield* gateway.simulator.book).filter(({ event }) => event === "accepted")
       const charges = yield* sql<{ modality: string; count: bigint }>`
-        SELECT modality, count(*) FROM usage_records
-         WHERE organization_id = ${who.organizationId} GROUP BY modality ORDER BY modality`
+        SELECT modality, count(*) FROM orders
+         WHERE state = 'captured' AND organization_id = ${who.organizationId} GROUP BY modality ORDER BY modality`
       assert.deepEqual(
         charges.map(({ modality, count }) => [modality, Number(count)]),
         ["image", "video"].map((kind) => [kind, jobs.filter((job) => job.kind === kind).length])
       )
       assert.strictEqual(answered(), jobs.length)
-      assert.deepEqual(yield* sql`SELECT id FROM holds WHERE state = 'open'`, [])
+      assert.deepEqual(yield* sql`SELECT id FROM orders WHERE state = 'open'`, [])
       assert.deepEqual(yield* sql`SELECT * FROM orphans`, [])
       yield* gateway.verify
     }).pipe(Effect.scoped),

@@ -111,7 +111,7 @@ it.live(
       // Orders of the load that their clients have left are still being recorded.
       const unrecorded = Effect.gen(function* () {
         const jobs = yield* accepted
-        const holds = yield* sql`SELECT id FROM holds`
+        const holds = yield* sql`SELECT id FROM orders`
         const recorded = yield* sql<{ upstream_id: string }>`
           SELECT upstream_id FROM tasks WHERE upstream_id IS NOT NULL
           UNION SELECT upstream_id FROM orphans WHERE upstream_id IS NOT NULL`

@@ -58,8 +58,8 @@ layer(layerTestGateway("postgres", { ...quickSettings, leaseSeconds: 1 }), {
         const booked = (yield* gateway.simulator.book).slice(before)
         const jobs = booked.filter((entry) => entry.event === "accepted")
         const charges = yield* sql<{ modality: string; count: bigint }>`
-        SELECT modality, count(*) FROM usage_records
-         WHERE organization_id = ${who.organizationId} GROUP BY modality ORDER BY modality`
+        SELECT modality, count(*) FROM orders
+         WHERE state = 'captured' AND organization_id = ${who.organizationId} GROUP BY modality ORDER BY modality`
         assert.deepEqual(
           charges.map(({ modality, count }) => [modality, Number(count)]),
           [

@@ -46,7 +46,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         // No release of this one can succeed: held may not fall below zero.
         yield* sql`UPDATE pools SET held = 0 WHERE organization_id = ${broken.organizationId}`
         yield* sql`UPDATE tasks SET submit_deadline = now() - interval '1 minute' WHERE id = 'vt_broken'`
-        yield* sql`UPDATE holds SET expires_at = now() WHERE id = 'im_sound'`
+        yield* sql`UPDATE open_orders SET expires_at = now() WHERE id = 'im_sound'`
         yield* gateway
           .balance(sound)
           .pipe(
@@ -55,7 +55,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
             Effect.timeout("30 seconds")
           )
         const [{ n }] = yield* decodeCount(
-          yield* sql`SELECT count(*)::int AS n FROM holds WHERE id = 'vt_broken' AND state = 'open'`
+          yield* sql`SELECT count(*)::int AS n FROM orders WHERE id = 'vt_broken' AND state = 'open'`
         )
         assert.strictEqual(n, 1)
       })
@@ -66,7 +66,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         const sql = yield* PgClient.PgClient
         const repeats = yield* Repeats
         yield* sql`
-          INSERT INTO idempotency_keys (organization_id, key, fingerprint, hold_id, expires_at)
+          INSERT INTO idempotency_keys (organization_id, key, fingerprint, order_id, expires_at)
           SELECT 'org_old', 'k' || i, 'f', 'h' || i,
                  now() + CASE WHEN i <= 2500 THEN '-1 second' ELSE '1 hour' END::interval
             FROM generate_series(1, 2510) AS i`

@@ -107,8 +107,8 @@ it.live(
       const tasks = yield* Effect.flatMap(
         sql`
           SELECT t.state, t.upstream_id, t.lease,
-                 (SELECT count(*) FROM transfers c
-                   WHERE c.hold_id = t.id AND c.kind = 'capture') AS captures
+                 (SELECT count(*) FROM order_ends e
+                   WHERE e.order_id = t.id AND e.charge > 0) AS captures
             FROM tasks t`,
         Schema.decodeUnknownEffect(Tasks)
       )

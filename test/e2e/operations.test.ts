@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { noteCompletion } from "../../src/polling/noteCompletion.ts"
+import { noteCompletion } from "../../src/polling/VideoVerdicts.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { withoutConnections } from "../support/databases.ts"
 import {

@@ -160,7 +160,8 @@ it.live(
         const sql = yield* SqlClient.SqlClient
         assert.deepStrictEqual(yield* sql`SELECT * FROM orphans`, [])
         return yield* sql<{ modality: string; count: number }>`
-          SELECT modality, count(*)::int AS count FROM usage_records GROUP BY modality ORDER BY 1`
+          SELECT modality, count(*)::int AS count FROM orders WHERE state = 'captured'
+           GROUP BY modality ORDER BY 1`
       }).pipe(
         Effect.provide(
           layerPostgres({ url: Redacted.make(database.DATABASE_URL ?? ""), maxConnections: 1 })

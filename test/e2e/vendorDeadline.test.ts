@@ -29,7 +29,7 @@ const checkGivenUp = Effect.fnUntraced(function* (way: Way, word: string) {
   const orphan = {
     upstream_id: yield* upstreamIdOf(prompt, way),
     reason: "deadline_exceeded",
-    job: { channel_id: `ch-${protocol}`, protocol, upstream_model: way.upstream }
+    job: { channelId: `ch-${protocol}`, protocol, upstreamModel: way.upstream }
   }
   assert.deepStrictEqual(yield* orphanOf(id), orphan, word)
 })

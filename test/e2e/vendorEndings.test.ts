@@ -63,9 +63,9 @@ const checkEnding = Effect.fnUntraced(function* (way: Way, word: string, [code, 
           upstream_id: yield* upstreamIdOf(prompt, way),
           reason: "task_lost",
           job: {
-            channel_id: `ch-${channelOf(way)}`,
+            channelId: `ch-${channelOf(way)}`,
             protocol: channelOf(way),
-            upstream_model: way.upstream
+            upstreamModel: way.upstream
           }
         }
       : null,

@@ -9,22 +9,27 @@ const bounds = {
   json: { levels: 64, values: 50_000, arrayNumbers: 0, otherBytes: MAX_BYTES }
 }
 
-/** A request whose body comes in pieces of these sizes, as text that tells them apart. */
+/** A request whose body is a text in JSON, in pieces of these sizes. */
 const inPieces = (sizes: ReadonlyArray<number>) => {
-  const pieces = sizes.map((size, index) => `${index % 10}`.repeat(size))
+  const whole = sizes.map((size, index) => `${index % 10}`.repeat(size)).join("")
+  const text = whole.slice(1, -1)
+  const body = new TextEncoder().encode(whole === "" ? "" : `"${text}"`)
+  let sent = 0
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => {
-      for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece))
+      for (const size of sizes) {
+        controller.enqueue(body.subarray(sent, sent + size))
+        sent += size
+      }
       controller.close()
     }
   })
   const request = new Request("http://gateway.test/", {
     method: "POST",
     body: stream,
-    headers: { "x-own": "kept" },
     duplex: "half"
   })
-  return { request: HttpServerRequest.fromWeb(request), text: pieces.join("") }
+  return { request: HttpServerRequest.fromWeb(request), text }
 }
 
 const ones = Array.from({ length: 10_000 }, () => 1)
@@ -38,11 +43,8 @@ it.effect.each([
 ] as const)("a body in pieces is what was sent: %s", ([, sizes]) =>
   Effect.gen(function* () {
     const sent = inPieces(sizes)
-    const { request } = yield* makeBodies(1e9).read("o", sent.request, bounds)
-    assert.strictEqual(yield* request.text, sent.text)
-    assert.strictEqual(Buffer.from(yield* request.arrayBuffer).toString(), sent.text)
-    assert.strictEqual(request.headers["x-own"], "kept")
-    assert.strictEqual(request.source, sent.request.source)
+    const json = yield* makeBodies(1e9).read("o", sent.request, bounds)
+    assert.strictEqual(yield* json, sizes.length === 0 ? undefined : sent.text)
   }).pipe(Effect.scoped)
 )
 

@@ -6,7 +6,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { errorTable } from "../../src/domain/Errors.ts"
 import { ImageBody } from "../../src/domain/image/ImageRequest.ts"
 import { VideoBody } from "../../src/domain/video/VideoBody.ts"
-import { imageExamples, videoExamples } from "../../src/http/api/examples.ts"
+import { imageExamples, videoExamples } from "../../src/http/api/document.ts"
 import { GatewayApi } from "../../src/http/api/GatewayApi.ts"
 
 const document = OpenApi.fromApi(GatewayApi)

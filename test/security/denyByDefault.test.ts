@@ -3,8 +3,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Authorization } from "../../src/http/api/AuthorizationApi.ts"
-import { layerAdmission } from "../../src/http/server/admission.ts"
+import { Authorization } from "../../src/http/api/middlewares.ts"
 import { layerAuthorization } from "../../src/http/server/authorization.ts"
 import { Access, allScopes, type Scope } from "../../src/services/Access.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
@@ -157,7 +156,6 @@ it.live("a route that names no scope lets nobody in", () =>
           )
         ),
         Layer.provide(layerAuthorization),
-        Layer.provide(layerAdmission),
         Layer.provide(HttpServer.layerServices),
         Layer.provide(
           Layer.mock(Access, {

@@ -274,12 +274,12 @@ layer(
           )
         yield* gateway.verify
         const [books] = yield* sql`
-          SELECT (SELECT count(*)::int FROM holds WHERE state = 'open') AS open,
+          SELECT (SELECT count(*)::int FROM orders WHERE state = 'open') AS open,
                  (SELECT count(*)::int FROM pools p
                    WHERE p.balance <> coalesce((SELECT sum(t.amount) FROM transfers t
-                                     WHERE t.organization_id = p.organization_id AND t.kind = 'deposit'), 0)
-                                    - coalesce((SELECT sum(u.charge) FROM usage_records u
-                                     WHERE u.organization_id = p.organization_id), 0)) AS wrong`
+                                     WHERE t.organization_id = p.organization_id), 0)
+                                    - coalesce((SELECT sum(o.charge) FROM orders o
+                                     WHERE o.organization_id = p.organization_id), 0)) AS wrong`
         assert.deepEqual(books, { open: 0, wrong: 0 })
         const { balance } = yield* gateway.balance(customer)
         assert.isBelow(Number(balance), 1_000_000)

@@ -142,7 +142,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         )
         const sql = yield* SqlClient.SqlClient
         const holds = yield* sql`
-          SELECT count(*)::int AS holds FROM holds
+          SELECT count(*)::int AS holds FROM orders
            WHERE organization_id = ${flooding.organizationId}`
         assert.deepEqual(holds, [{ holds: floods.length - limited.length + 15 }])
       })
@@ -257,7 +257,7 @@ layer(layerTestGateway("postgres", bounded), { excludeTestServices: true, timeou
         assert.deepInclude(yield* gateway.balance(late), { balance: "100", held: "0" })
         const sql = yield* SqlClient.SqlClient
         assert.deepEqual(
-          yield* sql`SELECT id FROM holds WHERE organization_id = ${late.organizationId}`,
+          yield* sql`SELECT id FROM orders WHERE organization_id = ${late.organizationId}`,
           []
         )
         // Another channel has room.

@@ -11,9 +11,9 @@ const Orphans = Schema.Array(
     upstream_id: Schema.NullOr(Schema.String),
     reason: Schema.String,
     job: Schema.Struct({
-      channel_id: Schema.String,
+      channelId: Schema.String,
       protocol: Schema.String,
-      upstream_model: Schema.String
+      upstreamModel: Schema.String
     })
   })
 )
@@ -22,7 +22,7 @@ const Orphans = Schema.Array(
 export const orphanOf = Effect.fnUntraced(function* (taskId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(
-    sql`SELECT upstream_id, reason, job FROM orphans WHERE hold_id = ${taskId}`
+    sql`SELECT upstream_id, reason, job FROM orphans WHERE order_id = ${taskId}`
   )
   const [orphan, ...others] = yield* Effect.orDie(Schema.decodeUnknownEffect(Orphans)(rows))
   assert.deepStrictEqual(others, [])

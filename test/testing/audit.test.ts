@@ -25,8 +25,15 @@ const first = <A>(values: Iterable<A>): A => {
   throw new Error("there is nothing to break")
 }
 
-const openHold = ({ holds }: Books) =>
-  first([...holds.values()].filter(({ state }) => state === "open"))
+const orderIn = ({ orders }: Books, wanted: "open" | "captured") =>
+  first([...orders.values()].filter(({ state }) => state === wanted))
+
+/** That of the order that is open. */
+const taskIn = (books: Books) => {
+  const { task } = orderIn(books, "open")
+  assert.isNotNull(task)
+  return task
+}
 
 interface Tampering {
   readonly says: string
@@ -42,7 +49,7 @@ const tamperings: ReadonlyArray<Tampering> = [
       pool.balanceNano += 1n
     }
   },
-  { says: "a deposit that went", invariant: "I1", tamper: ({ journal }) => journal.shift() },
+  { says: "a deposit that went", invariant: "I1", tamper: ({ deposits }) => deposits.shift() },
   {
     says: "more held than is open",
     invariant: "I2",
@@ -59,17 +66,25 @@ const tamperings: ReadonlyArray<Tampering> = [
   },
   { says: "a month that went", invariant: "I3", tamper: ({ months }) => months.clear() },
   {
-    says: "a hold that was charged something else",
+    says: "an order that was charged something else",
     invariant: "I4",
-    tamper: ({ holds }) => {
-      first(holds.values()).capturedNano += 1n
+    tamper: (books) => {
+      orderIn(books, "captured").chargeNano += 1n
     }
   },
-  { says: "a usage record that went", invariant: "I4", tamper: ({ usage }) => usage.pop() },
   {
-    says: "a usage record that came twice",
+    says: "a usage record that went",
     invariant: "I4",
-    tamper: ({ usage }) => usage.push(first(usage))
+    tamper: (books) => {
+      orderIn(books, "captured").usage = null
+    }
+  },
+  {
+    says: "a charge of an order that is open",
+    invariant: "I4",
+    tamper: (books) => {
+      orderIn(books, "open").chargeNano = 1n
+    }
   },
   {
     says: "a pool far below zero",
@@ -79,28 +94,23 @@ const tamperings: ReadonlyArray<Tampering> = [
     }
   },
   {
-    says: "a task that ended without its hold",
-    invariant: "I7",
-    tamper: ({ tasks }) => {
-      first(tasks.values()).state = "rejected"
-    }
-  },
-  {
-    says: "a hold that was closed without its task",
+    says: "a task that ended without its order",
     invariant: "I7",
     tamper: (books) => {
-      openHold(books).state = "released"
+      taskIn(books).state = "rejected"
     }
   },
   {
-    says: "a task without any hold",
+    says: "an order that was closed without its task",
     invariant: "I7",
-    tamper: ({ tasks }) => tasks.set("vt_nothing", first(tasks.values()))
+    tamper: (books) => {
+      orderIn(books, "open").state = "released"
+    }
   },
   {
-    says: "an idempotency key without its hold",
+    says: "an idempotency key without its order",
     invariant: "I9",
-    tamper: (books) => books.holds.delete(openHold(books).request.id)
+    tamper: (books) => books.orders.delete(orderIn(books, "open").request.id)
   }
 ]
 

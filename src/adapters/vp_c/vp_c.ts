@@ -23,7 +23,7 @@ import { familyD } from "./familyD.ts"
 const families: Readonly<Record<RelayFamily, Family>> = {
   a: familyA,
   d: familyD,
-  // vp_e's interface, unchanged but for the key's scheme.
+  // vp_e's interface, unchanged except for the scheme of the key.
   e: {
     toSubmit: vp_e.toSubmit,
     readSubmitted: vp_e.readSubmitted,

@@ -69,12 +69,12 @@ const EXPECTED_BYTES = 4 * 1024 * 1024
 const LARGE_TOGETHER_BYTES = 64 * 1024 * 1024
 /** Where clients are slow, an image's way to them is longer than this, and memory is there for them. */
 const LARGE_PATIENCE_MILLIS = 1000
-/** Of the time an answer has left, the part it may wait for its turn. */
+/** The part of its remaining time that an answer may wait for its turn. */
 const WAIT_SHARE = 0.1
 
 const notWanted = new Error("the answer is not wanted any more")
 
-/** Of the whole answer as far as its head tells; more than `maxBytes` are never read. */
+/** Bytes of the whole answer, as far as its head tells; no more than `maxBytes` are ever read. */
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
   Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
 
@@ -232,8 +232,8 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
   })
 
 /**
- * Finds the addresses of a name but for link-local ones, which the catalog lets a channel have as
- * they stand only: what a name leads to is for others to say, at any time.
+ * Finds the addresses of a name, without link-local ones. The catalog takes those only where they
+ * stand in a base address themselves: anyone may change what a name leads to, at any time.
  */
 const withoutLinkLocal =
   (resolve: LookupFunction): LookupFunction =>
@@ -252,8 +252,8 @@ const withoutLinkLocal =
     })
 
 /**
- * Connections are kept open between requests; how long anything may take is the caller's to say, but
- * for the turns of large answers.
+ * Connections are kept open between requests. The caller says how long anything may take, except for
+ * the turns of large answers.
  */
 export const layerVendorWireWith = (
   makeTurns: () => LargeAnswers,

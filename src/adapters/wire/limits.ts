@@ -49,8 +49,8 @@ export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/Ve
 const SHARE_OF_DEADLINE = 0.75
 
 /**
- * The limits, shortened where the deadlines of the settings ask for it. A stream has the time of its
- * deadline, as a long one is none the worse for it; its first bytes have the time of a whole text.
+ * The limits, shortened where the deadlines of the settings ask for it. A stream may take all the time
+ * of its deadline; its first bytes have the time of a whole text.
  */
 export const layerVendorLimits = Layer.effect(
   VendorLimits,

@@ -1,4 +1,4 @@
-/** Reports a call to a vendor to whoever takes note of it, without holding it up. */
+/** Reports a call to a vendor to the log of calls, without holding it up. */
 import { Cause, Clock, Effect, Exit, Option, Predicate, References } from "effect"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { redact } from "../../hiding/bodiesFromCallLog.ts"

@@ -13,7 +13,7 @@ export interface VendorAnswer extends AnswerHead {
    * values than anything we look for.
    */
   readonly body: unknown
-  /** Of the body, as it came. */
+  /** Length of the body, as it came. */
   readonly bytes: number
   /** SHA-256 of the body as it came, in hex; null where it is too long, or not all of it was kept. */
   readonly digest: () => string | null

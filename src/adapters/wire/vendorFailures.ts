@@ -127,7 +127,7 @@ const passedWords = (account: ChannelAccount, { status, sent }: VendorAnswer, sa
 }
 
 /**
- * A vendor's error answer, body unchanged but for our own credentials. An error in an HTTP 200
+ * A vendor's error answer, its body unchanged except for our own credentials. An error in an HTTP 200
  * counts as a bad gateway. An error that carries what was ordered proves that it was made, so it
  * counts as lost.
  */

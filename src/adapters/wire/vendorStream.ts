@@ -15,7 +15,7 @@ export interface StreamedAnswer extends VendorAnswer {
   readonly streamed: boolean
 }
 
-/** All three for waits for the vendor alone. */
+/** All three limit waits for the vendor alone. */
 export interface StreamOptions extends SendOptions {
   /** Until its first bytes, or the whole of an answer that is no stream. */
   readonly begin: Duration.Duration
@@ -23,7 +23,7 @@ export interface StreamOptions extends SendOptions {
   readonly idle: Duration.Duration
 }
 
-/** What may still come after the last event, so that the connection can be used again. */
+/** How long the end of an answer may take after its last event, so that the connection is used again. */
 const END_PATIENCE = Duration.millis(250)
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -54,7 +54,7 @@ const isEventStream = (contentType: unknown): boolean =>
 const lostAs = <A, R>(reading: Effect.Effect<A, WireFault, R>) =>
   Effect.catch(reading, lostOnTheWay)
 
-/** Reads an answer to its end, as it were no stream. */
+/** Reads an answer to its end, as if it were no stream. */
 const readWhole = Effect.fnUntraced(function* (
   answer: OpenAnswer,
   begun: ReadonlyArray<Uint8Array>,

@@ -100,7 +100,7 @@ export const Model = Schema.Struct({
   owned_by: plainText()
     .annotate({ description: "Who made it, for display" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed("media-gateway"))),
-  /** Display only: the gateway does not block on them (Modality overview, rule 4). */
+  /** Display only: the gateway does not block on them. */
   input_forms: Schema.Array(plainText())
     .annotate({ description: "What it takes: display only, nothing is refused by it" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),

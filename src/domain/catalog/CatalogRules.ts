@@ -13,6 +13,10 @@ export interface Fault {
   readonly message: string
 }
 
+type Faults = Generator<Fault, void>
+
+const quoted = (text: string): string => JSON.stringify(text)
+
 const priceKinds: Readonly<Record<Modality, ReadonlyArray<Prices["kind"]>>> = {
   chat: ["tokens"],
   vlm: ["tokens"],
@@ -25,133 +29,160 @@ const priceKinds: Readonly<Record<Modality, ReadonlyArray<Prices["kind"]>>> = {
   omni: []
 }
 
-const duplicates = (list: string, ids: ReadonlyArray<string>): ReadonlyArray<Fault> =>
-  ids.flatMap((id, index) =>
-    ids.indexOf(id) < index
-      ? [{ path: `${list}[${index}].id`, message: `${JSON.stringify(id)} is listed twice` }]
-      : []
-  )
-
-/** A mistaken or planted address would hand what the cloud tells this machine to whoever reads errors. */
-const addressFault = (channel: Channel, index: number): ReadonlyArray<Fault> =>
-  channel.allow_private !== true && isLinkLocalHost(channel.base_url)
-    ? [
-        {
-          path: `channels[${index}].base_url`,
-          message:
-            'a link-local address or one of a metadata service needs "allow_private": true on its channel'
-        }
-      ]
-    : []
+const textModalities: ReadonlySet<Modality> = new Set(["chat", "vlm", "embedding"])
 
 /** The protocol a mount speaks. */
 export const mountProtocol = (model: Model, mount: Mount): string =>
   mount.protocol ?? model.protocol
 
+function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string }>): Faults {
+  const seen = new Set<string>()
+  for (const [index, { id }] of entries.entries()) {
+    if (seen.has(id)) {
+      yield { path: `${list}[${index}].id`, message: `${quoted(id)} is listed twice` }
+    }
+    seen.add(id)
+  }
+}
+
+/** A mistaken or planted address would hand what the cloud tells this machine to whoever reads errors. */
+function* addressFaults(channels: ReadonlyArray<Channel>): Faults {
+  for (const [index, { allow_private, base_url }] of channels.entries()) {
+    if (allow_private === true || !isLinkLocalHost(base_url)) continue
+    yield {
+      path: `channels[${index}].base_url`,
+      message:
+        'a link-local address or one of a metadata service needs "allow_private": true on its channel'
+    }
+  }
+}
+
 /**
  * A video protocol that has one way of billing takes no price of another. A protocol of another
  * modality is no matter of price: calling it answers that the protocol is not supported.
  */
-const billingFault = (
-  protocols: ProtocolTables,
+function* billingFaults(
+  { video }: ProtocolTables,
   path: string,
   protocol: string,
   kind: Prices["kind"]
-): ReadonlyArray<Fault> => {
-  const billing = protocols.video.get(protocol)?.billing ?? null
-  return billing === null || billing === kind
-    ? []
-    : [{ path, message: `${protocol} is billed by ${billing}, but the price is ${kind}` }]
+): Faults {
+  const billing = video.get(protocol)?.billing ?? null
+  if (billing === null || billing === kind) return
+  yield { path, message: `${protocol} is billed by ${billing}, but the price is ${kind}` }
 }
 
-const textModalities: ReadonlySet<Modality> = new Set(["chat", "vlm", "embedding"])
-
 /** A text model cannot speak what images or videos are ordered by. */
-const textFault = (
-  protocols: ProtocolTables,
+function* textFaults(
+  { video, image }: ProtocolTables,
   modality: Modality,
   path: string,
   protocol: string
-): ReadonlyArray<Fault> => {
-  const other = protocols.video.has(protocol)
-    ? "video"
-    : protocols.image.has(protocol)
-      ? "image"
-      : null
-  return other === null || !textModalities.has(modality)
-    ? []
-    : [{ path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }]
+): Faults {
+  if (!textModalities.has(modality)) return
+  const other = video.has(protocol) ? "video" : image.has(protocol) ? "image" : null
+  if (other === null) return
+  yield { path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }
 }
 
-const modelFaults = (
-  protocols: ProtocolTables,
-  model: Model,
-  index: number
-): ReadonlyArray<Fault> => {
-  const { prices } = model
-  if (prices === undefined) return []
-  const path = `models[${index}].prices.kind`
-  return priceKinds[model.modality].includes(prices.kind)
-    ? model.modality === "video"
-      ? billingFault(protocols, path, model.protocol, prices.kind)
-      : []
-    : [
-        {
-          path,
-          message: `a model of modality ${model.modality} cannot be priced by ${prices.kind}`
-        }
-      ]
+function* priceFaults(protocols: ProtocolTables, models: ReadonlyArray<Model>): Faults {
+  for (const [index, { modality, prices, protocol }] of models.entries()) {
+    if (prices === undefined) continue
+    const path = `models[${index}].prices.kind`
+    if (!priceKinds[modality].includes(prices.kind)) {
+      yield { path, message: `a model of modality ${modality} cannot be priced by ${prices.kind}` }
+    } else if (modality === "video") {
+      yield* billingFaults(protocols, path, protocol, prices.kind)
+    }
+  }
+}
+
+function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faults {
+  const channels = new Set(catalog.channels.map(({ id }) => id))
+  const models = new Map(catalog.models.map((model) => [model.id, model]))
+  const seen = new Set<string>()
+  for (const [index, mount] of catalog.mounts.entries()) {
+    const at = `mounts[${index}]`
+    const model = models.get(mount.model)
+    if (model === undefined) {
+      yield { path: `${at}.model`, message: `no model is called ${quoted(mount.model)}` }
+    } else if (mount.protocol !== null) {
+      const path = `${at}.protocol`
+      if (model.modality === "video" && model.prices !== undefined) {
+        yield* billingFaults(protocols, path, mount.protocol, model.prices.kind)
+      }
+      yield* textFaults(protocols, model.modality, path, mount.protocol)
+    }
+    if (!channels.has(mount.channel)) {
+      yield { path: `${at}.channel`, message: `no channel is called ${quoted(mount.channel)}` }
+    }
+    const pair = JSON.stringify([mount.model, mount.channel])
+    if (seen.has(pair)) yield { path: at, message: "this model is mounted on this channel twice" }
+    seen.add(pair)
+  }
 }
 
 /** Every contradiction by path; an empty list is a sound catalog. */
 export const findFaults = (
   catalog: CatalogDocument,
   protocols: ProtocolTables
-): ReadonlyArray<Fault> => {
-  const channels = new Set(catalog.channels.map((channel) => channel.id))
+): ReadonlyArray<Fault> => [
+  ...duplicates("channels", catalog.channels),
+  ...addressFaults(catalog.channels),
+  ...duplicates("models", catalog.models),
+  ...priceFaults(protocols, catalog.models),
+  ...catalog.models.flatMap(({ modality, protocol }, index) => [
+    ...textFaults(protocols, modality, `models[${index}].protocol`, protocol)
+  ]),
+  ...mountFaults(protocols, catalog)
+]
+
+function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Faults {
   const models = new Map(catalog.models.map((model) => [model.id, model]))
-  const seen = new Set<string>()
-  const mountFaults = catalog.mounts.flatMap((mount, index): ReadonlyArray<Fault> => {
-    const at = `mounts[${index}]`
+  const channels = new Map(catalog.channels.map((channel) => [channel.id, channel]))
+  for (const [index, mount] of catalog.mounts.entries()) {
     const model = models.get(mount.model)
-    const pair = JSON.stringify([mount.model, mount.channel])
-    const repeated = seen.has(pair)
-    seen.add(pair)
-    return [
-      ...(model === undefined
-        ? [{ path: `${at}.model`, message: `no model is called ${JSON.stringify(mount.model)}` }]
-        : mount.protocol !== null && model.modality === "video" && model.prices !== undefined
-          ? billingFault(protocols, `${at}.protocol`, mount.protocol, model.prices.kind)
-          : mount.protocol === null
-            ? []
-            : textFault(protocols, model.modality, `${at}.protocol`, mount.protocol)),
-      ...(channels.has(mount.channel)
-        ? []
-        : [
-            {
-              path: `${at}.channel`,
-              message: `no channel is called ${JSON.stringify(mount.channel)}`
-            }
-          ]),
-      ...(repeated ? [{ path: at, message: "this model is mounted on this channel twice" }] : [])
-    ]
-  })
-  return [
-    ...duplicates(
-      "channels",
-      catalog.channels.map((channel) => channel.id)
-    ),
-    ...catalog.channels.flatMap(addressFault),
-    ...duplicates(
-      "models",
-      catalog.models.map((model) => model.id)
-    ),
-    ...catalog.models.flatMap((model, index) => modelFaults(protocols, model, index)),
-    ...catalog.models.flatMap(({ modality, protocol }, index) =>
-      textFault(protocols, modality, `models[${index}].protocol`, protocol)
-    ),
-    ...mountFaults
-  ]
+    if (model === undefined) continue
+    const { modality } = model
+    const protocol = mountProtocol(model, mount)
+    const path = `mounts[${index}].protocol`
+    const ofMedia = modality === "video" || modality === "image" ? protocols[modality] : null
+    const table = textModalities.has(modality) ? protocols.text : ofMedia
+    if (table?.has(protocol) === false) {
+      yield { path, message: `${protocol} is no ${modality} protocol of this gateway` }
+    }
+    const row = protocols.video.get(protocol)
+    if (row === undefined) continue
+    if (row.needsAppId && channels.get(mount.channel)?.app_id === null) {
+      yield {
+        path: `mounts[${index}].channel`,
+        message: `${protocol} needs an app_id on its channel; calls answer channel_unavailable`
+      }
+    }
+    if (modality === "video" && !canServe(row, protocols.video.get(model.protocol))) {
+      yield {
+        path,
+        message: `${protocol} serves no model listed as ${model.protocol}; calls answer video_unsupported_protocol`
+      }
+    }
+  }
+}
+
+function* warnings(
+  protocols: ProtocolTables,
+  catalog: CatalogDocument,
+  hasKey: (channelId: string) => boolean
+): Faults {
+  for (const [index, { id }] of catalog.channels.entries()) {
+    if (hasKey(id)) continue
+    yield { path: `channels[${index}].api_key`, message: "no key is stored for this channel" }
+  }
+  for (const [index, { modality, prices }] of catalog.models.entries()) {
+    if (prices !== undefined || isReserved(modality)) continue
+    const path = `models[${index}].prices`
+    yield { path, message: "without a price it answers billing_unavailable" }
+  }
+  yield* mountWarnings(protocols, catalog)
 }
 
 /** Things an operator should hear about although the catalog is sound. */
@@ -159,67 +190,7 @@ export const findWarnings = (
   catalog: CatalogDocument,
   protocols: ProtocolTables,
   hasKey: (channelId: string) => boolean
-): ReadonlyArray<Fault> => {
-  const models = new Map(catalog.models.map((model) => [model.id, model]))
-  const channels = new Map(catalog.channels.map((channel) => [channel.id, channel]))
-  return [
-    ...catalog.channels.flatMap((channel, index) =>
-      hasKey(channel.id)
-        ? []
-        : [{ path: `channels[${index}].api_key`, message: "no key is stored for this channel" }]
-    ),
-    ...catalog.models.flatMap((model, index) =>
-      model.prices === undefined && !isReserved(model.modality)
-        ? [
-            {
-              path: `models[${index}].prices`,
-              message: "without a price it answers billing_unavailable"
-            }
-          ]
-        : []
-    ),
-    ...catalog.mounts.flatMap((mount, index) => {
-      const model = models.get(mount.model)
-      if (model === undefined) return []
-      const protocol = mountProtocol(model, mount)
-      const row = protocols.video.get(protocol)
-      const table = textModalities.has(model.modality)
-        ? protocols.text
-        : model.modality === "video" || model.modality === "image"
-          ? protocols[model.modality]
-          : null
-      const served = table === null || table.has(protocol)
-      return [
-        ...(served
-          ? []
-          : [
-              {
-                path: `mounts[${index}].protocol`,
-                message: `${protocol} is no ${model.modality} protocol of this gateway`
-              }
-            ]),
-        ...(row?.needsAppId === true && channels.get(mount.channel)?.app_id === null
-          ? [
-              {
-                path: `mounts[${index}].channel`,
-                message: `${protocol} needs an app_id on its channel; calls answer channel_unavailable`
-              }
-            ]
-          : []),
-        ...(model.modality === "video" &&
-        row !== undefined &&
-        !canServe(row, protocols.video.get(model.protocol))
-          ? [
-              {
-                path: `mounts[${index}].protocol`,
-                message: `${protocol} serves no model listed as ${model.protocol}; calls answer video_unsupported_protocol`
-              }
-            ]
-          : [])
-      ]
-    })
-  ]
-}
+): ReadonlyArray<Fault> => [...warnings(protocols, catalog, hasKey)]
 
 export interface ListChange {
   readonly added: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** The image protocols ("Image protocols"). */
+/** The image protocols. */
 
 /** What one protocol offers; a new vendor begins with such a row. */
 export interface ImageProtocolRow {
@@ -26,7 +26,7 @@ export type ImageProtocol = keyof typeof imageProtocols
 export const passesOn = ({ passesOn = [] }: ImageProtocolRow, upstreamModel: string): boolean =>
   passesOn.some((beginning) => upstreamModel.startsWith(beginning))
 
-/** Number of images a request may ask for ("Limits"). */
+/** Number of images a request may ask for. */
 export const MIN_IMAGES = 1
 export const MAX_IMAGES = 10
 export const DEFAULT_IMAGES = 1

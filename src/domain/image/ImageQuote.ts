@@ -1,4 +1,4 @@
-/** What an image request costs: requested count times the listed price, exact ("Image"). */
+/** What an image request costs: requested count times the listed price, exact. */
 import { Result, Schema } from "effect"
 import type { ImagePrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
@@ -11,7 +11,7 @@ export const ImageQuote = Schema.Struct({
 })
 export type ImageQuote = typeof ImageQuote.Type
 
-/** `images` is the request's `n`; what the vendor returns changes nothing (Image 2). */
+/** `images` is the request's `n`; what the vendor returns changes nothing. */
 export const quoteImages = (
   prices: ImagePrices,
   images: number

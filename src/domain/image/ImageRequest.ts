@@ -48,7 +48,7 @@ export const ImageBody = Schema.StructWithRest(ImageFields, anyFields).annotate(
 })
 export type ImageBody = typeof ImageBody.Type
 
-/** The number ordered and billed (Image 2). */
+/** The number ordered and billed, whatever number comes back. */
 export const imageCount = (body: ImageBody): number => body.n ?? DEFAULT_IMAGES
 
 /** Addresses of the reference images, those of `image` first, then `images`, then `image_url`. */

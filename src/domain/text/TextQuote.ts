@@ -1,4 +1,4 @@
-/** What text costs: input and output tokens, each at its own price ("Modality overview"). */
+/** What text costs: input and output tokens, each at its own price. */
 import { Result, Schema } from "effect"
 import type { TokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"

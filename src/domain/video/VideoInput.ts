@@ -54,7 +54,7 @@ const toBlock = (block: ContentBlock): VideoBlock => {
   }
 }
 
-/** Top-level media, lifted into blocks in the order image, audio, video (Create, rule 1). */
+/** Top-level media, lifted into blocks in the order image, audio, video. */
 const liftMedia = (body: VideoBody): ReadonlyArray<VideoBlock> => [
   ...[body.images, body.image, body.image_url]
     .flatMap(mediaUrls)

@@ -1,4 +1,4 @@
-/** The video protocols: what a client may order and how it is billed ("Video protocols"). */
+/** The video protocols: what a client may order and how it is billed. */
 import { Schema } from "effect"
 import type { Resolution } from "./tiers.ts"
 

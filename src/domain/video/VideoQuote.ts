@@ -1,6 +1,6 @@
 /**
  * What a video costs: the hold before the vendor is called and the charge when it is done. One
- * quote, frozen with the hold, prices both ("Billing rules").
+ * quote, frozen with the hold, prices both.
  */
 import { Result, Schema } from "effect"
 import type { SecondVideoPrices, TokenVideoPrices } from "../catalog/Prices.ts"
@@ -8,10 +8,10 @@ import { BillingUnavailable } from "../Errors.ts"
 import { PriceTier, Resolution, tiers, tokensPerSecond } from "./tiers.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
-/** Input seconds assumed for a reference video whose length is unknown or shorter (Limits). */
+/** Input seconds assumed for a reference video whose length is unknown or shorter. */
 export const MIN_INPUT_VIDEO_SECONDS = 4
 
-/** Output seconds prepaid when the model chooses the length (Limits). */
+/** Output seconds prepaid when the model chooses the length. */
 export const SMART_PREPAID_SECONDS = 15
 
 export const TokenVideoQuote = Schema.Struct({
@@ -123,7 +123,7 @@ const quoteBySeconds = (
   })
 }
 
-/** The hold and everything it was computed from (token_video 2, 3, 5; second_video 1, 2). */
+/** The hold and everything it was computed from. */
 export const quoteVideo = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
@@ -152,9 +152,8 @@ const isPlausible = (quote: TokenVideoQuote, tokens: bigint): boolean =>
   tokens > 0n && tokens <= quote.estimatedTokens * IMPLAUSIBLE_TIMES
 
 /**
- * The charge of a finished task (token_video 1, 6; second_video 1, 3). Token orders settle by the
- * vendor's completion tokens, also above the hold, and by the formula when it reported none that
- * can be right.
+ * The charge of a finished task. Seconds are charged as ordered; tokens by the vendor's count, also
+ * above the hold, and by the formula when it reported none that can be right.
  */
 export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge => {
   if (quote.kind === "second_video") {

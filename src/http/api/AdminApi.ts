@@ -5,12 +5,10 @@ import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocum
 import { PositiveAmount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
-import { AdminAuditing } from "./AdminAuditingApi.ts"
-import { AdminAuthorization } from "./AuthorizationApi.ts"
+import { ReceiptView } from "./AccountApi.ts"
 import { bodyErrors, IdempotencyMismatch, NotFound } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { ReceiptView } from "./ReceiptsApi.ts"
-import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./middlewares.ts"
 import {
   AmountOrNull,
   amount,
@@ -18,6 +16,7 @@ import {
   list,
   pageQuery,
   poolFields,
+  strictly,
   Timestamp,
   told,
   toldOrNull,
@@ -79,6 +78,33 @@ export const MemberUsageEntry = Schema.Struct({
   member_id: told("Who ordered it")
 })
 
+export const OrganizationBody = Schema.Struct({ name: Name })
+
+export const DepositBody = Schema.Struct({
+  amount: PositiveAmount,
+  reference: plainText().annotate({ description: "Makes a repeat add nothing" })
+})
+
+export const MemberBody = Schema.Struct({
+  name: Name,
+  monthly_cap: Schema.optionalKey(AmountOrNull)
+})
+
+export const KeyBody = Schema.Struct({
+  name: Name,
+  scopes: Schema.Array(Scope)
+    .check(Schema.isMinLength(1))
+    .annotate({ description: "What the key may do; everything when left out" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
+  models: Schema.NullOr(Schema.Array(plainText()))
+    .annotate({ description: "The models it may order; null or left out is all" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  expires_at: Schema.NullOr(ExpiryTime).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  requests_per_minute: Schema.NullOr(RequestsPerMinute)
+    .annotate({ description: "Its rate; null or left out is the gateway's default" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+})
+
 const catalog = [
   HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
     operation("Read the catalog", "Everything but the vendors' keys.")
@@ -109,7 +135,7 @@ const catalog = [
 
 const organizations = [
   HttpApiEndpoint.post("createOrganization", "/organizations", {
-    payload: Schema.Struct({ name: Name }),
+    payload: OrganizationBody,
     success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
     error: bodyErrors
   }).annotateMerge(operation("Create an organisation", "With an empty pool.")),
@@ -120,10 +146,7 @@ const organizations = [
   }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
   HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
     params: id("organisation"),
-    payload: Schema.Struct({
-      amount: PositiveAmount,
-      reference: plainText().annotate({ description: "Makes a repeat add nothing" })
-    }),
+    payload: DepositBody,
     success: Schema.Struct({
       organization_id: told("The organisation's id"),
       reference: told("The deposit's reference"),
@@ -136,7 +159,7 @@ const organizations = [
   }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
   HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
     params: id("organisation"),
-    payload: Schema.Struct({ name: Name, monthly_cap: Schema.optionalKey(AmountOrNull) }),
+    payload: MemberBody,
     success: Schema.Struct({
       id: told("The member's id"),
       organization_id: told("The organisation's id"),
@@ -175,22 +198,7 @@ const organizations = [
 const keys = [
   HttpApiEndpoint.post("createKey", "/members/:id/keys", {
     params: id("member"),
-    payload: Schema.Struct({
-      name: Name,
-      scopes: Schema.Array(Scope)
-        .check(Schema.isMinLength(1))
-        .annotate({ description: "What the key may do; everything when left out" })
-        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
-      models: Schema.NullOr(Schema.Array(plainText()))
-        .annotate({ description: "The models it may order; null or left out is all" })
-        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-      expires_at: Schema.NullOr(ExpiryTime).pipe(
-        Schema.withDecodingDefaultKey(Effect.succeed(null))
-      ),
-      requests_per_minute: Schema.NullOr(RequestsPerMinute)
-        .annotate({ description: "Its rate; null or left out is the gateway's default" })
-        .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
-    }),
+    payload: KeyBody,
     success: Schema.Struct({
       id: told("The key's id, to revoke it by"),
       key: told("The key itself, shown here and never again")
@@ -227,7 +235,7 @@ const ledger = [
 
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(...catalog, ...organizations, ...keys, ...ledger)
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.PayloadParseOptions, strictly)
   .middleware(RequestRules)
   .middleware(AdminAuditing)
   .middleware(AdminAuthorization)

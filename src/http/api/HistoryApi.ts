@@ -2,16 +2,15 @@
 import { Effect, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
-import { AdminAuditing } from "./AdminAuditingApi.ts"
-import { AdminAuthorization } from "./AuthorizationApi.ts"
 import { bodyErrors, NotFound, TaskNotFound } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { RequestRules } from "./RequestRulesApi.ts"
+import { AdminAuditing, AdminAuthorization, RequestRules } from "./middlewares.ts"
 import {
   amount,
   counted,
   list,
   pageQuery,
+  strictly,
   Timestamp,
   told,
   toldOrNull,
@@ -158,6 +157,10 @@ export const AuditView = Schema.Struct({
   status: counted("HTTP status it was answered with")
 })
 
+export const ResolutionBody = Schema.Struct({
+  note: plainText(500).annotate({ description: "How it was settled" })
+})
+
 export class HistoryGroup extends HttpApiGroup.make("history")
   .add(
     HttpApiEndpoint.get("readTask", "/tasks/:id", {
@@ -180,9 +183,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
     ),
     HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
       params: { id: told("The task, image or text request") },
-      payload: Schema.Struct({
-        note: plainText(500).annotate({ description: "How it was settled" })
-      }),
+      payload: ResolutionBody,
       success: OrphanView,
       error: [NotFound, ...bodyErrors]
     }).annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
@@ -193,7 +194,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
       operation("List the audit", "What was done through this interface, refused or not.")
     )
   )
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.PayloadParseOptions, strictly)
   .middleware(RequestRules)
   .middleware(AdminAuditing)
   .middleware(AdminAuthorization)

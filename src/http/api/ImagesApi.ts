@@ -1,11 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
-import { Authorization, RequiredScope } from "./AuthorizationApi.ts"
 import { ImageUnsupportedProtocol, orderErrors } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { imageExamples } from "./examples.ts"
-import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import { imageExamples, operation } from "./document.ts"
+import { Authorization, BodyLimit, RequestRules, RequiredScope } from "./middlewares.ts"
 import { idempotencyHeader } from "./shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */

@@ -2,9 +2,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { Prices } from "../../domain/catalog/Prices.ts"
-import { Authorization, FreeCall, RequiredScope } from "./AuthorizationApi.ts"
 import { operation } from "./document.ts"
-import { RequestRules } from "./RequestRulesApi.ts"
+import { Authorization, FreeCall, RequestRules, RequiredScope } from "./middlewares.ts"
 import { counted, told } from "./shared.ts"
 
 export const ModelEntry = Schema.Struct({

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { AdminAuthorization } from "./AuthorizationApi.ts"
 import { operation } from "./document.ts"
+import { AdminAuthorization } from "./middlewares.ts"
 import { told } from "./shared.ts"
 
 const Check = Schema.Struct({

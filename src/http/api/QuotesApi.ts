@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { PriceTier } from "../../domain/video/tiers.ts"
-import { Authorization, FreeCall, RequiredScope } from "./AuthorizationApi.ts"
 import {
   BillingUnavailable,
   bodyErrors,
@@ -13,9 +12,14 @@ import {
   VideoSkuInvalid,
   VideoUnsupportedProtocol
 } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { chatExamples, embeddingExamples, imageExamples, videoExamples } from "./examples.ts"
-import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import {
+  chatExamples,
+  embeddingExamples,
+  imageExamples,
+  operation,
+  videoExamples
+} from "./document.ts"
+import { Authorization, BodyLimit, FreeCall, RequestRules, RequiredScope } from "./middlewares.ts"
 import { SignedAmount } from "./shared.ts"
 
 /**

@@ -1,10 +1,9 @@
 /** Endpoints of modalities that are not open yet: no order comes of a call. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Authorization, RequiredScope } from "./AuthorizationApi.ts"
 import { bodyErrors, ModalityMismatch, ModalityNotReady, ModelNotFound } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { BodyLimit, Multipart, RequestRules } from "./RequestRulesApi.ts"
+import { Authorization, BodyLimit, Multipart, RequestRules, RequiredScope } from "./middlewares.ts"
 
 /** Nothing but the model is looked at. */
 export const ReservedBody = Schema.Struct({

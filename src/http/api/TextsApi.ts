@@ -3,11 +3,15 @@ import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { anyFields } from "../../domain/requestFields.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
-import { Authorization, RequiredScope } from "./AuthorizationApi.ts"
 import { orderErrors } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { chatExamples, embeddingExamples } from "./examples.ts"
-import { ArrayNumbers, BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import { chatExamples, embeddingExamples, operation } from "./document.ts"
+import {
+  ArrayNumbers,
+  Authorization,
+  BodyLimit,
+  RequestRules,
+  RequiredScope
+} from "./middlewares.ts"
 import { idempotencyHeader } from "./shared.ts"
 
 /** As many as the largest interfaces of the standard form take in one request, and some more. */

@@ -1,16 +1,14 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
-import { Authorization, HeldOpen, RequiredScope } from "./AuthorizationApi.ts"
 import {
   orderErrors,
   TaskNotFound,
   VideoSkuInvalid,
   VideoUnsupportedProtocol
 } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { videoExamples } from "./examples.ts"
-import { BodyLimit, RequestRules } from "./RequestRulesApi.ts"
+import { operation, videoExamples } from "./document.ts"
+import { Authorization, BodyLimit, HeldOpen, RequestRules, RequiredScope } from "./middlewares.ts"
 import { counted, idempotencyHeader, told, wholeNumber } from "./shared.ts"
 
 const taskId = told("The task's id")

@@ -22,6 +22,9 @@ export const poolFields = {
 /** Decimal string or null. */
 export const AmountOrNull = Schema.NullOr(Amount)
 
+/** How the operator's bodies are read: an unknown field may be a mistyped one. */
+export const strictly = { onExcessProperty: "error", errors: "all" } as const
+
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
 

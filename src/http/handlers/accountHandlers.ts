@@ -4,12 +4,12 @@ import { formatNano } from "../../domain/money/Money.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Ledger } from "../../services/Ledger.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
-import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
 import { UsageEntry } from "../api/shared.ts"
 import { listOrCsv } from "./csv.ts"
 import { receiptView } from "./quoteView.ts"
-import { answerErrors, pageOf } from "./respond.ts"
+import { pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
@@ -27,15 +27,18 @@ export const layerAccountHandlers = HttpApiBuilder.group(
           usageView,
           { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
         )
-      }, answerErrors),
+      }),
       receipt: Effect.fn("account.receipt")(function* ({ params }) {
         const { organizationId, memberId } = yield* CurrentCaller
         return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
-      }, answerErrors),
+      }),
       balance: Effect.fn("account.balance")(function* () {
         const caller = yield* CurrentCaller
-        const balance = yield* ledger.balance(caller.organizationId)
-        const month = yield* ledger.memberMonth(caller.organizationId, caller.memberId)
+        // The organisation and the member of a key are there for as long as it is.
+        const balance = yield* Effect.orDie(ledger.balance(caller.organizationId))
+        const month = yield* Effect.orDie(
+          ledger.memberMonth(caller.organizationId, caller.memberId)
+        )
         return {
           currency,
           ...moneyView(balance),
@@ -45,7 +48,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
             held: formatNano(month.heldNano)
           }
         }
-      }, answerErrors)
+      })
     })
   })
 )

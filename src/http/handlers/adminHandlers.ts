@@ -1,17 +1,32 @@
 import { Effect, Redacted, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
 import { Catalog } from "../../services/Catalog.ts"
 import { Ledger } from "../../services/Ledger.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
-import { MemberUsageEntry } from "../api/AdminApi.ts"
+import {
+  DepositBody,
+  KeyBody,
+  MemberBody,
+  MemberUsageEntry,
+  OrganizationBody
+} from "../api/AdminApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
+import { strictly } from "../api/shared.ts"
+import { bodyOf } from "../server/requestRules.ts"
 import { listOrCsv } from "./csv.ts"
 import { receiptView } from "./quoteView.ts"
-import { answerErrors, listView, pageOf } from "./respond.ts"
+import { listView, pageOf } from "./respond.ts"
 import { moneyView, usageView } from "./views.ts"
+
+const asCatalog = bodyOf(CatalogWrite, strictly)
+const asOrganization = bodyOf(OrganizationBody, strictly)
+const asDeposit = bodyOf(DepositBody, strictly)
+const asMember = bodyOf(MemberBody, strictly)
+const asKey = bodyOf(KeyBody, strictly)
 
 export const layerAdminHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -23,36 +38,67 @@ export const layerAdminHandlers = HttpApiBuilder.group(
     const usageLog = yield* UsageLog
     const { currency } = yield* Settings
 
-    return handlers.handleAll({
+    const written = handlers
+      .handleRaw(
+        "replaceCatalog",
+        Effect.fn("admin.replaceCatalog")(function* () {
+          const payload = yield* asCatalog
+          const replaced = yield* catalog.replace(payload)
+          return { ...replaced, version: Number(replaced.version) }
+        })
+      )
+      .handleRaw(
+        "createOrganization",
+        Effect.fn("admin.createOrganization")(function* () {
+          const { name } = yield* asOrganization
+          return { id: yield* access.createOrganization(name), name }
+        })
+      )
+      .handleRaw(
+        "deposit",
+        Effect.fn("admin.deposit")(function* ({ params }) {
+          const payload = yield* asDeposit
+          const applied = yield* ledger.deposit(params.id, payload.amount, payload.reference)
+          const { balance } = moneyView(yield* ledger.balance(params.id))
+          return { organization_id: params.id, reference: payload.reference, applied, balance }
+        })
+      )
+      .handleRaw(
+        "createMember",
+        Effect.fn("admin.createMember")(function* ({ params }) {
+          const payload = yield* asMember
+          const monthlyCapNano = payload.monthly_cap ?? null
+          const id = yield* access.createMember(params.id, { name: payload.name, monthlyCapNano })
+          return {
+            id,
+            organization_id: params.id,
+            name: payload.name,
+            monthly_cap: monthlyCapNano
+          }
+        })
+      )
+      .handleRaw(
+        "createKey",
+        Effect.fn("admin.createKey")(function* ({ params }) {
+          const payload = yield* asKey
+          const created = yield* access.createKey(params.id, {
+            name: payload.name,
+            scopes: payload.scopes,
+            models: payload.models,
+            expiresAt: payload.expires_at,
+            requestsPerMinute: payload.requests_per_minute
+          })
+          return { id: created.id, key: Redacted.value(created.key) }
+        })
+      )
+    return written.handleAll({
       readCatalog: Effect.fn("admin.readCatalog")(function* () {
         return (yield* catalog.snapshot).document
-      }),
-      replaceCatalog: Effect.fn("admin.replaceCatalog")(function* ({ payload }) {
-        const replaced = yield* catalog.replace(payload)
-        return { ...replaced, version: Number(replaced.version) }
-      }, answerErrors),
-      createOrganization: Effect.fn("admin.createOrganization")(function* ({ payload: { name } }) {
-        return { id: yield* access.createOrganization(name), name }
       }),
       readOrganization: Effect.fn("admin.readOrganization")(function* ({ params }) {
         const organization = yield* access.organization(params.id)
         return { ...organization, ...moneyView(yield* ledger.balance(params.id)), currency }
-      }, answerErrors),
-      deposit: Effect.fn("admin.deposit")(function* ({ params, payload }) {
-        const applied = yield* ledger.deposit(params.id, payload.amount, payload.reference)
-        const { balance } = moneyView(yield* ledger.balance(params.id))
-        return { organization_id: params.id, reference: payload.reference, applied, balance }
-      }, answerErrors),
-      createMember: Effect.fn("admin.createMember")(function* ({ params, payload }) {
-        const monthlyCapNano = payload.monthly_cap ?? null
-        const id = yield* access.createMember(params.id, { name: payload.name, monthlyCapNano })
-        return {
-          id,
-          organization_id: params.id,
-          name: payload.name,
-          monthly_cap: monthlyCapNano
-        }
-      }, answerErrors),
+      }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)
         return listView(yield* ledger.journal(params.id, pageOf(query)), (entry) => ({
@@ -65,7 +111,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           reference: entry.reference,
           created_at: entry.createdAt.toISOString()
         }))
-      }, answerErrors),
+      }),
       readUsage: Effect.fn("admin.readUsage")(function* ({ params, query }) {
         yield* access.organization(params.id)
         return yield* listOrCsv(
@@ -73,24 +119,14 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           (record) => ({ ...usageView(record), member_id: record.memberId }),
           { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
         )
-      }, answerErrors),
+      }),
       readReceipt: Effect.fn("admin.readReceipt")(function* ({ params }) {
         return receiptView(currency, yield* usageLog.receipt(params.id, null, params.usage_id))
-      }, answerErrors),
-      createKey: Effect.fn("admin.createKey")(function* ({ params, payload }) {
-        const created = yield* access.createKey(params.id, {
-          name: payload.name,
-          scopes: payload.scopes,
-          models: payload.models,
-          expiresAt: payload.expires_at,
-          requestsPerMinute: payload.requests_per_minute
-        })
-        return { id: created.id, key: Redacted.value(created.key) }
-      }, answerErrors),
+      }),
       revokeKey: Effect.fn("admin.revokeKey")(function* ({ params }) {
         yield* access.revokeKey(params.id)
         return { id: params.id, revoked: true as const }
-      }, answerErrors),
+      }),
       verifyLedger: Effect.fn("admin.verifyLedger")(function* () {
         const violations = yield* ledger.verify
         return {

@@ -1,11 +1,184 @@
+/** The history of an order as the operator sees it, what was lost on the way, and the audit. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { formatNano } from "../../domain/money/Money.ts"
+import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
 import { AdminAudit } from "../../services/AdminAudit.ts"
-import { Orphans } from "../../services/Orphans.ts"
-import { TaskHistory } from "../../services/TaskHistory.ts"
+import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
+import {
+  type JobHistory,
+  kindOf,
+  type LoggedCall,
+  stateOf,
+  TaskHistory,
+  transitionsOf
+} from "../../services/TaskHistory.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { answerErrors, listView, pageOf } from "./respond.ts"
-import { orphanView, timelineView } from "./timeline.ts"
+import { ResolutionBody } from "../api/HistoryApi.ts"
+import { strictly } from "../api/shared.ts"
+import { bodyOf } from "../server/requestRules.ts"
+import { listView, pageOf } from "./respond.ts"
+import { usageView } from "./views.ts"
+
+const timeOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
+
+const orphanView = (orphan: OrphanRecord) => ({
+  id: orphan.id,
+  organization_id: orphan.organizationId,
+  channel: orphan.job.channelId,
+  protocol: orphan.job.protocol,
+  upstream_model: orphan.job.upstreamModel,
+  upstream_id: orphan.upstreamId,
+  reason: orphan.reason,
+  answer:
+    orphan.answer === null
+      ? null
+      : {
+          status: orphan.answer.status,
+          bytes: orphan.answer.bytes,
+          sha256: orphan.answer.sha256,
+          request_id: orphan.answer.requestId
+        },
+  amount_held: formatNano(orphan.heldNano),
+  created_at: orphan.createdAt.toISOString(),
+  resolved_at: timeOrNull(orphan.resolvedAt),
+  note: orphan.note
+})
+
+const callView = (call: LoggedCall) => ({
+  id: call.id,
+  purpose: call.purpose,
+  method: call.method,
+  url: call.url,
+  status: call.status,
+  failure: call.failure,
+  started_at: call.startedAt.toISOString(),
+  duration_ms: call.durationMillis,
+  repeats: call.repeats,
+  last_at: call.lastAt.toISOString(),
+  request: call.request,
+  answer: call.answer
+})
+
+const quoteView = (quote: JobHistory["quote"]) => {
+  const amount = formatNano(quote.holdNano)
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        kind: quote.kind,
+        amount,
+        unit_price: formatNano(quote.nanoPerToken),
+        resolution: quote.resolution,
+        tier: quote.tier,
+        with_video: quote.withVideo,
+        smart: quote.smart,
+        input_seconds: quote.inputSeconds,
+        output_seconds: quote.outputSeconds,
+        estimated_tokens: Number(quote.estimatedTokens)
+      }
+    case "second_video":
+      return {
+        kind: quote.kind,
+        amount,
+        unit_price: formatNano(quote.nanoPerSecond),
+        resolution: quote.resolution,
+        output_seconds: quote.outputSeconds
+      }
+    case "image":
+      return {
+        kind: quote.kind,
+        amount,
+        unit_price: formatNano(quote.nanoPerImage),
+        images: quote.images
+      }
+    case "tokens":
+      return {
+        kind: quote.kind,
+        amount,
+        unit_price: formatNano(quote.nanoPerOutputToken),
+        input_unit_price: formatNano(quote.nanoPerInputToken),
+        input_tokens: Number(quote.inputTokens),
+        output_tokens: Number(quote.outputTokens)
+      }
+  }
+}
+
+/** In time; entries of one commit in the order hold, capture, overage, usage, release. */
+const ledgerView = ({ hold, capture, usage }: JobHistory) => {
+  const entry = (
+    kind: "hold" | "capture" | "overage" | "release",
+    amountNano: bigint,
+    at: Date
+  ) => ({ kind, amount: formatNano(amountNano), at: at.toISOString() })
+  return [
+    entry("hold", hold.amountNano, hold.createdAt),
+    ...(capture === null ? [] : [entry("capture", capture.amountNano, capture.at)]),
+    ...(capture === null || hold.overageNano === 0n
+      ? []
+      : [entry("overage", hold.overageNano, capture.at)]),
+    ...(usage === null
+      ? []
+      : [
+          {
+            kind: "usage" as const,
+            amount: formatNano(usage.chargeNano),
+            at: usage.createdAt.toISOString(),
+            usage: usageView(usage)
+          }
+        ]),
+    ...(hold.closedAt === null ? [] : [entry("release", hold.amountNano, hold.closedAt)])
+  ]
+}
+
+/** A vendor's words about a failure, as the client is told them, without addresses. */
+const errorView = ({ video }: JobHistory) =>
+  video === null || video.errorCode === null
+    ? null
+    : {
+        code: withoutEchoes(video.errorCode, []),
+        message: withoutEchoes(video.errorMessage ?? "", [])
+      }
+
+const timelineView = (history: JobHistory) => {
+  const { hold, video, usage, job } = history
+  return {
+    id: history.id,
+    kind: kindOf(history),
+    organization_id: history.organizationId,
+    member_id: history.memberId,
+    key_id: video?.keyId ?? null,
+    model: video?.model ?? usage?.model ?? null,
+    channel: job.channelId,
+    protocol: job.protocol,
+    listed_protocol: video?.listedProtocol ?? null,
+    upstream_model: job.upstreamModel,
+    upstream_id: video?.upstreamId ?? history.orphan?.upstreamId ?? null,
+    state: stateOf(history),
+    error: errorView(history),
+    completion_tokens:
+      video === null || video.completionTokens === null ? null : Number(video.completionTokens),
+    summary: video?.summary ?? null,
+    quote: quoteView(history.quote),
+    created_at: hold.createdAt.toISOString(),
+    submit_deadline: timeOrNull(video?.submitDeadline),
+    deadline: hold.expiresAt.toISOString(),
+    asked_at: timeOrNull(video?.askedAt),
+    next_poll_at: timeOrNull(video?.nextPollAt),
+    unknown_since: timeOrNull(video?.unknownSince),
+    idempotency_key: history.hasIdempotencyKey,
+    transitions: transitionsOf(history).map(({ state, at, by }) => ({
+      state,
+      at: at.toISOString(),
+      by
+    })),
+    upstream_calls: history.calls.map(callView),
+    upstream_calls_total: history.totalCalls,
+    ledger: ledgerView(history),
+    orphan: history.orphan === null ? null : orphanView(history.orphan)
+  }
+}
+
+const asResolution = bodyOf(ResolutionBody, strictly)
 
 export const layerHistoryHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -14,16 +187,20 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
     const history = yield* TaskHistory
     const orphans = yield* Orphans
     const audit = yield* AdminAudit
-    return handlers.handleAll({
+    const written = handlers.handleRaw(
+      "resolveOrphan",
+      Effect.fn("history.resolveOrphan")(function* ({ params }) {
+        const { note } = yield* asResolution
+        return orphanView(yield* orphans.resolve(params.id, note))
+      })
+    )
+    return written.handleAll({
       readTask: Effect.fn("history.readTask")(function* ({ params }) {
         return timelineView(yield* history.find(params.id))
-      }, answerErrors),
+      }),
       listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
         return listView(yield* orphans.list(query.resolved === "true", pageOf(query)), orphanView)
-      }, answerErrors),
-      resolveOrphan: Effect.fn("history.resolveOrphan")(function* ({ params, payload }) {
-        return orphanView(yield* orphans.resolve(params.id, payload.note))
-      }, answerErrors),
+      }),
       listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
         return listView(yield* audit.list(pageOf(query)), (entry) => ({
           id: entry.id,
@@ -34,7 +211,7 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
           request_id: entry.requestId,
           status: entry.status
         }))
-      }, answerErrors)
+      })
     })
   })
 )

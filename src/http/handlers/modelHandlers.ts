@@ -10,9 +10,8 @@ import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { answerErrors } from "./respond.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
 
 /** What a client may order of a model, by the protocol it is called by. */
 const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
@@ -74,7 +73,7 @@ export const layerModelsHandlers = HttpApiBuilder.group(
               prices: model.prices ?? null
             }))
         }
-      }, answerErrors)
+      })
     })
   })
 )

@@ -1,46 +1,47 @@
 /** Quotes as clients see them, alone and in receipts. */
 
+import type { ImageQuote } from "../../domain/image/ImageQuote.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { expectedChargeNano, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { TextQuote } from "../../domain/text/TextQuote.ts"
-import type { TokenVideoQuote } from "../../domain/video/VideoQuote.ts"
+import type { SecondVideoQuote, TokenVideoQuote } from "../../domain/video/VideoQuote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Receipt } from "../../services/UsageLog.ts"
+import type { ReceiptView } from "../api/AccountApi.ts"
 import type { QuoteView } from "../api/QuotesApi.ts"
-import type { ReceiptView } from "../api/ReceiptsApi.ts"
 
 const tokenVideoInputs = (quote: TokenVideoQuote) => ({
-  input_seconds: quote.inputSeconds,
-  output_seconds: quote.outputSeconds,
-  tokens_per_second: Number(quote.tokensPerSecond),
-  estimated_tokens: Number(quote.estimatedTokens),
-  with_video: quote.withVideo,
-  smart: quote.smart
+  resolution: quote.resolution,
+  tier: quote.tier,
+  inputs: {
+    input_seconds: quote.inputSeconds,
+    output_seconds: quote.outputSeconds,
+    tokens_per_second: Number(quote.tokensPerSecond),
+    estimated_tokens: Number(quote.estimatedTokens),
+    with_video: quote.withVideo,
+    smart: quote.smart
+  }
 })
 
-const textInputs = (quote: TextQuote) => ({
-  input_tokens: Number(quote.inputTokens),
-  output_tokens: Number(quote.outputTokens)
+const secondVideoInputs = ({ resolution, outputSeconds }: SecondVideoQuote) => ({
+  resolution,
+  inputs: { seconds: outputSeconds }
+})
+
+const imageInputs = ({ images }: ImageQuote) => ({ inputs: { images } })
+
+const textInputs = ({ inputTokens, outputTokens }: TextQuote) => ({
+  inputs: { input_tokens: Number(inputTokens), output_tokens: Number(outputTokens) }
 })
 
 export const quoteView = (
-  {
-    model,
-    modality,
-    currency
-  }: {
-    readonly model: string
-    readonly modality: QuotedModality
-    readonly currency: string
-  },
+  order: Pick<QuoteView, "model" | "currency"> & { readonly modality: QuotedModality },
   { quote, affordable }: Quoted
 ): QuoteView => {
   const common = {
     object: "quote" as const,
-    model,
-    modality,
-    currency,
+    ...order,
     hold: formatNano(quote.holdNano),
     expected_charge: formatNano(expectedChargeNano(quote)),
     formula: formulaOf(quote),
@@ -59,9 +60,7 @@ export const quoteView = (
         kind: quote.kind,
         unit: "token",
         unit_price: formatNano(quote.nanoPerToken),
-        resolution: quote.resolution,
-        tier: quote.tier,
-        inputs: tokenVideoInputs(quote)
+        ...tokenVideoInputs(quote)
       }
     case "second_video":
       return {
@@ -69,8 +68,7 @@ export const quoteView = (
         kind: quote.kind,
         unit: "second",
         unit_price: formatNano(quote.nanoPerSecond),
-        resolution: quote.resolution,
-        inputs: { seconds: quote.outputSeconds }
+        ...secondVideoInputs(quote)
       }
     case "image":
       return {
@@ -78,7 +76,7 @@ export const quoteView = (
         kind: quote.kind,
         unit: "image",
         unit_price: formatNano(quote.nanoPerImage),
-        inputs: { images: quote.images }
+        ...imageInputs(quote)
       }
     case "tokens":
       return {
@@ -86,28 +84,24 @@ export const quoteView = (
         kind: quote.kind,
         unit: "token",
         unit_price: formatNano(
-          modality === "embedding" ? quote.nanoPerInputToken : quote.nanoPerOutputToken
+          order.modality === "embedding" ? quote.nanoPerInputToken : quote.nanoPerOutputToken
         ),
         input_unit_price: formatNano(quote.nanoPerInputToken),
-        inputs: textInputs(quote)
+        ...textInputs(quote)
       }
   }
 }
 
-const inputsView = (quote: Quote) => {
+const inputsOf = (quote: Quote) => {
   switch (quote.kind) {
     case "token_video":
-      return {
-        resolution: quote.resolution,
-        tier: quote.tier,
-        inputs: tokenVideoInputs(quote)
-      }
+      return tokenVideoInputs(quote)
     case "second_video":
-      return { resolution: quote.resolution, inputs: { seconds: quote.outputSeconds } }
+      return secondVideoInputs(quote)
     case "image":
-      return { inputs: { images: quote.images } }
+      return imageInputs(quote)
     case "tokens":
-      return { inputs: textInputs(quote) }
+      return textInputs(quote)
   }
 }
 
@@ -132,7 +126,7 @@ export const receiptView = (
   input_unit_price:
     record.inputUnitPriceNano === null ? null : formatNano(record.inputUnitPriceNano),
   basis: record.basis,
-  ...inputsView(quote),
+  ...inputsOf(quote),
   formula: formulaOf(quote),
   entries: entries.map(({ id, kind, amountNano, debit, credit, at }) => ({
     id,

@@ -1,14 +1,18 @@
 import { Effect, Stream } from "effect"
-import { Multipart } from "effect/http"
+import { type HttpServerRequest, Multipart } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Modality } from "../../domain/catalog/Modality.ts"
 import { InvalidRequest, ModalityNotReady, PayloadTooLarge } from "../../domain/Errors.ts"
 import { makeModelCheck } from "../../orders/OrderChecks.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { MAX_FIELD_BYTES, MAX_PARTS } from "../api/ReservedApi.ts"
-import { answerErrors } from "./respond.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
+import { MAX_FIELD_BYTES, MAX_PARTS, ReservedBody } from "../api/ReservedApi.ts"
+import { bodyOf, isForm } from "../server/requestRules.ts"
+
+const asReserved = bodyOf(ReservedBody)
+
+const formLimits = Multipart.limitsServices({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
 
 const invalidForm = (message: string, param: string | null = null) =>
   new InvalidRequest({ message, param })
@@ -37,16 +41,17 @@ const ofForm =
 
 /** Reads a form to its end and keeps the name of the model alone. */
 const modelOfForm = Effect.fnUntraced(function* (
-  parts: Stream.Stream<Multipart.Part, Multipart.MultipartError>,
+  request: HttpServerRequest.HttpServerRequest,
   maxBytes: number
 ) {
   let model = ""
-  yield* parts.pipe(
+  yield* request.multipartStream.pipe(
     Stream.runForEach((part) => {
       if (Multipart.isFile(part)) return Stream.runDrain(part.content)
       if (part.key === "model") model = part.value
       return Effect.void
     }),
+    Effect.provideContext(formLimits),
     Effect.mapError(ofForm(maxBytes))
   )
   return model === "" ? yield* invalidForm("model: This field is required", "model") : model
@@ -67,21 +72,16 @@ export const layerReservedHandlers = HttpApiBuilder.group(
       })
     })
 
-    return handlers.handleAll({
-      rerank: Effect.fn("reserved.rerank")(
-        ({ payload }) => refuse(payload.model, "rerank"),
-        answerErrors
-      ),
-      speech: Effect.fn("reserved.speech")(
-        ({ payload }) => refuse(payload.model, "tts"),
-        answerErrors
-      ),
-      transcribe: Effect.fn("reserved.transcribe")(function* ({ payload }) {
-        const model = Stream.isStream(payload)
-          ? yield* modelOfForm(payload, maxMediaBodyBytes)
-          : payload.model
-        return yield* refuse(model, "asr")
-      }, answerErrors)
-    })
+    const refuseBody = (modality: Modality) =>
+      Effect.flatMap(asReserved, ({ model }) => refuse(model, modality))
+
+    return handlers
+      .handleRaw("rerank", () => refuseBody("rerank"))
+      .handleRaw("speech", () => refuseBody("tts"))
+      .handleRaw("transcribe", ({ request }) =>
+        isForm(request)
+          ? Effect.flatMap(modelOfForm(request, maxMediaBodyBytes), (model) => refuse(model, "asr"))
+          : refuseBody("asr")
+      )
   })
 )

@@ -6,17 +6,11 @@ import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
+import { withHeaders } from "../server/envelope.ts"
 import { errorResponse } from "../server/errorResponse.ts"
-import { AnswerHeaders } from "../server/requestId.ts"
 
 export const answerErrors = <A, E extends GatewayError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.catch(effect, (error) => Effect.succeed(errorResponse(error)))
-
-/** What a handler answers: made by us, or handed on as a vendor said it. */
-export type Answer = HttpServerResponse.HttpServerResponse | RawAnswer
-
-export const answerOf = (result: AnswerBody): Answer =>
-  result instanceof RawAnswer ? result : HttpServerResponse.jsonUnsafe(result)
 
 /** Larger answers leave as their client takes them. */
 const MAX_AT_ONCE_BYTES = 64 * 1024
@@ -33,14 +27,15 @@ const passOn = ({ chunks, bytes, letGo }: RawAnswer) => {
   )
 }
 
-export const responseOf = (answer: Answer): HttpServerResponse.HttpServerResponse =>
-  answer instanceof RawAnswer ? passOn(answer) : answer
+/** What a vendor said is handed on as it came. */
+export const responseOf = (answer: AnswerBody): HttpServerResponse.HttpServerResponse =>
+  answer instanceof RawAnswer ? passOn(answer) : HttpServerResponse.jsonUnsafe(answer)
 
-/** Adds headers to the answer of the request that is being handled. */
-export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>
-  Effect.withFiber((fiber) => {
-    Object.assign(fiber.getRef(AnswerHeaders) ?? {}, headers)
-    return Effect.void
+/** Server-sent events. Proxies that hold answers back would hold every event back. */
+export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
+  HttpServerResponse.stream(events, {
+    contentType: "text/event-stream",
+    headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
   })
 
 /** What an order came to; a replay says that it is one. */

@@ -3,11 +3,12 @@ import { Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerResponse } from "effect/http"
 import { eventNumber, LAST_EVENT, publicState, seenEvent } from "../../domain/video/VideoTask.ts"
-import { makeTaskEnds } from "../../polling/TaskWatch.ts"
+import { VideoSettlement } from "../../polling/VideoSettlement.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { eventStreams } from "../../services/metrics.ts"
 import type { Task } from "../../services/TaskRepo.ts"
+import { eventResponse } from "./respond.ts"
 import { taskView } from "./views.ts"
 
 /** A comment, which clients skip: it keeps what lies between from closing a silent connection. */
@@ -33,7 +34,7 @@ const counted = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   )
 
 export const makeTaskEvents = Effect.gen(function* () {
-  const endOf = yield* makeTaskEnds
+  const settlement = yield* VideoSettlement
   const shutdown = yield* Shutdown
   const { askIntervalSeconds, heartbeatSeconds } = yield* Settings
   // Said only when a stream ends before its task: readers such as effect's own take it as the end.
@@ -55,7 +56,7 @@ export const makeTaskEvents = Effect.gen(function* () {
     if (seen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
     // A task that is gone has no end to tell; the client's next request says so.
     const end = Effect.raceFirst(
-      Effect.match(endOf(task), {
+      Effect.match(settlement.end(task.organizationId, task.id), {
         onSuccess: (ended) => (publicState(ended.state) === null ? "" : eventOf(ended)),
         onFailure: () => ""
       }),
@@ -75,9 +76,6 @@ export const makeTaskEvents = Effect.gen(function* () {
             Stream.filter((text) => text !== "")
           )
         )
-    return HttpServerResponse.stream(Stream.encodeText(counted(events)), {
-      contentType: "text/event-stream",
-      headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
-    })
+    return eventResponse(Stream.encodeText(counted(events)))
   }
 })

@@ -1,56 +1,53 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Stream } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { WrittenText } from "../../orders/textStream.ts"
-import type { Caller } from "../../services/Access.ts"
-import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
+import { errorBody } from "../server/errorResponse.ts"
 import { bodyOf } from "../server/requestRules.ts"
-import { EventAnswer, eventHeaders, eventsUnlessCut } from "./eventAnswer.ts"
-import { answerErrors, answerOf, answerTo, responseOf } from "./respond.ts"
+import { answerErrors, answerTo, eventResponse, responseOf } from "./respond.ts"
 
 const asChat = bodyOf(ChatBody)
 const asEmbeddings = bodyOf(EmbeddingBody)
 
-/** How chat and embeddings requests are answered, whichever way they come. */
-export const makeTextAnswers = Effect.map(Orders, (orders) => ({
-  chat: Effect.fnUntraced(function* (caller: Caller, key: string | undefined, body: ChatBody) {
-    const answer = yield* answerTo(yield* orders.chat(caller, body, key))
-    return answer instanceof WrittenText ? new EventAnswer(answer) : answerOf(answer)
-  }),
-  embed: Effect.fnUntraced(function* (
-    caller: Caller,
-    key: string | undefined,
-    body: EmbeddingBody
-  ) {
-    return answerOf(yield* answerTo(yield* orders.embeddings(caller, body, key)))
-  })
-}))
+const utf8 = new TextEncoder()
+const event = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
 
-const eventStream = Effect.fnUntraced(function* ({ text }: EventAnswer) {
+/**
+ * Every event as soon as it is there. The last one tells that the charge is in the books, or what
+ * became of the rest. A client that takes nothing for too long is cut off at its socket: who sends is
+ * waiting for it then.
+ */
+const answerWith = Effect.fnUntraced(function* (text: WrittenText) {
   const request = yield* HttpServerRequest.HttpServerRequest
   yield* Effect.addFinalizer(() => text.leave)
-  const cutOff = () => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
-  const { "content-type": contentType, ...headers } = eventHeaders
-  return HttpServerResponse.stream(eventsUnlessCut(text, cutOff), { contentType, headers })
+  text.onCut(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
+  return eventResponse(
+    text.events.pipe(
+      Stream.concat(Stream.succeed(event("[DONE]"))),
+      Stream.catch((error) => Stream.succeed(event(JSON.stringify(errorBody(error)))))
+    )
+  )
 })
 
 export const layerTextsHandlers = HttpApiBuilder.group(
   GatewayApi,
   "texts",
   Effect.fn(function* (handlers) {
-    const { chat, embed } = yield* makeTextAnswers
+    const orders = yield* Orders
     return handlers
       .handleRaw(
         "chat",
         Effect.fnUntraced(function* ({ headers }) {
           const caller = yield* CurrentCaller
           const body = yield* asChat
-          const answer = yield* chat(caller, headers["idempotency-key"], body)
-          return answer instanceof EventAnswer ? yield* eventStream(answer) : responseOf(answer)
+          const ordered = yield* orders.chat(caller, body, headers["idempotency-key"])
+          const answer = yield* answerTo(ordered)
+          return answer instanceof WrittenText ? yield* answerWith(answer) : responseOf(answer)
         }, answerErrors)
       )
       .handleRaw(
@@ -58,7 +55,8 @@ export const layerTextsHandlers = HttpApiBuilder.group(
         Effect.fnUntraced(function* ({ headers }) {
           const caller = yield* CurrentCaller
           const body = yield* asEmbeddings
-          return responseOf(yield* embed(caller, headers["idempotency-key"], body))
+          const ordered = yield* orders.embeddings(caller, body, headers["idempotency-key"])
+          return responseOf(yield* answerTo(ordered))
         }, answerErrors)
       )
   })

@@ -4,8 +4,8 @@ import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/h
 import type { HttpApiEndpoint } from "effect/http-api"
 import { auditedFields, auditedText } from "../../hiding/secretsFromAudit.ts"
 import { AdminAudit } from "../../services/AdminAudit.ts"
-import { AdminAuditing } from "../api/AdminAuditingApi.ts"
-import { RequestId } from "./requestId.ts"
+import { AdminAuditing } from "../api/middlewares.ts"
+import { CurrentRequest } from "./envelope.ts"
 
 /** Statuses where nothing was answered: the client had gone, or the handler failed. */
 const INTERRUPTED = 499
@@ -70,7 +70,7 @@ export const layerAdminAuditing = Layer.effect(
               : madeId(answer)
             : auditedText(params.id),
         fields: auditedFields(knownFields(endpoint), body),
-        requestId: yield* RequestId,
+        requestId: (yield* CurrentRequest).id,
         status
       })
     })

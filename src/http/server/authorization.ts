@@ -4,15 +4,8 @@ import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { InvalidApiKey } from "../../domain/Errors.ts"
-import { atScopeEnd } from "../../runtime/atScopeEnd.ts"
-import type { Caller } from "../../services/Access.ts"
-import {
-  AdminAuthorization,
-  Authorization,
-  CurrentCaller,
-  HeldOpen
-} from "../api/AuthorizationApi.ts"
-import { Admission, type Places } from "./admission.ts"
+import { AdminAuthorization, Authorization, CurrentCaller, HeldOpen } from "../api/middlewares.ts"
+import { makeAdmission, type Places } from "./admission.ts"
 import { errorResponse } from "./errorResponse.ts"
 
 /** A request that does nothing but wait has a place of its own kind. */
@@ -29,16 +22,7 @@ const placesOf = (
 export const layerAuthorization = Layer.effect(
   Authorization,
   Effect.gen(function* () {
-    const admission = yield* Admission
-
-    /** The place among its organisation's requests is kept until the answer has left. */
-    const enter = (caller: Caller, places: Places) =>
-      Effect.suspend(() => {
-        const refused = admission.enter(caller, places)
-        return refused !== null
-          ? Effect.fail(refused)
-          : atScopeEnd(() => admission.leave(caller, places))
-      }).pipe(Effect.uninterruptible)
+    const admission = yield* makeAdmission
 
     const admitted = Effect.fnUntraced(function* (
       credential: Redacted.Redacted,
@@ -47,7 +31,10 @@ export const layerAuthorization = Layer.effect(
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const address = Option.getOrUndefined(remoteAddress)
       const caller = yield* admission.identify(credential, endpoint, address)
-      yield* enter(caller, placesOf(endpoint, yield* HttpServerRequest.ParsedSearchParams))
+      yield* admission.enter(
+        caller,
+        placesOf(endpoint, yield* HttpServerRequest.ParsedSearchParams)
+      )
       return caller
     })
 

@@ -4,19 +4,18 @@
  * with nothing but a head.
  */
 import { IncomingMessage } from "node:http"
-import { Context, Effect, Layer, Result, type Scope, Stream } from "effect"
-import { HttpBody, HttpClientRequest, HttpServerRequest } from "effect/http"
+import { Effect, Result, type Scope, Stream } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
 import { type JsonBounds, type Passed, walkJson } from "../../runtime/jsonWalk.ts"
-import { Settings } from "../../runtime/Settings.ts"
 import { makeShares } from "../../runtime/Shares.ts"
 import { MAX_FIELD_BYTES } from "../api/ReservedApi.ts"
-import { type JsonBytes, parseJson, textOf } from "./jsonBody.ts"
+import { type JsonBytes, parseJson } from "./jsonBody.ts"
 
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
 const SHARE_OF_BODIES = 0.5
 /** Bodies that are to be no longer count whole from the start, which costs least. */
-export const SHORT_BYTES = 16 * 1024
+const SHORT_BYTES = 16 * 1024
 /** Small pieces are put together: one of a single byte would take hundreds of them. */
 const BLOCK_BYTES = 4 * 1024
 /** Whose bodies count together where no key is asked for: the operator's. */
@@ -24,12 +23,8 @@ const OPERATOR = "operator"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-export interface ReadBody {
-  /** The request, whose body may be read once more. */
-  readonly request: Request
-  /** What the body says. It can be asked for once: its bytes are not kept beyond that. */
-  readonly json: Effect.Effect<unknown, InvalidRequest>
-}
+/** What a body says. It can be asked for once: its bytes are not kept beyond that. */
+export type Json = Effect.Effect<unknown, InvalidRequest>
 
 const noRoom = new Overloaded({
   message:
@@ -46,10 +41,10 @@ export const bodyTooLarge = (limit: number): PayloadTooLarge => {
   return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
 }
 
-const unreadable = new InvalidRequest({ message: "The body could not be read" })
+export const unreadable = new InvalidRequest({ message: "The body could not be read" })
 
 /** What a route takes of a body. */
-export interface BodyBounds {
+interface BodyBounds {
   readonly maxBytes: number
   readonly json: JsonBounds
 }
@@ -64,10 +59,7 @@ const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
 }
 
 /** A body that is there whole, when it is within its bounds. */
-export const within = (
-  bounds: JsonBounds,
-  bytes: Buffer
-): Result.Result<JsonBytes, InvalidRequest> => {
+const within = (bounds: JsonBounds, bytes: Buffer): Result.Result<JsonBytes, InvalidRequest> => {
   const walk = walkJson(bounds)
   const passed = walk.push(bytes)
   return passed === null
@@ -75,41 +67,17 @@ export const within = (
     : Result.fail(passes(passed, bounds))
 }
 
-/** The members by which a handler reads a body. */
-const readers: ReadonlySet<string | symbol> = new Set([
-  "arrayBuffer",
-  "json",
-  "stream",
-  "text",
-  "urlParamsBody"
-])
-
-/** The request with the bytes that were read of it; all else, its socket too, is its own. */
-const withBody = (request: Request, read: JsonBytes): ReadBody => {
+const askedOnce = (read: JsonBytes): Json => {
   let body = read
-  const whole = () => Buffer.concat(body.pieces)
-  const text = Effect.sync(() => textOf(body.pieces))
-  const otherwise = () =>
-    HttpServerRequest.fromClientRequest(
-      HttpClientRequest.post(request.url, { body: HttpBody.uint8Array(whole()) })
-    )
-  return {
-    request: new Proxy(request, {
-      get: (own, name) => {
-        if (name === "text") return text
-        return Reflect.get(readers.has(name) ? otherwise() : own, name)
-      }
-    }),
-    json: Effect.suspend(() => {
-      const taken = body
-      body = { pieces: [], media: [], isOpen: false }
-      return parseJson(taken)
-    })
-  }
+  return Effect.suspend(() => {
+    const taken = body
+    body = { pieces: [], media: [], isOpen: false }
+    return parseJson(taken)
+  })
 }
 
 /** Reads a short body off its socket: Effect's streams cost more than all the rest of a request. */
-export const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
+const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
   Effect.callback((resume) => {
     const pieces: Array<Buffer> = []
     const add = (piece: Buffer) => void pieces.push(piece)
@@ -190,11 +158,11 @@ export const makeBodies = (budgetBytes: number) => {
       organizationId: string | null,
       request: Request,
       bounds: BodyBounds
-    ): Effect.fn.Return<ReadBody, InvalidRequest | Overloaded | PayloadTooLarge, Scope.Scope> {
+    ): Effect.fn.Return<Json, InvalidRequest | Overloaded | PayloadTooLarge, Scope.Scope> {
       const owner = organizationId ?? OPERATOR
       const expected = Number(request.headers["content-length"] ?? bounds.maxBytes)
       if (organizationId !== null && expected > SHORT_BYTES) {
-        return withBody(request, yield* readAsItComes(owner, request, bounds))
+        return askedOnce(yield* readAsItComes(owner, request, bounds))
       }
       yield* take(owner, expected)
       const { source } = request
@@ -205,24 +173,9 @@ export const makeBodies = (budgetBytes: number) => {
         request.headers.expect === undefined
           ? yield* readFromSocket(source)
           : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
-      return withBody(request, yield* Effect.fromResult(within(bounds.json, bytes)))
+      return askedOnce(yield* Effect.fromResult(within(bounds.json, bytes)))
     }),
     /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
-    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES),
-    /** Takes room for a short body; answers why there is none. */
-    enter: (organizationId: string, bytes: number): Overloaded | null =>
-      room.tryTake(organizationId, bytes) ? null : noRoom,
-    /** Gives the room back. */
-    leave: (organizationId: string, bytes: number): void => room.giveBack(organizationId, bytes)
+    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES)
   }
 }
-
-/** The room for the bodies of one process. */
-export class Bodies extends Context.Service<Bodies, ReturnType<typeof makeBodies>>()(
-  "gateway/http/Bodies"
-) {}
-
-export const layerBodies = Layer.effect(
-  Bodies,
-  Effect.map(Settings, ({ bodyBudgetBytes }) => makeBodies(bodyBudgetBytes))
-)

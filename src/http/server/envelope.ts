@@ -10,10 +10,19 @@ import { type GatewayError, InternalError, InvalidRequest } from "../../domain/E
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { comeAgain, isPassing } from "../../services/databaseErrors.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { AnswerHeaders, RequestId } from "./requestId.ts"
 import { measured } from "./requestMetrics.ts"
 import { pathOf } from "./routes.ts"
 import { noRoute, notAnId } from "./wrongPaths.ts"
+
+/** The request that is being handled: its id, and headers that are put on its answer, if there is one. */
+export const CurrentRequest = Context.Reference<{
+  readonly id: string
+  readonly headers: Record<string, string> | null
+}>("gateway/http/CurrentRequest", { defaultValue: () => ({ id: "", headers: null }) })
+
+/** Adds headers to the answer of the request that is being handled. */
+export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>
+  Effect.map(CurrentRequest, (request) => void Object.assign(request.headers ?? {}, headers))
 
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
@@ -87,8 +96,7 @@ export const layerEdge = HttpRouter.middleware(
               : unforeseen(request, cause)
           }).pipe(
             Effect.annotateLogs({ requestId, ...ids }),
-            Effect.provideService(RequestId, requestId),
-            Effect.provideService(AnswerHeaders, headers)
+            Effect.provideService(CurrentRequest, { id: requestId, headers })
           )
           return Effect.map(measured(answered, request), (response) =>
             HttpServerResponse.setHeaders(response, {

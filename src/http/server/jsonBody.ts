@@ -44,7 +44,7 @@ const mediumOf = (bytes: Buffer): Effect.Effect<unknown, InvalidRequest> => {
 }
 
 /** Without the mark some clients begin with, which says that this is UTF-8. */
-export const textOf = (pieces: ReadonlyArray<Buffer>): string => {
+const textOf = (pieces: ReadonlyArray<Buffer>): string => {
   const bytes = Buffer.concat(pieces)
   const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
   return (isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes).toString()

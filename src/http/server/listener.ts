@@ -7,7 +7,6 @@ import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer, type HttpServerError } from "effect/http"
 import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
-import { makeRoster } from "../../runtime/Roster.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { errorBody, headersOf } from "./errorResponse.ts"
@@ -74,7 +73,7 @@ const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
 const MAX_TURNS = 50
 
-export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
+class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
   message: Schema.String
 }) {}
 
@@ -96,7 +95,7 @@ export const layerListener = Layer.effect(
     const newId = () => `req_${Effect.runSync(random.uuidV7())}`
     const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
-    const unanswered = makeRoster<ServerResponse>()
+    let unanswered = 0
     /** Those under way of each connection, the latest last: a client may ask before it is answered. */
     const underWay = new WeakMap<Duplex, Array<ServerResponse>>()
     let accepted = 0
@@ -132,17 +131,17 @@ export const layerListener = Layer.effect(
     const arrived = ({ socket }: IncomingMessage, response: ServerResponse) => {
       const responses = underWay.get(socket)
       responses?.push(response)
-      const leave = unanswered.enter(response)
+      unanswered++
       response.once("close", () => {
         responses?.splice(responses.indexOf(response), 1)
-        leave()
+        unanswered--
       })
     }
     // Before the handler, which the HTTP server below adds behind them.
     server.on("request", arrived)
     // Of a request whose client waits for a word before it sends the body.
     server.on("checkContinue", arrived)
-    return { server, accepted: () => accepted, unanswered: unanswered.size }
+    return { server, accepted: () => accepted, unanswered: () => unanswered }
   })
 )
 

@@ -45,47 +45,28 @@ const metricsAt = (route: string) => {
 const statusClass = (status: number | null): string =>
   status === null ? "aborted" : `${Math.floor(status / 100)}xx`
 
-/** A request that has begun: what it waits for vendors is added up, and its end is counted. */
-export interface Measured {
-  readonly vendorTime: { nanos: bigint }
-  /** With the status of its answer; null where there is none. */
-  readonly end: (status: number | null) => void
-}
-
-/** The route is a pattern, as its endpoint declares it. */
-export const beginRequest = (
-  { route, method }: { readonly route: string; readonly method: string },
-  context: Context.Context<never>
-): Measured => {
-  const clock = Context.get(context, Clock.Clock)
-  const metrics = metricsAt(route)
-  const label = methods.has(method) ? method : "other"
-  const vendorTime = { nanos: 0n }
-  const started = clock.currentTimeNanosUnsafe()
-  requestsInFlight.modifyUnsafe(1, context)
-  return {
-    vendorTime,
-    end: (status) => {
+/** Counts the request and its end, and adds up what it waits for vendors. */
+export const measured = <E, R>(
+  respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  request: { readonly url: string; readonly method: string }
+) =>
+  Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>(({ context }) => {
+    const clock = Context.get(context, Clock.Clock)
+    const metrics = metricsAt(routesAt(pathOf(request.url))[0]?.path ?? "unmatched")
+    const method = methods.has(request.method) ? request.method : "other"
+    const vendorTime = { nanos: 0n }
+    const started = clock.currentTimeNanosUnsafe()
+    requestsInFlight.modifyUnsafe(1, context)
+    const end = (status: number | null): void => {
       const took = clock.currentTimeNanosUnsafe() - started
       requestsInFlight.modifyUnsafe(-1, context)
-      metrics.counted(label, statusClass(status)).updateUnsafe(1, context)
+      metrics.counted(method, statusClass(status)).updateUnsafe(1, context)
       metrics.seconds.updateUnsafe(inSeconds(took), context)
       // Of the others the duration is all there is to say.
       if (vendorTime.nanos > 0n) {
         metrics.overhead.updateUnsafe(inSeconds(took - vendorTime.nanos), context)
       }
     }
-  }
-}
-
-/** Hands the response on as it is. */
-export const measured = <E, R>(
-  respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  request: { readonly url: string; readonly method: string }
-) =>
-  Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>((fiber) => {
-    const route = routesAt(pathOf(request.url))[0]?.path ?? "unmatched"
-    const { vendorTime, end } = beginRequest({ route, method: request.method }, fiber.context)
     return Effect.onExitPrimitive(
       Effect.provideService(respond, VendorTime, vendorTime),
       (exit) => {

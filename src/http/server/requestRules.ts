@@ -2,26 +2,36 @@
  * The live rules: media type and size before the body is read, how much JSON it is while it is read,
  * shape when it is decoded.
  */
-import { ByteSize, Context, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
 import {
-  HttpIncomingMessage,
-  HttpServerError,
-  HttpServerRequest,
-  type HttpServerResponse
-} from "effect/http"
+  ByteSize,
+  Context,
+  Effect,
+  Layer,
+  Option,
+  Result,
+  Schema,
+  type SchemaAST,
+  SchemaIssue
+} from "effect"
+import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
-import { InvalidRequest, UnsupportedMediaType } from "../../domain/Errors.ts"
+import {
+  type GatewayError,
+  InvalidRequest,
+  isGatewayError,
+  UnsupportedMediaType
+} from "../../domain/Errors.ts"
 import type { JsonBounds } from "../../runtime/jsonWalk.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { CurrentCaller } from "../api/AuthorizationApi.ts"
 import {
   ArrayNumbers,
   BodyLimit,
+  CurrentCaller,
   Multipart,
   RequestJson,
   RequestRules
-} from "../api/RequestRulesApi.ts"
-import { Bodies, type BodyBounds, bodyTooLarge, MAX_TEXTS_BYTES } from "./bodies.ts"
+} from "../api/middlewares.ts"
+import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadable } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 
 /** Faults that an error tells; nobody mends more of them at a time. */
@@ -35,7 +45,7 @@ const anyBody = { levels: 64, values: 50_000, arrayNumbers: 0, otherBytes: 8 * 1
 /** The operator's, who is trusted with everybody's time. */
 const operatorsBody = { ...anyBody, values: 1_000_000, otherBytes: Number.POSITIVE_INFINITY }
 
-export const jsonBoundsOf = (endpoint: HttpApiEndpoint.Top): JsonBounds => ({
+const jsonBoundsOf = (endpoint: HttpApiEndpoint.Top): JsonBounds => ({
   ...anyBody,
   arrayNumbers: Context.getOrUndefined(endpoint.annotations, ArrayNumbers) ?? 0
 })
@@ -68,7 +78,7 @@ const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKe
     )
 
 /** The faults of a request by path; the first one leads. */
-export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
+const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   const faults = formatIssue(issue)
     .issues.slice(0, MAX_FAULTS)
     .map((issue) => ({
@@ -90,17 +100,21 @@ export const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
 
 /** Decodes what a body says as the contract does. */
 export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: never }>(
-  schema: S
+  schema: S,
+  options: SchemaAST.ParseOptions = {}
 ): ((body: unknown) => Effect.Effect<S["Type"], InvalidRequest>) => {
   // What the contract's own decoder is made of, so that both say the same of a bad body.
-  const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(schema)]))
+  const decode = Schema.decodeUnknownResult(Schema.Union([Schema.toCodecJson(schema)]), options)
   return (body) =>
     Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
 }
 
 /** What the body of the request says, decoded; others have their turn before it is worked on. */
-export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) => {
-  const decode = decodeBody(schema)
+export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  options: SchemaAST.ParseOptions = {}
+) => {
+  const decode = decodeBody(schema, options)
   return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode), Effect.tap(Effect.yieldNow))
 }
 
@@ -110,7 +124,9 @@ const mediaType = (contentType: string): string =>
 
 const isJson = (contentType: string): boolean => mediaType(contentType) === "application/json"
 
-const isForm = (contentType: string): boolean => mediaType(contentType) === "multipart/form-data"
+/** Whether the body is a form, which its handler reads as it comes. */
+export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  mediaType(headers["content-type"] ?? "") === "multipart/form-data"
 
 const isTooLarge = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) &&
@@ -126,7 +142,7 @@ export const layerRequestRules = Layer.effect(
   RequestRules,
   Effect.gen(function* () {
     const settings = yield* Settings
-    const bodies = yield* Bodies
+    const bodies = makeBodies(settings.bodyBudgetBytes)
 
     /** Null where no key is asked for. */
     const organization = Effect.map(
@@ -143,91 +159,61 @@ export const layerRequestRules = Layer.effect(
     const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
       limits[Context.getOrUndefined(endpoint.annotations, BodyLimit) ?? "small"]
 
-    /** What the headers alone forbid. */
-    const checkHeaders = (
-      request: HttpServerRequest.HttpServerRequest,
-      limit: number,
-      takesForms: boolean
-    ) => {
-      if (Number(request.headers["content-length"] ?? 0) > limit) {
-        return Result.fail(errorResponse(bodyTooLarge(limit)))
-      }
-      const encoding = request.headers["content-encoding"]
-      if (encoding !== undefined && encoding !== "identity") {
-        return Result.fail(
-          errorResponse(
-            new UnsupportedMediaType({
-              message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
-            })
-          )
-        )
-      }
-      const contentType = request.headers["content-type"]
-      return contentType === undefined || isJson(contentType) || (takesForms && isForm(contentType))
-        ? Result.succeed(undefined)
-        : Result.fail(
-            errorResponse(
-              new UnsupportedMediaType({
-                message: `Send the body as ${takesForms ? "application/json or multipart/form-data" : "application/json"}, not ${JSON.stringify(contentType)}`
-              })
-            )
-          )
-    }
-
-    /** Hands the body on when there is room for it and it may be decoded. */
-    const answerBody = Effect.fnUntraced(function* <E, R>(
-      handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-      request: HttpServerRequest.HttpServerRequest,
-      bounds: BodyBounds
-    ) {
-      const organizationId = yield* organization
-      if (isForm(request.headers["content-type"] ?? "")) {
-        const room = yield* Effect.result(bodies.form(organizationId))
-        return Result.isFailure(room) ? errorResponse(room.failure) : yield* withoutJson(handler)
-      }
-      const json = organizationId === null ? operatorsBody : bounds.json
-      const read = yield* Effect.result(bodies.read(organizationId, request, { ...bounds, json }))
-      if (Result.isFailure(read)) return errorResponse(read.failure)
-      return yield* handler.pipe(
-        Effect.provideService(HttpServerRequest.HttpServerRequest, read.success.request),
-        Effect.provideService(RequestJson, read.success.json)
-      )
-    })
-
     return RequestRules.of((handler, { endpoint }) => {
       const limit = limitOf(endpoint)
-      const hasBody = endpoint.payload.size > 0
       const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
-      const guard = <E, R>(inner: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-        inner.pipe(
-          Effect.catch((error) =>
-            HttpApiError.HttpApiSchemaError.is(error)
-              ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
-              : Effect.fail(error)
-          ),
-          Effect.catchDefect((defect) => {
-            if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
-            return isUnreadable(defect)
-              ? Effect.succeed(
-                  errorResponse(new InvalidRequest({ message: "The body could not be read" }))
-                )
-              : Effect.die(defect)
-          }),
-          Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
-        )
-      return hasBody
-        ? guard(
-            Effect.gen(function* () {
-              const request = yield* HttpServerRequest.HttpServerRequest
-              const refused = checkHeaders(request, limit, takesForms)
-              if (Result.isFailure(refused)) return refused.failure
-              return yield* answerBody(handler, request, {
-                maxBytes: takesForms ? limits.texts : limit,
-                json: jsonBoundsOf(endpoint)
-              })
+      const types = takesForms ? "application/json or multipart/form-data" : "application/json"
+      const maxBytes = takesForms ? limits.texts : limit
+      const bounds = jsonBoundsOf(endpoint)
+
+      /** What the headers alone forbid. */
+      const headerFault = (request: HttpServerRequest.HttpServerRequest): GatewayError | null => {
+        const { headers } = request
+        const type = headers["content-type"]
+        const encoding = headers["content-encoding"]
+        if (Number(headers["content-length"] ?? 0) > limit) return bodyTooLarge(limit)
+        if (encoding !== undefined && encoding !== "identity") {
+          return new UnsupportedMediaType({
+            message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
+          })
+        }
+        return type === undefined || isJson(type) || (takesForms && isForm(request))
+          ? null
+          : new UnsupportedMediaType({
+              message: `Send the body as ${types}, not ${JSON.stringify(type)}`
             })
-          )
-        : guard(withoutJson(handler))
+      }
+
+      /** Hands the body on when there is room for it and it may be decoded. */
+      const withBody = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const fault = headerFault(request)
+        if (fault !== null) return yield* Effect.fail(fault)
+        const organizationId = yield* organization
+        if (isForm(request)) {
+          yield* bodies.form(organizationId)
+          return yield* withoutJson(handler)
+        }
+        const json = organizationId === null ? operatorsBody : bounds
+        const read = yield* bodies.read(organizationId, request, { maxBytes, json })
+        return yield* Effect.provideService(handler, RequestJson, read)
+      })
+
+      return (endpoint.payload.size > 0 ? withBody : withoutJson(handler)).pipe(
+        Effect.catch((error) => {
+          if (isGatewayError(error)) return Effect.succeed(errorResponse(error))
+          return HttpApiError.HttpApiSchemaError.is(error)
+            ? Effect.succeed(errorResponse(invalidRequestOf(error.cause.issue)))
+            : Effect.fail(error)
+        }),
+        Effect.catchDefect((defect) => {
+          if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
+          return isUnreadable(defect)
+            ? Effect.succeed(errorResponse(unreadable))
+            : Effect.die(defect)
+        }),
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+      )
     })
   })
 )

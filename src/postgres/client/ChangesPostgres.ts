@@ -114,12 +114,15 @@ export const layerChanges = Layer.effect(
       Effect.forkScoped
     )
 
-    const telling: Changes["Service"]["telling"] = (topic, change) =>
-      Effect.tap(
-        change,
-        () => sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ changed: topic })})`
-      ).pipe(sql.withTransaction, Effect.ensuring(changed([topic])))
-
-    return Changes.of({ telling, mark, isFresh, isListening })
+    return Changes.of({
+      telling: (topic, change) =>
+        Effect.tap(
+          change,
+          () => sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ changed: topic })})`
+        ).pipe(sql.withTransaction, Effect.ensuring(changed([topic]))),
+      mark,
+      isFresh,
+      isListening
+    })
   })
 )

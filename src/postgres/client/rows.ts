@@ -125,3 +125,19 @@ export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never 
         : Effect.die(new Error(`one row was expected, and ${rows.length} came`))
     })
 }
+
+const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/**
+ * The columns of a row, each under the name of its field: `t.member_id AS "memberId"`. `from` tells
+ * those that are called or made otherwise.
+ */
+export const columnsOf = (
+  row: { readonly fields: object },
+  table: string,
+  from: Readonly<Record<string, string>> = {}
+): string =>
+  Object.keys(row.fields)
+    .map((name) => `${from[name] ?? `${table}.${snakeCase(name)}`} AS "${name}"`)
+    .join(", ")

@@ -1,27 +1,23 @@
 /** The ledger in PostgreSQL: movements of money are calls of one SQL function. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Layer, Metric, Schema } from "effect"
+import { Effect, Layer, Metric, Schema } from "effect"
 import { Overloaded } from "../../domain/Errors.ts"
-import {
-  depositMismatch,
-  depositTooLarge,
-  insufficientBalance,
-  memberCapExceeded,
-  spendingStopped,
-  unknownOrganization
-} from "../../domain/money/ledgerRefusals.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { unhindered } from "../../runtime/releaseBounded.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { isPassing } from "../../services/databaseErrors.ts"
-import { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
 import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
+import {
+  answerDeposit,
+  answerHold,
+  releaseOfLeft,
+  unknownOrganization
+} from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"
 import { makeAudit } from "./ledgerAudit.ts"
 import { type Movement, moveTogether } from "./ledgerBatch.ts"
-import { makeStopSpending } from "./spendingStops.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
@@ -101,28 +97,10 @@ export const layerLedger = Layer.effect(
           keySeconds: settings.idempotencySeconds
         })
         .pipe(Effect.mapError(() => overloaded))
-      if (held._tag === "Close")
+      if (held._tag === "Close") {
         return yield* Effect.die(new Error("a hold was answered as a close"))
-      switch (held.outcome) {
-        case "held":
-        case "known":
-          return
-        case "key_used":
-          return yield* new KeyAlreadyUsed()
-        case "stopped":
-          return yield* spendingStopped
-        case "insufficient_balance":
-          return yield* insufficientBalance(settings.currency, request.amountNano, held.available)
-        case "member_cap_exceeded":
-          return yield* memberCapExceeded(
-            settings.currency,
-            { requiredNano: request.amountNano, capNano: held.cap, usedNano: held.used },
-            held.capEndsAt,
-            yield* Clock.currentTimeMillis
-          )
-        default:
-          return yield* Effect.die(new Error(`${held.outcome} for a hold of ${request.memberId}`))
       }
+      return yield* answerHold(held, request, settings.currency)
     })
 
     const close = Effect.fnUntraced(function* (movement: Close) {
@@ -139,8 +117,6 @@ export const layerLedger = Layer.effect(
       }
     })
 
-    const capture: Ledger["Service"]["capture"] = (request) => close({ _tag: "Capture", request })
-
     const release: Ledger["Service"]["release"] = (request) => close({ _tag: "Release", request })
 
     const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
@@ -154,27 +130,19 @@ export const layerLedger = Layer.effect(
       }
     )
 
-    const deposit: Ledger["Service"]["deposit"] = Effect.fn("Ledger.deposit")(
-      function* (organizationId, amountNano, reference) {
+    return Ledger.of({
+      hold,
+      capture: (request) => close({ _tag: "Capture", request }),
+      release,
+      deposit: Effect.fn("Ledger.deposit")(function* (organizationId, amountNano, reference) {
         yield* balance(organizationId)
         const { outcome } = yield* rowOf(Deposited)(
           oneTry(sql`SELECT deposit(${organizationId}, ${amountNano}, ${reference}) AS outcome`)
         )
-        switch (outcome) {
-          case "applied":
-            return true
-          case "repeated":
-            return false
-          case "mismatch":
-            return yield* depositMismatch
-          case "too_large":
-            return yield* depositTooLarge
-        }
-      }
-    )
-
-    const memberMonth: Ledger["Service"]["memberMonth"] = Effect.fn("Ledger.memberMonth")(
-      function* (organizationId, memberId) {
+        return yield* answerDeposit(outcome)
+      }),
+      balance,
+      memberMonth: Effect.fn("Ledger.memberMonth")(function* (organizationId, memberId) {
         const row = yield* rowOf(MonthRow)(
           repeatable(sql`
           SELECT m.monthly_cap AS cap, coalesce(mm.captured, 0) AS captured,
@@ -186,54 +154,56 @@ export const layerLedger = Layer.effect(
            WHERE m.organization_id = ${organizationId} AND m.id = ${memberId}`)
         )
         return { capNano: row.cap, capturedNano: row.captured, heldNano: row.held }
-      }
-    )
-
-    const journal: Ledger["Service"]["journal"] = Effect.fn("Ledger.journal")(
-      (organizationId, page) => readJournal(sql, organizationId, page)
-    )
-
-    const sweepImages: Ledger["Service"]["sweepImages"] = Effect.fn("Ledger.sweepImages")(
-      function* (scope) {
+      }),
+      journal: Effect.fn("Ledger.journal")((organizationId, page) =>
+        readJournal(sql, organizationId, page)
+      ),
+      ...makeAudit(sql, { keySeconds: settings.idempotencySeconds }),
+      stopSpending: Effect.fn("Ledger.stopSpending")(function* (reasons) {
+        yield* repeatable(sql`
+      WITH reasons AS (
+        SELECT key AS organization_id, value AS reason
+          FROM jsonb_each_text(${sql.json(Object.fromEntries(reasons))}::jsonb)
+      ), wanted AS (
+        SELECT organization_id, reason FROM reasons
+        UNION ALL
+        SELECT p.organization_id, NULL FROM pools p
+         WHERE p.stopped_at IS NOT NULL
+           AND p.organization_id NOT IN (SELECT organization_id FROM reasons)
+      ), changed AS MATERIALIZED (
+        /* In the order in which the ledger's batches lock them. */
+        SELECT w.organization_id, w.reason
+          FROM (SELECT * FROM wanted ORDER BY organization_id COLLATE "C") w
+         CROSS JOIN LATERAL (
+           SELECT p.stopped_at, p.stopped_reason FROM pools p
+            WHERE p.organization_id = w.organization_id FOR UPDATE) p
+         WHERE p.stopped_reason IS DISTINCT FROM w.reason
+            OR (p.stopped_at IS NULL) <> (w.reason IS NULL)
+      )
+      UPDATE pools p
+         SET stopped_at = CASE WHEN w.reason IS NOT NULL THEN coalesce(p.stopped_at, now()) END,
+             stopped_reason = w.reason
+        FROM changed w
+       WHERE p.organization_id = w.organization_id`)
+      }),
+      sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
         const left = yield* rowsOf(
           Schema.Struct({ organization_id: Schema.String, id: Schema.String })
         )(
           oneTry(sql`
-          SELECT h.organization_id, h.id FROM holds h
-           WHERE h.state = 'open' AND ${scope === "all" ? sql`true` : sql`h.expires_at <= now()`}
+          SELECT o.organization_id, o.id FROM open_orders o
+           WHERE ${scope === "all" ? sql`true` : sql`o.expires_at <= now()`}
              AND NOT EXISTS (SELECT 1 FROM tasks t
-                              WHERE t.organization_id = h.organization_id AND t.id = h.id)`)
+                              WHERE t.organization_id = o.organization_id AND t.id = o.id)`)
         )
-        const orphan = { upstreamId: null, reason: "gateway_stopped" }
         yield* Effect.forEach(
           left,
           ({ organization_id, id }) =>
-            release({
-              organizationId: organization_id,
-              holdId: id,
-              by: "sweep",
-              task: null,
-              orphan,
-              answer: null,
-              forgetKey: false
-            }).pipe(unhindered(id)),
+            release(releaseOfLeft(organization_id, id)).pipe(unhindered(id)),
           { concurrency: "unbounded", discard: true }
         )
         return left.length
-      }
-    )
-
-    return Ledger.of({
-      hold,
-      capture,
-      release,
-      deposit,
-      balance,
-      memberMonth,
-      journal,
-      ...makeAudit(sql, { keySeconds: settings.idempotencySeconds }),
-      stopSpending: makeStopSpending(sql),
-      sweepImages
+      })
     })
   })
 )

@@ -1,97 +1,99 @@
-/** Usage detail in PostgreSQL; the rows are written by the ledger's captures. */
+/** Usage detail and receipts in PostgreSQL, read off the orders; their ends give the order in time. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Quote } from "../../domain/money/Quote.ts"
 import { storable } from "../../domain/plainText.ts"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
-import { noSuchRecord, UsageLog, type UsageRecord } from "../../services/UsageLog.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
-import { receiptOf } from "./receiptRows.ts"
+import {
+  noSuchRecord,
+  orderOfUsage,
+  receiptOf,
+  UsageLog,
+  usageId
+} from "../../services/UsageLog.ts"
+import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 export const UsageRow = Schema.Struct({
   id: Schema.String,
-  member_id: Schema.String,
+  memberId: Schema.String,
   model: Schema.String,
   modality: Schema.String,
   input: Schema.BigInt,
   output: Schema.BigInt,
   unit: Schema.String,
-  unit_price: Schema.BigInt,
-  input_unit_price: Schema.NullOr(Schema.BigInt),
-  charge: Schema.BigInt,
+  unitPriceNano: Schema.BigInt,
+  inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
+  chargeNano: Schema.BigInt,
   basis: Schema.String,
-  task_id: Schema.NullOr(Schema.String),
-  created_at: Schema.Date
+  taskId: Schema.NullOr(Schema.String),
+  createdAt: Schema.Date
 })
 
-/** Columns of `UsageRow`. */
-export const usageColumns =
-  "id, member_id, model, modality, input, output, unit, unit_price, input_unit_price, charge, basis, task_id, created_at"
-
-export const toUsage = (row: typeof UsageRow.Type): UsageRecord => ({
-  id: row.id,
-  memberId: row.member_id,
-  model: row.model,
-  modality: row.modality,
-  input: row.input,
-  output: row.output,
-  unit: row.unit,
-  unitPriceNano: row.unit_price,
-  inputUnitPriceNano: row.input_unit_price,
-  chargeNano: row.charge,
-  basis: row.basis,
-  taskId: row.task_id,
-  createdAt: row.created_at
+/** Columns of `UsageRow`, of an order `o` that was captured. */
+export const usageColumns = columnsOf(UsageRow, "o", {
+  id: `'${usageId("")}' || o.id`,
+  unitPriceNano: "o.unit_price",
+  inputUnitPriceNano: "o.input_unit_price",
+  chargeNano: "o.charge",
+  createdAt: "o.closed_at"
 })
+
+/** What a receipt tells beside its record. */
+const HeldRow = Schema.Struct({ quote: Quote, holdNano: Schema.BigInt, heldAt: Schema.Date })
+const heldColumns = columnsOf(HeldRow, "o", { holdNano: "o.hold", heldAt: "o.created_at" })
 
 export const layerUsageLog = Layer.effect(
   UsageLog,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const columns = sql.literal(usageColumns)
+    const ownedBy = (memberId: string | null) =>
+      memberId === null ? sql`true` : sql`member_id = ${memberId}`
 
-    const list: UsageLog["Service"]["list"] = Effect.fn("UsageLog.list")(
-      function* (organizationId, memberId, page) {
+    /** The charge of one order, by the id of its usage record. */
+    const find = (organizationId: string, memberId: string | null, id: string) => {
+      const orderId = storable(id) === id ? orderOfUsage(id) : null
+      return repeatable(sql`
+        SELECT ${columns}, ${sql.literal(heldColumns)} FROM orders o
+         WHERE organization_id = ${organizationId} AND id = ${orderId}
+           AND state = 'captured' AND ${ownedBy(memberId)}`)
+    }
+
+    return UsageLog.of({
+      list: Effect.fn("UsageLog.list")(function* (organizationId, memberId, page) {
+        const orderId = page.after === null ? null : orderOfUsage(page.after)
         if (page.after !== null) {
-          const found = yield* repeatable(sql`
-            SELECT 1 FROM usage_records
-             WHERE organization_id = ${organizationId} AND id = ${page.after}
-               AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}`)
+          const found = yield* find(organizationId, memberId, page.after)
           if (found.length === 0) return yield* unknownCursor
         }
         const rows = yield* rowsOf(UsageRow)(
           repeatable(sql`
-          SELECT ${sql.literal(usageColumns)}
-            FROM usage_records
-           WHERE organization_id = ${organizationId}
-             AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}
-             AND ${
-               page.after === null
-                 ? sql`true`
-                 : sql`(created_at, id) < (
-                     SELECT u.created_at, u.id FROM usage_records u
-                      WHERE u.organization_id = ${organizationId} AND u.id = ${page.after})`
-             }
-           ORDER BY created_at DESC, id DESC
-           LIMIT ${page.limit + 1}`)
+          SELECT ${columns}
+            FROM (SELECT order_id, ended_at FROM order_ends
+                   WHERE organization_id = ${organizationId} AND charge > 0
+                     AND ${ownedBy(memberId)}
+                     AND ${
+                       orderId === null
+                         ? sql`true`
+                         : sql`(ended_at, order_id) < (
+                             SELECT c.closed_at, c.id FROM orders c
+                              WHERE c.organization_id = ${organizationId} AND c.id = ${orderId})`
+                     }
+                   ORDER BY ended_at DESC, order_id DESC
+                   LIMIT ${page.limit + 1}) e
+           CROSS JOIN LATERAL (SELECT * FROM orders
+                                WHERE organization_id = ${organizationId} AND id = e.order_id) o
+           ORDER BY e.ended_at DESC, e.order_id DESC`)
         )
-        return cutPage(rows.map(toUsage), page.limit)
-      }
-    )
-
-    const receipt: UsageLog["Service"]["receipt"] = Effect.fn("UsageLog.receipt")(
-      function* (organizationId, memberId, id) {
-        if (storable(id) !== id) return yield* noSuchRecord
-        const [row] = yield* rowsOf(UsageRow)(
-          repeatable(sql`
-          SELECT ${sql.literal(usageColumns)} FROM usage_records
-           WHERE organization_id = ${organizationId} AND id = ${id}
-             AND ${memberId === null ? sql`true` : sql`member_id = ${memberId}`}`)
-        )
-        return row === undefined
-          ? yield* noSuchRecord
-          : yield* receiptOf(sql, organizationId, toUsage(row))
-      }
-    )
-
-    return UsageLog.of({ list, receipt })
+        return cutPage(rows, page.limit)
+      }),
+      receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
+        const found = yield* find(organizationId, memberId, id)
+        if (found.length === 0) return yield* noSuchRecord
+        const record = yield* rowOf(UsageRow)(Effect.succeed(found))
+        const held = yield* rowOf(HeldRow)(Effect.succeed(found))
+        return receiptOf(record, { id: orderOfUsage(id) ?? "", ...held })
+      })
+    })
   })
 )

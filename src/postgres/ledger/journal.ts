@@ -1,17 +1,16 @@
 /**
- * The journal of an organisation: transfers as they stand, holds and their releases read off the
- * holds.
- * Each of the three is read from its own index, so a page costs the same however long the books are.
+ * The journal of an organisation: deposits are transfers, and of each order its hold, its charge and
+ * its release are read off its row and its end. Each of these is read along its own index, so a page
+ * costs the same however long the books are.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
-import type { JournalEntry } from "../../services/Ledger.ts"
+import { type JournalEntry, journalId } from "../../services/Ledger.ts"
 import { repeatable, rowsOf } from "../client/rows.ts"
 
 const JournalRow = Schema.Struct({
-  rank: Schema.Int,
   key: Schema.String,
   kind: Schema.Literals(["deposit", "hold", "capture", "release"]),
   amount: Schema.BigInt,
@@ -22,40 +21,24 @@ const JournalRow = Schema.Struct({
   created_at: Schema.Date
 })
 
-const CursorRow = Schema.Struct({ at: Schema.String })
-
-/** Entries of one moment stand in this order, the later event first. */
-const prefixes = ["hold_", "tr_", "release_"] as const
-
-const prefixOf = {
-  hold: prefixes[0],
-  deposit: prefixes[1],
-  capture: prefixes[1],
-  release: prefixes[2]
-}
-
-/** The id of an entry: of holds and releases by the hold, of all others by the transfer. */
-export const entryId = (kind: JournalEntry["kind"], key: string): string => prefixOf[kind] + key
+/** Entries of one moment stand in this order, the later event last. */
+const kinds = ["hold", "deposit", "capture", "release"] as const
 
 /** As the database writes the number of a transfer. */
 const transferNumber = /^[1-9]\d{0,17}$/
 
-interface Cursor {
-  /** As text, because a Date would lose the microseconds. */
-  readonly at: string
-  readonly rank: number
-  readonly key: string
-}
+/** The number of a transfer as a text: such texts stand in the order of the numbers. */
+const NUMBER = "lpad(id::text, 19, '0')"
 
-const toEntry = (row: typeof JournalRow.Type): JournalEntry => ({
-  id: entryId(row.kind, row.key),
-  kind: row.kind,
-  amountNano: row.amount,
-  debit: row.debit,
-  credit: row.credit,
-  holdId: row.hold_id,
-  reference: row.reference,
-  createdAt: row.created_at
+const CursorRow = Schema.Struct({ at: Schema.String, key: Schema.String })
+
+const toEntry = ({ key, kind, amount, created_at, hold_id, ...row }: typeof JournalRow.Type) => ({
+  ...row,
+  id: journalId(kind, key),
+  kind,
+  amountNano: amount,
+  holdId: hold_id,
+  createdAt: created_at
 })
 
 /**
@@ -67,78 +50,62 @@ export const readJournal = Effect.fnUntraced(function* (
   organizationId: string,
   page: PageRequest
 ): Effect.fn.Return<Page<JournalEntry>, InvalidRequest> {
-  const sources = [
-    {
-      table: sql.literal("holds"),
-      at: sql.literal("created_at"),
-      key: sql.literal("id"),
-      columns: sql.literal(
-        "'hold' AS kind, amount, 'pool' AS debit, 'held' AS credit, id AS hold_id, NULL::text AS reference"
-      ),
-      where: sql.literal("true")
-    },
-    {
-      table: sql.literal("transfers"),
-      at: sql.literal("created_at"),
-      key: sql.literal("id"),
-      columns: sql.literal("kind, amount, debit, credit, hold_id, reference"),
-      where: sql.literal("true")
-    },
-    {
-      table: sql.literal("holds"),
-      at: sql.literal("closed_at"),
-      key: sql.literal("id"),
-      columns: sql.literal(
-        "'release' AS kind, amount, 'held' AS debit, 'pool' AS credit, id AS hold_id, NULL::text AS reference"
-      ),
-      where: sql.literal("state <> 'open'")
-    }
-  ] as const
+  const own = sql`organization_id = ${organizationId}`
 
-  /** In the type of its column, so that the index is of use. */
-  const typed = (rank: number, key: string) => (rank === 1 ? sql`${key}::bigint` : sql`${key}`)
-
+  /** The entry's moment as text, because a Date would lose the microseconds. */
   const findCursor = Effect.fnUntraced(function* (after: string) {
-    const rank = prefixes.findIndex((prefix) => after.startsWith(prefix))
-    const source = sources[rank]
-    if (source === undefined) return null
-    const key = after.slice(prefixes[rank]?.length)
-    if (rank === 1 && !transferNumber.test(key)) return null
-    const [row] = yield* rowsOf(CursorRow)(
-      repeatable(sql`
-      SELECT ${source.at}::text AS at FROM ${source.table}
-       WHERE organization_id = ${organizationId} AND ${source.key} = ${typed(rank, key)}
-         AND ${source.where}`)
-    )
-    return row === undefined ? null : { at: row.at, rank, key }
+    const kind = kinds.find((one) => {
+      const prefix = journalId(one, "")
+      const isNumber = transferNumber.test(after.slice(prefix.length))
+      return after.startsWith(prefix) && (one === "deposit") === isNumber
+    })
+    if (kind === undefined) return null
+    const key = after.slice(journalId(kind, "").length)
+    const found = {
+      hold: sql`SELECT created_at::text AS at, id AS key FROM orders WHERE ${own} AND id = ${key}`,
+      deposit: sql`SELECT created_at::text AS at, ${sql.literal(NUMBER)} AS key FROM transfers
+                    WHERE ${own} AND id = ${key}::bigint`,
+      capture: sql`SELECT closed_at::text AS at, id AS key FROM orders
+                    WHERE ${own} AND id = ${key} AND state = 'captured'`,
+      release: sql`SELECT closed_at::text AS at, id AS key FROM orders
+                    WHERE ${own} AND id = ${key} AND state <> 'open'`
+    }
+    const [row] = yield* rowsOf(CursorRow)(repeatable(found[kind]))
+    return row === undefined ? null : { ...row, rank: kinds.indexOf(kind) }
   })
 
-  const cursor: Cursor | null = page.after === null ? null : yield* findCursor(page.after)
+  const cursor = page.after === null ? null : yield* findCursor(page.after)
   if (page.after !== null && cursor === null) return yield* unknownCursor
 
-  const wanted = page.limit + 1
-  const branch = (rank: 0 | 1 | 2) => {
-    const { table, at, key, columns, where } = sources[rank]
+  /** What comes before the cursor among the rows of one table: `at` leads to it, the rest is exact. */
+  const newest = (kind: (typeof kinds)[number], at: string, key: string) => {
+    const [when, which] = [sql.literal(at), sql.literal(key)]
+    const rank = sql.literal(String(kinds.indexOf(kind)))
     const before =
       cursor === null
-        ? sql.literal("true")
-        : rank === cursor.rank
-          ? sql`(${at}, ${key}) < (${cursor.at}::timestamptz, ${typed(rank, cursor.key)})`
-          : rank < cursor.rank
-            ? sql`${at} <= ${cursor.at}::timestamptz`
-            : sql`${at} < ${cursor.at}::timestamptz`
-    return sql`(SELECT ${sql.literal(String(rank))} AS rank, ${key}::text AS key, ${columns},
-                       ${at} AS created_at
-                  FROM ${table}
-                 WHERE organization_id = ${organizationId} AND ${where} AND ${before}
-                 ORDER BY ${at} DESC, ${key} DESC LIMIT ${wanted})`
+        ? sql`true`
+        : sql`${when} <= ${cursor.at}::timestamptz
+              AND (${when}, ${rank}, ${which})
+                  < (${cursor.at}::timestamptz, ${cursor.rank}::int, ${cursor.key})`
+    return sql`${own} AND ${before} ORDER BY ${when} DESC, ${which} DESC LIMIT ${page.limit + 1}`
   }
   const rows = yield* rowsOf(JournalRow)(
     repeatable(sql`
-    SELECT * FROM (${branch(0)} UNION ALL ${branch(1)} UNION ALL ${branch(2)}) entries
-     ORDER BY created_at DESC, rank DESC,
-              CASE WHEN rank = 1 THEN lpad(key, 20, '0') ELSE key END DESC
-     LIMIT ${wanted}`)
+    SELECT * FROM (
+      (SELECT 0 AS rank, id AS place, id AS key, 'hold' AS kind, hold AS amount, 'pool' AS debit,
+              'held' AS credit, id AS hold_id, NULL AS reference, created_at
+         FROM orders WHERE ${newest("hold", "created_at", "id")})
+      UNION ALL
+      (SELECT 1, ${sql.literal(NUMBER)}, id::text, kind, amount, debit, credit, NULL, reference, created_at
+         FROM transfers WHERE ${newest("deposit", "created_at", NUMBER)})
+      UNION ALL
+      (SELECT 2, order_id, order_id, 'capture', charge, 'pool', 'revenue', order_id, NULL, ended_at
+         FROM order_ends WHERE charge > 0 AND ${newest("capture", "ended_at", "order_id")})
+      UNION ALL
+      (SELECT 3, order_id, order_id, 'release', hold, 'held', 'pool', order_id, NULL, ended_at
+         FROM order_ends WHERE ${newest("release", "ended_at", "order_id")})) entries
+     ORDER BY created_at DESC, rank DESC, place DESC
+     LIMIT ${page.limit + 1}`)
   )
   return cutPage(rows.map(toEntry), page.limit)
 })

@@ -3,15 +3,15 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { Ledger } from "../../services/Ledger.ts"
 import { longTry, rowOf, rowsOf } from "../client/rows.ts"
-import { suspectsSince, type Through } from "./auditSuspects.ts"
 
 const ViolationRow = Schema.Struct({
   invariant: Schema.String,
-  organization_id: Schema.String,
+  organizationId: Schema.String,
   subject: Schema.String,
   detail: Schema.String
 })
 const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
+/** As PostgreSQL writes a time: milliseconds would be too coarse. */
 const ThroughRow = Schema.Struct({ through: Schema.String })
 
 /** Later than a transaction of a gateway can end after its beginning, which is its rows' time. */
@@ -38,26 +38,20 @@ export const makeAudit = (
       Effect.orDie
     )
 
+  /** What the one set of rules finds in what has happened since, and in what is open. */
+  const audit = (from: string, organizationId: string | null) =>
+    sql`audit_ledger(${from}::timestamptz, make_interval(secs => ${keySeconds}),
+                     ${organizationId}::text)`
+
   const violations = (organizationId: string | null) =>
     rowsOf(ViolationRow)(
       // The first of every organisation come first, so that one cannot hide the others.
       sql`
-      SELECT invariant, organization_id, subject, detail
+      SELECT invariant, organization_id AS "organizationId", subject, detail
         FROM (SELECT *, row_number() OVER (PARTITION BY organization_id
                                            ORDER BY invariant, detail, subject) AS nth
-                FROM ledger_audit
-               WHERE ${organizationId === null ? sql`true` : sql`organization_id = ${organizationId}`}
-             ) broken
+                FROM ${audit("-infinity", organizationId)}) broken
        ORDER BY nth, organization_id LIMIT 1000`
-    ).pipe(
-      Effect.map((rows) =>
-        rows.map((row) => ({
-          invariant: row.invariant,
-          organizationId: row.organization_id,
-          subject: row.subject,
-          detail: row.detail
-        }))
-      )
     )
 
   /** Whoever has it is the only one who reads or writes the sums. */
@@ -65,64 +59,62 @@ export const makeAudit = (
     sql`SELECT through::text AS through FROM ledger_audited FOR UPDATE`
   )
 
-  /** Sums the organisation's past up anew. */
-  const carry = Effect.fnUntraced(function* (organizationId: string) {
-    const { through } = yield* lockedThrough
-    yield* sql`
-      INSERT INTO ledger_audited_pools (organization_id, moved, overage, verified_at)
-      SELECT ${organizationId},
-             coalesce((SELECT sum(CASE WHEN credit = 'pool' THEN amount
-                                       WHEN debit = 'pool' THEN -amount END)
-                         FROM transfers WHERE organization_id = ${organizationId}
-                                          AND created_at < ${through}::timestamptz), 0),
-             coalesce((SELECT sum(overage) FROM holds
-                        WHERE organization_id = ${organizationId} AND state <> 'open'
-                          AND closed_at < ${through}::timestamptz), 0), now()
-      ON CONFLICT (organization_id) DO UPDATE
-        SET moved = excluded.moved, overage = excluded.overage,
-            verified_at = excluded.verified_at`
-    yield* sql`DELETE FROM ledger_audited_months WHERE organization_id = ${organizationId}`
-    yield* sql`
-      INSERT INTO ledger_audited_months (organization_id, member_id, month, captured)
-      SELECT organization_id, member_id, month, sum(captured) FROM holds
-       WHERE organization_id = ${organizationId} AND state <> 'open'
-         AND closed_at < ${through}::timestamptz
-       GROUP BY organization_id, member_id, month`
-  })
-
-  /** Adds what has become past since `from` to the sums. */
-  const advance = Effect.fnUntraced(function* (from: Through) {
-    const { through } = yield* rowOf(ThroughRow)(sql`
-      UPDATE ledger_audited SET through = greatest(through, now() - ${HORIZON}::interval)
-      RETURNING through::text AS through`)
+  /** Adds what happened in that time to the sums, of one organisation or of all. */
+  const addUp = Effect.fnUntraced(function* (
+    organizationId: string | null,
+    from: string,
+    through: string
+  ) {
+    const concerned = organizationId === null ? sql`true` : sql`organization_id = ${organizationId}`
+    const inTime = (column: string) =>
+      sql`${sql.literal(column)} >= ${from}::timestamptz
+          AND ${sql.literal(column)} < ${through}::timestamptz AND ${concerned}`
     yield* sql`
       INSERT INTO ledger_audited_pools AS a (organization_id, moved, overage)
-      SELECT p.organization_id, coalesce(t.moved, 0), coalesce(h.overage, 0)
-        FROM pools p
-       CROSS JOIN LATERAL (
-             SELECT sum(CASE WHEN credit = 'pool' THEN amount
-                             WHEN debit = 'pool' THEN -amount END) AS moved
-               FROM transfers WHERE organization_id = p.organization_id
-                AND created_at >= ${from}::timestamptz AND created_at < ${through}::timestamptz) t
-       CROSS JOIN LATERAL (
-             SELECT sum(overage) AS overage FROM holds
-              WHERE organization_id = p.organization_id AND state <> 'open'
-                AND closed_at >= ${from}::timestamptz AND closed_at < ${through}::timestamptz) h
-       WHERE t.moved <> 0 OR h.overage <> 0
+      SELECT organization_id, sum(moved), sum(overage)
+        FROM (SELECT organization_id, CASE WHEN credit = 'pool' THEN amount
+                                           WHEN debit = 'pool' THEN -amount END AS moved,
+                     0 AS overage
+                FROM transfers WHERE ${inTime("created_at")}
+              UNION ALL
+              SELECT organization_id, -charge, greatest(charge - hold, 0)
+                FROM order_ends WHERE ${inTime("ended_at")}) happened
+       GROUP BY organization_id
       ON CONFLICT (organization_id) DO UPDATE
         SET moved = a.moved + excluded.moved, overage = a.overage + excluded.overage`
     yield* sql`
       INSERT INTO ledger_audited_months AS a (organization_id, member_id, month, captured)
-      SELECT p.organization_id, h.member_id, h.month, h.captured
-        FROM pools p
-       CROSS JOIN LATERAL (
-             SELECT member_id, month, sum(captured) AS captured FROM holds
-              WHERE organization_id = p.organization_id AND state <> 'open'
-                AND closed_at >= ${from}::timestamptz AND closed_at < ${through}::timestamptz
-              GROUP BY member_id, month) h
+      SELECT organization_id, member_id, month, sum(charge)
+        FROM order_ends WHERE ${inTime("ended_at")}
+       GROUP BY organization_id, member_id, month
       ON CONFLICT (organization_id, member_id, month) DO UPDATE
         SET captured = a.captured + excluded.captured`
   })
+
+  /** Sums the organisation's past up anew, now that all of it was read. */
+  const carry = Effect.fnUntraced(function* (organizationId: string) {
+    const { through } = yield* lockedThrough
+    yield* sql`DELETE FROM ledger_audited_months WHERE organization_id = ${organizationId}`
+    yield* sql`
+      INSERT INTO ledger_audited_pools (organization_id, verified_at)
+      VALUES (${organizationId}, now())
+      ON CONFLICT (organization_id) DO UPDATE
+        SET moved = 0, overage = 0, verified_at = excluded.verified_at`
+    yield* addUp(organizationId, "-infinity", through)
+  })
+
+  /** Adds what has become past since `from` to the sums. */
+  const advance = Effect.fnUntraced(function* (from: string) {
+    const { through } = yield* rowOf(ThroughRow)(sql`
+      UPDATE ledger_audited SET through = greatest(through, now() - ${HORIZON}::interval)
+      RETURNING through::text AS through`)
+    yield* addUp(null, from, through)
+  })
+
+  const suspicious = (from: string) =>
+    rowsOf(OrganizationRow)(sql`
+      SELECT organization_id FROM ${audit(from, null)}
+      UNION SELECT organization_id FROM pools WHERE stopped_at IS NOT NULL`)
 
   /** Those nobody has looked at for the longest time, as many as it takes to see all in their time. */
   const nextInTurn = (everySeconds: number) =>
@@ -145,10 +137,10 @@ export const makeAudit = (
       atLength(
         Effect.gen(function* () {
           const { through } = yield* lockedThrough
-          const suspicious = yield* rowsOf(OrganizationRow)(suspectsSince(sql, through, keySeconds))
+          const found = yield* suspicious(through)
           const next = yield* nextInTurn(everySeconds)
           yield* advance(through)
-          return [...new Set([...suspicious, ...next].map((row) => row.organization_id))]
+          return [...new Set([...found, ...next].map((row) => row.organization_id))]
         })
       )
     )

@@ -1,6 +1,7 @@
 /** What becomes of the movements of a batch, and the one call that makes it so. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
+import type { HoldOutcome } from "../../services/ledgerAnswers.ts"
 import { decodeRows } from "../client/rows.ts"
 import { type Close, columnNames, columnsOf, type NewHold, type Placed } from "./ledgerColumns.ts"
 
@@ -40,21 +41,7 @@ export type Moved =
       readonly captured: bigint
       readonly overage: bigint
     }
-  | {
-      readonly _tag: "Hold"
-      readonly outcome:
-        | "held"
-        | "known"
-        | "key_used"
-        | "stopped"
-        | "unknown_member"
-        | "member_cap_exceeded"
-        | "insufficient_balance"
-      readonly available: bigint
-      readonly cap: bigint
-      readonly used: bigint
-      readonly capEndsAt: Date
-    }
+  | ({ readonly _tag: "Hold" } & HoldOutcome)
 
 const decodeOutcomes = decodeRows(Outcomes)
 

@@ -5,7 +5,7 @@ import { storable } from "../../domain/plainText.ts"
 import type { Doubt } from "../../domain/VendorOutcome.ts"
 import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
-import type { NewTask, TaskOutcome } from "../../services/TaskRepo.ts"
+import type { TaskOutcome } from "../../services/TaskRepo.ts"
 import { type Column, columns, parameter } from "../client/typedColumns.ts"
 
 export interface NewHold {
@@ -23,20 +23,6 @@ const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : undefined)
 const usageOf = (close: Close) => captureOf(close)?.usage
 const releaseOf = (close: Close) => (close._tag === "Release" ? close.request : undefined)
-
-const jobItem = (job: HoldRequest["job"]) => ({
-  channel_id: job.channelId,
-  protocol: job.protocol,
-  upstream_model: job.upstreamModel
-})
-
-const taskItem = (task: NewTask) => ({
-  key_id: task.keyId,
-  model: task.model,
-  listed_protocol: task.listedProtocol,
-  summary: task.summary,
-  submit_seconds: task.submitSeconds
-})
 
 const outcomeItem = (task: TaskOutcome) => ({
   from: task.from,
@@ -86,8 +72,8 @@ const holdColumns = {
   p_amounts: [int8, ({ request }) => request.amountNano],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
   p_quotes: [jsonb, ({ request }) => request.quote],
-  p_jobs: [jsonb, ({ request }) => jobItem(request.job)],
-  p_tasks: [jsonb, ({ request }) => given(request.task, taskItem)],
+  p_jobs: [jsonb, ({ request }) => request.job],
+  p_tasks: [jsonb, ({ request }) => request.task],
   p_keys: [
     jsonb,
     ({ request, keySeconds }) => given(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))

@@ -1,4 +1,4 @@
--- Pools, holds, transfers and usage. Amounts are nano-units.
+-- Pools, orders and transfers. Amounts are nano-units.
 -- References between rows that one commit writes together are audited instead of checked row by row:
 -- the checks were the larger part of a batch's time.
 
@@ -7,7 +7,7 @@ CREATE TABLE pools (
   organization_id text PRIMARY KEY REFERENCES organizations (id),
   balance bigint NOT NULL DEFAULT 0,
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
-  -- Set while the organisation's books are broken: no new hold is taken, closes go on.
+  -- Set while the organisation's books are broken: no order is taken, closes go on.
   stopped_at timestamptz,
   stopped_reason text
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
@@ -24,77 +24,92 @@ CREATE TABLE member_months (
   FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
 ) WITH (fillfactor = 50);
 
-CREATE TABLE holds (
+-- An order is one row: its hold, its end, its charge and what the charge was computed from. Closing it
+-- is an update in place (HOT): no index of the table has a column that a close changes, BRIN apart,
+-- which does not count, and every page has room for it.
+CREATE TABLE orders (
   organization_id text NOT NULL,
+  -- Prefix of its kind and a UUIDv7, minted before any side effect.
   id text NOT NULL,
   member_id text NOT NULL,
+  -- The month of the member that the hold and the charge count in.
   month date NOT NULL,
-  amount bigint NOT NULL CHECK (amount > 0),
+  hold bigint NOT NULL CHECK (hold > 0),
+  -- Everything the hold was computed from.
   quote jsonb NOT NULL,
   -- Channel, protocol and upstream model: what an operator needs if nobody else knows.
   job jsonb NOT NULL,
-  state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'captured', 'released')),
-  captured bigint NOT NULL DEFAULT 0 CHECK (captured >= 0),
-  overage bigint GENERATED ALWAYS AS (greatest(captured - amount, 0)) STORED,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
+  state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'captured', 'released')),
+  charge bigint NOT NULL DEFAULT 0,
+  overage bigint GENERATED ALWAYS AS (greatest(charge - hold, 0)) STORED,
   closed_at timestamptz,
   closed_by text,
+  -- The usage detail of a charge.
+  key_id text,
+  task_id text,
+  model text,
+  modality text,
+  input bigint CHECK (input >= 0),
+  output bigint CHECK (output >= 0),
+  unit text,
+  unit_price bigint CHECK (unit_price > 0),
+  -- Where input is charged apart, by this price; `unit_price` is of output then.
+  input_unit_price bigint CHECK (input_unit_price > 0),
+  basis text,
   CHECK ((state = 'open') = (closed_at IS NULL)),
-  CHECK ((state = 'captured') = (captured > 0))
-) WITH (fillfactor = 70);
-CREATE INDEX holds_due ON holds (expires_at) WHERE state = 'open';
-CREATE INDEX holds_by_created ON holds (organization_id, created_at, id);
-CREATE INDEX holds_by_closed ON holds (organization_id, closed_at, id) WHERE state <> 'open';
+  -- A charge of nothing is no charge.
+  CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
+  CHECK (state <> 'captured'
+         OR (key_id, model, modality, input, output, unit, unit_price, basis) IS NOT NULL)
+) WITH (fillfactor = 60);
+CREATE INDEX orders_by_created ON orders (organization_id, created_at, id);
+CREATE INDEX orders_recent ON orders USING brin (created_at);
 -- The last of the indexes: until a table is analysed its indexes look equally good, and of equals the
 -- youngest is taken.
-ALTER TABLE holds ADD PRIMARY KEY (organization_id, id);
+ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
 
--- One row is one debit and one credit, so the books balance by construction.
+-- The orders that are open, which are few: sweeps and counts read it and not `orders`.
+CREATE TABLE open_orders (
+  organization_id text NOT NULL,
+  id text NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+
+-- One row a close, in the order in which money moved: what went back to the pool and what was charged.
+-- The journal and the usage detail are read along it, and audits compare it with the orders.
+CREATE TABLE order_ends (
+  organization_id text NOT NULL,
+  ended_at timestamptz NOT NULL,
+  order_id text NOT NULL,
+  member_id text NOT NULL,
+  month date NOT NULL,
+  hold bigint NOT NULL CHECK (hold > 0),
+  -- 0 where the hold was released.
+  charge bigint NOT NULL CHECK (charge >= 0),
+  PRIMARY KEY (organization_id, ended_at, order_id)
+);
+CREATE INDEX order_ends_charges ON order_ends (organization_id, member_id, ended_at, order_id)
+  WHERE charge > 0;
+CREATE INDEX order_ends_recent ON order_ends USING brin (ended_at);
+
+-- Money that comes in. One row is one debit and one credit.
 CREATE TABLE transfers (
   organization_id text NOT NULL,
   id bigint GENERATED ALWAYS AS IDENTITY,
-  kind text NOT NULL CHECK (kind IN ('deposit', 'capture')),
+  kind text NOT NULL CHECK (kind = 'deposit'),
   debit text NOT NULL,
   credit text NOT NULL,
   amount bigint NOT NULL CHECK (amount > 0),
-  hold_id text,
-  reference text,
+  reference text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (organization_id, id),
-  CHECK (debit <> credit),
-  CHECK ((kind = 'capture') = (hold_id IS NOT NULL)),
-  CHECK ((kind = 'deposit') = (reference IS NOT NULL))
+  UNIQUE (organization_id, reference),
+  CHECK (debit <> credit)
 );
-CREATE UNIQUE INDEX transfers_one_capture ON transfers (organization_id, hold_id)
-  WHERE kind = 'capture';
-CREATE UNIQUE INDEX transfers_one_deposit ON transfers (organization_id, reference)
-  WHERE kind = 'deposit';
 CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id);
-
-CREATE TABLE usage_records (
-  organization_id text NOT NULL,
-  id text NOT NULL,
-  member_id text NOT NULL,
-  key_id text NOT NULL,
-  hold_id text NOT NULL,
-  task_id text,
-  model text NOT NULL,
-  modality text NOT NULL,
-  input bigint NOT NULL CHECK (input >= 0),
-  output bigint NOT NULL CHECK (output >= 0),
-  unit text NOT NULL,
-  unit_price bigint NOT NULL CHECK (unit_price > 0),
-  charge bigint NOT NULL CHECK (charge > 0),
-  basis text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  -- Where input is charged apart, by this price; `unit_price` is of output then.
-  input_unit_price bigint CHECK (input_unit_price > 0),
-  PRIMARY KEY (organization_id, id)
-);
-CREATE UNIQUE INDEX usage_one_per_hold ON usage_records (organization_id, hold_id);
-CREATE INDEX usage_by_member ON usage_records (organization_id, member_id, created_at, id);
-CREATE INDEX usage_by_created ON usage_records (organization_id, created_at, id);
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -102,23 +117,27 @@ BEGIN
 END $$;
 CREATE TRIGGER transfers_append_only BEFORE UPDATE OR DELETE ON transfers
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER usage_append_only BEFORE UPDATE OR DELETE ON usage_records
+CREATE TRIGGER order_ends_append_only BEFORE UPDATE OR DELETE ON order_ends
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER orders_stay BEFORE DELETE ON orders
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER orders_close_once BEFORE UPDATE ON orders
+  FOR EACH ROW WHEN (old.state <> 'open') EXECUTE FUNCTION refuse_change();
 
--- A repeat of a request: written in the commit of the hold, before any vendor is called.
+-- A repeat of a request: written in the commit of the order, before any vendor is called.
 CREATE TABLE idempotency_keys (
   organization_id text NOT NULL,
   key text NOT NULL,
   -- Of the path and the body.
   fingerprint text NOT NULL,
-  hold_id text NOT NULL,
+  order_id text NOT NULL,
   -- What the first request was answered, once it was: JSON in its own order of fields.
   answer text,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, key)
 );
-CREATE INDEX idempotency_keys_by_hold ON idempotency_keys (organization_id, hold_id);
+CREATE INDEX idempotency_keys_by_order ON idempotency_keys (organization_id, order_id);
 CREATE INDEX idempotency_keys_due ON idempotency_keys (expires_at);
 
 -- Adds money once per reference. Answers applied, repeated (same reference and amount), mismatch
@@ -132,8 +151,7 @@ BEGIN
   SELECT p.balance INTO STRICT v_balance FROM pools p
    WHERE p.organization_id = p_organization FOR UPDATE;
   SELECT t.amount INTO v_known FROM transfers t
-   WHERE t.organization_id = p_organization AND t.kind = 'deposit'
-     AND t.reference = p_reference;
+   WHERE t.organization_id = p_organization AND t.reference = p_reference;
   IF FOUND THEN
     RETURN CASE WHEN v_known = p_amount THEN 'repeated' ELSE 'mismatch' END;
   END IF;

@@ -2,7 +2,7 @@
 
 CREATE TABLE tasks (
   organization_id text NOT NULL,
-  -- That of its hold.
+  -- That of its order.
   id text NOT NULL,
   member_id text NOT NULL,
   key_id text NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE channel_pauses (
 -- The vendor may have made and billed these; nothing is sent again, an operator looks into it.
 CREATE TABLE orphans (
   organization_id text NOT NULL,
-  hold_id text NOT NULL,
+  order_id text NOT NULL,
   -- Channel, protocol and upstream model of the job.
   job jsonb NOT NULL,
   upstream_id text,
@@ -64,7 +64,7 @@ CREATE TABLE orphans (
   created_at timestamptz NOT NULL DEFAULT now(),
   resolved_at timestamptz,
   note text,
-  PRIMARY KEY (organization_id, hold_id),
-  FOREIGN KEY (organization_id, hold_id) REFERENCES holds (organization_id, id)
+  PRIMARY KEY (organization_id, order_id),
+  FOREIGN KEY (organization_id, order_id) REFERENCES orders (organization_id, id)
 );
-CREATE INDEX orphans_by_created ON orphans (created_at, hold_id);
+CREATE INDEX orphans_by_created ON orphans (created_at, order_id);

@@ -10,11 +10,11 @@ CREATE TABLE ledger_audit_state (
 );
 INSERT INTO ledger_audit_state DEFAULT VALUES;
 
--- What audits have summed up of the past, so that the next one reads what came after. Movements are
--- only ever added, and a hold is closed once: what lies before `through` does not change.
+-- What audits have summed up of the past, so that the next one reads what came after. Transfers and
+-- ends are only ever added, and an order is closed once: what lies before `through` does not change.
 CREATE TABLE ledger_audited (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  -- Movements made and holds closed before it are in the sums below.
+  -- Transfers made and orders ended before it are in the sums below.
   through timestamptz NOT NULL DEFAULT '-infinity'
 );
 INSERT INTO ledger_audited DEFAULT VALUES;
@@ -36,106 +36,140 @@ CREATE TABLE ledger_audited_months (
   PRIMARY KEY (organization_id, member_id, month)
 );
 
--- Every invariant of the books: no row means healthy.
-CREATE VIEW ledger_audit AS
-SELECT 'I1' AS invariant, p.organization_id,
-       'pool balance is not the fold of its transfers' AS detail, p.organization_id AS subject
-  FROM pools p
-  LEFT JOIN transfers t ON t.organization_id = p.organization_id
- GROUP BY p.organization_id, p.balance
-HAVING p.balance <> coalesce(sum(CASE WHEN t.credit = 'pool' THEN t.amount
-                                      WHEN t.debit = 'pool' THEN -t.amount END), 0)
+-- Every invariant of the books, each rule once. From '-infinity' all rows are read; from a later time
+-- what has happened since then, what is open, and the sums of what came before. A null organisation is
+-- all of them. An idempotency key lives for `p_key_life`.
+CREATE FUNCTION audit_ledger(p_from timestamptz, p_key_life interval, p_organization text)
+RETURNS TABLE (invariant text, organization_id text, detail text, subject text)
+LANGUAGE sql STABLE AS $$
+WITH
+moved AS (
+  SELECT * FROM transfers
+   WHERE created_at >= p_from AND (p_organization IS NULL OR organization_id = p_organization)),
+ends AS (
+  SELECT * FROM order_ends
+   WHERE ended_at >= p_from AND (p_organization IS NULL OR organization_id = p_organization)),
+listed AS (
+  SELECT * FROM open_orders WHERE p_organization IS NULL OR organization_id = p_organization),
+touched AS (
+  SELECT o.organization_id, o.id, o.member_id, o.month, o.hold, o.state, o.charge, o.closed_at,
+         o.input, o.output, o.unit_price, o.input_unit_price,
+         (o.quote ->> 'holdNano')::bigint AS quoted
+    FROM (SELECT * FROM orders
+           WHERE p_from = '-infinity'
+             AND (p_organization IS NULL OR organization_id = p_organization)
+          UNION ALL
+          SELECT r.*
+            FROM (SELECT organization_id, id FROM listed
+                  UNION SELECT organization_id, order_id FROM ends
+                  UNION SELECT organization_id, id FROM orders WHERE created_at >= p_from) k
+           CROSS JOIN LATERAL (SELECT * FROM orders
+                                WHERE organization_id = k.organization_id AND id = k.id OFFSET 0) r
+           WHERE p_from > '-infinity') o),
+ongoing AS (
+  SELECT * FROM tasks
+   WHERE p_from = '-infinity' AND (p_organization IS NULL OR organization_id = p_organization)
+  UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'submitting'
+  UNION ALL SELECT * FROM tasks WHERE p_from > '-infinity' AND state = 'processing'),
+books AS (
+  SELECT p.organization_id, p.balance, p.held,
+         coalesce(a.moved, 0) + coalesce(t.deposited, 0) - coalesce(e.charged, 0) AS moved,
+         coalesce(a.overage, 0) + coalesce(e.overage, 0) AS overage, coalesce(o.held, 0) AS open
+    FROM pools p
+    LEFT JOIN ledger_audited_pools a
+           ON a.organization_id = p.organization_id AND p_from > '-infinity'
+    LEFT JOIN (SELECT organization_id, sum(CASE WHEN credit = 'pool' THEN amount
+                                                WHEN debit = 'pool' THEN -amount END) AS deposited
+                 FROM moved GROUP BY 1) t ON t.organization_id = p.organization_id
+    LEFT JOIN (SELECT organization_id, sum(charge) AS charged,
+                      sum(greatest(charge - hold, 0)) AS overage
+                 FROM ends GROUP BY 1) e ON e.organization_id = p.organization_id
+    LEFT JOIN (SELECT organization_id, sum(hold) AS held
+                 FROM touched WHERE state = 'open' GROUP BY 1) o
+           ON o.organization_id = p.organization_id
+   WHERE p_organization IS NULL OR p.organization_id = p_organization),
+months AS (
+  SELECT mm.*, coalesce(a.captured, 0) + coalesce(e.charged, 0) AS charged,
+         coalesce(o.held, 0) AS open
+    FROM member_months mm
+    LEFT JOIN ledger_audited_months a
+           ON (a.organization_id, a.member_id, a.month) = (mm.organization_id, mm.member_id, mm.month)
+          AND p_from > '-infinity'
+    LEFT JOIN (SELECT organization_id, member_id, month, sum(charge) AS charged
+                 FROM ends GROUP BY 1, 2, 3) e
+           ON (e.organization_id, e.member_id, e.month) = (mm.organization_id, mm.member_id, mm.month)
+    LEFT JOIN (SELECT organization_id, member_id, month, sum(hold) AS held
+                 FROM touched WHERE state = 'open' GROUP BY 1, 2, 3) o
+           ON (o.organization_id, o.member_id, o.month) = (mm.organization_id, mm.member_id, mm.month)
+   WHERE (p_organization IS NULL OR mm.organization_id = p_organization)
+     -- Months that ended long ago are not written any more; they wait for their turn.
+     AND (p_from = '-infinity' OR mm.held <> 0
+          OR mm.month >= (date_trunc('month', now()) - interval '40 days')::date))
+SELECT 'I1', organization_id, 'pool balance is not the fold of its transfers', organization_id
+  FROM books WHERE balance <> moved
 UNION ALL
-SELECT 'I2', p.organization_id, 'held is not the sum of open holds', p.organization_id
-  FROM pools p
-  LEFT JOIN holds h ON h.organization_id = p.organization_id AND h.state = 'open'
- GROUP BY p.organization_id, p.held
-HAVING p.held <> coalesce(sum(h.amount), 0) OR p.held < 0
+SELECT 'I1', organization_id, 'transfer of an organisation without a pool', id::text
+  FROM moved WHERE organization_id NOT IN (SELECT organization_id FROM pools)
 UNION ALL
-SELECT 'I3', mm.organization_id, 'member month is not the sum of its holds',
-       mm.member_id || ' ' || mm.month
-  FROM member_months mm
-  LEFT JOIN holds h ON h.organization_id = mm.organization_id
-                   AND h.member_id = mm.member_id AND h.month = mm.month
- GROUP BY mm.organization_id, mm.member_id, mm.month, mm.held, mm.captured
-HAVING mm.held <> coalesce(sum(h.amount) FILTER (WHERE h.state = 'open'), 0)
-    OR mm.captured <> coalesce(sum(h.captured), 0)
+SELECT 'I2', organization_id, 'held is not the sum of open holds', organization_id
+  FROM books WHERE held <> open OR held < 0
 UNION ALL
-SELECT 'I3', h.organization_id, 'hold without its member month', h.id
-  FROM holds h
- WHERE NOT EXISTS (SELECT 1 FROM member_months mm
-                    WHERE mm.organization_id = h.organization_id
-                      AND mm.member_id = h.member_id AND mm.month = h.month)
+SELECT 'I2', organization_id, 'order of an organisation without a pool', id
+  FROM touched WHERE organization_id NOT IN (SELECT organization_id FROM pools)
 UNION ALL
-SELECT 'I4', h.organization_id, 'captured hold without exactly one capture of its amount', h.id
-  FROM holds h
-  LEFT JOIN transfers t ON t.organization_id = h.organization_id AND t.hold_id = h.id
- WHERE (h.state = 'captured') <> (t.id IS NOT NULL)
-    OR (t.id IS NOT NULL AND t.amount <> h.captured)
+SELECT 'I2', organization_id, 'order is open and not listed so, or the other way round', id
+  FROM (SELECT organization_id, id FROM touched WHERE state = 'open') o
+  FULL JOIN listed l USING (organization_id, id)
+ WHERE o IS NULL OR l IS NULL
 UNION ALL
-SELECT 'I4', h.organization_id, 'captured hold without its usage record', h.id
-  FROM holds h
-  LEFT JOIN usage_records u ON u.organization_id = h.organization_id AND u.hold_id = h.id
- WHERE (h.state = 'captured') <> (u.id IS NOT NULL)
-    OR (u.id IS NOT NULL AND u.charge <> h.captured)
+SELECT 'I3', organization_id, 'member month is not the sum of its orders', member_id || ' ' || month
+  FROM months WHERE held <> open OR captured <> charged
 UNION ALL
-SELECT 'I5', p.organization_id, 'pool is below zero by more than its overage',
-       p.organization_id
-  FROM pools p
- WHERE p.balance - p.held < 0
-   AND p.balance - p.held + coalesce((SELECT sum(h.overage) FROM holds h
-                                       WHERE h.organization_id = p.organization_id), 0) < 0
+SELECT 'I3', o.organization_id, 'order without its member month', o.id
+  FROM touched o LEFT JOIN member_months mm USING (organization_id, member_id, month)
+ WHERE mm IS NULL
 UNION ALL
-SELECT 'I7', t.organization_id, 'finished task with an open hold', t.id
-  FROM tasks t JOIN holds h ON h.organization_id = t.organization_id AND h.id = t.id
- WHERE t.state IN ('succeeded', 'failed', 'rejected') AND h.state = 'open'
+SELECT 'I4', o.organization_id, 'closed order without an end of its amounts', o.id
+  FROM touched o
+  LEFT JOIN order_ends e ON e.organization_id = o.organization_id AND e.ended_at = o.closed_at
+                        AND e.order_id = o.id
+ WHERE o.state <> 'open'
+   AND (e.member_id, e.month, e.hold, e.charge)
+         IS DISTINCT FROM (o.member_id, o.month, o.hold, o.charge)
 UNION ALL
-SELECT 'I7', t.organization_id, 'task and hold disagree on the outcome', t.id
-  FROM tasks t JOIN holds h ON h.organization_id = t.organization_id AND h.id = t.id
- WHERE h.state <> 'open'
-   AND (t.state IN ('submitting', 'processing')
-        OR (h.state = 'captured') <> (t.state = 'succeeded'))
+SELECT 'I4', e.organization_id, 'end of an order that did not end then', e.order_id
+  FROM ends e
+  LEFT JOIN orders o ON o.organization_id = e.organization_id AND o.id = e.order_id
+ WHERE o.closed_at IS DISTINCT FROM e.ended_at
 UNION ALL
-SELECT 'I4', h.organization_id, 'hold is not the amount of its quote', h.id
-  FROM holds h
- WHERE h.quote ? 'holdNano' AND (h.quote ->> 'holdNano')::bigint <> h.amount
+SELECT 'I4', organization_id, 'hold is not the amount of its quote', id
+  FROM touched WHERE quoted <> hold
 UNION ALL
-SELECT 'I4', u.organization_id, 'charge is not units times price', u.id
-  FROM usage_records u
- WHERE u.input = 0 AND u.charge <> u.output * u.unit_price
+SELECT 'I4', organization_id, 'charge is not units times price', id
+  FROM touched
+ WHERE (input_unit_price IS NULL AND input = 0 AND charge <> output * unit_price)
+    OR (input_unit_price IS NOT NULL
+        AND charge <> input * input_unit_price + output * unit_price)
 UNION ALL
-SELECT 'I2', h.organization_id, 'hold of an organisation without a pool',
-       h.id AS subject
-  FROM holds h
- WHERE NOT EXISTS (SELECT 1 FROM pools p WHERE p.organization_id = h.organization_id)
+SELECT 'I5', organization_id, 'pool is below zero by more than its overage', organization_id
+  FROM books WHERE balance - held < 0 AND balance - held + overage < 0
 UNION ALL
-SELECT 'I1', t.organization_id, 'transfer of an organisation without a pool', t.id::text
-  FROM transfers t
- WHERE NOT EXISTS (SELECT 1 FROM pools p WHERE p.organization_id = t.organization_id)
+SELECT 'I7', t.organization_id,
+       CASE WHEN o.id IS NULL THEN 'task without its order'
+            ELSE 'task and order disagree on the outcome' END, t.id
+  FROM (SELECT t.organization_id, t.id, t.state FROM touched JOIN tasks t USING (organization_id, id)
+        UNION SELECT organization_id, id, state FROM ongoing) t
+  LEFT JOIN orders o ON o.organization_id = t.organization_id AND o.id = t.id
+ WHERE o.id IS NULL
+    OR t.state <> ALL (CASE o.state WHEN 'open' THEN ARRAY['submitting', 'processing']
+                                    WHEN 'captured' THEN ARRAY['succeeded']
+                                    ELSE ARRAY['failed', 'rejected'] END)
 UNION ALL
-SELECT 'I4', t.organization_id, 'capture without its hold', t.hold_id
-  FROM transfers t
- WHERE t.kind = 'capture'
-   AND NOT EXISTS (SELECT 1 FROM holds h
-                    WHERE h.organization_id = t.organization_id AND h.id = t.hold_id)
-UNION ALL
-SELECT 'I4', u.organization_id, 'usage record without its hold', u.id
-  FROM usage_records u
- WHERE NOT EXISTS (SELECT 1 FROM holds h
-                    WHERE h.organization_id = u.organization_id AND h.id = u.hold_id)
-UNION ALL
-SELECT 'I7', t.organization_id, 'task without its hold', t.id
-  FROM tasks t
- WHERE NOT EXISTS (SELECT 1 FROM holds h
-                    WHERE h.organization_id = t.organization_id AND h.id = t.id)
-UNION ALL
-SELECT 'I9', q.organization_id, 'idempotency key without its hold', q.hold_id
+SELECT 'I9', q.organization_id, 'idempotency key without its order', q.order_id
   FROM idempotency_keys q
- WHERE NOT EXISTS (SELECT 1 FROM holds h
-                    WHERE h.organization_id = q.organization_id AND h.id = q.hold_id)
-UNION ALL
-SELECT 'I4' AS invariant, u.organization_id, 'charge is not tokens times their prices' AS detail,
-       u.id AS subject
-  FROM usage_records u
- WHERE u.input_unit_price IS NOT NULL
-   AND u.charge <> u.input * u.input_unit_price + u.output * u.unit_price;
+  LEFT JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
+ WHERE o.id IS NULL AND q.expires_at >= p_from + p_key_life
+   AND (p_organization IS NULL OR q.organization_id = p_organization)
+$$;
+
+CREATE VIEW ledger_audit AS SELECT * FROM audit_ledger('-infinity', '0', NULL);

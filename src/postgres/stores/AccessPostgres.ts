@@ -4,8 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
-import { dropOldest } from "../../runtime/dropOldest.ts"
-import { makeFreshCache } from "../../runtime/FreshCache.ts"
+import { dropOldest, makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
   Access,
   API_KEY_BYTES,
@@ -17,17 +16,18 @@ import {
   refusedKey,
   Scope
 } from "../../services/Access.ts"
-import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { bounded, columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeyRow = Schema.Struct({
-  organization_id: Schema.String,
-  member_id: Schema.String,
-  id: Schema.String,
+  organizationId: Schema.String,
+  memberId: Schema.String,
+  keyId: Schema.String,
   scopes: Schema.Array(Scope),
   models: Schema.NullOr(Schema.Array(Schema.String)),
-  expires_at: Schema.NullOr(Schema.Date),
-  requests_per_minute: Schema.NullOr(Schema.Int)
+  expiresAt: Schema.NullOr(Schema.Date),
+  requestsPerMinute: Schema.NullOr(Schema.Int)
 })
+const keyColumns = columnsOf(KeyRow, "k", { keyId: "k.id" })
 
 const OwnerRow = Schema.Struct({ organization_id: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
@@ -50,8 +50,7 @@ export const layerAccess = Layer.effect(
       const mark = yield* changes.mark("keys")
       const [row] = yield* rowsOf(KeyRow)(
         repeatable(sql`
-          SELECT organization_id, member_id, id, scopes, models, expires_at, requests_per_minute
-            FROM api_keys
+          SELECT ${sql.literal(keyColumns)} FROM api_keys k
            WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
       )
       if (row === undefined) {
@@ -59,52 +58,16 @@ export const layerAccess = Layer.effect(
         dropOldest(unknown, UNKNOWN_KEYS)
         return yield* refusedKey
       }
+      const { expiresAt, scopes, models, ...who } = row
       const caller: Caller = {
-        organizationId: row.organization_id,
-        memberId: row.member_id,
-        keyId: row.id,
-        scopes: new Set(row.scopes),
-        models: row.models === null ? null : new Set(row.models),
-        requestsPerMinute: row.requests_per_minute
+        ...who,
+        scopes: new Set(scopes),
+        models: models === null ? null : new Set(models)
       }
-      return { caller, expiresAt: row.expires_at }
+      return { caller, expiresAt }
     })
 
     const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
-
-    const authenticate: Access["Service"]["authenticate"] = Effect.fnUntraced(function* <E = never>(
-      key: Redacted.Redacted,
-      guard: LookUpGuard<E> = identity
-    ) {
-      if (!isWellFormedApiKey(key)) return yield* refusedKey
-      const hashHex = apiKeyHash(key)
-      const mark = unknown.get(hashHex)
-      if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
-        return yield* refusedKey
-      }
-      const found = yield* find(hashHex, guard)
-      if (
-        found.expiresAt !== null &&
-        found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
-      ) {
-        return yield* refusedKey
-      }
-      return found.caller
-    })
-
-    const createOrganization: Access["Service"]["createOrganization"] = Effect.fn(
-      "Access.createOrganization"
-    )(function* (name) {
-      const id = yield* newId("org")
-      yield* sql
-        .withTransaction(
-          sql`INSERT INTO organizations (id, name) VALUES (${id}, ${name})`.pipe(
-            Effect.andThen(sql`INSERT INTO pools (organization_id) VALUES (${id})`)
-          )
-        )
-        .pipe(bounded)
-      return id
-    })
 
     const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")(
       function* (id) {
@@ -115,52 +78,11 @@ export const layerAccess = Layer.effect(
       }
     )
 
-    const createMember: Access["Service"]["createMember"] = Effect.fn("Access.createMember")(
-      function* (organizationId, { name, monthlyCapNano }) {
-        yield* organization(organizationId)
-        const id = yield* newId("mem")
-        yield* bounded(sql`
-          INSERT INTO members (organization_id, id, name, monthly_cap)
-          VALUES (${organizationId}, ${id}, ${name}, ${monthlyCapNano})`)
-        return id
-      }
-    )
-
     const organizationOf = Effect.fnUntraced(function* (memberId: string) {
       const [row] = yield* rowsOf(OwnerRow)(
         repeatable(sql`SELECT organization_id FROM members WHERE id = ${memberId}`)
       )
       return row?.organization_id ?? (yield* new NotFound({ message: "No such member" }))
-    })
-
-    const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(function* (
-      memberId,
-      { name, expiresAt, requestsPerMinute = null, ...options }
-    ) {
-      const organizationId = yield* organizationOf(memberId)
-      const id = yield* newId("key")
-      const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
-      const scopes = [...options.scopes]
-      const models = options.models === null ? null : [...options.models]
-      // The text is new, so no gateway can have asked for it before and needs to be told.
-      yield* repeatable(sql`
-          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
-                                requests_per_minute)
-          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${apiKeyHash(key)}, 'hex'),
-                  ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
-          ON CONFLICT (organization_id, id) DO NOTHING`)
-      return { id, key }
-    })
-
-    const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
-      const rows = yield* repeatable(
-        changes.telling(
-          "keys",
-          sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
-               WHERE id = ${id} RETURNING id`
-        )
-      )
-      if (rows.length === 0) return yield* new NotFound({ message: "No such key" })
     })
 
     const isEmpty = Effect.map(
@@ -171,11 +93,75 @@ export const layerAccess = Layer.effect(
     )
 
     return Access.of({
-      authenticate,
-      createOrganization,
-      createMember,
-      createKey,
-      revokeKey,
+      authenticate: Effect.fnUntraced(function* <E = never>(
+        key: Redacted.Redacted,
+        guard: LookUpGuard<E> = identity
+      ) {
+        if (!isWellFormedApiKey(key)) return yield* refusedKey
+        const hashHex = apiKeyHash(key)
+        const mark = unknown.get(hashHex)
+        if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
+          return yield* refusedKey
+        }
+        const found = yield* find(hashHex, guard)
+        if (
+          found.expiresAt !== null &&
+          found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
+        ) {
+          return yield* refusedKey
+        }
+        return found.caller
+      }),
+      createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
+        const id = yield* newId("org")
+        yield* sql
+          .withTransaction(
+            sql`INSERT INTO organizations (id, name) VALUES (${id}, ${name})`.pipe(
+              Effect.andThen(sql`INSERT INTO pools (organization_id) VALUES (${id})`)
+            )
+          )
+          .pipe(bounded)
+        return id
+      }),
+      createMember: Effect.fn("Access.createMember")(function* (
+        organizationId,
+        { name, monthlyCapNano }
+      ) {
+        yield* organization(organizationId)
+        const id = yield* newId("mem")
+        yield* bounded(sql`
+          INSERT INTO members (organization_id, id, name, monthly_cap)
+          VALUES (${organizationId}, ${id}, ${name}, ${monthlyCapNano})`)
+        return id
+      }),
+      createKey: Effect.fn("Access.createKey")(function* (
+        memberId,
+        { name, expiresAt, requestsPerMinute = null, ...options }
+      ) {
+        const organizationId = yield* organizationOf(memberId)
+        const id = yield* newId("key")
+        const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
+        const scopes = [...options.scopes]
+        const models = options.models === null ? null : [...options.models]
+        // The text is new, so no gateway can have asked for it before and needs to be told.
+        yield* repeatable(sql`
+          INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
+                                requests_per_minute)
+          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${apiKeyHash(key)}, 'hex'),
+                  ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
+          ON CONFLICT (organization_id, id) DO NOTHING`)
+        return { id, key }
+      }),
+      revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
+        const rows = yield* repeatable(
+          changes.telling(
+            "keys",
+            sql`UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+               WHERE id = ${id} RETURNING id`
+          )
+        )
+        if (rows.length === 0) return yield* new NotFound({ message: "No such key" })
+      }),
       organization,
       isEmpty
     })

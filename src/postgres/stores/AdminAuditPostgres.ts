@@ -4,15 +4,15 @@ import { Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import { AdminAudit } from "../../services/AdminAudit.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 
 const AuditRow = Schema.Struct({
   id: Schema.String,
   at: Schema.Date,
   action: Schema.String,
-  subject_id: Schema.NullOr(Schema.String),
+  subjectId: Schema.NullOr(Schema.String),
   fields: Schema.Unknown,
-  request_id: Schema.String,
+  requestId: Schema.String,
   status: Schema.Int
 })
 
@@ -21,41 +21,32 @@ export const layerAdminAudit = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const random = yield* SecureRandom.SecureRandom
+    const columns = sql.literal(columnsOf(AuditRow, "a"))
 
-    const record: AdminAudit["Service"]["record"] = Effect.fn("AdminAudit.record")(
-      function* (write) {
+    return AdminAudit.of({
+      record: Effect.fn("AdminAudit.record")(function* (write) {
         const id = `au_${yield* random.uuidV7()}`
         yield* repeatable(sql`
           INSERT INTO admin_audit (id, action, subject_id, fields, request_id, status)
           VALUES (${id}, ${write.action}, ${write.subjectId}, ${sql.json(write.fields)},
                   ${write.requestId}, ${write.status})
           ON CONFLICT (id) DO NOTHING`)
-      }
-    )
-
-    // Ids begin with their time, so their order is that of the writes.
-    const list: AdminAudit["Service"]["list"] = Effect.fn("AdminAudit.list")(function* (page) {
-      if (page.after !== null) {
-        const found = yield* repeatable(sql`SELECT 1 FROM admin_audit WHERE id = ${page.after}`)
-        if (found.length === 0) return yield* unknownCursor
-      }
-      const rows = yield* rowsOf(AuditRow)(
-        repeatable(sql`
-        SELECT id, at, action, subject_id, fields, request_id, status FROM admin_audit
+      }),
+      // Ids begin with their time, so their order is that of the writes.
+      list: Effect.fn("AdminAudit.list")(function* (page) {
+        if (page.after !== null) {
+          const found = yield* repeatable(sql`SELECT 1 FROM admin_audit WHERE id = ${page.after}`)
+          if (found.length === 0) return yield* unknownCursor
+        }
+        const rows = yield* rowsOf(AuditRow)(
+          repeatable(sql`
+        SELECT ${columns} FROM admin_audit a
          WHERE ${page.after === null ? sql`true` : sql`id < ${page.after}`}
          ORDER BY id DESC
          LIMIT ${page.limit + 1}`)
-      )
-      return cutPage(
-        rows.map(({ subject_id, request_id, ...row }) => ({
-          ...row,
-          subjectId: subject_id,
-          requestId: request_id
-        })),
-        page.limit
-      )
+        )
+        return cutPage(rows, page.limit)
+      })
     })
-
-    return AdminAudit.of({ record, list })
   })
 )

@@ -50,8 +50,9 @@ export const layerCatalog = Layer.effect(
     const snapshot = read("newest")
     yield* snapshot
 
-    const replace: Catalog["Service"]["replace"] = Effect.fn("Catalog.replace")(
-      function* (catalog) {
+    return Catalog.of({
+      snapshot,
+      replace: Effect.fn("Catalog.replace")(function* (catalog) {
         const document = yield* Effect.fromResult(checkCatalog(catalog, protocols))
         const { version, before } = yield* changes
           .telling(
@@ -75,9 +76,7 @@ export const layerCatalog = Layer.effect(
           protocols,
           yield* credentials.withKey
         )
-      }
-    )
-
-    return Catalog.of({ snapshot, replace })
+      })
+    })
   })
 )

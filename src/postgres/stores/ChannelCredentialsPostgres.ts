@@ -79,8 +79,16 @@ export const layerChannelCredentials = Layer.effect(
       lookup: read
     })
 
-    const store: ChannelCredentials["Service"]["store"] = Effect.fn("ChannelCredentials.store")(
-      function* (channels) {
+    const withKey = Effect.map(
+      rowsOf(KeyedRow)(
+        repeatable(sql`SELECT channel_id FROM channel_accounts WHERE sealed_api_key IS NOT NULL`)
+      ),
+      (rows) => new Set(rows.map((row) => row.channel_id))
+    )
+
+    return ChannelCredentials.of({
+      account: (channelId) => find(channelId),
+      store: Effect.fn("ChannelCredentials.store")(function* (channels) {
         for (const channel of channels) {
           const apiKey = channel.api_key ?? null
           const sealed = apiKey === null ? null : yield* vault.seal(apiKey, channel.id)
@@ -94,16 +102,8 @@ export const layerChannelCredentials = Layer.effect(
                    sealed_api_key =
                      coalesce(excluded.sealed_api_key, channel_accounts.sealed_api_key)`)
         }
-      }
-    )
-
-    const withKey = Effect.map(
-      rowsOf(KeyedRow)(
-        repeatable(sql`SELECT channel_id FROM channel_accounts WHERE sealed_api_key IS NOT NULL`)
-      ),
-      (rows) => new Set(rows.map((row) => row.channel_id))
-    )
-
-    return ChannelCredentials.of({ account: (channelId) => find(channelId), store, withKey })
+      }),
+      withKey
+    })
   })
 )

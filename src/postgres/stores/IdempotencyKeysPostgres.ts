@@ -4,14 +4,20 @@ import { SqlClient } from "effect/sql"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import { makeKeyOf, Repeats, recallOf, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import { makeRecentAnswers } from "../../services/recentAnswers.ts"
-import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { columnsOf, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeptRow = Schema.Struct({
   fingerprint: Schema.String,
-  hold_id: Schema.String,
+  holdId: Schema.String,
   answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
-  hold_is_open: Schema.Boolean,
-  task_state: Schema.NullOr(TaskState)
+  holdIsOpen: Schema.Boolean,
+  taskState: Schema.NullOr(TaskState)
+})
+
+const keptColumns = columnsOf(KeptRow, "q", {
+  holdId: "q.order_id",
+  holdIsOpen: "o.state = 'open'",
+  taskState: "t.state"
 })
 
 const PURGED_AT_ONCE = 1000
@@ -22,33 +28,6 @@ export const layerRepeats = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const keyOf = yield* makeKeyOf
     const recent = makeRecentAnswers()
-
-    const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
-      function* (organizationId, key) {
-        const [row] = yield* rowsOf(KeptRow)(
-          repeatable(sql`
-            SELECT q.fingerprint, q.hold_id, q.answer, h.state = 'open' AS hold_is_open,
-                   t.state AS task_state
-              FROM idempotency_keys q
-              JOIN holds h ON h.organization_id = q.organization_id AND h.id = q.hold_id
-              LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.hold_id
-             WHERE q.organization_id = ${organizationId} AND q.key = ${key.key}
-               AND q.expires_at > now()`)
-        )
-        if (row === undefined) return null
-        return yield* recallOf(
-          {
-            fingerprint: row.fingerprint,
-            holdId: row.hold_id,
-            answer: row.answer,
-            holdIsOpen: row.hold_is_open,
-            taskState: row.task_state
-          },
-          key,
-          recent.find(organizationId, key)
-        )
-      }
-    )
 
     const purgeBatch = rowOf(Schema.Struct({ gone: Schema.Int }))(
       oneTry(sql`
@@ -69,7 +48,19 @@ export const layerRepeats = Layer.effect(
 
     return Repeats.of({
       keyOf,
-      recall,
+      recall: Effect.fn("Repeats.recall")(function* (organizationId, key) {
+        const [row] = yield* rowsOf(KeptRow)(
+          repeatable(sql`
+            SELECT ${sql.literal(keptColumns)}
+              FROM idempotency_keys q
+              JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
+              LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.order_id
+             WHERE q.organization_id = ${organizationId} AND q.key = ${key.key}
+               AND q.expires_at > now()`)
+        )
+        if (row === undefined) return null
+        return yield* recallOf(row, key, recent.find(organizationId, key))
+      }),
       remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key, result)),
       purge

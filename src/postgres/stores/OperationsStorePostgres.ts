@@ -8,20 +8,20 @@ import { latestMigration } from "../schema/applySchema.ts"
 const MigrationRow = Schema.Struct({ latest: Schema.NullOr(Schema.Int) })
 
 const AuditRow = Schema.Struct({
-  audited_at: Schema.NullOr(Schema.Date),
-  age_seconds: Schema.NullOr(Schema.Number),
+  auditedAt: Schema.NullOr(Schema.Date),
+  ageSeconds: Schema.NullOr(Schema.Number),
   violations: Schema.Int,
   stopped: Schema.Int
 })
 
 const TotalsRow = Schema.Struct({
-  submitting: Schema.Int,
-  processing: Schema.Int,
-  open_holds: Schema.Int,
-  late_holds: Schema.Int,
-  oldest_late_seconds: Schema.Number,
-  pool: Schema.BigIntFromString,
-  held: Schema.BigIntFromString
+  submittingTasks: Schema.Int,
+  processingTasks: Schema.Int,
+  openHolds: Schema.Int,
+  lateHolds: Schema.Int,
+  oldestLateSeconds: Schema.Number,
+  poolNano: Schema.BigIntFromString,
+  heldNano: Schema.BigIntFromString
 })
 
 /** An audit nobody ended within this time died with its gateway. */
@@ -38,17 +38,10 @@ export const layerOperationsStore = Layer.effect(
 
     const audit = rowOf(AuditRow)(
       oneTry(sql`
-      SELECT audited_at, violations,
-             extract(epoch FROM now() - audited_at)::double precision AS age_seconds,
+      SELECT audited_at AS "auditedAt", violations,
+             extract(epoch FROM now() - audited_at)::double precision AS "ageSeconds",
              (SELECT count(*)::int FROM pools WHERE stopped_at IS NOT NULL) AS stopped
         FROM ledger_audit_state`)
-    ).pipe(
-      Effect.map((row) => ({
-        auditedAt: row.audited_at,
-        ageSeconds: row.age_seconds,
-        violations: row.violations,
-        stopped: row.stopped
-      }))
     )
 
     const slot = yield* Random.nextIntBetween(0, SLOTS)
@@ -73,61 +66,49 @@ export const layerOperationsStore = Layer.effect(
         : { migrated, audit: null, writable: true }
     })
 
-    // Each count reads a partial index of what is open, and pools has one row an organisation.
+    // Each count reads what is open alone, and pools has one row an organisation.
     const totals = rowOf(TotalsRow)(
       oneTry(sql`
-      SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS submitting,
-             (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS processing,
-             (SELECT count(*)::int FROM holds WHERE state = 'open') AS open_holds,
-             late.holds AS late_holds, late.seconds AS oldest_late_seconds,
-             coalesce(sum(balance), 0)::text AS pool, coalesce(sum(held), 0)::text AS held
+      SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS "submittingTasks",
+             (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS "processingTasks",
+             (SELECT count(*)::int FROM open_orders) AS "openHolds",
+             late.holds AS "lateHolds", late.seconds AS "oldestLateSeconds",
+             coalesce(sum(balance), 0)::text AS "poolNano",
+             coalesce(sum(held), 0)::text AS "heldNano"
         FROM (SELECT count(*)::int AS holds,
                      coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds
-                FROM (SELECT expires_at AS since FROM holds
-                       WHERE state = 'open' AND expires_at <= now() - ${LATE}::interval
+                FROM (SELECT expires_at AS since FROM open_orders
+                       WHERE expires_at <= now() - ${LATE}::interval
                       UNION ALL
                       SELECT submit_deadline FROM tasks
                        WHERE state = 'submitting' AND submit_deadline <= now() - ${LATE}::interval
                          AND deadline > now() - ${LATE}::interval) due) late
         LEFT JOIN pools ON true
        GROUP BY late.holds, late.seconds`)
-    ).pipe(
-      Effect.map((row) => ({
-        submittingTasks: row.submitting,
-        processingTasks: row.processing,
-        openHolds: row.open_holds,
-        lateHolds: row.late_holds,
-        oldestLateSeconds: row.oldest_late_seconds,
-        poolNano: row.pool,
-        heldNano: row.held
-      }))
     )
 
-    const takeAudit: OperationsStore["Service"]["takeAudit"] = Effect.fn(
-      "OperationsStore.takeAudit"
-    )(function* (everySeconds) {
-      const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
-        oneTry(sql`
+    return OperationsStore.of({
+      report,
+      totals,
+      takeAudit: Effect.fn("OperationsStore.takeAudit")(function* (everySeconds) {
+        const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
+          oneTry(sql`
         UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
          WHERE begun_at IS NULL
             OR (begun_at <= now() - make_interval(secs => ${everySeconds})
                 AND (ended_at IS NOT NULL OR begun_at <= now() - ${LONGEST_AUDIT}::interval))
         RETURNING only_row`)
-      )
-      return taken.length > 0
-    })
-
-    const endAudit: OperationsStore["Service"]["endAudit"] = Effect.fn("OperationsStore.endAudit")(
-      function* (violations) {
+        )
+        return taken.length > 0
+      }),
+      endAudit: Effect.fn("OperationsStore.endAudit")(function* (violations) {
         yield* bounded(
           violations === null
             ? sql`UPDATE ledger_audit_state SET ended_at = now()`
             : sql`UPDATE ledger_audit_state
                      SET ended_at = now(), audited_at = now(), violations = ${violations}`
         )
-      }
-    )
-
-    return OperationsStore.of({ report, totals, takeAudit, endAudit })
+      })
+    })
   })
 )

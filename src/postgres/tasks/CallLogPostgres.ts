@@ -3,9 +3,8 @@
  * so that neither a client nor a poll waits for it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Exit, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Effect, Exit, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { makeFibers } from "../../runtime/Fibers.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   CallLog,
@@ -125,8 +124,9 @@ export const layerCallLog = Layer.effect(
     // Stopped in the reverse order: descriptions are awaited first, then written.
     const writeEverything = Effect.andThen(release(0), Effect.timeoutOption(writeAll, PATIENCE))
     yield* Effect.addFinalizer(() => writeEverything)
-    const describing = yield* makeFibers
-    const settle = Effect.timeoutOption(describing.awaitEmpty, PATIENCE)
+    const describing = yield* FiberSet.make()
+    const describe = yield* FiberSet.runtime(describing)()
+    const settle = Effect.timeoutOption(FiberSet.awaitEmpty(describing), PATIENCE)
     yield* Effect.addFinalizer(() => settle)
 
     /** False when it could not be described; without the reason, which may quote what it hides. */
@@ -167,7 +167,7 @@ export const layerCallLog = Layer.effect(
         reported.push({ subject, report })
         if (isDescribing) return Effect.void
         isDescribing = true
-        describing.fork(describeAll)
+        describe(describeAll)
         return Effect.void
       })
 

@@ -1,52 +1,54 @@
 /** The history of an order in PostgreSQL, gathered from the tables its course has left rows in. */
 import { Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import { CallLog } from "../../services/CallLog.ts"
-import { type LoggedCall, TaskHistory, type VideoHistory } from "../../services/TaskHistory.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
-import { toUsage, UsageRow, usageColumns } from "../ledger/UsageLogPostgres.ts"
-import { JobColumn, OrphanRow, orphanColumns, toJob, toOrphan } from "./OrphansPostgres.ts"
+import { TaskHistory } from "../../services/TaskHistory.ts"
+import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { UsageRow, usageColumns } from "../ledger/UsageLogPostgres.ts"
+import { OrphanRow, orphanColumns, orphansWithOrders, VendorJob } from "./OrphansPostgres.ts"
 
 const MAX_CALLS = 500
 
-const HoldRow = Schema.Struct({
-  organization_id: Schema.String,
-  id: Schema.String,
-  member_id: Schema.String,
-  job: JobColumn,
+const OrderRow = Schema.Struct({
+  organizationId: Schema.String,
+  memberId: Schema.String,
+  job: VendorJob,
   quote: Quote,
-  amount: Schema.BigInt,
+  hasIdempotencyKey: Schema.Boolean
+})
+
+const HoldRow = Schema.Struct({
+  amountNano: Schema.BigInt,
   state: Schema.Literals(["open", "captured", "released"]),
-  captured: Schema.BigInt,
-  overage: Schema.BigInt,
-  created_at: Schema.Date,
-  expires_at: Schema.Date,
-  closed_at: Schema.NullOr(Schema.Date),
-  closed_by: Schema.NullOr(Schema.String),
-  keyed: Schema.Boolean
+  capturedNano: Schema.BigInt,
+  overageNano: Schema.BigInt,
+  createdAt: Schema.Date,
+  expiresAt: Schema.Date,
+  closedAt: Schema.NullOr(Schema.Date),
+  closedBy: Schema.NullOr(Schema.String)
 })
 
 const VideoRow = Schema.Struct({
-  key_id: Schema.String,
+  keyId: Schema.String,
   model: Schema.String,
-  listed_protocol: Schema.String,
+  listedProtocol: Schema.String,
   summary: Schema.Unknown,
   state: TaskState,
-  upstream_id: Schema.NullOr(Schema.String),
-  completion_tokens: Schema.NullOr(Schema.BigInt),
-  error_code: Schema.NullOr(Schema.String),
-  error_message: Schema.NullOr(Schema.String),
-  submit_deadline: Schema.Date,
+  upstreamId: Schema.NullOr(Schema.String),
+  completionTokens: Schema.NullOr(Schema.BigInt),
+  errorCode: Schema.NullOr(Schema.String),
+  errorMessage: Schema.NullOr(Schema.String),
+  submitDeadline: Schema.Date,
   deadline: Schema.Date,
-  accepted_at: Schema.NullOr(Schema.Date),
-  asked_at: Schema.NullOr(Schema.Date),
-  next_poll_at: Schema.NullOr(Schema.Date),
-  unknown_since: Schema.NullOr(Schema.Date),
-  finished_at: Schema.NullOr(Schema.Date)
+  acceptedAt: Schema.NullOr(Schema.Date),
+  askedAt: Schema.NullOr(Schema.Date),
+  nextPollAt: Schema.NullOr(Schema.Date),
+  unknownSince: Schema.NullOr(Schema.Date),
+  finishedAt: Schema.NullOr(Schema.Date)
 })
 
 const CallRow = Schema.Struct({
@@ -58,50 +60,25 @@ const CallRow = Schema.Struct({
   failure: Schema.NullOr(
     Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
   ),
-  started_at: Schema.Date,
-  duration_ms: Schema.Int,
+  startedAt: Schema.Date,
+  durationMillis: Schema.Int,
   request: Schema.Unknown,
   answer: Schema.Unknown,
   repeats: Schema.Int,
-  last_at: Schema.Date,
-  total: Schema.BigInt
+  lastAt: Schema.Date
 })
+const CountRow = Schema.Struct({ total: Schema.Int })
 
-const CaptureRow = Schema.Struct({ amount: Schema.BigInt, created_at: Schema.Date })
-
-const toVideo = (row: typeof VideoRow.Type): VideoHistory => ({
-  keyId: row.key_id,
-  model: row.model,
-  listedProtocol: row.listed_protocol,
-  summary: row.summary,
-  state: row.state,
-  upstreamId: row.upstream_id,
-  completionTokens: row.completion_tokens,
-  errorCode: row.error_code,
-  errorMessage: row.error_message,
-  submitDeadline: row.submit_deadline,
-  deadline: row.deadline,
-  acceptedAt: row.accepted_at,
-  askedAt: row.asked_at,
-  nextPollAt: row.next_poll_at,
-  unknownSince: row.unknown_since,
-  finishedAt: row.finished_at
+const holdColumns = columnsOf(HoldRow, "q", {
+  amountNano: "q.hold",
+  capturedNano: "q.charge",
+  overageNano: "q.overage"
 })
-
-const toCall = (row: typeof CallRow.Type): LoggedCall => ({
-  id: row.id,
-  purpose: row.purpose,
-  method: row.method,
-  url: row.url,
-  status: row.status,
-  failure: row.failure,
-  startedAt: row.started_at,
-  durationMillis: row.duration_ms,
-  request: row.request,
-  answer: row.answer,
-  repeats: row.repeats,
-  lastAt: row.last_at
+const orderColumns = columnsOf(OrderRow, "q", {
+  hasIdempotencyKey: `EXISTS (SELECT 1 FROM idempotency_keys k
+    WHERE k.organization_id = q.organization_id AND k.order_id = q.id)`
 })
+const callColumns = columnsOf(CallRow, "c", { durationMillis: "c.duration_ms" })
 
 export const layerTaskHistory = Layer.effect(
   TaskHistory,
@@ -109,84 +86,57 @@ export const layerTaskHistory = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const callLog = yield* CallLog
 
-    // One look into each organisation's keys: an index of its own would be paid for by every hold.
-    const findHold = (id: string) =>
-      rowsOf(HoldRow)(
-        repeatable(sql`
-        SELECT h.organization_id, h.id, h.member_id, h.job, h.quote, h.amount, h.state, h.captured,
-               h.overage, h.created_at, h.expires_at, h.closed_at, h.closed_by,
-               EXISTS (SELECT 1 FROM idempotency_keys k
-                        WHERE k.organization_id = h.organization_id AND k.hold_id = h.id) AS keyed
-          FROM organizations o
-          CROSS JOIN LATERAL (
-            SELECT * FROM holds WHERE organization_id = o.id AND id = ${id} LIMIT 1) h`)
-      )
+    /** Read by its key, and decoded by whoever knows what it is of. */
+    const read = (columns: string, from: Statement.Fragment) =>
+      repeatable(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
 
-    const find: TaskHistory["Service"]["find"] = Effect.fn("TaskHistory.find")(function* (id) {
-      const [hold] = isOrderId(id) ? yield* findHold(id) : []
-      if (hold === undefined) {
-        return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
-      }
-      const organizationId = hold.organization_id
-      const [video] = yield* rowsOf(VideoRow)(
-        repeatable(sql`
-        SELECT key_id, model, listed_protocol, summary, state, upstream_id, completion_tokens,
-               error_code, error_message, submit_deadline, deadline, accepted_at, asked_at,
-               next_poll_at, unknown_since, finished_at
-          FROM tasks WHERE organization_id = ${organizationId} AND id = ${id}`)
-      )
-      const [capture] = yield* rowsOf(CaptureRow)(
-        repeatable(sql`
-        SELECT amount, created_at FROM transfers
-         WHERE organization_id = ${organizationId} AND hold_id = ${id} AND kind = 'capture'`)
-      )
-      const [usage] = yield* rowsOf(UsageRow)(
-        repeatable(sql`
-        SELECT ${sql.literal(usageColumns)} FROM usage_records
-         WHERE organization_id = ${organizationId} AND hold_id = ${id}`)
-      )
-      const [orphan] = yield* rowsOf(OrphanRow)(
-        repeatable(sql`
-        SELECT ${sql.literal(orphanColumns)} FROM orphans o
-          JOIN holds h ON h.organization_id = o.organization_id AND h.id = o.hold_id
-         WHERE o.organization_id = ${organizationId} AND o.hold_id = ${id}`)
-      )
-      yield* callLog.flush
-      const calls = yield* rowsOf(CallRow)(
-        repeatable(sql`
-        SELECT id, purpose, method, url, status, failure, started_at, duration_ms, request, answer,
-               repeats, last_at, count(*) OVER () AS total
-          FROM upstream_calls
-         WHERE organization_id = ${organizationId} AND job_id = ${id}
-         ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
-      )
-      return {
-        organizationId,
-        id,
-        memberId: hold.member_id,
-        job: toJob(hold.job),
-        quote: hold.quote,
-        hold: {
-          amountNano: hold.amount,
-          state: hold.state,
-          capturedNano: hold.captured,
-          overageNano: hold.overage,
-          createdAt: hold.created_at,
-          expiresAt: hold.expires_at,
-          closedAt: hold.closed_at,
-          closedBy: hold.closed_by
-        },
-        video: video === undefined ? null : toVideo(video),
-        calls: calls.map(toCall).toReversed(),
-        totalCalls: Number(calls[0]?.total ?? 0n),
-        capture:
-          capture === undefined ? null : { amountNano: capture.amount, at: capture.created_at },
-        usage: usage === undefined ? null : toUsage(usage),
-        orphan: orphan === undefined ? null : toOrphan(orphan),
-        hasIdempotencyKey: hold.keyed
-      }
+    return TaskHistory.of({
+      find: Effect.fn("TaskHistory.find")(function* (id) {
+        // One look into each organisation's keys: an index of its own would be paid for by every order.
+        const found = isOrderId(id)
+          ? yield* read(
+              `${orderColumns}, ${holdColumns}`,
+              sql`organizations g CROSS JOIN LATERAL (
+                    SELECT * FROM orders WHERE organization_id = g.id AND id = ${id} LIMIT 1) q`
+            )
+          : []
+        const [order] = yield* rowsOf(OrderRow)(Effect.succeed(found))
+        if (order === undefined) {
+          return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+        }
+        const hold = yield* rowOf(HoldRow)(Effect.succeed(found))
+        const own = sql`organization_id = ${order.organizationId}`
+        const [usage = null] = yield* rowsOf(UsageRow)(
+          read(usageColumns, sql`orders o WHERE ${own} AND id = ${id} AND state = 'captured'`)
+        )
+        const [video = null] = yield* rowsOf(VideoRow)(
+          read(columnsOf(VideoRow, "t"), sql`tasks t WHERE ${own} AND id = ${id}`)
+        )
+        const [orphan = null] = yield* rowsOf(OrphanRow)(
+          read(
+            orphanColumns,
+            sql`${sql.literal(orphansWithOrders)}
+            WHERE o.organization_id = ${order.organizationId} AND o.order_id = ${id}`
+          )
+        )
+        yield* callLog.flush
+        const calls = sql`upstream_calls c WHERE ${own} AND job_id = ${id}`
+        const { total } = yield* rowOf(CountRow)(read("count(*)::int AS total", calls))
+        const newest = yield* rowsOf(CallRow)(
+          read(callColumns, sql`${calls} ORDER BY started_at DESC, id DESC LIMIT ${MAX_CALLS}`)
+        )
+        return {
+          ...order,
+          id,
+          hold,
+          video,
+          calls: newest.toReversed(),
+          totalCalls: total,
+          capture: usage === null ? null : { amountNano: usage.chargeNano, at: usage.createdAt },
+          usage,
+          orphan
+        }
+      })
     })
-
-    return TaskHistory.of({ find })
   })
 )

@@ -3,75 +3,21 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Schema } from "effect"
 import { TaskRepo } from "../../services/TaskRepo.ts"
 import { bounded, lasting, oneTry, repeatable, rowsOf } from "../client/rows.ts"
-import { makeRecentCompletions } from "./completions.ts"
 import { makeAcceptTask } from "./taskAccepts.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
-import { makeFindTask } from "./taskReads.ts"
+import { makeFindTask, makeRecentCompletions } from "./taskReads.ts"
 
 const OverdueRow = Schema.Struct({
-  organization_id: Schema.String,
+  organizationId: Schema.String,
   id: Schema.String,
-  upstream_id: Schema.String
+  upstreamId: Schema.String
 })
-const AbandonedRow = Schema.Struct({ organization_id: Schema.String, id: Schema.String })
+const AbandonedRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
 
 export const layerTaskRepo = Layer.effect(
   TaskRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-
-    const acceptedLate: TaskRepo["Service"]["acceptedLate"] = Effect.fn("TaskRepo.acceptedLate")(
-      function* (organizationId, id, upstreamId) {
-        yield* lasting(sql`
-          INSERT INTO orphans (organization_id, hold_id, job, upstream_id, reason)
-          SELECT h.organization_id, h.id, h.job, ${upstreamId}, 'accepted_late' FROM holds h
-           WHERE h.organization_id = ${organizationId} AND h.id = ${id}
-          ON CONFLICT (organization_id, hold_id) DO UPDATE
-             SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
-      }
-    )
-
-    const pause: TaskRepo["Service"]["pause"] = Effect.fn("TaskRepo.pause")((channelId, seconds) =>
-      Effect.asVoid(
-        repeatable(sql`
-            INSERT INTO channel_pauses AS p (channel_id, until)
-            VALUES (${channelId}, now() + make_interval(secs => ${seconds}))
-            ON CONFLICT (channel_id) DO UPDATE SET until = excluded.until
-              WHERE p.until < excluded.until`)
-      )
-    )
-
-    const abandoned: TaskRepo["Service"]["abandoned"] = Effect.fn("TaskRepo.abandoned")(
-      function* (scope) {
-        const rows = yield* rowsOf(AbandonedRow)(
-          oneTry(sql`
-          SELECT t.organization_id, t.id FROM tasks t
-           WHERE t.state = 'submitting'
-             AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
-        )
-        return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }))
-      }
-    )
-
-    const overdue: TaskRepo["Service"]["overdue"] = Effect.fn("TaskRepo.overdue")(
-      function* (seconds, limit) {
-        // A task's hold expires at its deadline, and the index of open holds leads to the first ones.
-        const rows = yield* rowsOf(OverdueRow)(
-          oneTry(sql`
-          SELECT t.organization_id, t.id, t.upstream_id
-            FROM holds h
-            JOIN tasks t ON t.organization_id = h.organization_id AND t.id = h.id
-           WHERE h.state = 'open' AND t.state = 'processing'
-             AND h.expires_at <= now() - make_interval(secs => ${seconds})
-           ORDER BY h.expires_at LIMIT ${limit}`)
-        )
-        return rows.map((row) => ({
-          organizationId: row.organization_id,
-          id: row.id,
-          upstreamId: row.upstream_id
-        }))
-      }
-    )
 
     const takeOver = Effect.asVoid(
       bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
@@ -81,11 +27,44 @@ export const layerTaskRepo = Layer.effect(
       find: yield* makeFindTask(sql),
       accept: yield* makeAcceptTask(sql),
       ...(yield* makeTaskClaims(sql)),
-      acceptedLate,
-      pause,
+      acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
+        yield* lasting(sql`
+          INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason)
+          SELECT o.organization_id, o.id, o.job, ${upstreamId}, 'accepted_late' FROM orders o
+           WHERE o.organization_id = ${organizationId} AND o.id = ${id}
+          ON CONFLICT (organization_id, order_id) DO UPDATE
+             SET upstream_id = coalesce(orphans.upstream_id, excluded.upstream_id)`)
+      }),
+      pause: Effect.fn("TaskRepo.pause")((channelId, seconds) =>
+        Effect.asVoid(
+          repeatable(sql`
+            INSERT INTO channel_pauses AS p (channel_id, until)
+            VALUES (${channelId}, now() + make_interval(secs => ${seconds}))
+            ON CONFLICT (channel_id) DO UPDATE SET until = excluded.until
+              WHERE p.until < excluded.until`)
+        )
+      ),
       takeOver,
-      abandoned,
-      overdue,
+      abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
+        rowsOf(AbandonedRow)(
+          oneTry(sql`
+          SELECT t.organization_id AS "organizationId", t.id FROM tasks t
+           WHERE t.state = 'submitting'
+             AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
+        )
+      ),
+      // A task's order expires at its deadline.
+      overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>
+        rowsOf(OverdueRow)(
+          oneTry(sql`
+          SELECT t.organization_id AS "organizationId", t.id, t.upstream_id AS "upstreamId"
+            FROM open_orders o
+            JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
+           WHERE t.state = 'processing'
+             AND o.expires_at <= now() - make_interval(secs => ${seconds})
+           ORDER BY o.expires_at LIMIT ${limit}`)
+        )
+      ),
       recentCompletions: makeRecentCompletions(sql)
     })
   })

@@ -5,7 +5,6 @@ import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { isPassing } from "../../services/databaseErrors.ts"
 import type { TaskRepo } from "../../services/TaskRepo.ts"
 import { decodeRows, oneTry } from "../client/rows.ts"
-import { inOrder } from "../ledger/lockOrder.ts"
 
 interface Acceptance {
   readonly organizationId: string
@@ -13,6 +12,12 @@ interface Acceptance {
   readonly upstreamId: string
   readonly firstPollSeconds: number
 }
+
+const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/** As the ledger locks them: by organisation, then by id, each by its characters' codes. */
+const inOrder = (one: Acceptance, other: Acceptance): number =>
+  compared(one.organizationId, other.organizationId) || compared(one.id, other.id)
 
 /** Written in one statement, at most. */
 const MAX_ACCEPTS = 200

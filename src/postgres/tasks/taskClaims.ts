@@ -6,42 +6,34 @@ import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { isPassing } from "../../services/databaseErrors.ts"
 import type { ClaimedTask, TaskRepo } from "../../services/TaskRepo.ts"
-import { decodeRows, oneTry, rowsOf } from "../client/rows.ts"
+import { columnsOf, decodeRows, oneTry, rowsOf } from "../client/rows.ts"
 
 const ClaimedRow = Schema.Struct({
-  organization_id: Schema.String,
+  organizationId: Schema.String,
   id: Schema.String,
-  key_id: Schema.String,
+  keyId: Schema.String,
   model: Schema.String,
-  channel_id: Schema.String,
+  channelId: Schema.String,
   protocol: Schema.String,
-  listed_protocol: Schema.String,
-  upstream_model: Schema.String,
-  upstream_id: Schema.String,
-  age_seconds: Schema.Number,
-  since_asked_seconds: Schema.Number,
+  listedProtocol: Schema.String,
+  upstreamModel: Schema.String,
+  upstreamId: Schema.String,
+  ageSeconds: Schema.Number,
+  sinceAskedSeconds: Schema.Number,
   lease: Schema.BigInt,
-  unknown_for_seconds: Schema.NullOr(Schema.Number),
-  past_deadline: Schema.Boolean,
+  unknownForSeconds: Schema.NullOr(Schema.Number),
+  pastDeadline: Schema.Boolean,
   quote: VideoQuote
 })
 
-const toClaimed = (row: typeof ClaimedRow.Type): ClaimedTask => ({
-  organizationId: row.organization_id,
-  id: row.id,
-  keyId: row.key_id,
-  model: row.model,
-  channelId: row.channel_id,
-  protocol: row.protocol,
-  listedProtocol: row.listed_protocol,
-  upstreamModel: row.upstream_model,
-  upstreamId: row.upstream_id,
-  ageSeconds: row.age_seconds,
-  sinceAskedSeconds: row.since_asked_seconds,
-  lease: row.lease,
-  unknownForSeconds: row.unknown_for_seconds,
-  pastDeadline: row.past_deadline,
-  quote: row.quote
+const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
+
+const claimedColumns = columnsOf(ClaimedRow, "t", {
+  ageSeconds: secondsSince("t.created_at"),
+  sinceAskedSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
+  unknownForSeconds: secondsSince("t.unknown_since"),
+  pastDeadline: "t.deadline <= now()",
+  quote: "o.quote"
 })
 
 interface PutBack {
@@ -62,18 +54,11 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const lease = sql`
              SET lease = t.lease + 1, asked_at = now(),
                  next_poll_at = now() + make_interval(secs => ${settings.leaseSeconds})`
-  const columns = sql.literal(`
-      t.organization_id, t.id, t.key_id, t.model, t.channel_id, t.protocol, t.listed_protocol,
-      t.upstream_model, t.upstream_id, t.lease,
-      extract(epoch FROM now() - t.created_at)::double precision AS age_seconds,
-      extract(epoch FROM now() - coalesce(asked.asked_at, t.created_at))::double precision
-        AS since_asked_seconds,
-      extract(epoch FROM now() - t.unknown_since)::double precision AS unknown_for_seconds,
-      t.deadline <= now() AS past_deadline, h.quote`)
+  const columns = sql.literal(claimedColumns)
   // Looked up by its key for each row: joined, it is read whole where the statistics are stale.
-  const hold = sql.literal(`CROSS JOIN LATERAL
-               (SELECT q.quote FROM holds q
-                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) h`)
+  const order = sql.literal(`CROSS JOIN LATERAL
+               (SELECT q.quote FROM orders q
+                 WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
     // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
@@ -88,11 +73,11 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                      AND (d.deadline <= now() OR NOT EXISTS (
                            SELECT 1 FROM channel_pauses p
                             WHERE p.channel_id = d.channel_id AND p.until > now()))
-                     FOR UPDATE SKIP LOCKED) asked ${hold}
+                     FOR UPDATE SKIP LOCKED) asked ${order}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
           RETURNING ${columns}`)
     )
-    return Option.map(Option.fromUndefinedOr(row), toClaimed)
+    return Option.fromUndefinedOr(row)
   })
 
   const claimDue: TaskRepo["Service"]["claimDue"] = Effect.fn("TaskRepo.claimDue")(function* ({
@@ -131,11 +116,11 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                   ORDER BY d.next_poll_at LIMIT r.places FOR UPDATE SKIP LOCKED) q
           )
           UPDATE tasks t ${lease}
-            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${hold}
+            FROM (SELECT * FROM due ORDER BY turn, next_poll_at LIMIT ${limit}) asked ${order}
            WHERE t.organization_id = asked.organization_id AND t.id = asked.id
           RETURNING ${columns}`)
     )
-    return rows.map(toClaimed)
+    return rows
   })
 
   const decodePlaces = decodeRows(Schema.Struct({ place: Schema.Int }))

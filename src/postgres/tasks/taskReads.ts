@@ -1,48 +1,69 @@
-/** Reading tasks for those who ask how they stand: many readers share one statement. */
+/** Reading tasks: how they stand, where many readers share one statement, and how long they took. */
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { isTaskId } from "../../domain/orderIds.ts"
+import type { VideoKind } from "../../domain/video/VideoQuote.ts"
 import { TaskState, transitions } from "../../domain/video/VideoTask.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { isPassing } from "../../services/databaseErrors.ts"
-import type { Task } from "../../services/TaskRepo.ts"
-import { BRIEF, briefTry, decodeRows, unanswered } from "../client/rows.ts"
-import { SummaryKind, toKind } from "./completions.ts"
+import type { Completion, Task } from "../../services/TaskRepo.ts"
+import {
+  BRIEF,
+  briefTry,
+  columnsOf,
+  decodeRows,
+  repeatable,
+  rowsOf,
+  unanswered
+} from "../client/rows.ts"
+
+/** What a task's row and its summary tell of its kind. */
+const SummaryKind = Schema.Struct({
+  model: Schema.String,
+  seconds: Schema.String,
+  resolution: Schema.String
+})
+
+const toKind = ({ model, seconds, resolution }: typeof SummaryKind.Type): VideoKind => ({
+  model,
+  seconds: seconds === "smart" ? "smart" : Number(seconds),
+  resolution
+})
 
 const FoundRow = Schema.Struct({
-  organization_id: Schema.String,
+  organizationId: Schema.String,
   id: Schema.String,
   model: Schema.String,
-  channel_id: Schema.String,
+  channelId: Schema.String,
   state: TaskState,
-  video_url: Schema.NullOr(Schema.String),
-  completion_tokens: Schema.NullOr(Schema.BigInt),
-  error_code: Schema.NullOr(Schema.String),
-  error_message: Schema.NullOr(Schema.String),
-  age_seconds: Schema.Number,
-  since_asked_seconds: Schema.NullOr(Schema.Number),
+  videoUrl: Schema.NullOr(Schema.String),
+  completionTokens: Schema.NullOr(Schema.BigInt),
+  errorCode: Schema.NullOr(Schema.String),
+  errorMessage: Schema.NullOr(Schema.String),
+  ageSeconds: Schema.Number,
+  sinceAskedSeconds: Schema.NullOr(Schema.Number),
   seconds: Schema.NullOr(SummaryKind.fields.seconds),
   resolution: Schema.NullOr(SummaryKind.fields.resolution)
 })
 
-const toTask = (row: typeof FoundRow.Type): Task => ({
-  organizationId: row.organization_id,
-  id: row.id,
-  model: row.model,
-  channelId: row.channel_id,
-  state: row.state,
+const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
+
+const foundColumns = columnsOf(FoundRow, "d", {
+  ageSeconds: secondsSince("d.created_at"),
+  sinceAskedSeconds: secondsSince("d.asked_at"),
+  seconds: "d.summary ->> 'seconds'",
+  resolution: "d.summary ->> 'billedResolution'"
+})
+
+const toTask = ({ seconds, resolution, ...row }: typeof FoundRow.Type): Task => ({
+  ...row,
   finished: transitions[row.state].length === 0,
-  videoUrl: row.video_url,
-  completionTokens: row.completion_tokens,
-  errorCode: row.error_code,
-  errorMessage: row.error_message,
-  ageSeconds: row.age_seconds,
-  sinceAskedSeconds: row.since_asked_seconds,
   kind:
-    row.seconds === null || row.resolution === null
+    seconds === null || resolution === null
       ? null
-      : toKind({ model: row.model, seconds: row.seconds, resolution: row.resolution })
+      : toKind({ model: row.model, seconds, resolution })
 })
 
 interface Wanted {
@@ -68,13 +89,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
         FROM unnest(${distinct.map(({ organizationId }) => organizationId)}::text[],
                     ${distinct.map(({ id }) => id)}::text[]) AS i(organization_id, id)
        CROSS JOIN LATERAL
-         (SELECT d.organization_id, d.id, d.model, d.channel_id, d.state, d.video_url,
-                 d.completion_tokens, d.error_code, d.error_message,
-                 extract(epoch FROM now() - d.created_at)::double precision AS age_seconds,
-                 extract(epoch FROM now() - d.asked_at)::double precision AS since_asked_seconds,
-                 d.summary ->> 'seconds' AS seconds,
-                 d.summary ->> 'billedResolution' AS resolution
-            FROM tasks d
+         (SELECT ${sql.literal(foundColumns)} FROM tasks d
            WHERE d.organization_id = i.organization_id AND d.id = i.id OFFSET 0) t`)
     const found = new Map(rows.map(toTask).map((task) => [nameOf(task), task]))
     return wanted.map((one) => found.get(nameOf(one)) ?? null)
@@ -98,3 +113,24 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
     return task ?? (yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))
   })
 })
+
+const CompletionRow = Schema.Struct({ ...SummaryKind.fields, tookSeconds: Schema.Number })
+
+/** Ids begin with their time, so their index leads to the newest tasks: no other row is read. */
+export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
+  Effect.fn("TaskRepo.recentCompletions")((newest: number) =>
+    Effect.map(
+      rowsOf(CompletionRow)(
+        repeatable(sql`
+          SELECT model, summary ->> 'seconds' AS seconds,
+                 summary ->> 'billedResolution' AS resolution,
+                 extract(epoch FROM finished_at - created_at)::double precision AS "tookSeconds"
+            FROM (SELECT model, summary, state, created_at, finished_at
+                    FROM tasks ORDER BY id DESC LIMIT ${newest}) newest
+           WHERE state = 'succeeded' AND summary ->> 'seconds' IS NOT NULL
+             AND summary ->> 'billedResolution' IS NOT NULL
+           ORDER BY finished_at`)
+      ),
+      (rows) => rows.map((row): Completion => ({ kind: toKind(row), tookSeconds: row.tookSeconds }))
+    )
+  )

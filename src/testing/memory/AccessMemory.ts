@@ -2,7 +2,6 @@
 import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
-import { unknownOrganization } from "../../domain/money/ledgerRefusals.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import {
   Access,
@@ -13,6 +12,7 @@ import {
   type LookUpGuard,
   refusedKey
 } from "../../services/Access.ts"
+import { unknownOrganization } from "../../services/ledgerAnswers.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
 export const layerAccessMemory = Layer.effect(
@@ -23,8 +23,17 @@ export const layerAccessMemory = Layer.effect(
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
-    const authenticate: Access["Service"]["authenticate"] = Effect.fn("Access.authenticate")(
-      function* <E = never>(key: Redacted.Redacted, guard: LookUpGuard<E> = identity) {
+    const booksOf = (id: string) =>
+      Effect.suspend(() => {
+        const books = store.organizations.get(id)
+        return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
+      })
+
+    return Access.of({
+      authenticate: Effect.fn("Access.authenticate")(function* <E = never>(
+        key: Redacted.Redacted,
+        guard: LookUpGuard<E> = identity
+      ) {
         if (!isWellFormedApiKey(key)) return yield* refusedKey
         const hash = apiKeyHash(key)
         const now = yield* Clock.currentTimeMillis
@@ -40,38 +49,22 @@ export const layerAccessMemory = Layer.effect(
           models: models === null ? null : new Set(models),
           requestsPerMinute
         }
-      }
-    )
-
-    const createOrganization: Access["Service"]["createOrganization"] = Effect.fn(
-      "Access.createOrganization"
-    )(function* (name) {
-      const id = yield* newId("org")
-      store.organizations.set(id, makeBooks(id, name))
-      return id
-    })
-
-    const booksOf = (id: string) =>
-      Effect.suspend(() => {
-        const books = store.organizations.get(id)
-        return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
-      })
-
-    const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")((id) =>
-      Effect.map(booksOf(id), ({ name }) => ({ id, name }))
-    )
-
-    const createMember: Access["Service"]["createMember"] = Effect.fn("Access.createMember")(
-      function* (organizationId, { name, monthlyCapNano }) {
+      }),
+      createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
+        const id = yield* newId("org")
+        store.organizations.set(id, makeBooks(id, name))
+        return id
+      }),
+      createMember: Effect.fn("Access.createMember")(function* (
+        organizationId,
+        { name, monthlyCapNano }
+      ) {
         const { members } = yield* booksOf(organizationId)
         const id = yield* newId("mem")
         members.set(id, { id, name, monthlyCapNano })
         return id
-      }
-    )
-
-    const createKey: Access["Service"]["createKey"] = Effect.fn("Access.createKey")(
-      function* (memberId, options) {
+      }),
+      createKey: Effect.fn("Access.createKey")(function* (memberId, options) {
         const owner = [...store.organizations.values()].find(({ members }) => members.has(memberId))
         if (owner === undefined) return yield* new NotFound({ message: "No such member" })
         const id = yield* newId("key")
@@ -80,25 +73,18 @@ export const layerAccessMemory = Layer.effect(
         const organizationId = owner.id
         store.apiKeys.set(id, { id, organizationId, memberId, hash, options, revoked: false })
         return { id, key }
-      }
-    )
-
-    const revokeKey: Access["Service"]["revokeKey"] = Effect.fn("Access.revokeKey")(function* (id) {
-      const key = store.apiKeys.get(id)
-      if (key === undefined) return yield* new NotFound({ message: "No such key" })
-      const revoke = Effect.sync(() => {
-        key.revoked = true
-      })
-      yield* Effect.orDie(changes.telling("keys", revoke))
-    })
-
-    return Access.of({
-      authenticate,
-      createOrganization,
-      createMember,
-      createKey,
-      revokeKey,
-      organization,
+      }),
+      revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
+        const key = store.apiKeys.get(id)
+        if (key === undefined) return yield* new NotFound({ message: "No such key" })
+        const revoke = Effect.sync(() => {
+          key.revoked = true
+        })
+        yield* Effect.orDie(changes.telling("keys", revoke))
+      }),
+      organization: Effect.fn("Access.organization")((id) =>
+        Effect.map(booksOf(id), ({ name }) => ({ id, name }))
+      ),
       isEmpty: Effect.sync(() => store.organizations.size === 0)
     })
   })

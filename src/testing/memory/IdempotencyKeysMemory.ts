@@ -11,26 +11,6 @@ export const layerRepeatsMemory = Layer.effect(
     const keyOf = yield* makeKeyOf
     const recent = makeRecentAnswers()
 
-    const recall: Repeats["Service"]["recall"] = Effect.fn("Repeats.recall")(
-      function* (organizationId, key) {
-        const now = yield* Clock.currentTimeMillis
-        const books = organizations.get(organizationId)
-        const kept = books?.requestKeys.get(key.key)
-        if (kept === undefined || kept.expiresAt <= now) return null
-        return yield* recallOf(
-          {
-            fingerprint: kept.fingerprint,
-            holdId: kept.holdId,
-            answer: kept.answer,
-            holdIsOpen: books?.holds.get(kept.holdId)?.state === "open",
-            taskState: books?.tasks.get(kept.holdId)?.state ?? null
-          },
-          key,
-          recent.find(organizationId, key)
-        )
-      }
-    )
-
     const purge = Effect.map(Clock.currentTimeMillis, (now) => {
       for (const { requestKeys } of organizations.values()) {
         for (const [key, { expiresAt }] of requestKeys) {
@@ -41,7 +21,24 @@ export const layerRepeatsMemory = Layer.effect(
 
     return Repeats.of({
       keyOf,
-      recall,
+      recall: Effect.fn("Repeats.recall")(function* (organizationId, key) {
+        const now = yield* Clock.currentTimeMillis
+        const books = organizations.get(organizationId)
+        const kept = books?.requestKeys.get(key.key)
+        if (kept === undefined || kept.expiresAt <= now) return null
+        const order = books?.orders.get(kept.holdId)
+        return yield* recallOf(
+          {
+            fingerprint: kept.fingerprint,
+            holdId: kept.holdId,
+            answer: kept.answer,
+            holdIsOpen: order?.state === "open",
+            taskState: order?.task?.state ?? null
+          },
+          key,
+          recent.find(organizationId, key)
+        )
+      }),
       remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key, result)),
       purge

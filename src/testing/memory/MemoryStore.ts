@@ -1,35 +1,28 @@
 /** Everything the stores in memory keep: one such state behind all of them, as one database would be. */
-import { Context, Layer, type Redacted } from "effect"
-import type { Doubt } from "../../domain/VendorOutcome.ts"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
+import type { InvalidRequest } from "../../domain/Errors.ts"
+import { Quote } from "../../domain/money/Quote.ts"
+import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import type { NewKey } from "../../services/Access.ts"
 import type { AuditEntry } from "../../services/AdminAudit.ts"
 import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
 import { type CatalogSnapshot, emptySnapshot } from "../../services/Catalog.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
-import type { HoldRequest, JournalEntry } from "../../services/Ledger.ts"
+import type { HoldRequest, UsageEntry } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
-import type { UsageRecord } from "../../services/UsageLog.ts"
+import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
 
-/** Times are milliseconds since 1970 throughout. */
-export interface StoredHold {
-  readonly request: HoldRequest
-  /** The first day of the month it counts in, as `2026-01-01`. */
-  readonly month: string
-  readonly createdAt: number
-  expiresAt: number
-  state: "open" | "captured" | "released"
-  capturedNano: bigint
-  closedAt: number | null
-  closedBy: string | null
+/** When something happened. Of one moment, `turn` tells what came first. */
+export interface Moment {
+  readonly at: Date
+  readonly turn: number
 }
 
+/** Times are milliseconds since 1970 throughout. */
 export interface StoredTask {
-  /** Hold of the same id. */
-  readonly id: string
   readonly ordered: NewTask
-  readonly createdAt: number
   readonly submitDeadline: number
   readonly deadline: number
   state: Task["state"]
@@ -46,17 +39,31 @@ export interface StoredTask {
   lease: bigint
 }
 
-export interface StoredMonth {
-  readonly memberId: string
+/** An order is one row: its hold, its task if it has one, its end and its charge. */
+export interface StoredOrder {
+  readonly request: HoldRequest
+  /** The first day of the month it counts in, as `2026-01-01`. */
   readonly month: string
+  readonly held: Moment
+  readonly expiresAt: number
+  readonly task: StoredTask | null
+  state: "open" | "captured" | "released"
+  chargeNano: bigint
+  usage: UsageEntry | null
+  ended: Moment | null
+  closedBy: string | null
+}
+
+export interface StoredMonth {
   heldNano: bigint
   capturedNano: bigint
 }
 
-export interface StoredUsage {
-  readonly holdId: string
-  readonly keyId: string
-  readonly record: UsageRecord
+export interface StoredDeposit {
+  readonly id: string
+  readonly amountNano: bigint
+  readonly reference: string
+  readonly made: Moment
 }
 
 export interface StoredRequestKey extends RequestKey {
@@ -76,12 +83,8 @@ export interface Books {
   readonly pool: { balanceNano: bigint; heldNano: bigint; stoppedReason: string | null }
   /** By member and month, which `monthKey` writes. */
   readonly months: Map<string, StoredMonth>
-  readonly holds: Map<string, StoredHold>
-  readonly tasks: Map<string, StoredTask>
-  /** Oldest first. */
-  readonly journal: Array<JournalEntry>
-  /** Oldest first. */
-  readonly usage: Array<StoredUsage>
+  readonly orders: Map<string, StoredOrder>
+  readonly deposits: Array<StoredDeposit>
   readonly requestKeys: Map<string, StoredRequestKey>
 }
 
@@ -89,7 +92,7 @@ export interface StoredApiKey {
   readonly id: string
   readonly organizationId: string
   readonly memberId: string
-  /** Keyed hash of the key's text, in hexadecimal digits. */
+  /** Hash of the key's text, in hexadecimal digits. */
   readonly hash: string
   readonly options: NewKey
   revoked: boolean
@@ -114,8 +117,8 @@ export interface MemoryState {
   readonly accounts: Map<string, StoredAccount>
   /** Until when nobody asks a channel's vendor. */
   readonly pauses: Map<string, number>
-  /** Oldest first, of all organisations. */
-  readonly orphans: Array<OrphanRecord>
+  /** By order, the oldest first. */
+  readonly orphans: Map<string, OrphanRecord>
   readonly calls: Array<StoredCall>
   readonly adminWrites: Array<AuditEntry>
   readonly audit: {
@@ -124,8 +127,8 @@ export interface MemoryState {
     auditedAt: number | null
     violations: number
   }
-  /** Transfers made so far, of all organisations. */
-  transfers: number
+  /** How many moments there were. */
+  turns: number
 }
 
 /**
@@ -144,11 +147,11 @@ export const layerMemoryStore = Layer.sync(
     catalogs: [emptySnapshot],
     accounts: new Map(),
     pauses: new Map(),
-    orphans: [],
+    orphans: new Map(),
     calls: [],
     adminWrites: [],
     audit: { begunAt: null, endedAt: null, auditedAt: null, violations: 0 },
-    transfers: 0
+    turns: 0
   })
 )
 
@@ -158,10 +161,8 @@ export const makeBooks = (id: string, name: string): Books => ({
   members: new Map(),
   pool: { balanceNano: 0n, heldNano: 0n, stoppedReason: null },
   months: new Map(),
-  holds: new Map(),
-  tasks: new Map(),
-  journal: [],
-  usage: [],
+  orders: new Map(),
+  deposits: [],
   requestKeys: new Map()
 })
 
@@ -170,44 +171,44 @@ export const monthKey = (memberId: string, month: string): string => `${memberId
 export const dateOrNull = (millis: number | null): Date | null =>
   millis === null ? null : new Date(millis)
 
-/** What was charged above the hold. */
-export const overageOf = ({ capturedNano, request }: StoredHold): bigint =>
-  capturedNano > request.amountNano ? capturedNano - request.amountNano : 0n
+export const momentOf = (state: MemoryState, nowMillis: number): Moment => ({
+  at: new Date(nowMillis),
+  turn: state.turns++
+})
 
-/** Keeps the orphan of a hold, unless there is one. */
-export const addOrphan = (
-  state: MemoryState,
-  { request }: StoredHold,
-  orphan: Doubt,
-  nowMillis: number
-): void => {
-  if (findOrphan(state, request.organizationId, request.id) !== undefined) return
-  state.orphans.push({
-    id: request.id,
-    organizationId: request.organizationId,
-    job: request.job,
-    upstreamId: orphan.upstreamId,
-    reason: orphan.reason,
-    answer: orphan.answer ?? null,
-    heldNano: request.amountNano,
-    createdAt: new Date(nowMillis),
-    resolvedAt: null,
-    note: null
-  })
+/** What was charged above the hold. */
+export const overageOf = ({ chargeNano, request }: StoredOrder): bigint =>
+  chargeNano > request.amountNano ? chargeNano - request.amountNano : 0n
+
+export const decodeQuote = Schema.decodeUnknownSync(Quote)
+
+/** Null unless something was charged. */
+export const usageOf = ({ request, usage, ended, chargeNano }: StoredOrder): UsageRecord | null => {
+  if (usage === null || ended === null) return null
+  const { keyId: _, inputUnitPriceNano = null, ...detail } = usage
+  const { id, memberId } = request
+  return {
+    ...detail,
+    inputUnitPriceNano,
+    id: usageId(id),
+    memberId,
+    chargeNano,
+    createdAt: ended.at
+  }
 }
 
-export const findOrphan = (
-  { orphans }: MemoryState,
-  organizationId: string,
-  id: string
-): OrphanRecord | undefined =>
-  orphans.find((orphan) => orphan.organizationId === organizationId && orphan.id === id)
-
-/** Puts a changed record in the place of its former self. */
-export const replaceOrphan = (
-  { orphans }: MemoryState,
-  before: OrphanRecord,
-  after: OrphanRecord
-) => {
-  orphans[orphans.indexOf(before)] = after
+/**
+ * One page of a list that is kept oldest first, newest first. The cursor may be any entry of the
+ * list, also one that is not shown.
+ */
+export const pageOf = <A extends { readonly id: string }>(
+  entries: ReadonlyArray<A>,
+  { after, limit }: PageRequest,
+  isShown: (entry: A) => boolean = () => true
+): Effect.Effect<Page<A>, InvalidRequest> => {
+  const newest = entries.toReversed()
+  const last = after === null ? -1 : newest.findIndex(({ id }) => id === after)
+  if (after !== null && last < 0) return Effect.fail(unknownCursor)
+  const shown = newest.slice(last + 1).filter(isShown)
+  return Effect.succeed(cutPage(shown.slice(0, limit + 1), limit))
 }

@@ -1,7 +1,9 @@
-/** What running the gateway asks, answered from memory. */
+/** What running the gateway asks and what its operator did, kept in memory. */
 import { Clock, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { AdminAudit } from "../../services/AdminAudit.ts"
 import { OperationsStore } from "../../services/OperationsStore.ts"
-import { dateOrNull, MemoryStore } from "./MemoryStore.ts"
+import { dateOrNull, MemoryStore, pageOf } from "./MemoryStore.ts"
 
 /** An audit nobody ended within this time died with its gateway. */
 const LONGEST_AUDIT_MILLIS = 600_000
@@ -40,50 +42,60 @@ export const layerOperationsStoreMemory = Layer.effect(
         sum.lateHolds += 1
         sum.oldestLateSeconds = Math.max(sum.oldestLateSeconds, (now - deadline) / 1000)
       }
-      for (const { pool, tasks, holds } of organizations.values()) {
+      for (const { pool, orders } of organizations.values()) {
         sum.poolNano += pool.balanceNano
         sum.heldNano += pool.heldNano
-        for (const { state, expiresAt, request } of holds.values()) {
+        for (const { state, expiresAt, task } of orders.values()) {
+          if (task?.state === "submitting") sum.submittingTasks += 1
+          if (task?.state === "processing") sum.processingTasks += 1
           if (state !== "open") continue
           sum.openHolds += 1
-          const task = tasks.get(request.id)
           due(task?.state === "submitting" ? Math.min(task.submitDeadline, expiresAt) : expiresAt)
-        }
-        for (const { state } of tasks.values()) {
-          if (state === "submitting") sum.submittingTasks += 1
-          if (state === "processing") sum.processingTasks += 1
         }
       }
       return sum
     })
 
-    const takeAudit: OperationsStore["Service"]["takeAudit"] = Effect.fn(
-      "OperationsStore.takeAudit"
-    )((everySeconds) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const { begunAt, endedAt } = audit
-        const isFree =
-          begunAt === null ||
-          (begunAt <= now - everySeconds * 1000 &&
-            (endedAt !== null || begunAt <= now - LONGEST_AUDIT_MILLIS))
-        if (isFree) {
-          audit.begunAt = now
-          audit.endedAt = null
-        }
-        return isFree
-      })
-    )
-
-    const endAudit: OperationsStore["Service"]["endAudit"] = Effect.fn("OperationsStore.endAudit")(
-      (violations) =>
+    return OperationsStore.of({
+      report,
+      totals,
+      takeAudit: Effect.fn("OperationsStore.takeAudit")((everySeconds) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const { begunAt, endedAt } = audit
+          const isFree =
+            begunAt === null ||
+            (begunAt <= now - everySeconds * 1000 &&
+              (endedAt !== null || begunAt <= now - LONGEST_AUDIT_MILLIS))
+          if (isFree) {
+            audit.begunAt = now
+            audit.endedAt = null
+          }
+          return isFree
+        })
+      ),
+      endAudit: Effect.fn("OperationsStore.endAudit")((violations) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           audit.endedAt = now
           if (violations === null) return
           audit.auditedAt = now
           audit.violations = violations
         })
-    )
+      )
+    })
+  })
+)
 
-    return OperationsStore.of({ report, totals, takeAudit, endAudit })
+export const layerAdminAuditMemory = Layer.effect(
+  AdminAudit,
+  Effect.gen(function* () {
+    const { adminWrites } = yield* MemoryStore
+    const random = yield* SecureRandom.SecureRandom
+    return AdminAudit.of({
+      record: Effect.fn("AdminAudit.record")(function* (write) {
+        const id = `au_${yield* random.uuidV7()}`
+        adminWrites.push({ ...write, id, at: new Date(yield* Clock.currentTimeMillis) })
+      }),
+      list: Effect.fn("AdminAudit.list")((page) => Effect.suspend(() => pageOf(adminWrites, page)))
+    })
   })
 )

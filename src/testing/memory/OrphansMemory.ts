@@ -1,34 +1,57 @@
-/** Orphans in memory; the closes of their holds write them. */
+/** Orphans in memory; the closes of their orders write them. */
 import { Clock, Effect, Layer } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
+import { storable } from "../../domain/plainText.ts"
+import type { Doubt } from "../../domain/VendorOutcome.ts"
+import type { HoldRequest } from "../../services/Ledger.ts"
 import { Orphans } from "../../services/Orphans.ts"
-import { MemoryStore, replaceOrphan } from "./MemoryStore.ts"
-import { pageOf } from "./newestFirst.ts"
+import { type MemoryState, MemoryStore, pageOf } from "./MemoryStore.ts"
+
+/** Keeps the orphan of an order, unless there is one. */
+export const addOrphan = (
+  { orphans }: MemoryState,
+  { id, organizationId, job, amountNano }: HoldRequest,
+  { upstreamId, reason, answer }: Doubt,
+  nowMillis: number
+): void => {
+  if (orphans.has(id)) return
+  orphans.set(id, {
+    id,
+    organizationId,
+    job,
+    upstreamId: upstreamId === null ? null : storable(upstreamId),
+    reason,
+    answer: answer ?? null,
+    heldNano: amountNano,
+    createdAt: new Date(nowMillis),
+    resolvedAt: null,
+    note: null
+  })
+}
 
 export const layerOrphansMemory = Layer.effect(
   Orphans,
-  Effect.gen(function* () {
-    const store = yield* MemoryStore
-
-    const list: Orphans["Service"]["list"] = Effect.fn("Orphans.list")((resolved, page) =>
-      Effect.suspend(() =>
-        pageOf(store.orphans, page, ({ resolvedAt }) => (resolvedAt !== null) === resolved)
-      )
-    )
-
-    const resolve: Orphans["Service"]["resolve"] = Effect.fn("Orphans.resolve")(
-      function* (id, note) {
+  Effect.map(MemoryStore, ({ orphans }) => {
+    return Orphans.of({
+      list: Effect.fn("Orphans.list")((resolved, page) =>
+        Effect.suspend(() =>
+          pageOf(
+            [...orphans.values()],
+            page,
+            ({ resolvedAt }) => (resolvedAt !== null) === resolved
+          )
+        )
+      ),
+      resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const now = yield* Clock.currentTimeMillis
-        const before = store.orphans.find((orphan) => orphan.id === id)
+        const before = orphans.get(id)
         if (before === undefined) {
           return yield* new NotFound({ message: `No orphan is called ${JSON.stringify(id)}` })
         }
         const after = { ...before, note, resolvedAt: before.resolvedAt ?? new Date(now) }
-        replaceOrphan(store, before, after)
+        orphans.set(id, after)
         return after
-      }
-    )
-
-    return Orphans.of({ list, resolve })
+      })
+    })
   })
 )

@@ -1,23 +1,21 @@
 /** The history of an order, gathered from what its course has left in memory. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { TaskNotFound } from "../../domain/Errors.ts"
-import { Quote } from "../../domain/money/Quote.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { type JobHistory, TaskHistory, type VideoHistory } from "../../services/TaskHistory.ts"
 import {
   type Books,
   dateOrNull,
-  findOrphan,
+  decodeQuote,
   type MemoryState,
   MemoryStore,
   overageOf,
-  type StoredHold,
-  type StoredTask
+  type StoredOrder,
+  type StoredTask,
+  usageOf
 } from "./MemoryStore.ts"
 
 const MAX_CALLS = 500
-
-const decodeQuote = Schema.decodeUnknownSync(Quote)
 
 const toVideo = (task: StoredTask): VideoHistory => ({
   keyId: task.ordered.keyId,
@@ -38,10 +36,9 @@ const toVideo = (task: StoredTask): VideoHistory => ({
   finishedAt: dateOrNull(task.finishedAt)
 })
 
-const toHistory = (state: MemoryState, books: Books, hold: StoredHold): JobHistory => {
-  const { id, memberId, job, quote, amountNano } = hold.request
-  const task = books.tasks.get(id)
-  const capture = books.journal.find((entry) => entry.kind === "capture" && entry.holdId === id)
+const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHistory => {
+  const { id, memberId, job, quote, amountNano } = order.request
+  const usage = usageOf(order)
   const calls = state.calls
     .filter(({ subject }) => subject.jobId === id && subject.organizationId === books.id)
     .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime())
@@ -53,21 +50,20 @@ const toHistory = (state: MemoryState, books: Books, hold: StoredHold): JobHisto
     quote: decodeQuote(quote),
     hold: {
       amountNano,
-      state: hold.state,
-      capturedNano: hold.capturedNano,
-      overageNano: overageOf(hold),
-      createdAt: new Date(hold.createdAt),
-      expiresAt: new Date(hold.expiresAt),
-      closedAt: dateOrNull(hold.closedAt),
-      closedBy: hold.closedBy
+      state: order.state,
+      capturedNano: order.chargeNano,
+      overageNano: overageOf(order),
+      createdAt: order.held.at,
+      expiresAt: new Date(order.expiresAt),
+      closedAt: order.ended?.at ?? null,
+      closedBy: order.closedBy
     },
-    video: task === undefined ? null : toVideo(task),
+    video: order.task === null ? null : toVideo(order.task),
     calls: calls.slice(-MAX_CALLS).map(({ subject: _, outcome: __, ...call }) => call),
     totalCalls: calls.length,
-    capture:
-      capture === undefined ? null : { amountNano: capture.amountNano, at: capture.createdAt },
-    usage: books.usage.find(({ holdId }) => holdId === id)?.record ?? null,
-    orphan: findOrphan(state, books.id, id) ?? null,
+    capture: usage === null ? null : { amountNano: usage.chargeNano, at: usage.createdAt },
+    usage,
+    orphan: state.orphans.get(id) ?? null,
     hasIdempotencyKey: [...books.requestKeys.values()].some(({ holdId }) => holdId === id)
   }
 }
@@ -78,15 +74,15 @@ export const layerTaskHistoryMemory = Layer.effect(
     const store = yield* MemoryStore
     const callLog = yield* CallLog
 
-    const find: TaskHistory["Service"]["find"] = Effect.fn("TaskHistory.find")(function* (id) {
-      yield* callLog.flush
-      for (const books of store.organizations.values()) {
-        const hold = books.holds.get(id)
-        if (hold !== undefined) return toHistory(store, books, hold)
-      }
-      return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+    return TaskHistory.of({
+      find: Effect.fn("TaskHistory.find")(function* (id) {
+        yield* callLog.flush
+        for (const books of store.organizations.values()) {
+          const order = books.orders.get(id)
+          if (order !== undefined) return toHistory(store, books, order)
+        }
+        return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+      })
     })
-
-    return TaskHistory.of({ find })
   })
 )

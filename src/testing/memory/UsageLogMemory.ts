@@ -1,65 +1,40 @@
-/** The usage detail in memory; the ledger's captures write it. */
-import { Effect, Layer, Schema } from "effect"
-import { Quote } from "../../domain/money/Quote.ts"
-import { noSuchRecord, type Receipt, UsageLog } from "../../services/UsageLog.ts"
-import { type Books, MemoryStore, overageOf, type StoredUsage } from "./MemoryStore.ts"
-import { pageOf } from "./newestFirst.ts"
+/** The usage detail in memory, read off the orders that were charged. */
+import { Effect, Layer } from "effect"
+import { noSuchRecord, orderOfUsage, receiptOf, UsageLog } from "../../services/UsageLog.ts"
+import { decodeQuote, MemoryStore, pageOf, type StoredOrder, usageOf } from "./MemoryStore.ts"
 
-const decodeQuote = Schema.decodeUnknownSync(Quote)
-
-const kinds = ["hold", "capture", "release"] as const
-
-const entriesOf = ({ journal }: Books, holdId: string): Receipt["entries"] =>
-  kinds.flatMap((kind) =>
-    journal
-      .filter((entry) => entry.holdId === holdId && entry.kind === kind)
-      .map(({ id, amountNano, debit, credit, createdAt }) => ({
-        id,
-        kind,
-        amountNano,
-        debit,
-        credit,
-        at: createdAt
-      }))
-  )
-
-const receiptOf = (books: Books, { holdId, record }: StoredUsage): Receipt | null => {
-  const hold = books.holds.get(holdId)
-  return hold === undefined
-    ? null
-    : {
-        record,
-        quote: decodeQuote(hold.request.quote),
-        holdNano: hold.request.amountNano,
-        overageNano: overageOf(hold),
-        entries: entriesOf(books, holdId)
-      }
-}
+const byEnd = (one: StoredOrder, other: StoredOrder): number =>
+  (one.ended?.turn ?? 0) - (other.ended?.turn ?? 0)
 
 export const layerUsageLogMemory = Layer.effect(
   UsageLog,
-  Effect.map(MemoryStore, ({ organizations }) => {
-    /** Of one member, or of the whole organisation; oldest first. */
-    const usageOf = (organizationId: string, memberId: string | null) =>
-      (organizations.get(organizationId)?.usage ?? []).filter(
-        ({ record }) => memberId === null || record.memberId === memberId
-      )
-
-    return UsageLog.of({
+  Effect.map(MemoryStore, ({ organizations }) =>
+    UsageLog.of({
       list: Effect.fn("UsageLog.list")((organizationId, memberId, page) =>
-        Effect.suspend(() =>
-          pageOf(
-            usageOf(organizationId, memberId).map(({ record }) => record),
+        Effect.suspend(() => {
+          const orders = [...(organizations.get(organizationId)?.orders.values() ?? [])]
+          const own = orders.filter(
+            ({ request }) => memberId === null || request.memberId === memberId
+          )
+          return pageOf(
+            own.toSorted(byEnd).flatMap((order) => usageOf(order) ?? []),
             page
           )
-        )
+        })
       ),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
-        const books = organizations.get(organizationId)
-        const found = usageOf(organizationId, memberId).find(({ record }) => record.id === id)
-        const receipt = books === undefined || found === undefined ? null : receiptOf(books, found)
-        return receipt === null ? yield* noSuchRecord : receipt
+        const order = organizations.get(organizationId)?.orders.get(orderOfUsage(id) ?? "")
+        const record = order === undefined ? null : usageOf(order)
+        if (order === undefined || record === null) return yield* noSuchRecord
+        if (memberId !== null && record.memberId !== memberId) return yield* noSuchRecord
+        const { id: orderId, quote, amountNano } = order.request
+        return receiptOf(record, {
+          id: orderId,
+          quote: decodeQuote(quote),
+          holdNano: amountNano,
+          heldAt: order.held.at
+        })
       })
     })
-  })
+  )
 )

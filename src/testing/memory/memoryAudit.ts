@@ -1,7 +1,7 @@
 /** The invariants of the books, recomputed from what the movements have left. */
 import { Schema } from "effect"
 import type { Violation } from "../../services/Ledger.ts"
-import { type Books, monthKey, overageOf } from "./MemoryStore.ts"
+import { type Books, monthKey, overageOf, type StoredOrder } from "./MemoryStore.ts"
 
 const sum = (amounts: Iterable<bigint>): bigint => {
   let total = 0n
@@ -13,97 +13,61 @@ const isQuote = Schema.is(Schema.Struct({ holdNano: Schema.String }))
 
 type Note = (invariant: string, detail: string, subject: string) => void
 
-const checkPool = (books: Books, note: Note): void => {
-  const { balanceNano, heldNano } = books.pool
-  const holds = [...books.holds.values()]
-  const folded = books.journal.map(({ kind, amountNano }) =>
-    kind === "deposit" ? amountNano : kind === "capture" ? -amountNano : 0n
-  )
-  if (balanceNano !== sum(folded)) {
-    note("I1", "pool balance is not the fold of its transfers", books.id)
+const heldOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
+  sum(orders.map(({ state, request }) => (state === "open" ? request.amountNano : 0n)))
+
+const chargedOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
+  sum(orders.map(({ chargeNano }) => chargeNano))
+
+const checkPool = ({ id, pool, deposits, orders }: Books, note: Note): void => {
+  const { balanceNano, heldNano } = pool
+  const all = [...orders.values()]
+  if (balanceNano !== sum(deposits.map(({ amountNano }) => amountNano)) - chargedOf(all)) {
+    note("I1", "pool balance is not the fold of its transfers", id)
   }
-  const open = holds.filter(({ state }) => state === "open")
-  if (heldNano !== sum(open.map(({ request }) => request.amountNano))) {
-    note("I2", "held is not the sum of open holds", books.id)
-  }
-  if (balanceNano - heldNano < 0n && balanceNano - heldNano + sum(holds.map(overageOf)) < 0n) {
-    note("I5", "pool is below zero by more than its overage", books.id)
+  if (heldNano !== heldOf(all)) note("I2", "held is not the sum of open holds", id)
+  if (balanceNano - heldNano < 0n && balanceNano - heldNano + sum(all.map(overageOf)) < 0n) {
+    note("I5", "pool is below zero by more than its overage", id)
   }
 }
 
-const checkMonths = (books: Books, note: Note): void => {
-  const byMonth = Map.groupBy(books.holds.values(), ({ request, month }) =>
+const checkMonths = ({ months, orders }: Books, note: Note): void => {
+  const byMonth = Map.groupBy(orders.values(), ({ request, month }) =>
     monthKey(request.memberId, month)
   )
-  for (const [key, month] of books.months) {
-    const holds = byMonth.get(key) ?? []
-    const held = holds.flatMap(({ state, request }) =>
-      state === "open" ? [request.amountNano] : []
-    )
-    if (
-      month.heldNano !== sum(held) ||
-      month.capturedNano !== sum(holds.map(({ capturedNano }) => capturedNano))
-    ) {
-      note("I3", "member month is not the sum of its holds", key)
+  for (const [key, { heldNano, capturedNano }] of months) {
+    const own = byMonth.get(key) ?? []
+    if (heldNano !== heldOf(own) || capturedNano !== chargedOf(own)) {
+      note("I3", "member month is not the sum of its orders", key)
     }
   }
-  for (const [key, holds] of byMonth) {
-    if (books.months.has(key)) continue
-    for (const { request } of holds) note("I3", "hold without its member month", request.id)
+  for (const [key, own] of byMonth) {
+    if (months.has(key)) continue
+    for (const { request } of own) note("I3", "order without its member month", request.id)
   }
 }
 
-const checkHolds = (books: Books, note: Note): void => {
-  const captures = Map.groupBy(
-    books.journal.filter(({ kind }) => kind === "capture"),
-    ({ holdId }) => holdId
-  )
-  const usage = Map.groupBy(books.usage, ({ holdId }) => holdId)
-  for (const [id, { request, state, capturedNano }] of books.holds) {
-    const expected = state === "captured" ? [capturedNano] : []
-    const agrees = (amounts: ReadonlyArray<bigint>): boolean =>
-      amounts.length === expected.length && amounts[0] === expected[0]
-    if (!agrees((captures.get(id) ?? []).map(({ amountNano }) => amountNano))) {
-      note("I4", "captured hold without exactly one capture of its amount", id)
-    }
-    if (!agrees((usage.get(id) ?? []).map(({ record }) => record.chargeNano))) {
-      note("I4", "captured hold without its usage record", id)
-    }
-    if (isQuote(request.quote) && request.quote.holdNano !== String(request.amountNano)) {
-      note("I4", "hold is not the amount of its quote", id)
-    }
-  }
-}
+const endsOf = { open: ["submitting", "processing"], captured: ["succeeded"] } as const
 
-const checkTasks = (books: Books, note: Note): void => {
-  for (const [id, task] of books.tasks) {
-    const hold = books.holds.get(id)
-    const isOpen = task.state === "submitting" || task.state === "processing"
-    if (hold === undefined) {
-      note("I7", "task without its hold", id)
-    } else if (hold.state === "open") {
-      if (!isOpen) note("I7", "finished task with an open hold", id)
-    } else if (isOpen || (hold.state === "captured") !== (task.state === "succeeded")) {
-      note("I7", "task and hold disagree on the outcome", id)
-    }
+const checkOrder = (id: string, order: StoredOrder, note: Note): void => {
+  const { request, state, chargeNano, usage, ended, task } = order
+  const isCaptured = state === "captured"
+  if (
+    (state === "open") !== (ended === null) ||
+    isCaptured !== chargeNano > 0n ||
+    isCaptured !== (usage !== null)
+  ) {
+    note("I4", "closed order without an end of its amounts", id)
   }
-}
-
-const checkLinks = ({ holds, journal, usage, requestKeys }: Books, note: Note): void => {
-  for (const { kind, holdId } of journal) {
-    if (kind === "capture" && !holds.has(holdId ?? "")) {
-      note("I4", "capture without its hold", holdId ?? "")
-    }
+  if (isQuote(request.quote) && request.quote.holdNano !== String(request.amountNano)) {
+    note("I4", "hold is not the amount of its quote", id)
   }
-  for (const { holdId, record } of usage) {
-    if (!holds.has(holdId)) note("I4", "usage record without its hold", record.id)
-    const { input, output, unitPriceNano, chargeNano, id } = record
-    if (input === 0n && chargeNano !== output * unitPriceNano) {
-      note("I4", "charge is not units times price", id)
-    }
+  if (usage !== null && usage.input === 0n && chargeNano !== usage.output * usage.unitPriceNano) {
+    note("I4", "charge is not units times price", id)
   }
-  for (const { holdId } of requestKeys.values()) {
-    if (!holds.has(holdId)) note("I9", "idempotency key without its hold", holdId)
+  const ends: ReadonlyArray<string> = state === "released" ? ["failed", "rejected"] : endsOf[state]
+  if (task !== null && !ends.includes(task.state)) {
+    note("I7", "task and order disagree on the outcome", id)
   }
 }
 
@@ -115,8 +79,9 @@ export const auditBooks = (books: Books): ReadonlyArray<Violation> => {
   }
   checkPool(books, note)
   checkMonths(books, note)
-  checkHolds(books, note)
-  checkTasks(books, note)
-  checkLinks(books, note)
+  for (const [id, order] of books.orders) checkOrder(id, order, note)
+  for (const { holdId } of books.requestKeys.values()) {
+    if (!books.orders.has(holdId)) note("I9", "idempotency key without its order", holdId)
+  }
   return found
 }

@@ -4,15 +4,16 @@ import { Digest } from "effect/crypto"
 import { layerCrypto } from "../../crypto.ts"
 import { layerVault, MASTER_KEY_BYTES } from "../../services/Vault.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
-import { layerAdminAuditMemory } from "./AdminAuditMemory.ts"
 import { layerCallLogMemory } from "./CallLogMemory.ts"
-import { layerCatalogMemory } from "./CatalogMemory.ts"
-import { layerChangesMemory } from "./ChangesMemory.ts"
-import { layerChannelCredentialsMemory } from "./ChannelCredentialsMemory.ts"
+import {
+  layerCatalogMemory,
+  layerChangesMemory,
+  layerChannelCredentialsMemory
+} from "./CatalogMemory.ts"
 import { layerRepeatsMemory } from "./IdempotencyKeysMemory.ts"
 import { layerLedgerMemory } from "./LedgerMemory.ts"
 import { layerMemoryStore } from "./MemoryStore.ts"
-import { layerOperationsStoreMemory } from "./OperationsStoreMemory.ts"
+import { layerAdminAuditMemory, layerOperationsStoreMemory } from "./OperationsStoreMemory.ts"
 import { layerOrphansMemory } from "./OrphansMemory.ts"
 import { layerTaskHistoryMemory } from "./TaskHistoryMemory.ts"
 import { layerTaskRepoMemory } from "./TaskRepoMemory.ts"

@@ -1,128 +1,128 @@
-/** Each movement of money as one step that nothing can come between. */
+/** Each movement of money as one step that nothing can come between, and the journal they leave. */
+import { DateTime } from "effect"
 import { storable } from "../../domain/plainText.ts"
-import type { Capture, Closed, HoldRequest, JournalEntry, Release } from "../../services/Ledger.ts"
-import type { TaskOutcome } from "../../services/TaskRepo.ts"
-import type { Month } from "./calendar.ts"
 import {
-  addOrphan,
+  accountsOf,
+  type Capture,
+  type Closed,
+  type HoldRequest,
+  type JournalEntry,
+  journalId,
+  type Release
+} from "../../services/Ledger.ts"
+import type { DepositOutcome, HoldOutcome } from "../../services/ledgerAnswers.ts"
+import type { TaskOutcome } from "../../services/TaskRepo.ts"
+import {
   type Books,
   type MemoryState,
+  type Moment,
+  momentOf,
   monthKey,
   overageOf,
-  type StoredHold,
   type StoredMonth,
   type StoredTask
 } from "./MemoryStore.ts"
+import { addOrphan } from "./OrphansMemory.ts"
 
-export type Held =
-  | { readonly _tag: "held" | "known" | "key_used" | "unknown_member" | "stopped" }
-  | { readonly _tag: "member_cap_exceeded"; readonly capNano: bigint; readonly usedNano: bigint }
-  | { readonly _tag: "insufficient_balance"; readonly availableNano: bigint }
+/** A calendar month that caps count in. */
+interface Month {
+  /** Its first day, as `2026-01-01`. */
+  readonly first: string
+  readonly nextBegins: Date
+}
+
+/** The month of a moment in the time zone. */
+export const monthAt = (nowMillis: number, timeZone: string): Month => {
+  const first = DateTime.makeZonedUnsafe(nowMillis, { timeZone }).pipe(DateTime.startOf("month"))
+  return {
+    first: DateTime.formatIsoDate(first),
+    nextBegins: DateTime.toDateUtc(DateTime.add(first, { months: 1 }))
+  }
+}
 
 /** Beyond it a pool takes no deposit. */
 const MAX_BALANCE_NANO = 4_000_000_000_000_000_000n
-
-const write = (
-  { journal }: Books,
-  nowMillis: number,
-  entry: Omit<JournalEntry, "createdAt">
-): void => {
-  journal.push({ ...entry, createdAt: new Date(nowMillis) })
-}
-
-const transferId = (state: MemoryState): string => {
-  state.transfers += 1
-  return `tr_${state.transfers}`
-}
 
 const monthOf = ({ months }: Books, memberId: string, month: string): StoredMonth => {
   const key = monthKey(memberId, month)
   const known = months.get(key)
   if (known !== undefined) return known
-  const fresh = { memberId, month, heldNano: 0n, capturedNano: 0n }
+  const fresh = { heldNano: 0n, capturedNano: 0n }
   months.set(key, fresh)
   return fresh
 }
 
 const after = (nowMillis: number, seconds: number): number => nowMillis + seconds * 1000
 
-const newTask = (
-  { id, ttlSeconds }: HoldRequest,
-  ordered: StoredTask["ordered"],
-  nowMillis: number
-): StoredTask => ({
-  id,
-  ordered,
-  createdAt: nowMillis,
-  submitDeadline: after(nowMillis, ordered.submitSeconds),
-  deadline: after(nowMillis, ttlSeconds),
-  state: "submitting",
-  upstreamId: null,
-  videoUrl: null,
-  completionTokens: null,
-  errorCode: null,
-  errorMessage: null,
-  acceptedAt: null,
-  askedAt: null,
-  nextPollAt: null,
-  unknownSince: null,
-  finishedAt: null,
-  lease: 0n
-})
+const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTask | null =>
+  task === null
+    ? null
+    : {
+        ordered: task,
+        submitDeadline: after(nowMillis, task.submitSeconds),
+        deadline: after(nowMillis, ttlSeconds),
+        state: "submitting",
+        upstreamId: null,
+        videoUrl: null,
+        completionTokens: null,
+        errorCode: null,
+        errorMessage: null,
+        acceptedAt: null,
+        askedAt: null,
+        nextPollAt: null,
+        unknownSince: null,
+        finishedAt: null,
+        lease: 0n
+      }
 
 /** The cap is checked before the pool; a refusal changes nothing. */
 export const holdFunds = (
+  state: MemoryState,
   books: Books,
   request: HoldRequest,
   when: { readonly nowMillis: number; readonly month: Month; readonly keySeconds: number }
-): Held => {
-  const { id, memberId, amountNano, key, task } = request
+): HoldOutcome => {
+  const { id, memberId, amountNano, key } = request
   const { nowMillis, month } = when
-  if (books.holds.has(id)) return { _tag: "known" }
+  const answer = (outcome: HoldOutcome["outcome"], amounts: Partial<HoldOutcome> = {}) => ({
+    ...{ outcome, available: 0n, cap: 0n, used: 0n, capEndsAt: month.nextBegins },
+    ...amounts
+  })
+  if (books.orders.has(id)) return answer("known")
   const taken = key === null ? undefined : books.requestKeys.get(key.key)
-  if (taken !== undefined && taken.expiresAt > nowMillis) return { _tag: "key_used" }
+  if (taken !== undefined && taken.expiresAt > nowMillis) return answer("key_used")
   const member = books.members.get(memberId)
-  if (member === undefined) return { _tag: "unknown_member" }
-  const used = monthOf(books, memberId, month.first)
-  const usedNano = used.heldNano + used.capturedNano
-  const capNano = member.monthlyCapNano
-  if (capNano !== null && usedNano + amountNano > capNano) {
-    return { _tag: "member_cap_exceeded", capNano, usedNano }
-  }
-  if (books.pool.stoppedReason !== null) return { _tag: "stopped" }
-  const availableNano = books.pool.balanceNano - books.pool.heldNano
-  if (amountNano > availableNano) return { _tag: "insufficient_balance", availableNano }
-  books.holds.set(id, {
+  if (member === undefined) return answer("unknown_member")
+  const spent = monthOf(books, memberId, month.first)
+  const used = spent.heldNano + spent.capturedNano
+  const cap = member.monthlyCapNano
+  if (cap !== null && used + amountNano > cap) return answer("member_cap_exceeded", { cap, used })
+  if (books.pool.stoppedReason !== null) return answer("stopped")
+  const available = books.pool.balanceNano - books.pool.heldNano
+  if (amountNano > available) return answer("insufficient_balance", { available })
+  books.orders.set(id, {
     request,
     month: month.first,
-    createdAt: nowMillis,
+    held: momentOf(state, nowMillis),
     expiresAt: after(nowMillis, request.ttlSeconds),
+    task: newTask(request, nowMillis),
     state: "open",
-    capturedNano: 0n,
-    closedAt: null,
+    chargeNano: 0n,
+    usage: null,
+    ended: null,
     closedBy: null
   })
-  if (task !== null) books.tasks.set(id, newTask(request, task, nowMillis))
   if (key !== null) {
     const expiresAt = after(nowMillis, when.keySeconds)
     books.requestKeys.set(key.key, { ...key, holdId: id, expiresAt, answer: null })
   }
-  used.heldNano += amountNano
+  spent.heldNano += amountNano
   books.pool.heldNano += amountNano
-  write(books, nowMillis, {
-    id: `hold_${id}`,
-    kind: "hold",
-    amountNano,
-    debit: "pool",
-    credit: "held",
-    holdId: id,
-    reference: null
-  })
-  return { _tag: "held" }
+  return answer("held")
 }
 
 /** Whether a close that was decided for the task in some state still applies. */
-const applies = (task: StoredTask | undefined, outcome: TaskOutcome | null): boolean => {
+const applies = (task: StoredTask | null, outcome: TaskOutcome | null): boolean => {
   if (outcome === null) return true
   const lease = outcome.state === "succeeded" ? null : (outcome.lease ?? null)
   return task?.state === outcome.from && (lease === null || lease === task.lease)
@@ -141,40 +141,6 @@ const endTask = (task: StoredTask, outcome: TaskOutcome, nowMillis: number): voi
   }
 }
 
-const charge = (
-  state: MemoryState,
-  books: Books,
-  hold: StoredHold,
-  { chargeNano, usage }: Capture,
-  nowMillis: number
-): void => {
-  const { id, memberId } = hold.request
-  const { keyId, ...detail } = usage
-  hold.state = "captured"
-  hold.capturedNano = chargeNano
-  books.pool.balanceNano -= chargeNano
-  monthOf(books, memberId, hold.month).capturedNano += chargeNano
-  write(books, nowMillis, {
-    id: transferId(state),
-    kind: "capture",
-    amountNano: chargeNano,
-    debit: "pool",
-    credit: "revenue",
-    holdId: id,
-    reference: null
-  })
-  const createdAt = new Date(nowMillis)
-  const record = {
-    ...detail,
-    inputUnitPriceNano: detail.inputUnitPriceNano ?? null,
-    id: `us_${id}`,
-    memberId,
-    chargeNano,
-    createdAt
-  }
-  books.usage.push({ holdId: id, keyId, record })
-}
-
 const settleKeys = (
   { requestKeys }: Books,
   { holdId, answer }: Capture | Release,
@@ -187,75 +153,81 @@ const settleKeys = (
   }
 }
 
-/** Null when there is no such hold. The first close of a hold wins, later ones change nothing. */
+/** Null when there is no such order. The first close of an order wins, later ones change nothing. */
 export const closeHold = (
   state: MemoryState,
   books: Books,
   request: Capture | Release,
   nowMillis: number
 ): Closed | null => {
-  const hold = books.holds.get(request.holdId)
-  if (hold === undefined) return null
-  const task = books.tasks.get(request.holdId)
-  const won = hold.state === "open" && applies(task, request.task)
+  const order = books.orders.get(request.holdId)
+  if (order === undefined) return null
+  const won = order.state === "open" && applies(order.task, request.task)
   if (won) {
-    const { id, memberId, amountNano } = hold.request
+    const { memberId, amountNano } = order.request
+    const month = monthOf(books, memberId, order.month)
     if ("chargeNano" in request) {
       if (request.chargeNano <= 0n) throw new Error("a charge is greater than 0")
-      charge(state, books, hold, request, nowMillis)
+      order.state = "captured"
+      order.chargeNano = request.chargeNano
+      order.usage = request.usage
     } else {
-      hold.state = "released"
-      if (request.orphan !== null) {
-        const { upstreamId } = request.orphan
-        const id = upstreamId === null ? null : storable(upstreamId)
-        addOrphan(state, hold, { ...request.orphan, upstreamId: id }, nowMillis)
-      }
+      order.state = "released"
+      if (request.orphan !== null) addOrphan(state, order.request, request.orphan, nowMillis)
     }
-    hold.closedAt = nowMillis
-    hold.closedBy = request.by
+    order.ended = momentOf(state, nowMillis)
+    order.closedBy = request.by
+    month.heldNano -= amountNano
+    month.capturedNano += order.chargeNano
     books.pool.heldNano -= amountNano
-    monthOf(books, memberId, hold.month).heldNano -= amountNano
-    write(books, nowMillis, {
-      id: `release_${id}`,
-      kind: "release",
-      amountNano,
-      debit: "held",
-      credit: "pool",
-      holdId: id,
-      reference: null
-    })
-    if (task !== undefined && request.task !== null) endTask(task, request.task, nowMillis)
+    books.pool.balanceNano -= order.chargeNano
+    if (order.task !== null && request.task !== null) endTask(order.task, request.task, nowMillis)
     settleKeys(books, request, "forgetKey" in request && request.forgetKey)
   }
   return {
     won,
-    state: hold.state,
-    capturedNano: hold.capturedNano,
-    overageNano: overageOf(hold)
+    state: order.state,
+    capturedNano: order.chargeNano,
+    overageNano: overageOf(order)
   }
 }
 
 export const depositFunds = (
   state: MemoryState,
-  books: Books,
+  { pool, deposits }: Books,
   amountNano: bigint,
   reference: string,
   nowMillis: number
-): "applied" | "repeated" | "mismatch" | "too_large" => {
-  const known = books.journal.find(
-    (entry) => entry.kind === "deposit" && entry.reference === reference
-  )
+): DepositOutcome => {
+  const known = deposits.find((deposit) => deposit.reference === reference)
   if (known !== undefined) return known.amountNano === amountNano ? "repeated" : "mismatch"
-  if (books.pool.balanceNano > MAX_BALANCE_NANO - amountNano) return "too_large"
-  books.pool.balanceNano += amountNano
-  write(books, nowMillis, {
-    id: transferId(state),
-    kind: "deposit",
-    amountNano,
-    debit: "external",
-    credit: "pool",
-    holdId: null,
-    reference
-  })
+  if (pool.balanceNano > MAX_BALANCE_NANO - amountNano) return "too_large"
+  pool.balanceNano += amountNano
+  const made = momentOf(state, nowMillis)
+  deposits.push({ id: String(made.turn + 1), amountNano, reference, made })
   return "applied"
+}
+
+/** Every movement there was, the oldest first. */
+export const journalOf = ({ deposits, orders }: Books): ReadonlyArray<JournalEntry> => {
+  const lines: Array<{ readonly turn: number; readonly entry: JournalEntry }> = []
+  const write = ({ at, turn }: Moment, entry: Omit<JournalEntry, "createdAt">) =>
+    lines.push({ turn, entry: { ...entry, createdAt: at } })
+  for (const { id, amountNano, reference, made } of deposits) {
+    const accounts = { debit: "external", credit: "pool" }
+    const kind = "deposit"
+    write(made, { id: journalId(kind, id), kind, amountNano, ...accounts, holdId: null, reference })
+  }
+  for (const { request, held, ended, chargeNano } of orders.values()) {
+    const move = (moment: Moment, kind: keyof typeof accountsOf, amountNano: bigint) => {
+      const holdId = request.id
+      const id = journalId(kind, holdId)
+      write(moment, { id, kind, amountNano, ...accountsOf[kind], holdId, reference: null })
+    }
+    move(held, "hold", request.amountNano)
+    if (ended === null) continue
+    if (chargeNano > 0n) move(ended, "capture", chargeNano)
+    move(ended, "release", request.amountNano)
+  }
+  return lines.toSorted((a, b) => a.turn - b.turn).map(({ entry }) => entry)
 }

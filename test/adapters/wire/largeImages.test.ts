@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { layerAdapters } from "../../../src/adapters/liveAdapters.ts"
 import { layerVendorWire } from "../../../src/adapters/wire/VendorWire.ts"
-import { answerOf, responseOf } from "../../../src/http/handlers/respond.ts"
+import { responseOf } from "../../../src/http/handlers/respond.ts"
 import { brokenVendor } from "../../support/brokenVendor.ts"
 import { imageOrder } from "../ImageAdapter.suite.ts"
 import { accountAt, imageAdapter } from "../support.ts"
@@ -19,8 +19,8 @@ const ordered = Effect.fnUntraced(function* (body: string, status = 200) {
   return yield* Effect.result(adapter.generate(accountAt(vendor.url), order))
 })
 
-const textFor = (result: Parameters<typeof answerOf>[0]) => {
-  const response = responseOf(answerOf(result))
+const textFor = (result: Parameters<typeof responseOf>[0]) => {
+  const response = responseOf(result)
   return Effect.map(
     Effect.promise(() => HttpServerResponse.toWeb(response).text()),
     (text) => ({ text, length: Number(response.headers["content-length"] ?? text.length) })

@@ -77,74 +77,78 @@ const auditedBooks = Effect.gen(function* () {
 })
 
 const open =
-  "ALTER TABLE transfers DISABLE TRIGGER ALL; ALTER TABLE usage_records DISABLE TRIGGER ALL"
+  "ALTER TABLE transfers DISABLE TRIGGER ALL; ALTER TABLE order_ends DISABLE TRIGGER ALL; ALTER TABLE orders DISABLE TRIGGER ALL"
 
 /** What is late, and no fault of the books. */
 const delays = [
-  "UPDATE holds SET expires_at = now() - interval '2 hours' WHERE id = 'open'",
+  `WITH late AS (UPDATE orders SET expires_at = now() - interval '2 hours' WHERE id = 'open')
+   UPDATE open_orders SET expires_at = now() - interval '2 hours' WHERE id = 'open'`,
   "UPDATE tasks SET submit_deadline = now() - interval '2 hours'"
 ] as const
 
 /** What a hand could do to the rows, and the invariant that must notice. */
 const tamperings = [
   ["I1", "UPDATE pools SET balance = balance + 1"],
-  ["I1", "DELETE FROM transfers WHERE kind = 'deposit'"],
+  ["I1", "DELETE FROM transfers"],
+  ["I1", "UPDATE transfers SET organization_id = 'nobody'"],
   ["I2", "UPDATE pools SET held = held + 1"],
-  ["I2", "UPDATE holds SET amount = amount + 1 WHERE id = 'open'"],
+  ["I2", "UPDATE orders SET hold = hold + 1 WHERE id = 'open'"],
+  ["I2", "UPDATE orders SET organization_id = 'nobody' WHERE id = 'open'"],
+  ["I2", "DELETE FROM open_orders WHERE id = 'open'"],
+  ["I2", "UPDATE open_orders SET id = 'released' WHERE id = 'open'"],
+  ["I2", "UPDATE open_orders SET id = 'nothing' WHERE id = 'open'"],
   ["I3", "UPDATE member_months SET held = held + 1"],
   ["I3", "UPDATE member_months SET captured = captured + 1"],
   ["I3", "DELETE FROM member_months"],
-  ["I4", "DELETE FROM transfers WHERE kind = 'capture'"],
-  ["I4", "UPDATE transfers SET amount = 14 WHERE kind = 'capture'"],
-  ["I4", "DELETE FROM usage_records"],
-  ["I4", "UPDATE usage_records SET charge = 14"],
+  ["I4", "DELETE FROM order_ends WHERE charge > 0"],
+  ["I4", "DELETE FROM order_ends WHERE order_id = 'released'"],
+  ["I4", "DELETE FROM orders WHERE id = 'captured'"],
+  ["I4", "UPDATE order_ends SET charge = 14 WHERE charge > 0"],
+  ["I4", "UPDATE order_ends SET order_id = 'nothing' WHERE order_id = 'captured'"],
+  ["I4", "UPDATE order_ends SET organization_id = 'nobody' WHERE order_id = 'released'"],
+  ["I4", "UPDATE order_ends SET ended_at = ended_at - interval '1 second'"],
+  ["I4", "UPDATE orders SET charge = 14 WHERE charge > 0"],
+  ["I4", "UPDATE orders SET charge = 14, unit_price = 14 WHERE id = 'captured'"],
+  ["I4", "UPDATE orders SET unit_price = 11 WHERE charge > 0"],
+  ["I4", "UPDATE orders SET unit_price = 11 WHERE id = 'captured'"],
+  ["I4", "UPDATE orders SET input_unit_price = 4 WHERE id = 'written'"],
+  ["I4", "UPDATE orders SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
   ["I5", "UPDATE pools SET balance = -100"],
   [
     "I7",
     "UPDATE tasks SET state = 'rejected', error_code = 'x', finished_at = now() WHERE id = 'submitting'"
   ],
-  ["I7", "UPDATE tasks SET id = 'released' WHERE id = 'submitting'"],
-  ["I4", "UPDATE holds SET quote = '{\"holdNano\": \"11\"}' WHERE id = 'open'"],
-  ["I4", "UPDATE usage_records SET unit_price = 11"],
-  ["I4", "UPDATE usage_records SET unit_price = 11 WHERE hold_id = 'captured'"],
   [
     "I7",
     "UPDATE tasks SET id = 'captured', state = 'rejected', error_code = 'x', finished_at = now()"
   ],
-  ["I4", "UPDATE usage_records SET charge = 14, unit_price = 14 WHERE hold_id = 'captured'"],
-  ["I4", "UPDATE usage_records SET input_unit_price = 4 WHERE hold_id = 'written'"],
-  ["I2", "UPDATE holds SET organization_id = 'nobody' WHERE id = 'open'"],
-  ["I1", "UPDATE transfers SET organization_id = 'nobody' WHERE kind = 'deposit'"],
-  ["I4", "UPDATE transfers SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
-  ["I4", "UPDATE usage_records SET hold_id = 'nothing' WHERE hold_id = 'captured'"],
+  ["I7", "UPDATE tasks SET id = 'released' WHERE id = 'submitting'"],
   ["I7", "UPDATE tasks SET id = 'nothing' WHERE id = 'submitting'"],
-  ["I9", "UPDATE idempotency_keys SET hold_id = 'nothing'"],
+  ["I9", "UPDATE idempotency_keys SET order_id = 'nothing'"],
   // With sums that are right.
   [
     "I4",
-    `WITH lost AS (DELETE FROM transfers WHERE hold_id = 'captured')
+    `WITH lost AS (DELETE FROM order_ends WHERE order_id = 'captured'),
+     month AS (UPDATE member_months SET captured = captured - 15)
      UPDATE pools SET balance = balance + 15`
   ],
   [
     "I4",
-    `UPDATE transfers SET amount = CASE hold_id WHEN 'captured' THEN 14 ELSE 16 END
-      WHERE kind = 'capture'`
+    `UPDATE order_ends SET charge = CASE order_id WHEN 'captured' THEN 14 ELSE 16 END
+      WHERE charge > 0`
   ],
-  [
-    "I4",
-    `WITH stray AS (
-       INSERT INTO transfers (organization_id, kind, debit, credit, amount, hold_id)
-       SELECT organization_id, 'capture', 'pool', 'revenue', 1, 'nothing' FROM pools)
+  ...["'nothing'", "order_id"].map(
+    (id) =>
+      [
+        "I4",
+        `WITH stray AS (
+       INSERT INTO order_ends (organization_id, ended_at, order_id, member_id, month, hold, charge)
+       SELECT organization_id, now(), ${id}, member_id, month, 1, 1
+         FROM order_ends WHERE order_id = 'captured'),
+     month AS (UPDATE member_months SET captured = captured + 1)
      UPDATE pools SET balance = balance - 1`
-  ],
-  [
-    "I4",
-    `INSERT INTO usage_records (organization_id, id, member_id, key_id, hold_id, model, modality,
-                                input, output, unit, unit_price, charge, basis)
-     SELECT organization_id, 'us_stray', member_id, key_id, 'nothing', model, modality,
-            input, output, unit, unit_price, charge, basis
-       FROM usage_records WHERE hold_id = 'captured'`
-  ],
+      ] as const
+  ),
   [
     "I5",
     `WITH spent AS (
@@ -208,14 +212,17 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
       )
 
-      it.effect("rows of the journal and the usage detail cannot be changed or deleted", () =>
+      it.effect("what the journal and the usage detail tell cannot be changed or deleted", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           for (const statement of [
             "UPDATE transfers SET amount = 1",
             "DELETE FROM transfers",
-            "UPDATE usage_records SET charge = 1",
-            "DELETE FROM usage_records"
+            "UPDATE order_ends SET charge = 1",
+            "DELETE FROM order_ends",
+            "UPDATE orders SET unit_price = 1 WHERE id = 'captured'",
+            "UPDATE orders SET state = 'open', closed_at = NULL WHERE id = 'released'",
+            "DELETE FROM orders WHERE id = 'open'"
           ]) {
             assert.strictEqual((yield* Effect.exit(sql.unsafe(statement)))._tag, "Failure")
           }
@@ -231,8 +238,8 @@ const aged = (sql: SqlClient.SqlClient, time: string) =>
     [
       ...open.split(";"),
       `UPDATE transfers SET created_at = created_at - interval '${time}'`,
-      `UPDATE usage_records SET created_at = created_at - interval '${time}'`,
-      `UPDATE holds SET created_at = created_at - interval '${time}',
+      `UPDATE order_ends SET ended_at = ended_at - interval '${time}'`,
+      `UPDATE orders SET created_at = created_at - interval '${time}',
               closed_at = closed_at - interval '${time}'`
     ],
     (statement) => sql.unsafe(statement),
@@ -286,8 +293,8 @@ describe.each(["postgres"] as const)(
           yield* ledger.verifyOf(yield* ledger.suspects(60))
           const sums = sql<{ moved: string; captured: string | null; recent: number }>`
               SELECT a.moved::text, (SELECT sum(captured)::text FROM ledger_audited_months) AS captured,
-                     (SELECT count(*)::int FROM transfers, ledger_audited
-                       WHERE created_at >= through) AS recent
+                     (SELECT count(*)::int FROM order_ends, ledger_audited
+                       WHERE ended_at >= through) AS recent
                 FROM ledger_audited_pools a WHERE a.organization_id = ${organizationId}`
           assert.deepEqual(yield* sums, [{ moved: "0", captured: null, recent: 3 }])
           // Between the last look and this one.
@@ -302,9 +309,11 @@ describe.each(["postgres"] as const)(
           yield* sql`UPDATE ledger_audited SET through = now() - interval '5 minutes'`
           yield* sql`
             UPDATE transfers SET created_at = now() - interval '3 minutes'
-             WHERE reference = 'second' OR hold_id = 'open'`
+             WHERE reference = 'second'`
           yield* sql`
-            UPDATE holds SET closed_at = now() - interval '3 minutes' WHERE id = 'open'`
+            WITH ended AS (UPDATE order_ends SET ended_at = now() - interval '3 minutes'
+                            WHERE order_id = 'open')
+            UPDATE orders SET closed_at = now() - interval '3 minutes' WHERE id = 'open'`
           assert.deepEqual(yield* ledger.suspects(60), [])
           assert.deepEqual(yield* sums, [{ moved: "960", captured: "45", recent: 0 }])
           assert.deepEqual(yield* ledger.suspects(60), [])
@@ -338,7 +347,7 @@ describe.each(["postgres"] as const)(
           const { organizationId } = yield* books
           yield* aged(sql, "1 hour")
           yield* ledger.verifyOf(yield* ledger.suspects(60))
-          yield* sql`UPDATE usage_records SET charge = 14`
+          yield* sql`UPDATE orders SET unit_price = 14 WHERE charge > 0`
           assert.deepEqual(yield* ledger.suspects(60), [])
           yield* sql`
               UPDATE ledger_audited_pools SET verified_at = verified_at - interval '1 day'`

@@ -2,9 +2,11 @@
  * Whoever locks rows of several organisations locks them in one order, or two of them wait for each
  * other. Seen from what is locked while the second row cannot be had.
  */
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { moveTogether } from "../../../src/postgres/ledger/ledgerBatch.ts"
 import { Ledger } from "../../../src/services/Ledger.ts"
 import { TaskRepo } from "../../../src/services/TaskRepo.ts"
 import { layerStoresOnServer, organization } from "../../support/ledger.ts"
@@ -84,6 +86,32 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         assert.isFalse(yield* areFreeWhileSomebodyWaits("tasks", first.organizationId))
         yield* letSecondGo
         assert.deepStrictEqual(yield* Effect.forEach(together, Fiber.join), [true, true])
+      })
+    )
+
+    it.effect("by movements of money", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const [first, second] = [yield* organization(1n), yield* organization(1n)].toSorted(
+          byOrganization
+        )
+        if (first === undefined || second === undefined) return
+        const letSecondGo = yield* keep("pools", second.organizationId)
+        const holding = yield* Effect.forkScoped(
+          moveTogether(
+            sql,
+            "UTC",
+            [second, first].map(({ hold }) => ({
+              _tag: "Hold",
+              request: hold(1n),
+              keySeconds: 60
+            }))
+          ).pipe(Effect.exit)
+        )
+
+        assert.isFalse(yield* areFreeWhileSomebodyWaits("pools", first.organizationId))
+        yield* letSecondGo
+        yield* Fiber.join(holding)
       })
     )
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { knownSeconds, videoSeconds } from "../../../src/domain/video/length/knownSeconds.ts"
-import type { VideoBlock } from "../../../src/domain/video/VideoInput.ts"
-import { loadClip } from "../../../src/simulator/media/clip.ts"
-import { bigEndian, box, brand, endless, inline, words } from "../../support/videoFiles.ts"
+import { knownSeconds, videoSeconds } from "../../../../src/domain/video/length/knownSeconds.ts"
+import type { VideoBlock } from "../../../../src/domain/video/VideoInput.ts"
+import { loadClip } from "../../../../src/simulator/media/clip.ts"
+import { bigEndian, box, brand, endless, inline, words } from "../../../support/videoFiles.ts"
 
-const sunset = readFileSync(new URL("../../../src/simulator/media/sunset.mp4", import.meta.url))
+const sunset = readFileSync(new URL("../../../../src/simulator/media/sunset.mp4", import.meta.url))
 
 const video = (bytes: Uint8Array, type?: string): VideoBlock => ({
   type: "video",

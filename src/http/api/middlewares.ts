@@ -1,8 +1,16 @@
-/** Who calls: API keys on `/v1`, the operator's token on `/admin/v1`. */
-import { Context } from "effect"
+/** What stands around the routes: who calls, what holds for every body, and what is audited. */
+import { Context, type Effect } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import type * as GatewayError from "../../domain/Errors.ts"
 import type { Caller, Scope } from "../../services/Access.ts"
-import { InvalidApiKey, Overloaded, PermissionDenied, RateLimited } from "./apiErrors.ts"
+import {
+  InternalError,
+  InvalidApiKey,
+  InvalidRequest,
+  Overloaded,
+  PermissionDenied,
+  RateLimited
+} from "./apiErrors.ts"
 
 /** The holder of the key a request came with. */
 export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()(
@@ -54,4 +62,36 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthoriza
     error: InvalidApiKey,
     requiredForClient: true
   }
+) {}
+
+/**
+ * Largest body a route takes: with media in it, or with texts alone; routes without it take the small
+ * default. Of a route that takes forms, it is that of the forms, and other bodies are texts.
+ */
+export class BodyLimit extends Context.Service<BodyLimit, "media" | "texts" | "small">()(
+  "gateway/http/BodyLimit"
+) {}
+
+/** Numbers a route takes in arrays, beside the values that any body may have. */
+export class ArrayNumbers extends Context.Service<ArrayNumbers, number>()(
+  "gateway/http/ArrayNumbers"
+) {}
+
+/** What the body of the request says, for routes that decode it themselves; to be asked for once. */
+export class RequestJson extends Context.Service<
+  RequestJson,
+  Effect.Effect<unknown, GatewayError.InvalidRequest>
+>()("gateway/http/RequestJson") {}
+
+/** Set where a route also takes forms with files. */
+export class Multipart extends Context.Service<Multipart, boolean>()("gateway/http/Multipart") {}
+
+export class RequestRules extends HttpApiMiddleware.Service<
+  RequestRules,
+  { provides: RequestJson }
+>()("gateway/http/RequestRules", { error: [InvalidRequest, InternalError, Overloaded] }) {}
+
+/** Every write of a group that has this middleware is audited, whether it is done or refused. */
+export class AdminAuditing extends HttpApiMiddleware.Service<AdminAuditing>()(
+  "gateway/http/AdminAuditing"
 ) {}

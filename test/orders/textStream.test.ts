@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
+import { lateSuccesses } from "../../src/services/metrics.ts"
 import { ProtocolAdapter, type TextAdapter } from "../../src/services/ProtocolAdapter.ts"
 import {
   type Customer,
@@ -65,6 +66,13 @@ const movements = ({ organizationId }: Customer) =>
     )
   )
 
+const lateTexts = Effect.map(
+  Metric.value(
+    Metric.withAttributes(lateSuccesses, { protocol: "openai", channel: "demo-openai" })
+  ),
+  ({ count }) => count
+)
+
 describe("a text that is streamed", () => {
   it.effect("may take longer than a whole one, and is charged", () =>
     Effect.gen(function* () {
@@ -99,6 +107,7 @@ describe("a text that is streamed", () => {
     Effect.gen(function* () {
       const gateway = yield* TestingGateway
       const who = yield* gateway.customer()
+      const lateBefore = yield* lateTexts
       const streaming = yield* Effect.forkChild(streamTo(who), { startImmediately: true })
       while ((yield* movements(who)).length === 0) {
         yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
@@ -109,6 +118,7 @@ describe("a text that is streamed", () => {
       assert.deepStrictEqual(yield* movements(who), ["release 812000", "hold 812000"])
       const { text } = yield* whileTimePasses(Fiber.join(streaming), "1 minute")
       assert.include(text, "after the request had been given up")
+      assert.strictEqual((yield* lateTexts) - lateBefore, 1)
     }).pipe(Effect.provide(layerStreaming(() => Effect.sleep("65 minutes"))))
   )
 

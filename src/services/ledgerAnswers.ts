@@ -1,0 +1,115 @@
+/** What a ledger answers, in the same words whoever keeps the books. */
+import { Clock, Effect } from "effect"
+import {
+  IdempotencyMismatch,
+  InsufficientBalance,
+  InvalidRequest,
+  MemberCapExceeded,
+  NotFound,
+  Overloaded
+} from "../domain/Errors.ts"
+import { formatNano } from "../domain/money/Money.ts"
+import { KeyAlreadyUsed } from "./IdempotencyKeys.ts"
+import type { HoldRequest, Release } from "./Ledger.ts"
+
+export const unknownOrganization = new NotFound({ message: "No such organisation" })
+
+/** What became of a hold; the amounts, in nano-units, are those the outcome is about. */
+export interface HoldOutcome {
+  readonly outcome:
+    | "held"
+    | "known"
+    | "key_used"
+    | "stopped"
+    | "unknown_member"
+    | "member_cap_exceeded"
+    | "insufficient_balance"
+  readonly available: bigint
+  readonly cap: bigint
+  /** What the month has held and charged. */
+  readonly used: bigint
+  /** When the cap begins anew. */
+  readonly capEndsAt: Date
+}
+
+/** Succeeds where the money is held, whether by this request or by one before it. */
+export const answerHold = Effect.fnUntraced(function* (
+  { outcome, ...amounts }: HoldOutcome,
+  { amountNano, memberId }: HoldRequest,
+  currency: string
+) {
+  const required = formatNano(amountNano)
+  switch (outcome) {
+    case "held":
+    case "known":
+      return
+    case "key_used":
+      return yield* new KeyAlreadyUsed()
+    case "stopped":
+      return yield* new Overloaded({
+        message: "New orders of this organisation are stopped while its books are checked",
+        retryAfterSeconds: 60
+      })
+    case "insufficient_balance": {
+      const available = formatNano(amounts.available)
+      return yield* new InsufficientBalance({
+        message: `This request needs ${required} ${currency}, and ${available} is available`,
+        required,
+        available
+      })
+    }
+    case "member_cap_exceeded": {
+      const [cap, used] = [formatNano(amounts.cap), formatNano(amounts.used)]
+      const untilThen = amounts.capEndsAt.getTime() - (yield* Clock.currentTimeMillis)
+      return yield* new MemberCapExceeded({
+        message:
+          `This request needs ${required} ${currency}; of this month's cap of ${cap}, ` +
+          `${used} is used. The next month begins at ${amounts.capEndsAt.toISOString()}`,
+        cap,
+        used,
+        required,
+        retryAfterSeconds: Math.max(1, Math.ceil(untilThen / 1000))
+      })
+    }
+    case "unknown_member":
+      return yield* Effect.die(new Error(`no member is called ${memberId}`))
+  }
+})
+
+export type DepositOutcome = "applied" | "repeated" | "mismatch" | "too_large"
+
+/** True where this call was the one that added the money. */
+export const answerDeposit = (
+  outcome: DepositOutcome
+): Effect.Effect<boolean, IdempotencyMismatch | InvalidRequest> => {
+  switch (outcome) {
+    case "applied":
+    case "repeated":
+      return Effect.succeed(outcome === "applied")
+    case "mismatch":
+      return Effect.fail(
+        new IdempotencyMismatch({
+          message: "This reference was deposited before with another amount",
+          param: "reference"
+        })
+      )
+    case "too_large":
+      return Effect.fail(
+        new InvalidRequest({
+          message: "amount: The pool would hold more than it can count",
+          param: "amount"
+        })
+      )
+  }
+}
+
+/** Of an order whose gateway stopped before it was answered: its vendor may have made it. */
+export const releaseOfLeft = (organizationId: string, holdId: string): Release => ({
+  organizationId,
+  holdId,
+  by: "sweep",
+  task: null,
+  orphan: { upstreamId: null, reason: "gateway_stopped" },
+  answer: null,
+  forgetKey: false
+})
