@@ -1,3 +1,4 @@
+import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { files, imports, importsOf, sources, specifiersOf } from "./support/sources.ts"
 
