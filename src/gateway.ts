@@ -53,7 +53,7 @@ import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Readiness.ts"
 import { layerVault } from "./services/Vault.ts"
 
-/** The stores, over a database that is migrated first. */
+/** The stores, over a database that has the schema. */
 export const layerStores = (secrets: Secrets) =>
   Layer.mergeAll(
     layerLedger,

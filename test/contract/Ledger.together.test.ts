@@ -109,6 +109,45 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
       })
     )
 
+    it.effect("closes an order once, also where the first close of it does not apply", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const ledger = yield* Ledger
+        const { organizationId, hold, close } = yield* organization(100n)
+        const task = {
+          keyId: "k",
+          model: "m",
+          listedProtocol: "vp_a",
+          summary: {},
+          submitSeconds: 60
+        }
+        const request = hold(10n, { task })
+        yield* ledger.hold(request)
+        const ended = { state: "rejected", errorCode: "x", errorMessage: "x" } as const
+        const release = (from: "submitting" | "processing"): Movement => ({
+          _tag: "Release",
+          request: {
+            ...close(request.id),
+            task: { ...ended, from },
+            orphan: null,
+            forgetKey: false
+          }
+        })
+        const moved = yield* moveTogether(sql, "UTC", [
+          release("processing"),
+          release("submitting"),
+          release("submitting")
+        ])
+        assert.deepStrictEqual(moved.map(told), [
+          ["closed", "released", 0n, 0n],
+          ["won", "released", 0n, 0n],
+          ["closed", "released", 0n, 0n]
+        ])
+        assert.strictEqual((yield* ledger.balance(organizationId)).heldNano, 0n)
+        assert.deepEqual(yield* ledger.verify, [])
+      })
+    )
+
     it.effect("lets none wait for the rows of another", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient

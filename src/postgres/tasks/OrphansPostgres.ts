@@ -1,4 +1,4 @@
-/** Orphans in PostgreSQL; the rows are written by the closes of their holds. */
+/** Orphans in PostgreSQL; the rows are written by the closes of their orders. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
