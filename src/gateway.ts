@@ -50,7 +50,7 @@ import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
-import { layerPollerPulse } from "./services/Readiness.ts"
+import { layerPollerPulse } from "./services/Operations.ts"
 import { layerVault } from "./services/Vault.ts"
 
 /** The stores, over a database that has the schema. */

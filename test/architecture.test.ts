@@ -49,8 +49,6 @@ const ruleOf = (file: string): Rule | undefined =>
 const MAX_FILES = 15
 /** Folders with a file for each protocol, however many there are. */
 const ofProtocols: ReadonlySet<string> = new Set(["adapters", "simulator/vendors"])
-/** Rooms that are to become smaller. */
-const crowded: ReadonlySet<string> = new Set(["services"])
 
 const isTopLevel = (file: string) => !file.includes("/")
 
@@ -117,7 +115,7 @@ describe("the sources", () => {
       .filter(([, inside]) => inside.length > MAX_FILES)
       .map(([room]) => room)
     assert.deepStrictEqual(
-      full.filter((room) => !crowded.has(room) && !ofProtocols.has(room)),
+      full.filter((room) => !ofProtocols.has(room)),
       []
     )
   })

@@ -6,7 +6,7 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Violation } from "../services/Ledger.ts"
-import { OperationsStore } from "../services/OperationsStore.ts"
+import { OperationsStore } from "../services/Operations.ts"
 
 /** Violations that get a line in the log of their own; the rest are counted. */
 const LOGGED = 20

@@ -15,11 +15,14 @@ import {
 } from "../services/metrics.ts"
 import {
   type AuditState,
+  type Check,
   OperationsStore,
+  PollerPulse,
+  Readiness,
+  type ReadinessReport,
   type StoreReport,
   type Totals
-} from "../services/OperationsStore.ts"
-import { type Check, PollerPulse, Readiness, type ReadinessReport } from "../services/Readiness.ts"
+} from "../services/Operations.ts"
 
 /** A database that has not answered for longer than this, beyond the pace of asking, is away. */
 const STORE_PATIENCE_SECONDS = 4

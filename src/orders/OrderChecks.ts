@@ -18,9 +18,9 @@ import {
   type UpstreamError
 } from "../domain/Errors.ts"
 import { nearestName } from "../domain/nearest.ts"
+import { unsent } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import { Catalog, type CatalogSnapshot, ChannelCredentials } from "../services/Catalog.ts"
-import { unsent } from "../services/databaseErrors.ts"
 import type { VendorJob } from "../services/Ledger.ts"
 import { Protocols } from "../services/ProtocolAdapter.ts"
 

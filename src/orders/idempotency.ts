@@ -1,8 +1,8 @@
 /** Requests with an `Idempotency-Key`: what they order is ordered once. */
 import { Effect } from "effect"
 import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
+import { unsent } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
-import { unsent } from "../services/databaseErrors.ts"
 import {
   isKeyAlreadyUsed,
   type KeyAlreadyUsed,

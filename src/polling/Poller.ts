@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Settings } from "../runtime/Settings.ts"
 import { CallLog } from "../services/CallLog.ts"
 import { Repeats } from "../services/IdempotencyKeys.ts"
-import { PollerPulse } from "../services/Readiness.ts"
+import { PollerPulse } from "../services/Operations.ts"
 import { VideoSettlement } from "./VideoSettlement.ts"
 
 /** A round that fails is logged, and the next one comes all the same. */

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { layerAuditor } from "../../src/operations/Auditor.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Ledger, type Violation } from "../../src/services/Ledger.ts"
-import { OperationsStore } from "../../src/services/OperationsStore.ts"
+import { OperationsStore } from "../../src/services/Operations.ts"
 
 const broken = (organizationId: string, subject: string): Violation => ({
   invariant: "I7",

@@ -3,8 +3,13 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { layerMonitor } from "../../src/operations/Monitor.ts"
 import { layerShutdown, Shutdown } from "../../src/runtime/Shutdown.ts"
-import { OperationsStore, type StoreReport } from "../../src/services/OperationsStore.ts"
-import { layerPollerPulse, PollerPulse, Readiness } from "../../src/services/Readiness.ts"
+import {
+  layerPollerPulse,
+  OperationsStore,
+  PollerPulse,
+  Readiness,
+  type StoreReport
+} from "../../src/services/Operations.ts"
 
 const sound: StoreReport = {
   migrated: true,

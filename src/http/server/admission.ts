@@ -6,6 +6,7 @@ import { isIPv6 } from "node:net"
 import { Cause, Context, Effect, Exit, identity, type Redacted, type Scope } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type ErrorCode, errorTable, type GatewayError, RateLimited } from "../../domain/Errors.ts"
+import { unsent } from "../../runtime/databaseErrors.ts"
 import { makeRequestRates, type Rate } from "../../runtime/RequestRates.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { makeShares } from "../../runtime/Shares.ts"
@@ -16,7 +17,6 @@ import {
   type LookUpGuard,
   lacksScope
 } from "../../services/Access.ts"
-import { unsent } from "../../services/databaseErrors.ts"
 import { FreeCall, RequiredScope } from "../api/middlewares.ts"
 import { withHeaders } from "./envelope.ts"
 import { errorOf } from "./errorResponse.ts"

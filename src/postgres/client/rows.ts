@@ -1,7 +1,7 @@
 /** Reading rows: each is decoded, and a database that fails is a defect at this edge. */
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { isPassing } from "../../services/databaseErrors.ts"
+import { isPassing } from "../../runtime/databaseErrors.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 

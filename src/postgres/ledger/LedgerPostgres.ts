@@ -2,10 +2,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Metric, Schema } from "effect"
 import { Overloaded } from "../../domain/Errors.ts"
+import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { unhindered } from "../../runtime/releaseBounded.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { isPassing } from "../../services/databaseErrors.ts"
 import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   answerDeposit,

@@ -2,8 +2,13 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskState } from "../../domain/video/VideoTask.ts"
-import { makeKeyOf, Repeats, recallOf, StoredAnswer } from "../../services/IdempotencyKeys.ts"
-import { makeRecentAnswers } from "../../services/recentAnswers.ts"
+import {
+  makeKeyOf,
+  makeRecentAnswers,
+  Repeats,
+  recallOf,
+  StoredAnswer
+} from "../../services/IdempotencyKeys.ts"
 import { columnsOf, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const KeptRow = Schema.Struct({

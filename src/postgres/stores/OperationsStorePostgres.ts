@@ -1,7 +1,7 @@
 /** The database as its operator looks at it. */
 import { Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { OperationsStore } from "../../services/OperationsStore.ts"
+import { OperationsStore } from "../../services/Operations.ts"
 import { bounded, oneTry, rowOf, rowsOf } from "../client/rows.ts"
 import { latestMigration } from "../schema/applySchema.ts"
 

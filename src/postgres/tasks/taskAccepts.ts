@@ -1,8 +1,8 @@
 /** Recording vendors' acceptances: all that come at a time are one commit. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
+import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { isPassing } from "../../services/databaseErrors.ts"
 import type { TaskRepo } from "../../services/TaskRepo.ts"
 import { decodeRows, oneTry } from "../client/rows.ts"
 

@@ -2,9 +2,9 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
 import { VideoQuote } from "../../domain/video/VideoQuote.ts"
+import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { isPassing } from "../../services/databaseErrors.ts"
 import type { ClaimedTask, TaskRepo } from "../../services/TaskRepo.ts"
 import { columnsOf, decodeRows, oneTry, rowsOf } from "../client/rows.ts"
 

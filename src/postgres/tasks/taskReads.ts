@@ -6,8 +6,8 @@ import { TaskNotFound } from "../../domain/Errors.ts"
 import { isTaskId } from "../../domain/orderIds.ts"
 import type { VideoKind } from "../../domain/video/VideoQuote.ts"
 import { TaskState, transitions } from "../../domain/video/VideoTask.ts"
+import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { isPassing } from "../../services/databaseErrors.ts"
 import type { Completion, Task } from "../../services/TaskRepo.ts"
 import {
   BRIEF,

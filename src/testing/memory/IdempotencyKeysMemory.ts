@@ -1,7 +1,6 @@
 /** Idempotency keys in memory; the ledger's movements write them. */
 import { Clock, Effect, Layer } from "effect"
-import { makeKeyOf, Repeats, recallOf } from "../../services/IdempotencyKeys.ts"
-import { makeRecentAnswers } from "../../services/recentAnswers.ts"
+import { makeKeyOf, makeRecentAnswers, Repeats, recallOf } from "../../services/IdempotencyKeys.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 
 export const layerRepeatsMemory = Layer.effect(

@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AdminAudit } from "../../services/AdminAudit.ts"
-import { OperationsStore } from "../../services/OperationsStore.ts"
+import { OperationsStore } from "../../services/Operations.ts"
 import { dateOrNull, MemoryStore, pageOf } from "./MemoryStore.ts"
 
 /** An audit nobody ended within this time died with its gateway. */

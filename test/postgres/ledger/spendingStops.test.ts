@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { layerStores } from "../../../src/gateway.ts"
 import { Access } from "../../../src/services/Access.ts"
 import { Ledger } from "../../../src/services/Ledger.ts"
-import { OperationsStore } from "../../../src/services/OperationsStore.ts"
+import { OperationsStore } from "../../../src/services/Operations.ts"
 import { describeOnBoth } from "../../support/databases.ts"
 
 const stores = layerStores({ masterKey: Redacted.make(new Uint8Array(32)), adminToken: null })

@@ -1,0 +1,102 @@
+/** What running the gateway asks: of its database, and whether it should be sent requests. */
+import { Clock, Context, Effect, Layer } from "effect"
+
+/** The last audit of the books, whichever gateway made it. */
+export interface AuditState {
+  /** Null before the first one. */
+  readonly auditedAt: Date | null
+  readonly ageSeconds: number | null
+  readonly violations: number
+  /** Organisations whose spending is stopped. */
+  readonly stopped: number
+}
+
+export interface StoreReport {
+  /** Every migration this gateway knows has been applied. */
+  readonly migrated: boolean
+  /** Null while it is not migrated. */
+  readonly audit: AuditState | null
+  /** False for a database that can be read alone: a standby, one without room, a role without the right. */
+  readonly writable: boolean
+}
+
+/** Over the whole database. Amounts are nano-units. */
+export interface Totals {
+  readonly submittingTasks: number
+  readonly processingTasks: number
+  readonly openHolds: number
+  /** Open holds a minute or more past their deadline, and tasks that were not accepted by theirs. */
+  readonly lateHolds: number
+  /** How long the first deadline of those has passed; 0 when nothing is late. */
+  readonly oldestLateSeconds: number
+  readonly poolNano: bigint
+  readonly heldNano: bigint
+}
+
+export class OperationsStore extends Context.Service<
+  OperationsStore,
+  {
+    readonly report: Effect.Effect<StoreReport>
+    readonly totals: Effect.Effect<Totals>
+    /**
+     * True for the one gateway that shall audit the books now: nobody is at it, and the last time
+     * was at least `everySeconds` ago.
+     */
+    takeAudit(everySeconds: number): Effect.Effect<boolean>
+    /** Ends an audit; null when it came to no result. */
+    endAudit(violations: number | null): Effect.Effect<void>
+  }
+>()("gateway/services/OperationsStore") {}
+
+export interface Check {
+  /** `pending`: nothing is known yet, which keeps nobody away. */
+  readonly status: "ok" | "failing" | "pending"
+  /** In words for an operator; never about one organisation. */
+  readonly detail?: string
+}
+
+export interface ReadinessReport {
+  /**
+   * `degraded`: it serves, and somebody should look. Broken books stop the organisations they belong
+   * to, so they take no gateway away from the others. Holds that are given back late stop nobody.
+   */
+  readonly status: "ready" | "degraded" | "not_ready"
+  readonly checks: {
+    readonly store: Check
+    readonly migrations: Check
+    readonly poller: Check
+    readonly audit: Check
+    /** Whether what is due is given back in its time. */
+    readonly deadlines: Check
+    readonly shutdown: Check
+  }
+}
+
+export class Readiness extends Context.Service<
+  Readiness,
+  { readonly report: Effect.Effect<ReadinessReport> }
+>()("gateway/services/Readiness") {}
+
+/** Whether the poller still comes round. */
+export class PollerPulse extends Context.Service<
+  PollerPulse,
+  {
+    /** The poller asked the store for due tasks, and got an answer. */
+    readonly beat: Effect.Effect<void>
+    /** Since the last beat, or since the start. */
+    readonly secondsSinceBeat: Effect.Effect<number>
+  }
+>()("gateway/services/PollerPulse") {}
+
+export const layerPollerPulse = Layer.effect(
+  PollerPulse,
+  Effect.map(Clock.currentTimeMillis, (startedAt) => {
+    let last = startedAt
+    return PollerPulse.of({
+      beat: Effect.map(Clock.currentTimeMillis, (now) => {
+        last = now
+      }),
+      secondsSinceBeat: Effect.map(Clock.currentTimeMillis, (now) => (now - last) / 1000)
+    })
+  })
+)
