@@ -97,7 +97,8 @@ const errorRows = (): ReadonlyArray<string> =>
       name === "retryAfterSeconds" ? "`retry_after`" : `\`${name}\``
     )
     const status = code === "upstream_error" ? "400, 404, 413, 415, 422, 502, 503, 504" : row.status
-    const doubt = row.mayFollowPaidCall ? "; a paid job may have begun" : ""
+    const when = row.retry === "as told" ? "; where it is false," : ";"
+    const doubt = row.mayFollowPaidCall ? `${when} a paid job may have begun` : ""
     const cells = [
       `\`${code}\``,
       status,

@@ -12,7 +12,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { type GatewayConfig, loadConfig } from "../config.ts"
 import { layerCrypto } from "../crypto.ts"
-import { layerServer } from "../postgres/client/databaseClient.ts"
+import { layerPostgres } from "../postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../postgres/embedded/EmbeddedPostgres.ts"
 import { applySchema } from "../postgres/schema/applySchema.ts"
 import { reseal } from "../postgres/stores/masterKeyRotation.ts"
@@ -29,7 +29,7 @@ import { layerVault } from "../services/Vault.ts"
 const layerDatabase = (config: GatewayConfig) =>
   config.databaseUrl === null
     ? layerEmbedded({ dataDir: config.dataDir })
-    : layerServer({ url: config.databaseUrl, maxConnections: 1 })
+    : layerPostgres({ url: config.databaseUrl, maxConnections: 1 })
 
 const bothKeys = Effect.fnUntraced(function* (config: GatewayConfig) {
   const { masterKey, previousMasterKey } = yield* loadSecrets(config)

@@ -68,7 +68,7 @@ export const layerOrders = Layer.effect(
     const textStream = yield* makeTextStream(resolve)
     const runOrder = yield* makePaidOrders
     const once = yield* makeOnce
-    const detached = yield* makeDetached("30 seconds")
+    const detached = yield* makeDetached
 
     /** Runs what the checks and the price let through, and waits for it. */
     const whole =

@@ -78,7 +78,7 @@ export const layerVideoSettlement = Layer.effect(
     const questions = yield* makeVideoQuestions(ended)
     const settling = yield* makeChannelSlots(MAX_SETTLING)
     const finished = makeFinishedTasks()
-    const detached = yield* makeDetached("30 seconds")
+    const detached = yield* makeDetached
 
     const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
 

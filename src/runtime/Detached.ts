@@ -1,21 +1,18 @@
 /** Work that a client's disconnect must not stop, and that a shutdown waits for. */
-import { Duration, Effect, Fiber, FiberSet } from "effect"
+import { Effect, Fiber, FiberSet } from "effect"
 import { Shutdown } from "./Shutdown.ts"
 
 /**
  * Makes a runner whose effects belong to the surrounding scope instead of their caller: a caller
- * that goes away stops waiting, the work goes on. Closing the scope waits up to `patience`, and no
- * longer than a shutdown that has begun has time left.
+ * that goes away stops waiting, the work goes on. Closing the scope waits as long as a shutdown may
+ * take.
  */
-export const makeDetached = Effect.fnUntraced(function* (patience: Duration.Input) {
+export const makeDetached = Effect.gen(function* () {
   const fibers = yield* FiberSet.make()
   const shutdown = yield* Shutdown
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(shutdown.timeLeft, (left) =>
-      FiberSet.awaitEmpty(fibers).pipe(
-        Effect.timeout(Duration.min(left, Duration.fromInputUnsafe(patience))),
-        Effect.ignore
-      )
+      FiberSet.awaitEmpty(fibers).pipe(Effect.timeout(left), Effect.ignore)
     )
   )
   return {

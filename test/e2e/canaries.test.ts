@@ -6,7 +6,7 @@
 import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { layerServer } from "../../src/postgres/client/databaseClient.ts"
+import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
@@ -142,7 +142,7 @@ const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
   const url = yield* temporaryServerDatabase
   return {
     env: { ...common, DATABASE_URL: url },
-    database: layerServer({ url: Redacted.make(url), maxConnections: 1 })
+    database: layerPostgres({ url: Redacted.make(url), maxConnections: 1 })
   }
 })
 

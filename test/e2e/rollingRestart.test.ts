@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerServer as layerPostgres } from "../../src/postgres/client/databaseClient.ts"
+import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import { bodyAs } from "../support/gateway.ts"

@@ -9,7 +9,7 @@ import { Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inject } from "vitest"
 import { layerChanges } from "../../src/postgres/client/ChangesPostgres.ts"
-import { layerServer } from "../../src/postgres/client/databaseClient.ts"
+import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import type { EmbeddedDatabaseError } from "../../src/postgres/embedded/embeddedErrors.ts"
 import { type Changes, layerChangesAlone } from "../../src/runtime/Changes.ts"
@@ -87,7 +87,7 @@ export const layerDatabaseAt = (
   url: string,
   maxConnections = 8
 ): Layer.Layer<Database, SqlError.SqlError> =>
-  layerChanges.pipe(Layer.provideMerge(layerServer({ url: Redacted.make(url), maxConnections })))
+  layerChanges.pipe(Layer.provideMerge(layerPostgres({ url: Redacted.make(url), maxConnections })))
 
 /** Runs the effect while nobody can connect to the current database of the run's server. */
 export const withoutConnections = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

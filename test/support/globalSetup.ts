@@ -7,7 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
-import { layerServer } from "../../src/postgres/client/databaseClient.ts"
+import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
 import { startGuard } from "./guard.ts"
@@ -71,7 +71,7 @@ const makeServerTemplate = async (url: string): Promise<void> => {
   template.pathname = TEMPLATE
   const migrated = Layer.provide(
     layerSchema,
-    layerServer({ url: Redacted.make(template.href), maxConnections: 1 })
+    layerPostgres({ url: Redacted.make(template.href), maxConnections: 1 })
   )
   await Effect.runPromise(
     Effect.scoped(Effect.andThen(Effect.provide(create, admin), Layer.build(migrated)))

@@ -30,7 +30,7 @@ const videoRow: VideoProtocolRow = {
 
 export const layerToyProtocols = Layer.succeed(Protocols, {
   video: new Map([...builtInProtocols.video, ["vp_toy", videoRow]]),
-  image: new Map([...builtInProtocols.image, ["ip_toy", { base64: false }]]),
+  image: new Map([...builtInProtocols.image, ["ip_toy", { passesOn: [] }]]),
   text: builtInProtocols.text
 })
 

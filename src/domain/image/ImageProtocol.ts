@@ -2,28 +2,23 @@
 
 /** What one protocol offers; a new vendor begins with such a row. */
 export interface ImageProtocolRow {
-  /** False: the protocol answers addresses only, whatever `response_format` asks for. */
-  readonly base64: boolean
-  /**
-   * How the upstream models begin whose vendor also gets the fields the gateway does not know; none
-   * when left out.
-   */
-  readonly passesOn?: ReadonlyArray<string>
+  /** How the upstream models begin whose vendor also gets the fields the gateway does not know. */
+  readonly passesOn: ReadonlyArray<string>
 }
 
 /** How the relay's models begin that take images in the common standard form. */
 export const RELAYED_STANDARD_MODELS = "doubao"
 
 export const imageProtocols = {
-  ip_a: { base64: true, passesOn: [""] },
-  ip_b: { base64: false },
-  ip_c: { base64: false, passesOn: [RELAYED_STANDARD_MODELS] }
+  ip_a: { passesOn: [""] },
+  ip_b: { passesOn: [] },
+  ip_c: { passesOn: [RELAYED_STANDARD_MODELS] }
 } as const satisfies Record<string, ImageProtocolRow>
 
 export type ImageProtocol = keyof typeof imageProtocols
 
 /** Whether the vendor of the upstream model also gets the fields the gateway does not know. */
-export const passesOn = ({ passesOn = [] }: ImageProtocolRow, upstreamModel: string): boolean =>
+export const passesOn = ({ passesOn }: ImageProtocolRow, upstreamModel: string): boolean =>
   passesOn.some((beginning) => upstreamModel.startsWith(beginning))
 
 /** Number of images a request may ask for. */

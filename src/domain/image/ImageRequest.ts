@@ -38,13 +38,13 @@ const ImageFields = Schema.Struct({
 })
 
 /**
- * Body of `POST /v1/images/generations`. Fields not named here belong to the vendor: `ip_a` passes
- * them on, the other protocols send only those they know.
+ * Body of `POST /v1/images/generations`. Fields not named here belong to the vendor: `ip_a` and
+ * the standard form behind `ip_c` pass them on, the others send only those they know.
  */
 export const ImageBody = Schema.StructWithRest(ImageFields, anyFields).annotate({
   identifier: "ImageOrder",
   description:
-    "Further fields belong to the vendor: ip_a passes them on, but for those that would have more images made than n says, or have them delivered elsewhere"
+    "Further fields belong to the vendor: ip_a and the standard form behind ip_c pass them on, but for those that would have more images made than n says, or have them delivered elsewhere"
 })
 export type ImageBody = typeof ImageBody.Type
 

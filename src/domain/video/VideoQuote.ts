@@ -87,7 +87,7 @@ const quoteByTokens = (
     : 0
   const smart = sku.seconds === "smart"
   const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
-  const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond(resolution)
+  const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond[resolution]
   return Result.succeed({
     kind: "token_video",
     resolution,
@@ -96,7 +96,7 @@ const quoteByTokens = (
     inputSeconds,
     outputSeconds,
     smart,
-    tokensPerSecond: tokensPerSecond(resolution),
+    tokensPerSecond: tokensPerSecond[resolution],
     nanoPerToken,
     estimatedTokens,
     holdNano: estimatedTokens * nanoPerToken

@@ -2,7 +2,7 @@
  * The resolutions of videos, each with what it is billed by. The whitelists of protocols, the prices
  * of the catalog, the estimates and the contract all take their resolutions from this table.
  */
-import { Schema, Struct } from "effect"
+import { Record as EffectRecord, Schema, Struct } from "effect"
 
 interface Tier {
   /** Which price per token it has; `base` also serves where a tier lacks a price of its own. */
@@ -33,8 +33,8 @@ export const PriceTier = Schema.Literals([
 const FRAMES_PER_SECOND = 24
 const PIXELS_PER_TOKEN = 1024
 
-/** Tokens of one second at 16:9; fails at the start for a tier that has no whole number of them. */
-export const tokensPerSecond = (resolution: Resolution): bigint => {
-  const { width, height } = tiers[resolution]
-  return BigInt((width * height * FRAMES_PER_SECOND) / PIXELS_PER_TOKEN)
-}
+/** Tokens of one second at 16:9. A tier that has no whole number of them fails when this is loaded. */
+export const tokensPerSecond: Readonly<Record<Resolution, bigint>> = EffectRecord.map(
+  tiers,
+  ({ width, height }) => BigInt((width * height * FRAMES_PER_SECOND) / PIXELS_PER_TOKEN)
+)

@@ -16,7 +16,7 @@ import type { SqlError } from "effect/sql/SqlError"
  * transaction, then the server ends the wait with an error (in the last case, the session). Times
  * are UTC, and a commit is answered after its flush.
  */
-export const layerServer = (options: {
+export const layerPostgres = (options: {
   readonly url: Redacted.Redacted
   readonly maxConnections: number
 }): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError> =>

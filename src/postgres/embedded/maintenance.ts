@@ -26,8 +26,20 @@ const vacuumWhenDue = Effect.gen(function* () {
   })
 })
 
-/** One round: vacuums and analyzes the tables that need it, then takes a checkpoint if one is due. */
-export const maintain = Effect.andThen(vacuumWhenDue, checkpointWhenDue)
+/** Indexes by ranges of pages; between vacuums new pages are in none of their ranges. */
+const summariseIndexes = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    SELECT brin_summarize_new_values(c.oid)
+      FROM pg_class c JOIN pg_am a ON a.oid = c.relam
+     WHERE a.amname = 'brin' AND c.relkind = 'i'`
+)
+
+/** One round: vacuums and analyzes the tables that need it, brings indexes up to date, and takes a checkpoint if one is due. */
+export const maintain = vacuumWhenDue.pipe(
+  Effect.andThen(summariseIndexes),
+  Effect.andThen(checkpointWhenDue)
+)
 
 /**
  * Does every 15 seconds what PostgreSQL's background processes do elsewhere. PGlite is a single

@@ -52,8 +52,8 @@ ends AS (
 listed AS (
   SELECT * FROM open_orders WHERE p_organization IS NULL OR organization_id = p_organization),
 touched AS (
-  SELECT o.organization_id, o.id, o.member_id, o.month, o.hold, o.state, o.charge, o.closed_at,
-         o.input, o.output, o.unit_price, o.input_unit_price,
+  SELECT o.organization_id, o.id, o.member_id, o.month, o.hold, o.state, o.charge, o.expires_at,
+         o.closed_at, o.input, o.output, o.unit_price, o.input_unit_price,
          (o.quote ->> 'holdNano')::bigint AS quoted
     FROM (SELECT * FROM orders
            WHERE p_from = '-infinity'
@@ -108,6 +108,11 @@ months AS (
 SELECT 'I1', organization_id, 'pool balance is not the fold of its transfers', organization_id
   FROM books WHERE balance <> moved
 UNION ALL
+SELECT 'I1', o.id, 'organisation without a pool', o.id
+  FROM organizations o
+ WHERE (p_organization IS NULL OR o.id = p_organization)
+   AND NOT EXISTS (SELECT 1 FROM pools p WHERE p.organization_id = o.id)
+UNION ALL
 SELECT 'I1', organization_id, 'transfer of an organisation without a pool', id::text
   FROM moved WHERE organization_id NOT IN (SELECT organization_id FROM pools)
 UNION ALL
@@ -118,9 +123,9 @@ SELECT 'I2', organization_id, 'order of an organisation without a pool', id
   FROM touched WHERE organization_id NOT IN (SELECT organization_id FROM pools)
 UNION ALL
 SELECT 'I2', organization_id, 'order is open and not listed so, or the other way round', id
-  FROM (SELECT organization_id, id FROM touched WHERE state = 'open') o
+  FROM (SELECT organization_id, id, expires_at FROM touched WHERE state = 'open') o
   FULL JOIN listed l USING (organization_id, id)
- WHERE o IS NULL OR l IS NULL
+ WHERE o.expires_at IS DISTINCT FROM l.expires_at
 UNION ALL
 SELECT 'I3', organization_id, 'member month is not the sum of its orders', member_id || ' ' || month
   FROM months WHERE held <> open OR captured <> charged

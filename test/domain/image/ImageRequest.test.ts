@@ -48,11 +48,11 @@ describe("an image request", () => {
 })
 
 describe("the image protocols", () => {
-  it("are three, and only the compatible one can answer base64", () => {
+  it("are three, and two pass on what the gateway does not know", () => {
     assert.deepStrictEqual(imageProtocols, {
-      ip_a: { base64: true, passesOn: [""] },
-      ip_b: { base64: false },
-      ip_c: { base64: false, passesOn: ["doubao"] }
+      ip_a: { passesOn: [""] },
+      ip_b: { passesOn: [] },
+      ip_c: { passesOn: ["doubao"] }
     })
   })
 

@@ -44,7 +44,7 @@ describe("the tokens of one second", () => {
     ["1080p", 1920, 1088, 48_960],
     ["4K", 3840, 2160, 194_400]
   ] as const)("at %s are those of %d x %d: %d", (resolution, width, height, tokens) => {
-    assert.strictEqual(Number(tokensPerSecond(resolution)), tokens)
+    assert.strictEqual(Number(tokensPerSecond[resolution]), tokens)
     assert.strictEqual((width * height * 24) / 1024, tokens)
   })
 })
@@ -136,7 +136,7 @@ describe("a tier without a price of its own", () => {
   it.each(["1080p", "4K"] as const)("falls back to the base price at %s", (resolution) => {
     const quote = tokenQuote(tokenPrices({ base }), order(5, resolution), noVideo)
     assert.deepStrictEqual([quote.tier, quote.nanoPerToken], ["base", 46_000n])
-    assert.strictEqual(quote.tokensPerSecond, tokensPerSecond(resolution))
+    assert.strictEqual(quote.tokensPerSecond, tokensPerSecond[resolution])
   })
 
   it("falls back for the with-video price alone", () => {

@@ -3,7 +3,7 @@ import { Deferred, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerDatabase } from "../../support/databases.ts"
 
-layer(layerDatabase("postgres"), { excludeTestServices: true })("layerServer", (it) => {
+layer(layerDatabase("postgres"), { excludeTestServices: true })("layerPostgres", (it) => {
   it.effect("sets every session's limits", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
