@@ -42,7 +42,7 @@ import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
 import { layerChannelCredentials } from "./postgres/stores/ChannelCredentialsPostgres.ts"
-import { layerRepeats } from "./postgres/stores/IdempotencyKeysPostgres.ts"
+import { layerIdempotencyKeys } from "./postgres/stores/IdempotencyKeysPostgres.ts"
 import { layerOperationsStore } from "./postgres/stores/OperationsStorePostgres.ts"
 import { layerCallLog } from "./postgres/tasks/CallLogPostgres.ts"
 import { layerOrphans } from "./postgres/tasks/OrphansPostgres.ts"
@@ -59,7 +59,7 @@ export const layerStores = (secrets: Secrets) =>
     layerLedger,
     layerTaskRepo,
     layerUsageLog,
-    layerRepeats,
+    layerIdempotencyKeys,
     layerCatalog,
     layerAccess,
     layerOperationsStore,

@@ -4,11 +4,11 @@ import type { Overloaded, UpstreamError } from "../domain/Errors.ts"
 import { unsent } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import {
+  IdempotencyKeys,
   isKeyAlreadyUsed,
   type KeyAlreadyUsed,
   type Recalled,
   type RepeatRefusal,
-  Repeats,
   type RequestKey,
   stillRunning
 } from "../services/IdempotencyKeys.ts"
@@ -25,8 +25,8 @@ export interface Ordered<A> {
  * to the path has.
  */
 export const makeOnce = Effect.map(
-  Repeats,
-  (repeats) =>
+  IdempotencyKeys,
+  (idempotencyKeys) =>
     <A>(path: string, replayOf: (recalled: Recalled) => A | null) => {
       const made = (answer: A): Ordered<A> => ({ answer: Effect.succeed(answer), replayed: false })
 
@@ -53,8 +53,8 @@ export const makeOnce = Effect.map(
           )
         }
         return Effect.gen(function* () {
-          const requestKey = yield* repeats.keyOf(key, path, body)
-          const recall = unsent(repeats.recall(organizationId, requestKey))
+          const requestKey = yield* idempotencyKeys.keyOf(key, path, body)
+          const recall = unsent(idempotencyKeys.recall(organizationId, requestKey))
           const before = yield* recall
           if (before !== null) return repeated(before)
           return yield* Effect.catchIf(Effect.map(order(requestKey), made), isKeyAlreadyUsed, () =>

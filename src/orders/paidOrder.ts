@@ -21,7 +21,7 @@ import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
-import { Repeats, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
+import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
 import { Ledger, type UsageEntry, type VendorJob } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
 import { type NewTask, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
@@ -87,7 +87,7 @@ const encodeQuote = Schema.encodeSync(Quote)
 export const makePaidOrders = Effect.gen(function* () {
   const ledger = yield* Ledger
   const tasks = yield* TaskRepo
-  const repeats = yield* Repeats
+  const idempotencyKeys = yield* IdempotencyKeys
   const random = yield* SecureRandom.SecureRandom
   const settings = yield* Settings
   const failpoints = yield* Failpoints
@@ -196,7 +196,7 @@ export const makePaidOrders = Effect.gen(function* () {
     ) {
       const { stored = null, remembered = null } = key === null ? {} : finish.keep()
       if (key !== null && remembered !== null) {
-        yield* repeats.remember(organizationId, key, remembered)
+        yield* idempotencyKeys.remember(organizationId, key, remembered)
       }
       const { state } = yield* ledger.capture({
         ...close,

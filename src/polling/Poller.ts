@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { Settings } from "../runtime/Settings.ts"
 import { CallLog } from "../services/CallLog.ts"
-import { Repeats } from "../services/IdempotencyKeys.ts"
+import { IdempotencyKeys } from "../services/IdempotencyKeys.ts"
 import { PollerPulse } from "../services/Operations.ts"
 import { VideoSettlement } from "./VideoSettlement.ts"
 
@@ -22,7 +22,7 @@ export const layerPoller = Layer.effectDiscard(
     const settlement = yield* VideoSettlement
     const pulse = yield* PollerPulse
     const callLog = yield* CallLog
-    const repeats = yield* Repeats
+    const idempotencyKeys = yield* IdempotencyKeys
     const { pollerSeconds } = yield* Settings
     const pause = Effect.sleep(`${pollerSeconds} seconds`)
     const rounds = Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
@@ -32,7 +32,7 @@ export const layerPoller = Layer.effectDiscard(
     yield* steadily("the sweep", settlement.sweep, pause)
     const rarely = Effect.sleep(`${PRUNE_EVERY_SECONDS} seconds`)
     yield* steadily("the call log's retention", callLog.prune, rarely)
-    yield* steadily("the retention of idempotency keys", repeats.purge, rarely)
+    yield* steadily("the retention of idempotency keys", idempotencyKeys.purge, rarely)
   })
 )
 

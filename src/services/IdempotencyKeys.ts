@@ -57,8 +57,8 @@ export type Recalled =
 
 export type RepeatRefusal = IdempotencyConflict | IdempotencyMismatch
 
-export class Repeats extends Context.Service<
-  Repeats,
+export class IdempotencyKeys extends Context.Service<
+  IdempotencyKeys,
   {
     /** The key of a request to `path`; its fingerprint does not depend on the order of fields. */
     keyOf(key: string, path: string, body: unknown): Effect.Effect<RequestKey>
@@ -69,10 +69,10 @@ export class Repeats extends Context.Service<
     /** Drops keys whose time is over. */
     readonly purge: Effect.Effect<void>
   }
->()("gateway/services/Repeats") {}
+>()("gateway/services/IdempotencyKeys") {}
 
 /** Every store makes keys alike, so that a repeat is known wherever it arrives. */
-export const makeKeyOf = Effect.map(Digest.Digest, (digest): Repeats["Service"]["keyOf"] =>
+export const makeKeyOf = Effect.map(Digest.Digest, (digest): IdempotencyKeys["Service"]["keyOf"] =>
   Effect.fnUntraced(function* (key, path, body) {
     let hash: Uint8Array = new Uint8Array()
     let before = `${path}\n`

@@ -45,7 +45,7 @@ export {
   layerChangesMemory,
   layerChannelCredentialsMemory
 } from "./memory/CatalogMemory.ts"
-export { layerRepeatsMemory } from "./memory/IdempotencyKeysMemory.ts"
+export { layerIdempotencyKeysMemory } from "./memory/IdempotencyKeysMemory.ts"
 export { layerLedgerMemory } from "./memory/LedgerMemory.ts"
 export { layerMemoryStore, type MemoryState, MemoryStore } from "./memory/MemoryStore.ts"
 export { layerStoresMemory, type StoresMemory } from "./memory/memoryStores.ts"

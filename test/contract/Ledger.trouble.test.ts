@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Metric, Result } from "effect"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
-import { Repeats } from "../../src/services/IdempotencyKeys.ts"
+import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { ledgerBatchSize } from "../../src/services/metrics.ts"
 import { asAdmin, layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
@@ -27,7 +27,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         url.port = String(wire.port)
         yield* Effect.gen(function* () {
           const ledger = yield* Ledger
-          const repeats = yield* Repeats
+          const idempotencyKeys = yield* IdempotencyKeys
           const { organizationId, hold } = yield* organization(100n)
           const key = { key: "k", fingerprint: "f" }
           const cut = yield* Effect.forkChild(wire.cutOnce("work", "move_funds"))
@@ -44,7 +44,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
           yield* until(
             Effect.map(ledger.balance(organizationId), ({ heldNano }) => heldNano === 0n)
           )
-          assert.isNull(yield* repeats.recall(organizationId, key))
+          assert.isNull(yield* idempotencyKeys.recall(organizationId, key))
           assert.deepEqual(yield* ledger.verify, [])
         }).pipe(Effect.provide(layerStoresOn(layerDatabaseAt(url.href))), Effect.provide(impatient))
       }).pipe(Effect.scoped)

@@ -3,9 +3,9 @@ import { layerStoresOf, storeKinds } from "../support/ledger.ts"
 import { accessSuite } from "./Access.suite.ts"
 import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
+import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
-import { repeatsSuite } from "./Repeats.suite.ts"
 
 for (const kind of storeKinds) {
   layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "60 seconds" })(

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { Repeats } from "../../src/services/IdempotencyKeys.ts"
+import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 
@@ -64,13 +64,13 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
     it.effect("of idempotency keys is deleted, however much it is, and no other", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
-        const repeats = yield* Repeats
+        const idempotencyKeys = yield* IdempotencyKeys
         yield* sql`
           INSERT INTO idempotency_keys (organization_id, key, fingerprint, order_id, expires_at)
           SELECT 'org_old', 'k' || i, 'f', 'h' || i,
                  now() + CASE WHEN i <= 2500 THEN '-1 second' ELSE '1 hour' END::interval
             FROM generate_series(1, 2510) AS i`
-        yield* repeats.purge
+        yield* idempotencyKeys.purge
         const [{ n }] = yield* decodeCount(
           yield* sql`SELECT count(*)::int AS n FROM idempotency_keys WHERE organization_id = 'org_old'`
         )

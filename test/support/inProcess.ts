@@ -8,7 +8,7 @@ import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
 import { layerOrders } from "../../src/orders/Orders.ts"
 import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
 import { Catalog, ChannelCredentials, makeSnapshot } from "../../src/services/Catalog.ts"
-import { Repeats } from "../../src/services/IdempotencyKeys.ts"
+import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { Book } from "../../src/simulator/Book.ts"
@@ -110,7 +110,7 @@ const layerWire = Layer.effect(
 export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
   Layer.provide([
     layerLedger,
-    Layer.mock(Repeats, {}),
+    Layer.mock(IdempotencyKeys, {}),
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
     layerCatalog,
     layerCredentials,

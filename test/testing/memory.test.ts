@@ -4,7 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { CallLog } from "../../src/services/CallLog.ts"
-import { Repeats } from "../../src/services/IdempotencyKeys.ts"
+import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { OperationsStore } from "../../src/services/Operations.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
 import { Access, Ledger, layerStoresMemory, TaskRepo } from "../../src/testing/doubles.ts"
@@ -83,13 +83,13 @@ describe("stores in memory", () => {
   it.effect("free an idempotency key after its time", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
-      const repeats = yield* Repeats
+      const idempotencyKeys = yield* IdempotencyKeys
       const { organizationId, hold } = yield* organization(100n)
       const key = { key: "k", fingerprint: "f" }
       yield* ledger.hold(hold(10n, { key }))
       yield* TestClock.adjust("24 hours")
-      yield* repeats.purge
-      assert.isNull(yield* repeats.recall(organizationId, key))
+      yield* idempotencyKeys.purge
+      assert.isNull(yield* idempotencyKeys.recall(organizationId, key))
       yield* ledger.hold(hold(10n, { key }))
     }).pipe(Effect.provide(layerStoresMemory()))
   )

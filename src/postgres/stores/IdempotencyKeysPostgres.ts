@@ -3,9 +3,9 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import {
+  IdempotencyKeys,
   makeKeyOf,
   makeRecentAnswers,
-  Repeats,
   recallOf,
   StoredAnswer
 } from "../../services/IdempotencyKeys.ts"
@@ -27,8 +27,8 @@ const keptColumns = columnsOf(KeptRow, "q", {
 
 const PURGED_AT_ONCE = 1000
 
-export const layerRepeats = Layer.effect(
-  Repeats,
+export const layerIdempotencyKeys = Layer.effect(
+  IdempotencyKeys,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const keyOf = yield* makeKeyOf
@@ -51,9 +51,9 @@ export const layerRepeats = Layer.effect(
       Effect.repeat(purgeBatch, { while: ({ gone }) => gone === PURGED_AT_ONCE })
     )
 
-    return Repeats.of({
+    return IdempotencyKeys.of({
       keyOf,
-      recall: Effect.fn("Repeats.recall")(function* (organizationId, key) {
+      recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
         const [row] = yield* rowsOf(KeptRow)(
           repeatable(sql`
             SELECT ${sql.literal(keptColumns)}

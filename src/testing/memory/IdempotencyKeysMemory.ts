@@ -1,10 +1,15 @@
 /** Idempotency keys in memory; the ledger's movements write them. */
 import { Clock, Effect, Layer } from "effect"
-import { makeKeyOf, makeRecentAnswers, Repeats, recallOf } from "../../services/IdempotencyKeys.ts"
+import {
+  IdempotencyKeys,
+  makeKeyOf,
+  makeRecentAnswers,
+  recallOf
+} from "../../services/IdempotencyKeys.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 
-export const layerRepeatsMemory = Layer.effect(
-  Repeats,
+export const layerIdempotencyKeysMemory = Layer.effect(
+  IdempotencyKeys,
   Effect.gen(function* () {
     const { organizations } = yield* MemoryStore
     const keyOf = yield* makeKeyOf
@@ -18,9 +23,9 @@ export const layerRepeatsMemory = Layer.effect(
       }
     })
 
-    return Repeats.of({
+    return IdempotencyKeys.of({
       keyOf,
-      recall: Effect.fn("Repeats.recall")(function* (organizationId, key) {
+      recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
         const now = yield* Clock.currentTimeMillis
         const books = organizations.get(organizationId)
         const kept = books?.requestKeys.get(key.key)

@@ -10,7 +10,7 @@ import {
   layerChangesMemory,
   layerChannelCredentialsMemory
 } from "./CatalogMemory.ts"
-import { layerRepeatsMemory } from "./IdempotencyKeysMemory.ts"
+import { layerIdempotencyKeysMemory } from "./IdempotencyKeysMemory.ts"
 import { layerLedgerMemory } from "./LedgerMemory.ts"
 import { layerMemoryStore } from "./MemoryStore.ts"
 import { layerAdminAuditMemory, layerOperationsStoreMemory } from "./OperationsStoreMemory.ts"
@@ -27,7 +27,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerLedgerMemory,
     layerTaskRepoMemory,
     layerUsageLogMemory,
-    layerRepeatsMemory,
+    layerIdempotencyKeysMemory,
     layerCatalogMemory,
     layerAccessMemory,
     layerOperationsStoreMemory,
