@@ -81,7 +81,11 @@ for (const kind of ["embedded", "postgres"] as const) {
         const prompt = "a lighthouse sim:duration=3600"
         yield* createVideo(who, { model: "film-1", prompt })
         const submitting = yield* createVideo(who, { model: "film-1", prompt })
-        yield* sql`UPDATE open_orders SET expires_at = now() - interval '2 minutes' WHERE id <> ${submitting}`
+        yield* sql`
+          WITH late AS (
+            UPDATE orders SET expires_at = now() - interval '2 minutes'
+             WHERE state = 'open' AND id <> ${submitting})
+          UPDATE open_orders SET expires_at = now() - interval '2 minutes' WHERE id <> ${submitting}`
         yield* sql`
           UPDATE tasks SET state = 'submitting', upstream_id = NULL, next_poll_at = NULL,
                            submit_deadline = now() - interval '3 minutes'
