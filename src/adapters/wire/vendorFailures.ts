@@ -103,6 +103,9 @@ const accountStatus = ({ status, body }: VendorAnswer): number | null =>
 /** Longer errors explain nothing that a client could use. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
+/** A text that begins as an object or a list does, and is none: it is cut, or not in JSON. */
+const brokenJson = /^\s*[[{]/
+
 /**
  * The body as the client gets it, without our credentials: only that of a 4xx or 5xx, nothing
  * in which there may be a product, and no JSON that explains nothing, as that may be what was ordered
@@ -115,7 +118,7 @@ const passedBody = (
   status < 400 ||
   bytes > MAX_REFUSAL_BYTES ||
   !isExplained(body) ||
-  (typeof body === "string" && startsEvents(body)) ||
+  (typeof body === "string" && (startsEvents(body) || brokenJson.test(body))) ||
   productIn(body, sent) !== "none"
     ? null
     : scrub(account, body)
