@@ -37,7 +37,8 @@ layer(layerOverSockets)("a vendor's answer", (it) => {
         'data: {"choices":[]}\n\n',
         `<html>${JSON.stringify(good)}</html>`,
         JSON.stringify(JSON.stringify(good)),
-        JSON.stringify(good).slice(0, -5)
+        JSON.stringify(good).slice(0, -5),
+        '{"my_data":[{"my_url":"https://media.test/1.png?'
       ]
       for (const status of [302, 400, 422, 500]) {
         for (const body of made) {
