@@ -41,7 +41,7 @@ export default defineConfig({
     globalSetup: ["test/support/globalSetup.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Files share their worker's modules: loading them anew took as long as most files run.
+    // Files share their worker's modules: loading them again took as long as most files run.
     isolate: false,
     sequence: { sequencer: LongFirst },
     // For the test of what stays in memory.

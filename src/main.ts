@@ -16,7 +16,7 @@ class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   message: Schema.String
 }) {}
 
-/** There are no options: whoever gives one expects something that would not happen. */
+/** There are no options: anyone who gives one expects something that would not happen. */
 const noOptions = Effect.try({
   try: () => parseArgs({ options: {} }),
   catch: (cause) =>

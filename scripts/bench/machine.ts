@@ -59,7 +59,7 @@ export const machineFacts = async (): Promise<MachineFacts> => ({
 
 const MEGABYTE = 2 ** 20
 
-/** Lets the peak of a process begin anew; false where the system does not allow it. */
+/** Lets the peak of a process begin again; false where the system does not allow it. */
 export const forgetPeak = (pid: number): Promise<boolean> =>
   writeFile(`/proc/${pid}/clear_refs`, "5").then(
     () => true,

@@ -97,7 +97,7 @@ export interface Plan {
   readonly thinkMillis: number
 }
 
-/** The same order with another word in the prompt: another request to whoever compares them. */
+/** The same order with another word in the prompt: another request to anyone who compares them. */
 export const changed = (order: Order): Order => {
   const prompt = `${order.prompt} again`
   return {

@@ -2,10 +2,10 @@
 import { Result } from "effect"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import { type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
+import { imageRowOf, relayRoot } from "./common/relay.ts"
 import * as ip_a from "./ip_a.ts"
 import { readMessages, toEnvelope } from "./ip_b.ts"
-import { type ImageDialect, imageCalls } from "./shared/adapterCalls.ts"
-import { imageRowOf, relayRoot } from "./shared/relay.ts"
 import { bearer, post } from "./wire/vendorRequest.ts"
 
 // Wire schemas: those of ip_a and ip_b

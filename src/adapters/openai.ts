@@ -13,7 +13,7 @@ import type {
   TextAnswer,
   TextOrder
 } from "../services/ProtocolAdapter.ts"
-import { chatUsage, type Fields, makeChatStream, piecesOf, writtenIn } from "./shared/chatStream.ts"
+import { chatUsage, type Fields, makeChatStream, piecesOf, writtenIn } from "./common/chatStream.ts"
 import { VendorLimits } from "./wire/limits.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"

@@ -7,7 +7,7 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
-import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
+import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import {
   completionTokens,
   failedTask,
@@ -15,7 +15,7 @@ import {
   openTask,
   unknownTask,
   wholeSeconds
-} from "./shared/videoStatus.ts"
+} from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { unusable } from "./wire/vendorFailures.ts"

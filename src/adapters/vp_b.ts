@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { JobId } from "../domain/plainText.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
-import { type VideoDialect, videoCalls } from "./shared/adapterCalls.ts"
+import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { commonFields, readTask } from "./vp_a.ts"
 import { unusable } from "./wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"

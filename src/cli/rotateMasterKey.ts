@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Replaces the master key: everything that `GATEWAY_MASTER_KEY_PREVIOUS` has sealed is sealed anew
+ * Replaces the master key: everything that `GATEWAY_MASTER_KEY_PREVIOUS` has sealed is sealed again
  * under `GATEWAY_MASTER_KEY`. May be run again at any time, also after it was cut off.
  *
  * With the embedded database and a master key that was generated, neither variable is needed: a new
@@ -63,7 +63,7 @@ const program = Effect.gen(function* () {
     return done
   }).pipe(Effect.provide(layerDatabase(config)))
   yield* Console.log(
-    `Sealed anew under the master key with the id ${masterKeyId}: ${resealed} of ${all} keys of channels`
+    `Sealed again under the master key with the id ${masterKeyId}: ${resealed} of ${all} keys of channels`
   )
 }).pipe(
   Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]),

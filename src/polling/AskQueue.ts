@@ -21,7 +21,7 @@ interface Waiting {
 
 export interface AskQueue {
   isFull(channelId: string): boolean
-  /** Asks at once, whoever waits. The place is taken here and now, before the effect runs. */
+  /** Asks at once, before those who wait. The place is taken here and now, before the effect runs. */
   counted(question: Question): Effect.Effect<Effect.Effect<void>>
   /** Begins with the question, or lets it wait for its turn. */
   offer(question: Question): void
@@ -58,7 +58,7 @@ export const makeAskQueue = Effect.fnUntraced(function* (
   )
 
   const startNext = (channelId: string) => {
-    // Readers ask whoever waits, and may have brought more than the bound.
+    // Readers do not wait for a place, and may have brought more than the bound.
     if ((slots.asked.get(channelId) ?? 0) > bound) return
     const queue = waiting.get(channelId) ?? []
     const since = clock.currentTimeMillisUnsafe() - staleMillis

@@ -14,7 +14,7 @@ export interface ChannelSlots {
    * not one. A channel that emptied since the last `expect` counts.
    */
   readonly room: Effect.Effect<void>
-  /** Forgets the room there was until now: whoever calls it is about to look. */
+  /** Forgets the room there was until now: its caller is about to look. */
   readonly expect: Effect.Effect<void>
 }
 

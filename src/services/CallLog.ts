@@ -1,6 +1,6 @@
 /**
  * What was said between the gateway and a vendor about one job, kept for the operator. Nothing of
- * it may hold a prompt, a key, media or a signed address: whoever reports a call redacts it.
+ * it may hold a prompt, a key, media or a signed address: the one that reports a call redacts it.
  */
 import { Context, Effect } from "effect"
 

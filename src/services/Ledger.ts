@@ -77,7 +77,7 @@ export interface Capture extends Close {
 export interface Release extends Close {
   /** Recorded for the operator when the vendor may have made the job all the same. */
   readonly orphan: Doubt | null
-  /** The client's key may order anew: nothing came of this request. */
+  /** The client's key may order again: nothing came of this request. */
   readonly forgetKey: boolean
 }
 

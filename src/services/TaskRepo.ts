@@ -30,7 +30,7 @@ export type TaskOutcome =
       readonly errorMessage: string
       /**
        * The claim this end was decided under, where it is no verdict of the vendor: it changes
-       * nothing once the task was claimed again. Null or absent: final whoever holds the task.
+       * nothing once the task was claimed again. Null or absent: final, also when another gateway holds the task.
        */
       readonly lease?: bigint | null
     }
@@ -154,7 +154,7 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<boolean>
     /** Nobody asks the channel's vendor for this long; a longer pause stays. */
     pause(channelId: string, seconds: number): Effect.Effect<void>
-    /** Makes every processing task due now, whoever had claimed it. */
+    /** Makes every processing task due now, claimed or not. */
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>

@@ -1,4 +1,4 @@
-/** What a ledger answers, in the same words whoever keeps the books. */
+/** What a ledger answers, in the same words for every store of the books. */
 import { Clock, Effect } from "effect"
 import {
   IdempotencyMismatch,
@@ -28,7 +28,7 @@ export interface HoldOutcome {
   readonly cap: bigint
   /** What the month has held and charged. */
   readonly used: bigint
-  /** When the cap begins anew. */
+  /** When the cap begins again. */
   readonly capEndsAt: Date
 }
 

@@ -180,7 +180,7 @@ interface Options<E, R> {
 export interface GatewayOptions<E = never> extends Options<E, ScriptedVendors> {
   /** The demo models when left out. */
   readonly catalog?: CatalogJson
-  /** What the vendors do at first; `ScriptedVendors` tells them anew. */
+  /** What the vendors do at first; `ScriptedVendors` tells them again. */
   readonly vendors?: ScriptedOptions
 }
 

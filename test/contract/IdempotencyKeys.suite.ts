@@ -111,7 +111,7 @@ export const repeatsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
-  it.effect("a key orders anew when nothing came of its request", () =>
+  it.effect("a key orders again when nothing came of its request", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
       const idempotencyKeys = yield* IdempotencyKeys

@@ -11,7 +11,7 @@ export const ledgerSuite = (
   ledger: Layer.Layer<Ledger | Access | TaskRepo, unknown>
 ): void => {
   layer(ledger, { excludeTestServices: true, timeout: "60 seconds" })(name, (it) => {
-    it.effect("never admits more than the pool has, whoever of its members asks", () =>
+    it.effect("never admits more than the pool has, whichever of its members asks", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const { organizationId, memberIds, hold } = yield* organization(50n, 10)

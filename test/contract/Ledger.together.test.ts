@@ -159,7 +159,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
             yield* sql`SELECT 1 FROM pools
                         WHERE organization_id = ${stuck.organizationId} FOR UPDATE`
             const held = yield* Effect.forkDetach(ledger.hold(stuck.hold(10n)).pipe(Effect.exit))
-            // Several calls one after the other: whoever is stuck is in none of the later ones.
+            // Several calls one after the other: an order that is stuck is in none of the later ones.
             for (let round = 0; round < 3; round++) {
               yield* Effect.forEach(others, (one) => ledger.hold(one.hold(10n)), everywhere)
             }

@@ -1,4 +1,4 @@
-/** What every adapter must do, whoever answers behind it. */
+/** What every adapter must do, whichever vendor answers. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { ProtocolAdapter, type VideoStatus } from "../../src/services/ProtocolAdapter.ts"

@@ -217,7 +217,7 @@ layer(layerTestGateway("postgres", { ...quickSettings, idempotencySeconds: 0.001
   excludeTestServices: true,
   timeout: "60 seconds"
 })("an Idempotency-Key whose time is over", (it) => {
-  it.effect("orders anew", () =>
+  it.effect("orders again", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const who = yield* gateway.customer("100")

@@ -58,7 +58,7 @@ const undescribed = (value: unknown, at: string): ReadonlyArray<string> => {
 }
 
 describe("the OpenAPI document", () => {
-  it("is the one that is checked in; `npm run openapi` writes it anew", () => {
+  it("is the one that is checked in; `npm run openapi` writes it again", () => {
     const checkedIn = readFileSync(join(import.meta.dirname, "openapi.json"), "utf8")
     assert.deepEqual(JSON.parse(checkedIn), JSON.parse(JSON.stringify(document)))
   })

@@ -49,7 +49,7 @@ describe("finished tasks in memory", () => {
     assert.deepStrictEqual(left, ids.slice(-left.length))
   })
 
-  it("count the texts in them, and one that is kept anew counts once", () => {
+  it("count the texts in them, and one that is kept again counts once", () => {
     const finished = makeFinishedTasks(100_000)
     const long = { videoUrl: null, state: "failed" as const, errorCode: "bad" }
     const told = task("vt_long", { ...long, errorMessage: "x".repeat(20_000) })

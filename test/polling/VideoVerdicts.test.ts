@@ -109,31 +109,33 @@ describe("what an answer does to its task", () => {
       })
   )
 
-  it.effect("the vendor's own verdict counts whoever holds the task by then", () =>
-    Effect.gen(function* () {
-      const status: VideoStatus = { _tag: "Failed", code: "bad", message: "no" }
-      const { released } = yield* applied({ ...claimed, pastDeadline: true }, status)
-      assert.deepStrictEqual(released, [
-        {
-          organizationId: "org_1",
-          holdId: "vt_1",
-          by: "poll",
-          task: {
-            from: "processing",
-            state: "failed",
-            errorCode: "bad",
-            errorMessage: "no",
-            lease: null
-          },
-          orphan: null,
-          answer: null,
-          forgetKey: false
-        }
-      ])
-    })
+  it.effect(
+    "the vendor's own verdict counts, also when another gateway holds the task by then",
+    () =>
+      Effect.gen(function* () {
+        const status: VideoStatus = { _tag: "Failed", code: "bad", message: "no" }
+        const { released } = yield* applied({ ...claimed, pastDeadline: true }, status)
+        assert.deepStrictEqual(released, [
+          {
+            organizationId: "org_1",
+            holdId: "vt_1",
+            by: "poll",
+            task: {
+              from: "processing",
+              state: "failed",
+              errorCode: "bad",
+              errorMessage: "no",
+              lease: null
+            },
+            orphan: null,
+            answer: null,
+            forgetKey: false
+          }
+        ])
+      })
   )
 
-  it.effect("the end of a task is told once its hold is closed, by whomever", () =>
+  it.effect("the end of a task is told once its hold is closed, also by another gateway", () =>
     Effect.gen(function* () {
       const lost = { ...won, won: false }
       const told = (status: VideoStatus, world: object = {}) =>

@@ -56,7 +56,7 @@ describe("the embedded database", () => {
 
   // One test, since a first start takes several seconds.
   it.live(
-    "starts anew after kill -9 amid its very first start, and keeps rows over a restart",
+    "starts again after kill -9 amid its very first start, and keeps rows over a restart",
     () =>
       Effect.gen(function* () {
         const dataDir = join(yield* temporaryDataDir(), "created", "by", "the", "database")

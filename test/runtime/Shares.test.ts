@@ -30,7 +30,7 @@ describe("shares", () => {
     )
   )
 
-  it.effect("let whoever has nothing take one thing larger than its bound", () =>
+  it.effect("let an owner that has nothing take one thing larger than its bound", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const shares = makeShares({ each: 10, together: 20 })
@@ -52,7 +52,7 @@ describe("shares", () => {
           assert.isFalse(yield* shares.take("a", 1))
           assert.isTrue(other.grow(40))
           assert.isFalse(other.grow(1))
-          // Nothing of it is left, so that it may begin anew.
+          // Nothing of it is left, so that it may begin again.
           assert.isTrue(yield* shares.take("c", 40))
           assert.isFalse(other.grow(1))
         })

@@ -7,10 +7,10 @@ import { databaseText } from "../support/databaseText.ts"
 import { Gateway, layerTestGateway, testCatalog } from "../support/gateway.ts"
 import { orderImages, orderVideo } from "../support/orders.ts"
 
-/** The catalog with its keys, which seals them anew. */
+/** The catalog with its keys, which seals them again. */
 const restored = Effect.map(Gateway, ({ simulator }) => testCatalog(simulator.url))
 
-/** Changes rows as whoever can write to the database could. */
+/** Changes rows as anyone who can write to the database could. */
 const tamper = (statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,4 @@
-/** Every route with every class of key: whoever is not meant to come in does not. */
+/** Every route with every class of key: those who are not meant to come in do not. */
 import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"

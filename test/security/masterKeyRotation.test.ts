@@ -84,7 +84,7 @@ it.live("API keys and channel calls work before, during and after a rotation", (
         assert.strictEqual(yield* contents, untouched)
       }
 
-      // It waits for a secret that is being stored, and cannot open it: what it had sealed anew
+      // It waits for a secret that is being stored, and cannot open it: what it had sealed again
       // until then stays as it was.
       const sql = yield* SqlClient.SqlClient
       const failing = yield* sql.withTransaction(
@@ -235,7 +235,7 @@ it.live("a generated master key is replaced in its file, and the demo keeps its 
     yield* serving.process.kill("SIGTERM")
     yield* serving.process.end
 
-    // As a rotation leaves it that was cut off before it had sealed anything anew.
+    // As a rotation leaves it that was cut off before it had sealed anything again.
     const begun = { ...old, master_key: second, previous_master_key: old.master_key }
     yield* Effect.promise(() => writeFile(file, JSON.stringify(begun)))
     const done = yield* rotate

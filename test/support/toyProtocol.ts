@@ -1,13 +1,13 @@
 /** Two protocols of a toy vendor, put beside the built-in ones by layers alone. */
 import { Effect, Layer, Result, Schema } from "effect"
-import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import {
   type ImageDialect,
   imageCalls,
   type VideoDialect,
   videoCalls
-} from "../../src/adapters/shared/adapterCalls.ts"
-import { failedTask, finishedTask } from "../../src/adapters/shared/videoStatus.ts"
+} from "../../src/adapters/common/adapterCalls.ts"
+import { failedTask, finishedTask } from "../../src/adapters/common/videoStatus.ts"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "../../src/adapters/wire/vendorRequest.ts"
 import { builtInProtocols } from "../../src/domain/catalog/ProtocolTables.ts"

@@ -3,7 +3,7 @@ import type { Result } from "effect"
 import type { VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { VideoExtras } from "../../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../../services/ProtocolAdapter.ts"
-import type { VideoDialect } from "../shared/adapterCalls.ts"
+import type { VideoDialect } from "../common/adapterCalls.ts"
 
 export interface Submit {
   /** Below the family's segment, starting with a slash. */

@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { textOf } from "../../domain/video/VideoInput.ts"
-import { flatFailure } from "../shared/flatErrors.ts"
+import { flatFailure } from "../common/flatErrors.ts"
 import { allFields, extras, readTask } from "../vp_a.ts"
 import { given } from "../wire/vendorRequest.ts"
 import type { Family } from "./Family.ts"

@@ -45,7 +45,7 @@ function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string 
   }
 }
 
-/** A mistaken or planted address would hand what the cloud tells this machine to whoever reads errors. */
+/** A mistaken or planted address would hand what the cloud tells this machine to anyone who reads errors. */
 function* addressFaults(channels: ReadonlyArray<Channel>): Faults {
   for (const [index, { allow_private, base_url }] of channels.entries()) {
     if (allow_private === true || !isLinkLocalHost(base_url)) continue

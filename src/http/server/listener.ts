@@ -161,7 +161,7 @@ const listenError = (error: HttpServerError.ServeError, { reusePort }: Address) 
       })
     : error
 
-/** Accepts connections at the address, for whoever serves there. */
+/** Accepts connections at the address, for the server behind them. */
 export const layerHttpServer = (address: Address) =>
   Layer.effect(
     HttpServer.HttpServer,

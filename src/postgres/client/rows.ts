@@ -97,7 +97,7 @@ export const persistent = <A>(statement: Effect.Effect<A, SqlError.SqlError>): E
 
 /**
  * Decodes every row of a statement; a row that does not decode dies. By the schema itself: one made
- * around it would be compiled anew at every call.
+ * around it would be compiled again at every call.
  */
 export const decodeRows = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S

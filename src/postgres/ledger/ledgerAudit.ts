@@ -91,7 +91,7 @@ export const makeAudit = (
         SET captured = a.captured + excluded.captured`
   })
 
-  /** Sums the organisation's past up anew, now that all of it was read. */
+  /** Sums the organisation's past up again, now that all of it was read. */
   const carry = Effect.fnUntraced(function* (organizationId: string) {
     const { through } = yield* lockedThrough
     yield* sql`DELETE FROM ledger_audited_months WHERE organization_id = ${organizationId}`

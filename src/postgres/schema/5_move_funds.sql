@@ -13,7 +13,7 @@
 --
 -- Closes, by position: place, order, charge, who closed it, the usage detail of the charge, the task's
 -- new state {from, lease, state, ...}, orphan {upstream_id, reason, answer}, the answer kept for
--- repeats, and whether the key may order anew. A null charge releases the whole hold; a positive one is
+-- repeats, and whether the key may order again. A null charge releases the whole hold; a positive one is
 -- charged in full, also above the hold. The first close of an order wins, later ones change nothing.
 -- With a task the close applies only while the task is in the state `from` and, where a lease is given,
 -- still belongs to that claim.

@@ -86,7 +86,7 @@ export const layerTaskHistory = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const callLog = yield* CallLog
 
-    /** Read by its key, and decoded by whoever knows what it is of. */
+    /** Read by its key, and decoded by the reader that knows what it is of. */
     const read = (columns: string, from: Statement.Fragment) =>
       repeatable(sql`SELECT ${sql.literal(columns)} FROM ${from}`)
 
