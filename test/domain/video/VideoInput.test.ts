@@ -266,6 +266,11 @@ describe("the blocks of an order", () => {
     assert.deepStrictEqual(countInputs([]), { images: 0, audios: 0, videos: 0 })
   })
 
+  it("hold at most 100,000 characters of text together", () => {
+    const content = [1, 2].map(() => ({ type: "text", text: "x".repeat(50_000) }))
+    assert.strictEqual(Result.getOrThrow(Result.flip(order({ content }))).param, "content")
+  })
+
   it("give their texts, joined by line breaks", () => {
     assert.strictEqual(textOf(blocks), "a\nb")
     assert.strictEqual(textOf([image(one)]), "")
