@@ -1,33 +1,23 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { layerSimulator } from "../../src/simulator/Simulator.ts"
-import { booked, json, orderedAs, read, send } from "./support.ts"
-
-const submitA = "/vp_c/doubao/v1/videos/generations/submit"
-const pollA = "/vp_c/doubao/v1/videos/generations"
-const textD = "/vp_c/kling/v1/videos/text2video"
-const imageD = "/vp_c/kling/v1/videos/image2video"
-const submitE = "/vp_c/vidu/ent/v2/text2video"
-const pollE = (id: string) => `/vp_c/vidu/ent/v2/tasks/${id}/creations`
-const submitF = "/vp_c/qwen/api/v1/services/aigc/video-generation/generation"
-const pollF = "/vp_c/qwen/api/v1/tasks/video"
-
-const orderA = (prompt: string, more: object = {}) => ({
-  model: "m-1",
-  prompt,
-  content: [{ type: "text", text: prompt }],
-  duration: 5,
-  resolution: "720p",
-  ...more
-})
-const orderD = (prompt: string, more: object = {}) => ({ model_name: "m-1", prompt, ...more })
-const orderE = (prompt: string, more: object = {}) => ({ model: "m-3", prompt, ...more })
-const orderF = (prompt: string, more: object = {}) => ({
-  model: "wan2.6-t2v-cn",
-  input: { prompt },
-  parameters: { size: "1280*720", duration: 5 },
-  ...more
-})
+import { booked, json, read, send } from "./support.ts"
+import {
+  imageD,
+  orderA,
+  orderD,
+  orderE,
+  orderF,
+  place,
+  pollA,
+  pollE,
+  pollF,
+  pollTimes,
+  submitA,
+  submitE,
+  submitF,
+  textD
+} from "./vp_c.orders.ts"
 
 const families = [
   ["a", submitA, orderA],
@@ -36,45 +26,9 @@ const families = [
   ["f", submitF, orderF]
 ] as const
 
-const IdA = Schema.Struct({ id: Schema.String })
-const IdD = Schema.Struct({ data: Schema.Struct({ task_id: Schema.String }) })
-const IdE = Schema.Struct({ task_id: Schema.String })
-const IdF = Schema.Struct({ output: Schema.Struct({ task_id: Schema.String }) })
 const RelayFailure = Schema.Struct({
   error: Schema.Struct({ message: Schema.String, code: Schema.String })
 })
-const BlockFailure = Schema.Struct({
-  error: Schema.Struct({ code: Schema.String, param: Schema.String })
-})
-const CodeFailure = Schema.Struct({ code: Schema.Int })
-const Usage = Schema.Struct({ usage: Schema.Struct({ completion_tokens: Schema.Int }) })
-
-/** Places an order with a family; gives the address its task is polled at. */
-const place = Effect.fnUntraced(function* (family: "a" | "d" | "e" | "f", words: string) {
-  switch (family) {
-    case "a":
-      return `${pollA}/${read(IdA, yield* send("POST", submitA, { body: orderA(words) })).id}`
-    case "d": {
-      const answer = yield* send("POST", textD, { body: orderD(words) })
-      return `${textD}/${read(IdD, answer).data.task_id}`
-    }
-    case "e":
-      return pollE(read(IdE, yield* send("POST", submitE, { body: orderE(words) })).task_id)
-    case "f": {
-      const answer = yield* send("POST", submitF, { body: orderF(words) })
-      return `${pollF}/${read(IdF, answer).output.task_id}`
-    }
-  }
-})
-
-const statusIn = (text: string) => /"(?:state|status|task_status)":"(\w+)"/.exec(text)?.[1] ?? ""
-
-const pollTimes = (address: string, count: number) =>
-  Effect.forEach(Array.from({ length: count }), () =>
-    Effect.map(send("GET", address), ({ status, text }) =>
-      status === 200 ? statusIn(text) : status
-    )
-  )
 
 layer(layerSimulator({ port: 0 }))("vp_c", (it) => {
   it.effect.each([
@@ -273,132 +227,6 @@ layer(layerSimulator({ port: 0 }))("vp_c", (it) => {
         assert.strictEqual(answer.status, 500)
         assert.strictEqual(read(RelayFailure, answer).error.code, "internal_error")
       }
-    })
-  )
-
-  it.effect.each([
-    [{ prompt: undefined }, "MissingParameter", "prompt"],
-    [{ prompt: "another word" }, "InvalidParameter", "prompt"],
-    [{ prompt: 7 }, "InvalidParameter", "prompt"],
-    [{ duration: 3 }, "InvalidParameter", "duration"],
-    [{ resolution: "4K" }, "InvalidParameter", "resolution"],
-    [{ content: [] }, "InvalidParameter", "content"]
-  ] as const)("family a refuses %j", ([more, code, param]) =>
-    Effect.gen(function* () {
-      const answer = yield* send("POST", submitA, { body: orderA("x", more) })
-      assert.strictEqual(answer.status, 400)
-      assert.deepStrictEqual(read(BlockFailure, answer).error, { code, param })
-    })
-  )
-
-  it.effect("family a counts tokens like its vendor and needs no prompt without a text", () =>
-    Effect.gen(function* () {
-      const done = yield* send("GET", yield* place("a", "x sim:slow=0"))
-      assert.strictEqual(read(Usage, done).usage.completion_tokens, 108900)
-      const content = [{ type: "image_url", image_url: { url: "https://x.test/i.png" } }]
-      const body = orderA("", { content, prompt: undefined, duration: -1 })
-      const { id } = read(IdA, yield* send("POST", submitA, { body }))
-      assert.strictEqual((yield* orderedAs(id)).order.seconds, -1)
-    })
-  )
-
-  it.effect("family d answers in the older interface's form", () =>
-    Effect.gen(function* () {
-      const body = orderD("a boat", { duration: "7", mode: "pro", sound: "on" })
-      const answer = yield* send("POST", textD, { body })
-      const { task_id } = read(IdD, answer).data
-      const accepted = yield* orderedAs(task_id)
-      const at = Date.parse(accepted.at)
-      const times = { created_at: at, updated_at: at }
-      const envelope = { code: 0, message: "SUCCEED", request_id: "RID" }
-      assert.deepStrictEqual(json(answer), {
-        ...envelope,
-        data: { task_id, task_status: "submitted", ...times }
-      })
-      assert.deepStrictEqual(accepted.order, {
-        ...accepted.order,
-        seconds: 7,
-        resolution: "1080p",
-        ratio: "16:9",
-        inputs: { images: 0, videos: 0, audios: 0 },
-        generate_audio: true
-      })
-      yield* pollTimes(`${textD}/${task_id}`, 2)
-      const done = yield* send("GET", `${textD}/${task_id}`)
-      const url = /"url":"([^"]+)"/.exec(done.text)?.[1] ?? ""
-      assert.deepStrictEqual(json(done), {
-        ...envelope,
-        data: {
-          task_id,
-          task_status: "succeed",
-          ...times,
-          task_status_msg: "",
-          task_result: { videos: [{ id: `${task_id}-1`, url, duration: "7.041" }] }
-        }
-      })
-    })
-  )
-
-  it.effect("family d tells in the poll why a task failed, and which task is unknown", () =>
-    Effect.gen(function* () {
-      const failed = yield* send("GET", yield* place("d", "x sim:moderate-output sim:slow=0"))
-      assert.include(failed.text, '"task_status_msg":"risk control"')
-      const unknown = yield* send("GET", `${imageD}/17`)
-      assert.strictEqual(read(CodeFailure, unknown).code, 1203)
-    })
-  )
-
-  const image = "https://x.test/i.png"
-  it.effect.each([
-    [textD, orderD("x", { duration: 5 }), 1201],
-    [textD, orderD("x", { duration: "2" }), 1201],
-    [textD, orderD("x", { duration: "16" }), 1201],
-    [textD, orderD("x", { duration: "5.0" }), 1201],
-    [textD, orderD("x", { mode: "720p" }), 1201],
-    [textD, orderD("x", { sound: true }), 1201],
-    [textD, orderD("x", { aspect_ratio: "4:3" }), 1201],
-    [textD, orderD("x", { resolution: "720p" }), 1201],
-    [textD, orderD("x", { image }), 1201],
-    [textD, orderD("x".repeat(2501)), 1201],
-    [textD, { prompt: "x" }, 1200],
-    [textD, { model_name: "m-1" }, 1200],
-    [imageD, orderD("x"), 1200],
-    [imageD, orderD("x", { image, aspect_ratio: "16:9" }), 1201],
-    [imageD, orderD("x", { image: "file:///etc/passwd" }), 1201]
-  ] as const)("%s refuses %j", ([path, body, code]) =>
-    Effect.gen(function* () {
-      const answer = yield* send("POST", path, { body })
-      assert.strictEqual(answer.status, 400)
-      assert.strictEqual(read(CodeFailure, answer).code, code)
-    })
-  )
-
-  it.effect("family d books the defaults of an image, counted", () =>
-    Effect.gen(function* () {
-      const body = { model_name: "kling-v3-cn", image, mode: "4k", duration: "15" }
-      const { data } = read(IdD, yield* send("POST", imageD, { body }))
-      const { order } = yield* orderedAs(data.task_id)
-      assert.deepStrictEqual(order, {
-        ...order,
-        seconds: 15,
-        resolution: "4k",
-        ratio: null,
-        inputs: { images: 1, videos: 0, audios: 0 },
-        generate_audio: false
-      })
-    })
-  )
-
-  it.effect.each([
-    [submitE, orderE("x", { videos: [] }), '"reason":"FieldUnwanted"'],
-    ["/vp_c/vidu/ent/v2/img2video", orderE("x", { images: [] }), "FieldItemCountOutOfRange"],
-    [submitF, orderF("x", { parameters: { size: "1280x720" } }), "The size is not match"],
-    [submitF, orderF("x", { model: undefined }), "BadRequest.EmptyModel"]
-  ] as const)("%s refuses %j in its vendor's form", ([path, body, part]) =>
-    Effect.gen(function* () {
-      const answer = yield* send("POST", path, { body })
-      assert.strictEqual(answer.status, 400)
-      assert.include(answer.text, part)
     })
   )
 })

@@ -2,43 +2,22 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { layerSimulator } from "../../src/simulator/Simulator.ts"
 import { booked, json, orderedAs, read, send as sendAny } from "./support.ts"
+import {
+  Failed,
+  Failure,
+  img_url,
+  items,
+  other,
+  poll,
+  Status,
+  Submitted,
+  send,
+  submit,
+  text26,
+  video
+} from "./vp_f.orders.ts"
 
-const path = "/vp_f/api/v1/services/aigc/video-generation/video-synthesis"
-
-const send = (body: unknown, options: Parameters<typeof sendAny>[2] = {}) =>
-  sendAny("POST", path, { body, headers: { "x-dashscope-async": "enable" }, ...options })
-const poll = (id: string) => sendAny("GET", `/vp_f/api/v1/tasks/${id}`)
-
-const text26 = (prompt: string, parameters: object = {}, input: object = {}) => ({
-  model: "wan2.6-t2v",
-  input: { prompt, ...input },
-  parameters: { size: "1280*720", duration: 5, ...parameters }
-})
-const other = (model: string, input: object, parameters: object = {}) => ({
-  model,
-  input,
-  parameters: { duration: 5, ...parameters }
-})
-const img_url = "https://x.test/a.png"
-const video = "https://x.test/v.mp4?x=1"
-const items = (...types: ReadonlyArray<string>) => types.map((type) => ({ type, url: img_url }))
-
-const Submitted = Schema.Struct({
-  output: Schema.Struct({ task_id: Schema.String, task_status: Schema.Literal("PENDING") })
-})
-const Status = Schema.Struct({ output: Schema.Struct({ task_status: Schema.String }) })
-const Failed = Schema.Struct({
-  output: Schema.Struct({
-    task_status: Schema.Literal("FAILED"),
-    code: Schema.String,
-    message: Schema.String
-  })
-})
-const Failure = Schema.Struct({ code: Schema.String, message: Schema.String })
 const Usage = Schema.Struct({ usage: Schema.Record(Schema.String, Schema.Json) })
-
-const submit = (body: object) =>
-  Effect.map(send(body), (answer) => read(Submitted, answer).output.task_id)
 
 layer(layerSimulator({ port: 0 }))("vp_f", (it) => {
   it.effect("a task is pending, runs and succeeds, each in the vendor's form", () =>
@@ -185,133 +164,6 @@ layer(layerSimulator({ port: 0 }))("vp_f", (it) => {
         request_id: "RID"
       })
       assert.strictEqual((yield* booked).length, before)
-    })
-  )
-
-  const image27 = (media: ReadonlyArray<object>, parameters: object = {}) =>
-    other("wan2.7-i2v", { prompt: "p", media }, parameters)
-  const reference27 = (media: ReadonlyArray<object>, parameters: object = {}) =>
-    other("wan2.7-r2v", { prompt: "p", media }, parameters)
-  const reference26 = (images: number, videos: number, parameters: object = {}) =>
-    other(
-      "wan2.6-r2v",
-      {
-        prompt: "p",
-        reference_urls: [...Array(images).fill(img_url), ...Array(videos).fill(video)]
-      },
-      parameters
-    )
-
-  it.effect.each([
-    ["not json", "InvalidParameter"],
-    [{ input: { prompt: "p" }, parameters: {} }, "BadRequest.EmptyModel"],
-    [{ model: "wan2.6-t2v", parameters: {} }, "BadRequest.EmptyInput"],
-    [{ model: "wan2.6-t2v", input: { prompt: "p" } }, "BadRequest.EmptyParameters"],
-    [text26("p", { size: "1280x720" }), "InvalidParameter"],
-    [text26("p", { size: "720p" }), "InvalidParameter"],
-    [text26("p", { size: "1024*1024" }), "InvalidParameter"],
-    [text26("p", { duration: "5" }), "InvalidParameter"],
-    [text26("p", { duration: 1 }), "InvalidParameter"],
-    [text26("p", { duration: 16 }), "InvalidParameter"],
-    [text26("p", { duration: 2.5 }), "InvalidParameter"],
-    [text26("p", { resolution: "720P" }), "InvalidParameter"],
-    [text26("p", { ratio: "16:9" }), "InvalidParameter"],
-    [text26("p", { audio: true }), "InvalidParameter"],
-    [text26("p", { seed: -1 }), "InvalidParameter"],
-    [text26("p", { shot_type: "some" }), "InvalidParameter"],
-    [text26(""), "InvalidParameter"],
-    [text26("x".repeat(1501)), "InvalidParameter"],
-    [text26("p", {}, { negative_prompt: "x".repeat(501) }), "InvalidParameter"],
-    [text26("p", {}, { img_url }), "InvalidParameter"],
-    [text26("p", {}, { audio_url: "asset://1" }), "InvalidParameter"],
-    [{ ...text26("p"), duration: 5 }, "InvalidParameter"],
-    [other("wan2.7-t2v", { prompt: "p" }, { size: "1280*720" }), "InvalidParameter"],
-    [other("wan2.7-t2v", { prompt: "p" }, { resolution: "720p" }), "InvalidParameter"],
-    [other("wan2.7-t2v", { prompt: "p" }, { ratio: "21:9" }), "InvalidParameter"],
-    [other("wan2.7-t2v", { prompt: "p" }, { shot_type: "multi" }), "InvalidParameter"],
-    [other("wan2.7-t2v", { prompt: "x".repeat(5001) }), "InvalidParameter"],
-    [other("wan2.6-i2v", { prompt: "p" }), "InvalidParameter"],
-    [other("wan2.6-i2v", { prompt: "p", img_url }, { size: "1280*720" }), "InvalidParameter"],
-    [other("wan2.6-i2v", { prompt: "p", img_url }, { audio: true }), "InvalidParameter"],
-    [other("wan2.6-i2v", { prompt: "p", media: items("first_frame") }), "InvalidParameter"],
-    [image27([]), "InvalidParameter"],
-    [image27(items("last_frame")), "InvalidParameter"],
-    [image27(items("first_frame", "first_frame")), "InvalidParameter"],
-    [image27(items("first_frame", "first_clip")), "InvalidParameter"],
-    [image27(items("first_clip", "driving_audio")), "InvalidParameter"],
-    [image27(items("reference_image")), "InvalidParameter"],
-    [image27([{ type: "first_frame" }]), "InvalidParameter"],
-    [image27(items("first_frame"), { ratio: "16:9" }), "InvalidParameter"],
-    [other("wan2.7-i2v", { img_url, media: items("first_frame") }), "InvalidParameter"],
-    [other("wan2.7-i2v", { audio_url: img_url, media: items("first_frame") }), "InvalidParameter"],
-    [reference26(0, 0), "InvalidParameter"],
-    [reference26(6, 0), "InvalidParameter"],
-    [reference26(0, 4), "InvalidParameter"],
-    [reference26(3, 3), "InvalidParameter"],
-    [reference26(1, 0, { duration: 11 }), "InvalidParameter"],
-    [reference26(1, 0, { resolution: "720P" }), "InvalidParameter"],
-    [reference27(items("first_frame")), "InvalidParameter"],
-    [reference27(items("first_frame", "first_frame", "reference_image")), "InvalidParameter"],
-    [reference27(items(...Array(6).fill("reference_image"))), "InvalidParameter"],
-    [reference27(items("reference_video"), { duration: 11 }), "InvalidParameter"],
-    [reference27(items("driving_audio")), "InvalidParameter"]
-  ] as const)("refuses %j", ([body, code]) =>
-    Effect.gen(function* () {
-      const answer = yield* send(body)
-      assert.strictEqual(answer.status, 400)
-      assert.strictEqual(read(Failure, answer).code, code)
-    })
-  )
-
-  it.effect("the faults are named", () =>
-    Effect.gen(function* () {
-      const message = (body: object) =>
-        Effect.map(send(body), (answer) => read(Failure, answer).message)
-      assert.strictEqual(
-        yield* message(text26("p", { size: "1280x720" })),
-        "The size is not match the allowed size"
-      )
-      assert.strictEqual(
-        yield* message(text26("p", { resolution: "720P" })),
-        "Field not supported by the model: parameters.resolution"
-      )
-      assert.strictEqual(
-        yield* message(text26("p", { duration: "5" })),
-        "Field not valid: parameters.duration"
-      )
-    })
-  )
-
-  it.effect.each([
-    [text26("x".repeat(1500), { size: "1632*1248", duration: 15, shot_type: "multi" })],
-    [other("sim-wave", { prompt: "p" }, { resolution: "720P" })],
-    [other("wan2.6-i2v-flash", { prompt: "p", img_url, audio_url: img_url }, { audio: false })],
-    [image27(items("first_frame", "driving_audio"))],
-    [image27(items("last_frame", "first_frame"), { duration: 2 })],
-    [image27(items("first_clip"))],
-    [image27(items("first_clip", "last_frame"))],
-    [reference26(2, 3, { size: "960*960", duration: 10, audio: false })],
-    [reference27(items("reference_image"), { duration: 15, ratio: "1:1" })],
-    [reference27(items("reference_video", ...Array(4).fill("reference_image"), "first_frame"))]
-  ] as const)("takes %j", ([body]) => submit(body))
-
-  it.effect.each([
-    [other("wan2.7-i2v", { prompt: "p sim:slow=1", img_url })],
-    [other("wan2.7-r2v", { prompt: "p sim:slow=1", reference_urls: [img_url] })]
-  ] as const)("fields of 2.6 are taken by 2.7 and fail at work: %j", ([body]) =>
-    Effect.gen(function* () {
-      const id = yield* submit(body)
-      assert.strictEqual(read(Status, yield* poll(id)).output.task_status, "PENDING")
-      const answer = yield* poll(id)
-      assert.deepStrictEqual(read(Failed, answer).output, {
-        task_status: "FAILED",
-        code: "InvalidParameter",
-        message: "Field required: input.media"
-      })
-      assert.notInclude(answer.text, "usage")
-      const last = (yield* booked).findLast((entry) => entry.upstream_id === id)
-      if (last === undefined || last.event === "accepted") return assert.fail("not ended")
-      assert.strictEqual(last.reason, "unusable")
     })
   )
 
