@@ -1,0 +1,127 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import { databaseText } from "../support/databaseText.ts"
+import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { dataOf, talk, textCatalog, textOf } from "../support/textCatalog.ts"
+import { ask, latestUsage } from "../support/texts.ts"
+
+for (const kind of ["embedded", "postgres"] as const) {
+  layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(`chat and embeddings that fail (${kind})`, (it) => {
+    it.effect.each([
+      ["sim:moderate-input", 400, null],
+      ["sim:refuse=404", 404, null],
+      ["sim:refuse=402", 502, "false"],
+      ["sim:rate", 503, null],
+      ["sim:http500", 502, "false"],
+      ["sim:lost", 502, "false"],
+      ["sim:html", 502, "false"],
+      ["sim:redirect", 502, null]
+    ] as const)(
+      "%s answers %i in JSON and costs nothing, as a stream too",
+      ([word, status, shouldRetry]) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          for (const stream of [false, true]) {
+            const answer = yield* ask(who, talk(`x ${word}`, { stream }))
+            assert.strictEqual(answer.status, status, answer.text)
+            assert.deepNestedInclude(answer.body, {
+              "error.code": "upstream_error",
+              "error.param": null
+            })
+            assert.strictEqual(answer.headers.get("x-should-retry"), shouldRetry)
+          }
+          assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+          yield* gateway.verify
+        })
+    )
+
+    it.effect.each(["breaks", "errors"] as const)(
+      "a stream that ends in the middle (%s) is charged for what had been written",
+      (word) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          const prompt = `x sim:${word}=4`
+          const answer = yield* ask(who, talk(prompt, { stream: true }))
+          const data = dataOf(answer.text)
+          const last: unknown = JSON.parse(data.at(-1) ?? "")
+          assert.deepNestedInclude(last, {
+            "error.code": "upstream_error",
+            "error.type": "upstream_error",
+            "error.param": null
+          })
+          const text = textOf(data)
+          assert.isAbove(text.length, 0)
+          assert.deepInclude(yield* latestUsage(who), {
+            input: 4 + Math.ceil(prompt.length / 3),
+            output: Math.ceil(text.length / 3),
+            basis: "formula"
+          })
+          yield* gateway.verify
+        })
+    )
+
+    it.effect.each(["breaks", "errors"] as const)(
+      "a stream that ends before a word was written (%s) costs nothing",
+      (word) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          const begun = yield* ask(who, talk(`x sim:${word}=1`, { stream: true }))
+          assert.strictEqual(begun.status, 200)
+          assert.include(dataOf(begun.text).at(-1), '"code":"upstream_error"')
+          const none = yield* ask(who, talk(`x sim:${word}=0`, { stream: true }))
+          assert.strictEqual(none.status, 502, none.text)
+          assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+          yield* gateway.verify
+        })
+    )
+
+    it.effect.each([
+      ["/v1/chat/completions", (text: string) => talk(text, { model: "talk-held" })],
+      [
+        "/v1/chat/completions as a stream",
+        (text: string) => talk(text, { model: "talk-held", stream: true })
+      ],
+      ["/v1/embeddings", (input: string) => ({ model: "vector-held", input })]
+    ] as const)("a refusal that quotes what %s was sent is kept without it", ([name, orderOf]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const vendor = yield* brokenVendor(({ body }) => ({
+          status: 400,
+          body: { error: { message: `Not this: ${body}` } }
+        }))
+        yield* gateway.admin("/catalog", {
+          method: "PUT",
+          json: textCatalog(vendor.url)(gateway.simulator.url)
+        })
+        const who = yield* gateway.customer("1")
+        const said = "a letter nobody else should read"
+        const path = name.split(" ")[0] ?? ""
+        const options = {
+          key: who.key,
+          json: orderOf(said),
+          headers: { "idempotency-key": "k-quoted" }
+        }
+        const first = yield* gateway.call(path, options)
+        assert.strictEqual(first.status, 400)
+        assert.include(first.text, said)
+        assert.notInclude(yield* databaseText, said)
+        const again = yield* gateway.call(path, options)
+        assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+        assert.deepNestedInclude(again.body, {
+          "error.code": "upstream_error",
+          "error.upstream": { status: 400, body: null }
+        })
+        assert.include(again.text, "Not this:")
+        assert.notInclude(again.text, said)
+        yield* gateway.verify
+      })
+    )
+  })
+}
