@@ -1,56 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { TimelineView } from "../../src/http/api/HistoryApi.ts"
 import { CallLog } from "../../src/services/CallLog.ts"
-import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
-import {
-  bodyAs,
-  Gateway,
-  layerTestGateway,
-  quickSettings,
-  testCatalog
-} from "../support/gateway.ts"
+import { Gateway, layerTestGateway, quickSettings, testCatalog } from "../support/gateway.ts"
 import { createVideo, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
-
-/** Has film-1 and paint-1 called at a vendor that answers what the test says. */
-const callAt = Effect.fnUntraced(function* (
-  replyTo: (method: string, asked: number) => Reply | Promise<Reply>
-) {
-  const gateway = yield* Gateway
-  let asked = 0
-  const vendor = yield* brokenVendor(({ method }) => {
-    if (method === "GET") asked += 1
-    return replyTo(method, asked)
-  })
-  const catalog = testCatalog(gateway.simulator.url)
-  const channels = catalog.channels.map((channel) =>
-    channel.id === "ch-a" || channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
-  )
-  yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
-  return vendor
-})
-
-const timelineOf = Effect.fnUntraced(function* (id: string) {
-  const gateway = yield* Gateway
-  const answer = yield* gateway.admin(`/tasks/${id}`)
-  assert.strictEqual(answer.status, 200, answer.text)
-  return yield* bodyAs(TimelineView, answer)
-})
-
-/** The id of the newest order that has not ended in an answer with an id. */
-const newestHold = Effect.fnUntraced(function* (organizationId: string) {
-  const gateway = yield* Gateway
-  const { text } = yield* gateway.admin(`/organizations/${organizationId}/ledger`)
-  return /"hold_id":"((?:vt|im)_[^"]+)"/.exec(text)?.[1] ?? assert.fail(text)
-})
-
-const job = (status: string, more: object = {}) => ({
-  body: { id: "job-1", status, request_id: Math.random().toString(36), ...more }
-})
+import { callAt, job, newestHold, timelineOf } from "../support/timelines.ts"
 
 for (const kind of ["embedded", "postgres"] as const) {
-  layer(layerTestGateway(kind, { ...quickSettings, submitDeadlineSeconds: 2, callLogDays: 1 }), {
+  layer(layerTestGateway(kind, { ...quickSettings, callLogDays: 1 }), {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`the timeline of an order (${kind})`, (it) => {
@@ -195,103 +152,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
-    it.effect("a video the vendor fails tells why, and what was given back", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        yield* callAt((method) =>
-          method === "POST"
-            ? { body: { id: "job-1" } }
-            : job("failed", { error: { code: "OutputBlocked", message: "it was blocked" } })
-        )
-        const who = yield* gateway.customer("100")
-        const id = yield* createVideo(who, { model: "film-1" })
-        yield* finishVideo(who, id)
-        const timeline = yield* timelineOf(id)
-        assert.deepInclude(timeline, {
-          state: "failed",
-          error: { code: "OutputBlocked", message: "it was blocked" },
-          orphan: null
-        })
-        assert.strictEqual(timeline.transitions.at(-1)?.state, "failed")
-        assert.deepStrictEqual(
-          timeline.ledger.map(({ kind: what, amount }) => [what, amount]),
-          [
-            ["hold", "4.968"],
-            ["release", "4.968"]
-          ]
-        )
-        assert.deepNestedInclude(timeline.upstream_calls.at(-1)?.answer, {
-          status: "failed",
-          "error.code": "OutputBlocked",
-          "error.message.characters": 14
-        })
-      })
-    )
-
-    it.effect("an order the vendor refuses keeps its reason, without the prompt it repeats", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const prompt = "a lighthouse in the fog of november"
-        yield* callAt(() => ({
-          status: 400,
-          body: { error: { code: "BadText", message: `No: "${prompt}" is forbidden` } }
-        }))
-        const who = yield* gateway.customer("100")
-        const answer = yield* gateway.call("/v1/videos/generations", {
-          key: who.key,
-          headers: { "idempotency-key": "order-1" },
-          json: { model: "film-1", prompt }
-        })
-        assert.strictEqual(answer.status, 400)
-        const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
-        const message = 'No: "[…]" is forbidden'
-        assert.deepInclude(timeline, {
-          state: "rejected",
-          error: { code: "upstream_error", message },
-          upstream_id: null,
-          idempotency_key: true
-        })
-        assert.deepStrictEqual(
-          timeline.transitions.map(({ state, by }) => [state, by]),
-          [
-            ["submitting", "create"],
-            ["rejected", "create"]
-          ]
-        )
-        assert.deepInclude(timeline.upstream_calls[0], { status: 400, failure: null })
-        assert.deepNestedInclude(timeline.upstream_calls[0]?.answer, {
-          "error.code": "BadText",
-          "error.message": message
-        })
-      })
-    )
-
-    it.effect("a submit that is lost shows the failed call and its orphan", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        yield* callAt(() => "reset")
-        const who = yield* gateway.customer("100")
-        const answer = yield* orderVideo(who, { model: "film-1" })
-        assert.strictEqual(answer.status, 502)
-        const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
-        assert.strictEqual(timeline.state, "rejected")
-        assert.deepInclude(timeline.upstream_calls[0], {
-          purpose: "submit",
-          status: null,
-          failure: "connection_lost",
-          answer: null
-        })
-        assert.deepInclude(timeline.orphan, {
-          id: timeline.id,
-          channel: "ch-a",
-          reason: "connection_lost",
-          amount_held: "4.968",
-          resolved_at: null
-        })
-      })
-    )
-
-    it.effect("an image request is told by its hold: made, refused and unreachable", () =>
+    it.effect("an image request is told by its hold: made, and where nobody could be reached", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const picture = Buffer.from("not really a picture".repeat(20)).toString("base64")
@@ -340,40 +201,6 @@ for (const kind of ["embedded", "postgres"] as const) {
         const down = yield* timelineOf(yield* newestHold(who.organizationId))
         assert.deepInclude(down, { state: "failed", model: null, orphan: null })
         assert.deepInclude(down.upstream_calls[0], { status: null, failure: "unreachable" })
-      })
-    )
-
-    it.effect("a job accepted after the order had been given up is kept with its orphan", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const sql = yield* SqlClient.SqlClient
-        const asked = Promise.withResolvers<void>()
-        const reply = Promise.withResolvers<Reply>()
-        yield* callAt(() => {
-          asked.resolve()
-          return reply.promise
-        })
-        const who = yield* gateway.customer("100")
-        const fiber = yield* Effect.forkChild(orderVideo(who, { model: "film-1" }))
-        yield* Effect.promise(() => asked.promise)
-        const id = yield* newestHold(who.organizationId)
-        yield* Effect.orDie(
-          sql`UPDATE tasks SET submit_deadline = now() - interval '1 second' WHERE id = ${id}`
-        )
-        yield* timelineOf(id).pipe(
-          Effect.delay("20 millis"),
-          Effect.repeat({ until: ({ state }) => state === "rejected" }),
-          Effect.timeout("10 seconds")
-        )
-        assert.deepInclude((yield* timelineOf(id)).orphan, {
-          reason: "gateway_stopped",
-          upstream_id: null
-        })
-        reply.resolve({ body: { id: "job-late" } })
-        assert.strictEqual((yield* Fiber.join(fiber)).status, 504)
-        const late = yield* timelineOf(id)
-        assert.deepInclude(late.orphan, { reason: "gateway_stopped", upstream_id: "job-late" })
-        assert.strictEqual(late.upstream_id, "job-late")
       })
     )
 
