@@ -1,116 +1,68 @@
 /** Every variable the gateway reads, named once. */
-import { Config, Effect, Option, Redacted, Schema } from "effect"
+import { Config, DateTime, Effect, Option, Record, Redacted, Schema } from "effect"
 import { defaultSettings, type Settings } from "./runtime/Settings.ts"
 
 const positive = Schema.NumberFromString.check(
   Schema.isFinite(),
   Schema.isGreaterThan(0, { expected: "a number greater than 0" })
 )
-
-const seconds = (name: string, fallback: number) =>
-  Config.schema(positive, name).pipe(Config.withDefault(fallback))
-
-const whole = (name: string, fallback: number) =>
-  Config.schema(positive.check(Schema.isInt()), name).pipe(Config.withDefault(fallback))
-
 const notNegative = Schema.NumberFromString.check(
   Schema.isFinite(),
   Schema.isGreaterThanOrEqualTo(0, { expected: "a number of 0 or more" })
 )
-
+const positiveWhole = positive.check(Schema.isInt())
 /** 0 is any number. */
-const perMinute = (name: string, fallback: number) =>
-  Config.schema(notNegative.check(Schema.isInt()), name).pipe(Config.withDefault(fallback))
+const wholeOrAny = notNegative.check(Schema.isInt())
 
 /** Offsets are left out: PostgreSQL counts them with the opposite sign. */
-const isTimeZone = (name: string): boolean => {
-  if (/^[+-]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
-
 const TimeZone = Schema.String.check(
-  Schema.makeFilter(isTimeZone, { expected: "an IANA time zone such as Asia/Shanghai" })
+  Schema.makeFilter((name) => !/^[+-]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)), {
+    expected: "an IANA time zone such as Asia/Shanghai"
+  })
 )
 
-/** Times and limits; each has a default that fits production. */
+/** Times and limits, by their field of the settings, whose default fits production. */
+const numbers = Record.map(
+  {
+    submitDeadlineSeconds: ["GATEWAY_SUBMIT_DEADLINE_SECONDS", positive],
+    imageDeadlineSeconds: ["GATEWAY_IMAGE_DEADLINE_SECONDS", positive],
+    textDeadlineSeconds: ["GATEWAY_TEXT_DEADLINE_SECONDS", positive],
+    textStreamDeadlineSeconds: ["GATEWAY_TEXT_STREAM_DEADLINE_SECONDS", positive],
+    taskDeadlineSeconds: ["GATEWAY_TASK_DEADLINE_SECONDS", positive],
+    unknownGraceSeconds: ["GATEWAY_UNKNOWN_GRACE_SECONDS", positive],
+    askIntervalSeconds: ["GATEWAY_ASK_INTERVAL_SECONDS", positive],
+    leaseSeconds: ["GATEWAY_LEASE_SECONDS", positive],
+    idempotencySeconds: ["GATEWAY_IDEMPOTENCY_SECONDS", positive],
+    pollerSeconds: ["GATEWAY_POLLER_SECONDS", positive],
+    pollsPerChannel: ["GATEWAY_POLLS_PER_CHANNEL", positiveWhole],
+    callLogDays: ["GATEWAY_CALL_LOG_DAYS", positive],
+    auditSeconds: ["GATEWAY_AUDIT_SECONDS", positive],
+    drainSeconds: ["GATEWAY_DRAIN_SECONDS", notNegative],
+    shutdownSeconds: ["GATEWAY_SHUTDOWN_SECONDS", positive],
+    keyRequestsPerMinute: ["GATEWAY_KEY_REQUESTS_PER_MINUTE", wholeOrAny],
+    keyQuotesPerMinute: ["GATEWAY_KEY_QUOTES_PER_MINUTE", wholeOrAny],
+    keyModelsPerMinute: ["GATEWAY_KEY_MODELS_PER_MINUTE", wholeOrAny],
+    keyRefusalsPerMinute: ["GATEWAY_KEY_REFUSALS_PER_MINUTE", wholeOrAny],
+    addressUnknownKeysPerMinute: ["GATEWAY_ADDRESS_UNKNOWN_KEYS_PER_MINUTE", wholeOrAny],
+    organizationInFlight: ["GATEWAY_ORGANIZATION_IN_FLIGHT", positiveWhole],
+    organizationWaits: ["GATEWAY_ORGANIZATION_WAITS", positiveWhole],
+    channelInFlight: ["GATEWAY_CHANNEL_IN_FLIGHT", positiveWhole],
+    bodyBudgetBytes: ["GATEWAY_BODY_BUDGET_BYTES", positiveWhole],
+    maxConnections: ["GATEWAY_MAX_CONNECTIONS", positiveWhole],
+    headSeconds: ["GATEWAY_HEAD_SECONDS", positive],
+    requestSeconds: ["GATEWAY_REQUEST_SECONDS", positive],
+    maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole]
+  } as const,
+  ([name, schema], field) =>
+    Config.schema(schema, name).pipe(Config.withDefault(defaultSettings[field]))
+)
+
 const settings = Config.all({
   currency: Config.String("GATEWAY_CURRENCY").pipe(Config.withDefault(defaultSettings.currency)),
   timeZone: Config.schema(TimeZone, "GATEWAY_TIME_ZONE").pipe(
     Config.withDefault(defaultSettings.timeZone)
   ),
-  submitDeadlineSeconds: seconds(
-    "GATEWAY_SUBMIT_DEADLINE_SECONDS",
-    defaultSettings.submitDeadlineSeconds
-  ),
-  imageDeadlineSeconds: seconds(
-    "GATEWAY_IMAGE_DEADLINE_SECONDS",
-    defaultSettings.imageDeadlineSeconds
-  ),
-  textDeadlineSeconds: seconds(
-    "GATEWAY_TEXT_DEADLINE_SECONDS",
-    defaultSettings.textDeadlineSeconds
-  ),
-  textStreamDeadlineSeconds: seconds(
-    "GATEWAY_TEXT_STREAM_DEADLINE_SECONDS",
-    defaultSettings.textStreamDeadlineSeconds
-  ),
-  taskDeadlineSeconds: seconds(
-    "GATEWAY_TASK_DEADLINE_SECONDS",
-    defaultSettings.taskDeadlineSeconds
-  ),
-  unknownGraceSeconds: seconds(
-    "GATEWAY_UNKNOWN_GRACE_SECONDS",
-    defaultSettings.unknownGraceSeconds
-  ),
-  askIntervalSeconds: seconds("GATEWAY_ASK_INTERVAL_SECONDS", defaultSettings.askIntervalSeconds),
-  leaseSeconds: seconds("GATEWAY_LEASE_SECONDS", defaultSettings.leaseSeconds),
-  idempotencySeconds: seconds("GATEWAY_IDEMPOTENCY_SECONDS", defaultSettings.idempotencySeconds),
-  pollerSeconds: seconds("GATEWAY_POLLER_SECONDS", defaultSettings.pollerSeconds),
-  pollsPerChannel: whole("GATEWAY_POLLS_PER_CHANNEL", defaultSettings.pollsPerChannel),
-  callLogDays: Config.schema(positive, "GATEWAY_CALL_LOG_DAYS").pipe(
-    Config.withDefault(defaultSettings.callLogDays)
-  ),
-  auditSeconds: seconds("GATEWAY_AUDIT_SECONDS", defaultSettings.auditSeconds),
-  drainSeconds: Config.schema(notNegative, "GATEWAY_DRAIN_SECONDS").pipe(
-    Config.withDefault(defaultSettings.drainSeconds)
-  ),
-  shutdownSeconds: seconds("GATEWAY_SHUTDOWN_SECONDS", defaultSettings.shutdownSeconds),
-  keyRequestsPerMinute: perMinute(
-    "GATEWAY_KEY_REQUESTS_PER_MINUTE",
-    defaultSettings.keyRequestsPerMinute
-  ),
-  keyQuotesPerMinute: perMinute(
-    "GATEWAY_KEY_QUOTES_PER_MINUTE",
-    defaultSettings.keyQuotesPerMinute
-  ),
-  keyModelsPerMinute: perMinute(
-    "GATEWAY_KEY_MODELS_PER_MINUTE",
-    defaultSettings.keyModelsPerMinute
-  ),
-  keyRefusalsPerMinute: perMinute(
-    "GATEWAY_KEY_REFUSALS_PER_MINUTE",
-    defaultSettings.keyRefusalsPerMinute
-  ),
-  addressUnknownKeysPerMinute: perMinute(
-    "GATEWAY_ADDRESS_UNKNOWN_KEYS_PER_MINUTE",
-    defaultSettings.addressUnknownKeysPerMinute
-  ),
-  organizationInFlight: whole(
-    "GATEWAY_ORGANIZATION_IN_FLIGHT",
-    defaultSettings.organizationInFlight
-  ),
-  organizationWaits: whole("GATEWAY_ORGANIZATION_WAITS", defaultSettings.organizationWaits),
-  channelInFlight: whole("GATEWAY_CHANNEL_IN_FLIGHT", defaultSettings.channelInFlight),
-  bodyBudgetBytes: whole("GATEWAY_BODY_BUDGET_BYTES", defaultSettings.bodyBudgetBytes),
-  maxConnections: whole("GATEWAY_MAX_CONNECTIONS", defaultSettings.maxConnections),
-  headSeconds: seconds("GATEWAY_HEAD_SECONDS", defaultSettings.headSeconds),
-  requestSeconds: seconds("GATEWAY_REQUEST_SECONDS", defaultSettings.requestSeconds),
-  maxMediaBodyBytes: whole("GATEWAY_MAX_BODY_BYTES", defaultSettings.maxMediaBodyBytes)
+  ...numbers
 })
 
 /** 0 takes a free port, which the start announces. */
@@ -130,19 +82,24 @@ const metricsPort = Config.schema(
   Config.map((given) => (given === "" ? null : given))
 )
 
-const optional = (name: string) => Config.option(Config.Redacted(name))
+/** An empty variable counts as absent, as it does in shells and compose files. */
+const secret = (name: string) =>
+  Config.Redacted(name).pipe(
+    Config.withDefault(null),
+    Config.map((given) => (given === null || Redacted.value(given) === "" ? null : given))
+  )
 
 const gatewayConfig = Config.all({
   host: Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
   port: port("PORT", 8080),
   reusePort: Config.Boolean("GATEWAY_REUSE_PORT").pipe(Config.withDefault(false)),
   metricsPort,
-  databaseUrl: optional("DATABASE_URL"),
+  databaseUrl: secret("DATABASE_URL"),
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data")),
-  masterKey: optional("GATEWAY_MASTER_KEY"),
-  previousMasterKey: optional("GATEWAY_MASTER_KEY_PREVIOUS"),
-  adminToken: optional("GATEWAY_ADMIN_TOKEN"),
+  masterKey: secret("GATEWAY_MASTER_KEY"),
+  previousMasterKey: secret("GATEWAY_MASTER_KEY_PREVIOUS"),
+  adminToken: secret("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
   settings
@@ -182,18 +139,10 @@ export interface GatewayConfig {
   readonly settings: Settings
 }
 
-/** An empty variable counts as absent, as it does in shells and compose files. */
-const present = (value: Option.Option<Redacted.Redacted>): Redacted.Redacted | null =>
-  Option.isSome(value) && Redacted.value(value.value) !== "" ? value.value : null
-
-export const loadConfig = Effect.map(gatewayConfig, (config): GatewayConfig => {
-  const databaseUrl = present(config.databaseUrl)
-  return {
+export const loadConfig = Effect.map(
+  gatewayConfig,
+  (config): GatewayConfig => ({
     ...config,
-    databaseUrl,
-    masterKey: present(config.masterKey),
-    previousMasterKey: present(config.previousMasterKey),
-    adminToken: present(config.adminToken),
-    settings: { ...defaultSettings, ...config.settings, soleGateway: databaseUrl === null }
-  }
-})
+    settings: { ...defaultSettings, ...config.settings, soleGateway: config.databaseUrl === null }
+  })
+)

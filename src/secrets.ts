@@ -62,6 +62,7 @@ const read = Effect.fnUntraced(function* (dataDir: string) {
 const writeText = Effect.fnUntraced(function* (dataDir: string, name: string, text: string) {
   const files = yield* FileSystem.FileSystem
   const file = yield* fileIn(dataDir, name)
+  yield* files.makeDirectory(dataDir, { recursive: true, mode: 0o700 })
   yield* files.remove(`${file}.new`, { force: true })
   yield* Effect.scoped(
     Effect.gen(function* () {
@@ -83,82 +84,62 @@ const newMasterKey = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
   Effect.map(random.randomBytes(MASTER_KEY_BYTES), (bytes) => Base64.encode(bytes))
 )
 
-const unavailableIn =
-  (dataDir: string) =>
-  <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.mapError(
-      effect,
-      (error) =>
-        new SecretsUnavailable({
-          message: `The secrets in ${dataDir} cannot be read or written: ${error.message}`
-        })
-    )
+const unavailableIn = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>, dataDir: string) =>
+  Effect.mapError(
+    effect,
+    (error) =>
+      new SecretsUnavailable({
+        message: `The secrets in ${dataDir} cannot be read or written: ${error.message}`
+      })
+  )
 
-const readOrGenerate = Effect.fnUntraced(
-  function* (dataDir: string) {
-    const files = yield* FileSystem.FileSystem
-    const random = yield* SecureRandom.SecureRandom
-    if (yield* files.exists(yield* fileIn(dataDir, SECRETS))) return yield* read(dataDir)
-    const secrets: typeof SecretsFile.Type = {
-      master_key: yield* newMasterKey,
-      admin_token: `admin_${Base64Url.encode(yield* random.randomBytes(24))}`
-    }
-    yield* files.makeDirectory(dataDir, { recursive: true, mode: 0o700 })
-    yield* write(dataDir, secrets)
-    return secrets
-  },
-  (effect, dataDir) => unavailableIn(dataDir)(effect)
-)
+const readOrGenerate = Effect.fnUntraced(function* (dataDir: string) {
+  const files = yield* FileSystem.FileSystem
+  const random = yield* SecureRandom.SecureRandom
+  if (yield* files.exists(yield* fileIn(dataDir, SECRETS))) return yield* read(dataDir)
+  const secrets: typeof SecretsFile.Type = {
+    master_key: yield* newMasterKey,
+    admin_token: `admin_${Base64Url.encode(yield* random.randomBytes(24))}`
+  }
+  yield* write(dataDir, secrets)
+  return secrets
+}, unavailableIn)
 
 /** Fails where no generated master key is kept. */
 export const requireKeptSecrets = (dataDir: string) =>
-  Effect.asVoid(read(dataDir)).pipe(unavailableIn(dataDir))
+  unavailableIn(Effect.asVoid(read(dataDir)), dataDir)
 
 /**
  * Puts a new master key before the kept one, unless a rotation has begun already. Gateways that start
  * from then on open what either has sealed.
  */
-export const beginKeptRotation = Effect.fnUntraced(
-  function* (dataDir: string) {
-    const { master_key, previous_master_key, admin_token } = yield* read(dataDir)
-    if (previous_master_key !== undefined) return
-    yield* write(dataDir, {
-      master_key: yield* newMasterKey,
-      previous_master_key: master_key,
-      admin_token
-    })
-  },
-  (effect, dataDir) => unavailableIn(dataDir)(effect)
-)
+export const beginKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
+  const { master_key, previous_master_key, admin_token } = yield* read(dataDir)
+  if (previous_master_key !== undefined) return
+  yield* write(dataDir, {
+    master_key: yield* newMasterKey,
+    previous_master_key: master_key,
+    admin_token
+  })
+}, unavailableIn)
 
 /** Forgets the previous master key; nothing may be sealed under it any more. */
-export const endKeptRotation = Effect.fnUntraced(
-  function* (dataDir: string) {
-    const { master_key, admin_token } = yield* read(dataDir)
-    yield* write(dataDir, { master_key, admin_token })
-  },
-  (effect, dataDir) => unavailableIn(dataDir)(effect)
-)
+export const endKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
+  const { master_key, admin_token } = yield* read(dataDir)
+  yield* write(dataDir, { master_key, admin_token })
+}, unavailableIn)
 
 /** The demo's API key; null where none is kept. */
-export const keptDemoKey = Effect.fnUntraced(
-  function* (dataDir: string) {
-    const files = yield* FileSystem.FileSystem
-    const file = yield* fileIn(dataDir, DEMO_KEY)
-    return (yield* files.exists(file)) ? Redacted.make(yield* files.readFileString(file)) : null
-  },
-  (effect, dataDir) => unavailableIn(dataDir)(effect)
-)
+export const keptDemoKey = Effect.fnUntraced(function* (dataDir: string) {
+  const files = yield* FileSystem.FileSystem
+  const file = yield* fileIn(dataDir, DEMO_KEY)
+  return (yield* files.exists(file)) ? Redacted.make(yield* files.readFileString(file)) : null
+}, unavailableIn)
 
 /** Keeps the demo's API key, which the database has as a hash alone, for later starts. */
-export const keepDemoKey = Effect.fnUntraced(
-  function* (dataDir: string, key: Redacted.Redacted) {
-    const files = yield* FileSystem.FileSystem
-    yield* files.makeDirectory(dataDir, { recursive: true, mode: 0o700 })
-    yield* writeText(dataDir, DEMO_KEY, Redacted.value(key))
-  },
-  (effect, dataDir) => unavailableIn(dataDir)(effect)
-)
+export const keepDemoKey = Effect.fnUntraced(function* (dataDir: string, key: Redacted.Redacted) {
+  yield* writeText(dataDir, DEMO_KEY, Redacted.value(key))
+}, unavailableIn)
 
 const given = (text: Redacted.Redacted | null, source: string) =>
   text === null ? Effect.succeed(null) : decodeMasterKey(Redacted.value(text), source)

@@ -13,116 +13,66 @@ const said = {
   param: Schema.NullOr(Schema.String).pipe(Schema.withConstructorDefault(Effect.succeed(null)))
 }
 
-/** Tag, fields and annotations of a code's class. */
-const contractOf = <C extends ErrorCode>(code: C) => {
-  const fields: (typeof errorTable)[C]["fields"] = errorTable[code].fields
-  return [code, { ...said, ...fields }, { httpApiStatus: errorTable[code].status }] as const
-}
+type Fields = { readonly [C in ErrorCode]: (typeof errorTable)[C]["fields"] }
+/** In this type each code has the fields of its own row. */
+const rows: { readonly [C in ErrorCode]: { status: number; fields: Fields[C] } } = errorTable
 
-export class ModalityMismatch extends Schema.TaggedError<ModalityMismatch>()(
-  ...contractOf("modality_mismatch")
+/** The class of a code's errors, by its row of the table. */
+const errorOf =
+  <Self>() =>
+  <C extends ErrorCode>(code: C) => {
+    const { fields, status } = rows[code]
+    const all = { ...said, ...fields }
+    return Schema.TaggedError<Self>()<C, typeof all>(code, all, { httpApiStatus: status })
+  }
+
+export class ModalityMismatch extends errorOf<ModalityMismatch>()("modality_mismatch") {}
+export class ModalityNotReady extends errorOf<ModalityNotReady>()("modality_not_ready") {}
+export class VideoUnsupportedProtocol extends errorOf<VideoUnsupportedProtocol>()(
+  "video_unsupported_protocol"
 ) {}
-
-export class ModalityNotReady extends Schema.TaggedError<ModalityNotReady>()(
-  ...contractOf("modality_not_ready")
+export class ImageUnsupportedProtocol extends errorOf<ImageUnsupportedProtocol>()(
+  "image_unsupported_protocol"
 ) {}
-
-export class VideoUnsupportedProtocol extends Schema.TaggedError<VideoUnsupportedProtocol>()(
-  ...contractOf("video_unsupported_protocol")
-) {}
-
-export class ImageUnsupportedProtocol extends Schema.TaggedError<ImageUnsupportedProtocol>()(
-  ...contractOf("image_unsupported_protocol")
-) {}
-
-export class VideoSkuInvalid extends Schema.TaggedError<VideoSkuInvalid>()(
-  ...contractOf("video_sku_invalid")
-) {}
-
-export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()(
-  ...contractOf("billing_unavailable")
-) {}
-
-const upstream = contractOf("upstream_error")
+export class VideoSkuInvalid extends errorOf<VideoSkuInvalid>()("video_sku_invalid") {}
+export class BillingUnavailable extends errorOf<BillingUnavailable>()("billing_unavailable") {}
 
 /**
  * The vendor refused, failed or could not be reached. `status` is what the client gets, and `upstream`
  * what the vendor said.
  */
 export class UpstreamError extends Schema.TaggedError<UpstreamError>()(
-  upstream[0],
-  { ...upstream[1], status: Schema.Int },
-  upstream[2]
+  "upstream_error",
+  { ...said, ...errorTable.upstream_error.fields, status: Schema.Int },
+  { httpApiStatus: errorTable.upstream_error.status }
 ) {}
 
-export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()(
-  ...contractOf("insufficient_balance")
+export class InsufficientBalance extends errorOf<InsufficientBalance>()("insufficient_balance") {}
+export class MemberCapExceeded extends errorOf<MemberCapExceeded>()("member_cap_exceeded") {}
+export class InvalidApiKey extends errorOf<InvalidApiKey>()("invalid_api_key") {}
+export class PermissionDenied extends errorOf<PermissionDenied>()("permission_denied") {}
+export class ModelNotFound extends errorOf<ModelNotFound>()("model_not_found") {}
+export class TaskNotFound extends errorOf<TaskNotFound>()("task_not_found") {}
+export class NotFound extends errorOf<NotFound>()("not_found") {}
+export class MethodNotAllowed extends errorOf<MethodNotAllowed>()("method_not_allowed") {}
+export class PayloadTooLarge extends errorOf<PayloadTooLarge>()("payload_too_large") {}
+export class UnsupportedMediaType extends errorOf<UnsupportedMediaType>()(
+  "unsupported_media_type"
 ) {}
-
-export class MemberCapExceeded extends Schema.TaggedError<MemberCapExceeded>()(
-  ...contractOf("member_cap_exceeded")
-) {}
-
-export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>()(
-  ...contractOf("invalid_api_key")
-) {}
-
-export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()(
-  ...contractOf("permission_denied")
-) {}
-
-export class ModelNotFound extends Schema.TaggedError<ModelNotFound>()(
-  ...contractOf("model_not_found")
-) {}
-
-export class TaskNotFound extends Schema.TaggedError<TaskNotFound>()(
-  ...contractOf("task_not_found")
-) {}
-
-export class NotFound extends Schema.TaggedError<NotFound>()(...contractOf("not_found")) {}
-
-export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()(
-  ...contractOf("method_not_allowed")
-) {}
-
-export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>()(
-  ...contractOf("payload_too_large")
-) {}
-
-export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaType>()(
-  ...contractOf("unsupported_media_type")
-) {}
-
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()(
-  ...contractOf("invalid_request")
-) {}
-
-export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()(
-  ...contractOf("idempotency_conflict")
-) {}
-
-export class IdempotencyMismatch extends Schema.TaggedError<IdempotencyMismatch>()(
-  ...contractOf("idempotency_mismatch")
-) {}
-
-export class ChannelUnavailable extends Schema.TaggedError<ChannelUnavailable>()(
-  ...contractOf("channel_unavailable")
-) {}
-
-const limited = contractOf("rate_limited")
+export class InvalidRequest extends errorOf<InvalidRequest>()("invalid_request") {}
+export class IdempotencyConflict extends errorOf<IdempotencyConflict>()("idempotency_conflict") {}
+export class IdempotencyMismatch extends errorOf<IdempotencyMismatch>()("idempotency_mismatch") {}
+export class ChannelUnavailable extends errorOf<ChannelUnavailable>()("channel_unavailable") {}
 
 /** `retryAfterMillis` where it is known more exactly than in whole seconds. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()(
-  limited[0],
-  { ...limited[1], retryAfterMillis: Schema.optionalKey(Schema.Int) },
-  limited[2]
+  "rate_limited",
+  { ...said, ...errorTable.rate_limited.fields, retryAfterMillis: Schema.optionalKey(Schema.Int) },
+  { httpApiStatus: errorTable.rate_limited.status }
 ) {}
 
-export class Overloaded extends Schema.TaggedError<Overloaded>()(...contractOf("overloaded")) {}
-
-export class InternalError extends Schema.TaggedError<InternalError>()(
-  ...contractOf("internal_error")
-) {}
+export class Overloaded extends errorOf<Overloaded>()("overloaded") {}
+export class InternalError extends errorOf<InternalError>()("internal_error") {}
 
 export type GatewayError =
   | ModalityMismatch

@@ -44,32 +44,33 @@ const waitingOr = (none: string) => ({
   })
 })
 
-const request = { type: "invalid_request_error", retry: "no", mayFollowPaidCall: false } as const
+const request = {
+  type: "invalid_request_error",
+  fields: {},
+  retry: "no",
+  mayFollowPaidCall: false
+} as const
 
 export const errorTable = {
   modality_mismatch: {
     ...request,
     status: 400,
-    meaning: "The model is not of the modality this endpoint serves",
-    fields: {}
+    meaning: "The model is not of the modality this endpoint serves"
   },
   modality_not_ready: {
     ...request,
     status: 400,
-    meaning: "The model's modality is reserved and not open yet",
-    fields: {}
+    meaning: "The model's modality is reserved and not open yet"
   },
   video_unsupported_protocol: {
     ...request,
     status: 400,
-    meaning: "The model is called by a protocol that is not a supported video protocol",
-    fields: {}
+    meaning: "The model is called by a protocol that is not a supported video protocol"
   },
   image_unsupported_protocol: {
     ...request,
     status: 400,
-    meaning: "The model is called by a protocol that is not one of the image protocols",
-    fields: {}
+    meaning: "The model is called by a protocol that is not one of the image protocols"
   },
   video_sku_invalid: {
     ...request,
@@ -152,24 +153,21 @@ export const errorTable = {
     ...request,
     status: 401,
     type: "authentication_error",
-    meaning: "The key is missing, malformed, unknown, revoked or expired: one answer for all",
-    fields: {}
+    meaning: "The key is missing, malformed, unknown, revoked or expired: one answer for all"
   },
   permission_denied: {
     ...request,
     status: 403,
     type: "permission_error",
-    meaning: "The key lacks the scope of this route, or may not call this model",
-    fields: {}
+    meaning: "The key lacks the scope of this route, or may not call this model"
   },
-  model_not_found: { ...request, status: 404, meaning: "No model has this name", fields: {} },
+  model_not_found: { ...request, status: 404, meaning: "No model has this name" },
   task_not_found: {
     ...request,
     status: 404,
-    meaning: "The organisation has no task with this id",
-    fields: {}
+    meaning: "The organisation has no task with this id"
   },
-  not_found: { ...request, status: 404, meaning: "There is no such thing", fields: {} },
+  not_found: { ...request, status: 404, meaning: "There is no such thing" },
   method_not_allowed: {
     ...request,
     status: 405,
@@ -181,14 +179,12 @@ export const errorTable = {
   payload_too_large: {
     ...request,
     status: 413,
-    meaning: "The body has more bytes than this route takes",
-    fields: {}
+    meaning: "The body has more bytes than this route takes"
   },
   unsupported_media_type: {
     ...request,
     status: 415,
-    meaning: "The body is of another media type, or has a content encoding",
-    fields: {}
+    meaning: "The body is of another media type, or has a content encoding"
   },
   invalid_request: {
     ...request,
@@ -217,15 +213,13 @@ export const errorTable = {
     ...request,
     status: 422,
     meaning:
-      "The Idempotency-Key was used for another request, or a deposit's reference for another amount",
-    fields: {}
+      "The Idempotency-Key was used for another request, or a deposit's reference for another amount"
   },
   channel_unavailable: {
     ...request,
     status: 503,
     type: "server_error",
-    meaning: "The model has no enabled mount, or its channel lacks what it needs",
-    fields: {}
+    meaning: "The model has no enabled mount, or its channel lacks what it needs"
   },
   rate_limited: {
     status: 429,

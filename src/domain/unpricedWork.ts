@@ -3,7 +3,7 @@
  * have another model make it, or have it delivered past the gateway. Bodies that are handed on may not
  * have them, at whatever depth. Names are matched by `fieldKey`.
  */
-
+import { Predicate } from "effect"
 import { fieldKey } from "./nearest.ts"
 import { type FieldFault, MAX_FIELD_FAULTS } from "./requestFields.ts"
 
@@ -22,13 +22,12 @@ const oneOf =
   (value) =>
     values.includes(value)
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
-
 /** What says nothing, or has nothing in it. */
 const nothing: Values = (value) =>
-  isObject(value) ? Object.keys(value).length === 0 : oneOf(null, false, "")(value)
+  Predicate.isObjectOrArray(value) ? Object.keys(value).length === 0 : oneOf(null, false, "")(value)
 
-const isSwitchedOff: Values = (value) => isObject(value) && "mode" in value && value.mode === "off"
+const isSwitchedOff: Values = (value) =>
+  Predicate.isObjectOrArray(value) && "mode" in value && value.mode === "off"
 
 const delivery = (product: string): Refused => ({
   names: [
@@ -146,7 +145,7 @@ const MAX_PATH = 200
 
 /** Every field in a value, the outer ones first; a path that is too long is cut. */
 function* fieldsIn(value: unknown, path: string, under: string | null): Generator<Field> {
-  if (!isObject(value)) return
+  if (!Predicate.isObjectOrArray(value)) return
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* fieldsIn(item, `${path}[${index}]`, under)
     return
@@ -207,7 +206,7 @@ const faultsOf = (rules: Rules, body: object, own: Names): ReadonlyArray<FieldFa
 }
 
 const isVendorTool = (tool: unknown): boolean =>
-  isObject(tool) &&
+  Predicate.isObjectOrArray(tool) &&
   (("type" in tool && !clientTools.has(tool.type)) ||
     Object.keys(tool).some((name) => vendorTools.has(fieldKey(name))))
 

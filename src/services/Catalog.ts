@@ -1,10 +1,10 @@
 /** What can be ordered: models, their prices, and where they are mounted. */
-import { Context, type Effect, Result, Schema } from "effect"
-import {
-  type CatalogDocument,
-  type CatalogWrite,
+import { Context, type Effect, Result } from "effect"
+import type {
+  CatalogDocument,
+  CatalogWrite,
   Channel,
-  type ChannelWrite,
+  ChannelWrite,
   Model,
   Mount
 } from "../domain/catalog/CatalogDocument.ts"
@@ -83,19 +83,13 @@ export const checkCatalog = (
       )
 }
 
-const print = {
-  channel: (channel: Channel) => JSON.stringify(Schema.encodeSync(Channel)(channel)),
-  model: (model: Model) => JSON.stringify(Schema.encodeSync(Model)(model)),
-  mount: (mount: Mount) => JSON.stringify(Schema.encodeSync(Mount)(mount))
-}
-
 /** `rekeyed` are the channels whose key was written. */
 const compare = (
   before: CatalogDocument,
   after: CatalogDocument,
   rekeyed: ReadonlyArray<string>
 ): CatalogChange => {
-  const channels = compareLists(before.channels, after.channels, (entry) => entry.id, print.channel)
+  const channels = compareLists(before.channels, after.channels, (entry) => entry.id)
   return {
     channels: {
       ...channels,
@@ -103,13 +97,8 @@ const compare = (
         ...new Set([...channels.changed, ...rekeyed.filter((id) => !channels.added.includes(id))])
       ]
     },
-    models: compareLists(before.models, after.models, (entry) => entry.id, print.model),
-    mounts: compareLists(
-      before.mounts,
-      after.mounts,
-      (entry) => `${entry.model}@${entry.channel}`,
-      print.mount
-    )
+    models: compareLists(before.models, after.models, (entry) => entry.id),
+    mounts: compareLists(before.mounts, after.mounts, (entry) => `${entry.model}@${entry.channel}`)
   }
 }
 

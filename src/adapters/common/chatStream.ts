@@ -1,7 +1,8 @@
 /** Chat in the common standard form, whole or as it is written: its text, its counts, its end. */
 import { Predicate, Schema } from "effect"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
-import { type ChatBody, writtenBytes } from "../../domain/text/TextRequest.ts"
+import type { ChatBody } from "../../domain/text/TextRequest.ts"
+import { writtenBytes } from "../../domain/text/textSize.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"

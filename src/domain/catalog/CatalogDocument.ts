@@ -95,12 +95,10 @@ export type ChannelWrite = typeof ChannelWrite.Type
 export const Model = Schema.Struct({
   id: Id.annotate({ description: "The name clients order by" }),
   modality: Modality,
-  /** The official protocol of the model; a mount may carry another. */
   protocol: ProtocolName.annotate({ description: "The official protocol of the model" }),
   owned_by: plainText()
     .annotate({ description: "Who made it, for display" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed("media-gateway"))),
-  /** Display only: the gateway does not block on them. */
   input_forms: Schema.Array(plainText())
     .annotate({ description: "What it takes: display only, nothing is refused by it" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
@@ -111,11 +109,9 @@ export type Model = typeof Model.Type
 export const Mount = Schema.Struct({
   model: Id.annotate({ description: "The model that is mounted" }),
   channel: Id.annotate({ description: "The channel it is mounted on" }),
-  /** Overrides the model's protocol; null takes the model's. */
   protocol: Schema.NullOr(ProtocolName)
     .annotate({ description: "Overrides the model's protocol; null takes the model's" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  /** The vendor's name of the model; null sends the catalog name. */
   upstream_model: Schema.NullOr(plainText())
     .annotate({ description: "The vendor's name of the model; null sends the catalog's" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
@@ -130,7 +126,7 @@ const tables = {
   })
 }
 
-/** The stored catalog. Mounts are tried in their order. */
+/** The stored catalog. */
 export const CatalogDocument = Schema.Struct({
   channels: Schema.Array(Channel).annotate({ description: "Vendor accounts" }),
   ...tables

@@ -1,5 +1,5 @@
 /** Contradictions a catalog may hold, and what changed between two of them. */
-
+import { Equal } from "effect"
 import { canServe } from "../video/VideoProtocol.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
 import { isLinkLocalHost } from "./linkLocal.ts"
@@ -17,19 +17,24 @@ type Faults = Generator<Fault, void>
 
 const quoted = (text: string): string => JSON.stringify(text)
 
-const priceKinds: Readonly<Record<Modality, ReadonlyArray<Prices["kind"]>>> = {
-  chat: ["tokens"],
-  vlm: ["tokens"],
-  embedding: ["tokens"],
-  rerank: ["tokens"],
-  image: ["image"],
-  tts: [],
-  asr: [],
-  video: ["token_video", "second_video"],
-  omni: []
+interface ModalityRules {
+  /** What a model of it may be priced by. */
+  readonly prices: ReadonlyArray<Prices["kind"]>
+  /** The protocols it may be called by; null where there are none yet. */
+  readonly protocols: keyof ProtocolTables | null
 }
 
-const textModalities: ReadonlySet<Modality> = new Set(["chat", "vlm", "embedding"])
+const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
+  chat: { prices: ["tokens"], protocols: "text" },
+  vlm: { prices: ["tokens"], protocols: "text" },
+  embedding: { prices: ["tokens"], protocols: "text" },
+  rerank: { prices: ["tokens"], protocols: null },
+  image: { prices: ["image"], protocols: "image" },
+  tts: { prices: [], protocols: null },
+  asr: { prices: [], protocols: null },
+  video: { prices: ["token_video", "second_video"], protocols: "video" },
+  omni: { prices: [], protocols: null }
+}
 
 /** The protocol a mount speaks. */
 export const mountProtocol = (model: Model, mount: Mount): string =>
@@ -79,7 +84,7 @@ function* textFaults(
   path: string,
   protocol: string
 ): Faults {
-  if (!textModalities.has(modality)) return
+  if (rulesOf[modality].protocols !== "text") return
   const other = video.has(protocol) ? "video" : image.has(protocol) ? "image" : null
   if (other === null) return
   yield { path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }
@@ -89,7 +94,7 @@ function* priceFaults(protocols: ProtocolTables, models: ReadonlyArray<Model>): 
   for (const [index, { modality, prices, protocol }] of models.entries()) {
     if (prices === undefined) continue
     const path = `models[${index}].prices.kind`
-    if (!priceKinds[modality].includes(prices.kind)) {
+    if (!rulesOf[modality].prices.includes(prices.kind)) {
       yield { path, message: `a model of modality ${modality} cannot be priced by ${prices.kind}` }
     } else if (modality === "video") {
       yield* billingFaults(protocols, path, protocol, prices.kind)
@@ -146,9 +151,8 @@ function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Fa
     const { modality } = model
     const protocol = mountProtocol(model, mount)
     const path = `mounts[${index}].protocol`
-    const ofMedia = modality === "video" || modality === "image" ? protocols[modality] : null
-    const table = textModalities.has(modality) ? protocols.text : ofMedia
-    if (table?.has(protocol) === false) {
+    const table = rulesOf[modality].protocols
+    if (table !== null && !protocols[table].has(protocol)) {
       yield { path, message: `${protocol} is no ${modality} protocol of this gateway` }
     }
     const row = protocols.video.get(protocol)
@@ -168,29 +172,24 @@ function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Fa
   }
 }
 
-function* warnings(
-  protocols: ProtocolTables,
-  catalog: CatalogDocument,
-  hasKey: (channelId: string) => boolean
-): Faults {
-  for (const [index, { id }] of catalog.channels.entries()) {
-    if (hasKey(id)) continue
-    yield { path: `channels[${index}].api_key`, message: "no key is stored for this channel" }
-  }
-  for (const [index, { modality, prices }] of catalog.models.entries()) {
-    if (prices !== undefined || isReserved(modality)) continue
-    const path = `models[${index}].prices`
-    yield { path, message: "without a price it answers billing_unavailable" }
-  }
-  yield* mountWarnings(protocols, catalog)
-}
-
 /** Things an operator should hear about although the catalog is sound. */
 export const findWarnings = (
   catalog: CatalogDocument,
   protocols: ProtocolTables,
   hasKey: (channelId: string) => boolean
-): ReadonlyArray<Fault> => [...warnings(protocols, catalog, hasKey)]
+): ReadonlyArray<Fault> => [
+  ...catalog.channels.flatMap(({ id }, index) =>
+    hasKey(id)
+      ? []
+      : [{ path: `channels[${index}].api_key`, message: "no key is stored for this channel" }]
+  ),
+  ...catalog.models.flatMap(({ modality, prices }, index) => {
+    if (prices !== undefined || isReserved(modality)) return []
+    const path = `models[${index}].prices`
+    return [{ path, message: "without a price it answers billing_unavailable" }]
+  }),
+  ...mountWarnings(protocols, catalog)
+]
 
 export interface ListChange {
   readonly added: ReadonlyArray<string>
@@ -198,24 +197,19 @@ export interface ListChange {
   readonly removed: ReadonlyArray<string>
 }
 
-export interface CatalogChange {
-  readonly channels: ListChange
-  readonly models: ListChange
-  readonly mounts: ListChange
-}
+export type CatalogChange = Readonly<Record<keyof CatalogDocument, ListChange>>
 
-/** Compares two lists of encoded entries by their key. */
+/** Compares two lists by the key of their entries. */
 export const compareLists = <A>(
   before: ReadonlyArray<A>,
   after: ReadonlyArray<A>,
-  key: (entry: A) => string,
-  fingerprint: (entry: A) => string
+  key: (entry: A) => string
 ): ListChange => {
-  const old = new Map(before.map((entry) => [key(entry), fingerprint(entry)]))
-  const now = new Map(after.map((entry) => [key(entry), fingerprint(entry)]))
+  const old = new Map(before.map((entry) => [key(entry), entry]))
+  const now = new Map(after.map((entry) => [key(entry), entry]))
   return {
     added: [...now.keys()].filter((id) => !old.has(id)),
-    changed: [...now].flatMap(([id, print]) => (old.has(id) && old.get(id) !== print ? [id] : [])),
+    changed: [...now.keys()].filter((id) => old.has(id) && !Equal.equals(old.get(id), now.get(id))),
     removed: [...old.keys()].filter((id) => !now.has(id))
   }
 }

@@ -11,51 +11,15 @@ interface Row {
 }
 
 export const modalities = {
-  chat: {
-    filter: "language",
-    endpoint: "/v1/chat/completions",
-    status: "open"
-  },
-  vlm: {
-    filter: "image-text",
-    endpoint: "/v1/chat/completions",
-    status: "open"
-  },
-  embedding: {
-    filter: "vector",
-    endpoint: "/v1/embeddings",
-    status: "open"
-  },
-  rerank: {
-    filter: "rerank",
-    endpoint: "/v1/rerank",
-    status: "coming_soon"
-  },
-  image: {
-    filter: "image",
-    endpoint: "/v1/images/generations",
-    status: "open"
-  },
-  tts: {
-    filter: null,
-    endpoint: "/v1/audio/speech",
-    status: "coming_soon"
-  },
-  asr: {
-    filter: null,
-    endpoint: "/v1/audio/transcriptions",
-    status: "coming_soon"
-  },
-  video: {
-    filter: "video",
-    endpoint: "/v1/videos/generations",
-    status: "open"
-  },
-  omni: {
-    filter: null,
-    endpoint: null,
-    status: "planned"
-  }
+  chat: { filter: "language", endpoint: "/v1/chat/completions", status: "open" },
+  vlm: { filter: "image-text", endpoint: "/v1/chat/completions", status: "open" },
+  embedding: { filter: "vector", endpoint: "/v1/embeddings", status: "open" },
+  rerank: { filter: "rerank", endpoint: "/v1/rerank", status: "coming_soon" },
+  image: { filter: "image", endpoint: "/v1/images/generations", status: "open" },
+  tts: { filter: null, endpoint: "/v1/audio/speech", status: "coming_soon" },
+  asr: { filter: null, endpoint: "/v1/audio/transcriptions", status: "coming_soon" },
+  video: { filter: "video", endpoint: "/v1/videos/generations", status: "open" },
+  omni: { filter: null, endpoint: null, status: "planned" }
 } as const satisfies Record<string, Row>
 
 export const Modality = Schema.Literals(Struct.keys(modalities)).annotate({
@@ -68,10 +32,7 @@ export const isReserved = (modality: Modality): boolean => modalities[modality].
 
 /** Every value `?modality=` takes: the modalities themselves and their filter short names. */
 export const modalityFilters: ReadonlyMap<string, Modality> = new Map(
-  Struct.keys(modalities).flatMap((modality) => {
-    const { filter } = modalities[modality]
-    return filter === null
-      ? [[modality, modality] as const]
-      : [[modality, modality] as const, [filter, modality] as const]
-  })
+  Struct.keys(modalities).flatMap((modality) =>
+    [modality, modalities[modality].filter ?? modality].map((name) => [name, modality] as const)
+  )
 )

@@ -3,7 +3,7 @@
  * before the vendor has counted. Everything is handed on; only what the gateway relies on is
  * looked at.
  */
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 import { MediaUrl } from "../mediaUrls.ts"
 import { fieldKey } from "../nearest.ts"
 import {
@@ -15,7 +15,7 @@ import {
 } from "../requestFields.ts"
 import { otherFields, unpricedTextWork } from "../unpricedWork.ts"
 import type { TokenCounts } from "./TextQuote.ts"
-import { bytesIn, bytesOf, fieldBytes, partSize } from "./textSize.ts"
+import { bytesIn, bytesOf, contentSize, fieldBytes } from "./textSize.ts"
 
 /** Output tokens held where the client sets no bound; what the vendor writes beyond is charged. */
 export const DEFAULT_OUTPUT_TOKENS = 4096
@@ -184,13 +184,10 @@ export const tokensOfBytes = (bytes: number): bigint => BigInt(Math.ceil(bytes /
 
 const messageTokens = (message: ChatBody["messages"][number]): bigint => {
   const { content, role, ...rest } = message
-  const parts = Array.isArray(content) ? content.map(partSize) : []
-  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-  const media = parts.reduce((sum, part) => sum + part.media, 0)
-  const text = typeof content === "string" ? bytesOf(content) : bytes
+  const { bytes, media } = contentSize(content)
   return (
     BigInt(TOKENS_PER_MESSAGE + media * TOKENS_PER_MEDIUM) +
-    tokensOfBytes(text + (roles.has(role) ? 0 : bytesOf(role)) + fieldBytes(rest))
+    tokensOfBytes(bytes + (roles.has(role) ? 0 : bytesOf(role)) + fieldBytes(rest))
   )
 }
 
@@ -198,7 +195,7 @@ const messageTokens = (message: ChatBody["messages"][number]): bigint => {
 const otherBytes = (body: object): number =>
   Object.entries(body).reduce((sum, [name, value]) => {
     if (name === "model" || name === "messages" || name === "input") return sum
-    const isObject = typeof value === "object" && value !== null
+    const isObject = Predicate.isObjectOrArray(value)
     if (name === "stream_options" && isObject) {
       return sum + fieldBytes(value, (field) => field === "include_usage")
     }
@@ -256,19 +253,3 @@ export const estimateEmbedding = (body: EmbeddingBody): TokenCounts => ({
   inputTokens: inputTokens(body.input) + tokensOfBytes(otherBytes(body)),
   outputTokens: 0n
 })
-
-/** What a model wrote is found under any name here but these, which name or number the text. */
-const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
-
-/** Bytes of text in a message, or in a piece of one, that a model wrote. */
-export const writtenBytes = (message: unknown): number => {
-  if (typeof message === "string") return bytesOf(message)
-  if (typeof message !== "object" || message === null) return 0
-  if (Array.isArray(message)) {
-    return message.reduce<number>((sum, item) => sum + writtenBytes(item), 0)
-  }
-  return Object.entries(message).reduce(
-    (sum, [name, inner]) => (silentFields.has(name) ? sum : sum + writtenBytes(inner)),
-    0
-  )
-}

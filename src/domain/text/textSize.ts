@@ -1,19 +1,11 @@
 /** How much text a request has in it, beside its media, told from its JSON. */
+import { Predicate } from "effect"
 
 /** Content parts that carry a file have it under one of these. */
 const mediaFields: ReadonlySet<string> = new Set([
-  "image_url",
-  "video_url",
-  "audio_url",
-  "file_url",
-  "input_image",
-  "input_video",
-  "input_audio",
-  "input_file",
-  "image",
-  "video",
-  "audio",
-  "file"
+  ...["image_url", "video_url", "audio_url", "file_url"],
+  ...["input_image", "input_video", "input_audio", "input_file"],
+  ...["image", "video", "audio", "file"]
 ])
 
 /** Kinds of content parts, which are no text. */
@@ -21,15 +13,8 @@ const partTypes: ReadonlySet<unknown> = new Set([...mediaFields, "text", "input_
 
 /** Names inside a medium that say nothing to a model. */
 const mediumFields: ReadonlySet<string> = new Set([
-  "url",
-  "data",
-  "format",
-  "detail",
-  "filename",
-  "file_data",
-  "file_id",
-  "mime_type",
-  "media_type"
+  ...["url", "data", "format", "detail", "filename"],
+  ...["file_data", "file_id", "mime_type", "media_type"]
 ])
 
 export interface TextSize {
@@ -46,6 +31,11 @@ export const bytesOf = (text: string): number => Buffer.byteLength(text, "utf8")
 const sum = <A>(values: ReadonlyArray<A>, sizeOf: (value: A) => number): number =>
   values.reduce((total, value) => total + sizeOf(value), 0)
 
+const addUp = (sizes: ReadonlyArray<TextSize>): TextSize => ({
+  bytes: sum(sizes, ({ bytes }) => bytes),
+  media: sum(sizes, ({ media }) => media)
+})
+
 /** Bytes of the fields of an object with their names, but for those that `skipped` says. */
 export const fieldBytes = (
   fields: object,
@@ -58,10 +48,23 @@ export const fieldBytes = (
 /** Bytes of all texts in a value, of the names of its fields, and of its numbers and the like. */
 export const bytesIn = (value: unknown): number => {
   if (typeof value === "string") return bytesOf(value)
-  if (typeof value !== "object" || value === null) return String(value).length
+  if (!Predicate.isObjectOrArray(value)) return String(value).length
   const inner = Array.isArray(value) ? sum(value, bytesIn) : fieldBytes(value)
   return Math.max(inner, EMPTY_BYTES)
 }
+
+/** What a model wrote is found under any name here but these, which name or number the text. */
+const silentFields: ReadonlySet<string> = new Set(["role", "type", "id", "index"])
+
+/** Bytes of text in a message, or in a piece of one, that a model wrote. */
+export const writtenBytes = (message: unknown): number => {
+  if (typeof message === "string") return bytesOf(message)
+  if (!Predicate.isObjectOrArray(message)) return 0
+  return sum(Object.entries(message), ([name, inner]) =>
+    silentFields.has(name) ? 0 : writtenBytes(inner)
+  )
+}
+
 /** What a vendor may read as a document of text, an SVG too, is none of these. */
 const mediumUrl = /^data:(?:image\/(?!svg)|audio\/|video\/|application\/pdf)[^,]{0,200};base64,/i
 /** Nothing in it says whether it is text. */
@@ -98,32 +101,38 @@ const mediumSize = (value: unknown, trusted: boolean): TextSize => {
       ? { bytes: Math.max(0, bytesOf(value) - MAX_ADDRESS_BYTES), media: 1 }
       : { bytes: bytesOf(value), media: 0 }
   }
-  if (typeof value !== "object" || value === null) return { bytes: bytesIn(value), media: 0 }
+  if (!Predicate.isObjectOrArray(value)) return { bytes: bytesIn(value), media: 0 }
   if (Object.keys(value).length === 0) return { bytes: EMPTY_BYTES, media: 0 }
-  return Object.entries(value).reduce<TextSize>(
-    (total, [name, inner]) => {
-      const size = mediumSize(inner, trusted && (name === "data" || Array.isArray(value)))
+  return addUp(
+    Object.entries(value).map(([name, inner]) => {
+      const { bytes, media } = mediumSize(
+        inner,
+        trusted && (name === "data" || Array.isArray(value))
+      )
       const isNamed = !Array.isArray(value) && !mediumFields.has(name)
-      return {
-        bytes: total.bytes + size.bytes + (isNamed ? bytesOf(name) : 0),
-        media: total.media + size.media
-      }
-    },
-    { bytes: 0, media: 0 }
+      return { bytes: bytes + (isNamed ? bytesOf(name) : 0), media }
+    })
   )
 }
 
 /** A content part: its text, its media, each of them, and what stands beside them. */
-export const partSize = (part: object): TextSize =>
-  Object.entries(part).reduce<TextSize>(
-    ({ bytes, media }, [name, value]) => {
+const partSize = (part: object): TextSize =>
+  addUp(
+    Object.entries(part).map(([name, value]) => {
       if (mediaFields.has(name) && value !== null) {
-        const size = mediumSize(value, name === "input_audio")
-        return { bytes: bytes + size.bytes, media: media + Math.max(1, size.media) }
+        const { bytes, media } = mediumSize(value, name === "input_audio")
+        return { bytes, media: Math.max(1, media) }
       }
       const isNamed = name !== "text" && name !== "type"
       const own = name === "type" && partTypes.has(value) ? 0 : bytesIn(value)
-      return { bytes: bytes + own + (isNamed ? bytesOf(name) : 0), media }
-    },
-    { bytes: 0, media: 0 }
+      return { bytes: own + (isNamed ? bytesOf(name) : 0), media: 0 }
+    })
   )
+
+/** The content of a message: a text, or its parts. */
+export const contentSize = (
+  content: string | ReadonlyArray<object> | null | undefined
+): TextSize =>
+  typeof content === "string"
+    ? { bytes: bytesOf(content), media: 0 }
+    : addUp((content ?? []).map(partSize))

@@ -94,9 +94,7 @@ const cutFlags = (
     let end = 0
     for (const run of text.matchAll(flags)) {
       for (const [, name = "", value = ""] of run[0].matchAll(flag)) {
-        const meaning = meaningOf(name)
-        if (meaning instanceof InvalidRequest) return yield* Result.fail(meaning)
-        said[meaning] = plainValue(value)
+        said[yield* meaningOf(name)] = plainValue(value)
       }
       pieces.push(text.slice(end, run.index))
       end = run.index + run[0].length

@@ -2,6 +2,7 @@
  * The flags that some vendor's model may read in a prompt, and what becomes of each. A word behind
  * `--` that is not listed is no vendor's flag and stays in the text as it was written.
  */
+import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 
 /** What a flag that is taken says; each has one place in the order. */
@@ -23,7 +24,7 @@ interface FlagRow {
   readonly refused?: readonly [param: string, advice: string]
 }
 
-const LEAVE_OUT = "leave it out, the gateway takes no such option"
+const leaveOut = ["prompt", "leave it out, the gateway takes no such option"] as const
 
 const flagTable: ReadonlyArray<FlagRow> = [
   { names: ["duration", "dur"], field: "duration" },
@@ -48,14 +49,13 @@ const flagTable: ReadonlyArray<FlagRow> = [
     names: ["n", "num_videos", "batch_size"],
     refused: ["prompt", "leave it out, an order is for one video"]
   },
-  { names: ["draft"], refused: ["prompt", LEAVE_OUT] },
-  { names: ["service_tier"], refused: ["prompt", LEAVE_OUT] },
-  { names: ["priority"], refused: ["prompt", LEAVE_OUT] },
-  { names: ["tools"], refused: ["prompt", LEAVE_OUT] },
-  { names: ["return_last_frame"], refused: ["prompt", LEAVE_OUT] },
-  { names: ["execution_expires_after"], refused: ["prompt", LEAVE_OUT] },
-  { names: ["callback_url"], refused: ["prompt", LEAVE_OUT] },
-  { names: ["safety_identifier"], refused: ["prompt", LEAVE_OUT] }
+  {
+    names: [
+      ...(["draft", "service_tier", "priority", "tools", "return_last_frame"] as const),
+      ...["execution_expires_after", "callback_url", "safety_identifier"]
+    ],
+    refused: leaveOut
+  }
 ]
 
 /** Flags and gateway write the same word in several ways, such as `camerafixed` and `camera_fixed`. */
@@ -67,14 +67,12 @@ const rows: ReadonlyMap<string, FlagRow> = new Map(
 )
 
 /** The field a name stands for, or why a flag of that name is refused. */
-export const meaningOf = (written: string): FlagField | InvalidRequest => {
-  const { field, refused } = rows.get(plainName(written)) ?? {}
-  if (field !== undefined) return field
-  const [param, advice] = refused ?? ["prompt", LEAVE_OUT]
-  return new InvalidRequest({
-    message: `The flag --${written} in the text is not taken: ${advice}`,
-    param
-  })
+export const meaningOf = (written: string): Result.Result<FlagField, InvalidRequest> => {
+  const { field, refused: [param, advice] = leaveOut } = rows.get(plainName(written)) ?? {}
+  const message = `The flag --${written} in the text is not taken: ${advice}`
+  return field === undefined
+    ? Result.fail(new InvalidRequest({ message, param }))
+    : Result.succeed(field)
 }
 
 /** The long name of a field's flag, for messages. */

@@ -288,12 +288,7 @@ describe("the protocol of a mount", () => {
 
 describe("the change between two lists", () => {
   const compare = (before: ReadonlyArray<string>, after: ReadonlyArray<string>) =>
-    compareLists(
-      before,
-      after,
-      (entry) => entry.slice(0, 1),
-      (entry) => entry
-    )
+    compareLists(before, after, (entry) => entry.slice(0, 1))
 
   it.each([
     [[], [], [], [], []],

@@ -6,9 +6,9 @@ import {
   EmbeddingBody,
   estimateChat,
   estimateEmbedding,
-  tokensOfBytes,
-  writtenBytes
+  tokensOfBytes
 } from "../../../src/domain/text/TextRequest.ts"
+import { writtenBytes } from "../../../src/domain/text/textSize.ts"
 
 const decodeChat = Schema.decodeUnknownResult(ChatBody)
 const decodeOrThrow = Schema.decodeUnknownSync(ChatBody)
