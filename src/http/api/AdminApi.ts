@@ -13,7 +13,10 @@ import {
   AmountOrNull,
   amount,
   counted,
+  flag,
   list,
+  many,
+  oneOf,
   pageQuery,
   poolFields,
   strictly,
@@ -27,11 +30,10 @@ const Fault = Schema.Struct({
   path: told("Path of the field"),
   message: told("What is the matter with it")
 })
-const names = (description: string) => Schema.Array(Schema.String).annotate({ description })
 const ListChange = Schema.Struct({
-  added: names("What is new"),
-  changed: names("What is other than before"),
-  removed: names("What is gone")
+  added: many(Schema.String, "What is new"),
+  changed: many(Schema.String, "What is other than before"),
+  removed: many(Schema.String, "What is gone")
 }).annotate({ description: "Ids that changed; of mounts, the model" })
 
 const Name = plainText().annotate({ description: "For people" })
@@ -62,9 +64,7 @@ const OrganizationView = Schema.Struct({
 
 export const JournalEntry = Schema.Struct({
   id: told("The line's id"),
-  kind: Schema.Literals(["deposit", "hold", "capture", "release"]).annotate({
-    description: "What moved it"
-  }),
+  kind: oneOf(["deposit", "hold", "capture", "release"], "What moved it"),
   amount: amount("How much moved; above zero"),
   debit: told("The account it left"),
   credit: told("The account it went to"),
@@ -118,9 +118,10 @@ const catalog = [
         models: ListChange,
         mounts: ListChange
       }).annotate({ description: "What is other than before" }),
-      warnings: Schema.Array(Fault).annotate({
-        description: "What is allowed but cannot be ordered, such as a protocol nobody speaks"
-      })
+      warnings: many(
+        Fault,
+        "What is allowed but cannot be ordered, such as a protocol nobody speaks"
+      )
     }),
     error: bodyErrors
   })
@@ -150,9 +151,7 @@ const organizations = [
     success: Schema.Struct({
       organization_id: told("The organisation's id"),
       reference: told("The deposit's reference"),
-      applied: Schema.Boolean.annotate({
-        description: "False when the reference had been deposited before"
-      }),
+      applied: flag("False when the reference had been deposited before"),
       balance: amount("What the pool has")
     }),
     error: [NotFound, IdempotencyMismatch, ...bodyErrors]
@@ -218,15 +217,16 @@ const keys = [
 const ledger = [
   HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
     success: Schema.Struct({
-      ok: Schema.Boolean.annotate({ description: "Whether every invariant holds" }),
-      violations: Schema.Array(
+      ok: flag("Whether every invariant holds"),
+      violations: many(
         Schema.Struct({
           invariant: told("Which one is broken"),
           organization_id: told("Whose books"),
           subject: told("The pool, member, hold or task it was found at"),
           detail: told("What was found and what it should be")
-        })
-      ).annotate({ description: "Of many, some of each pool" })
+        }),
+        "Of many, some of each pool"
+      )
     })
   }).annotateMerge(
     operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")
