@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { NotFound } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { Authorization, RequestRules, RequiredScope } from "./middlewares.ts"
+import { RequiredScope } from "./middlewares.ts"
 import {
   currency,
   formula,
@@ -99,33 +99,27 @@ export const ReceiptView = Schema.Struct({
 }).annotate({ identifier: "Receipt", description: "One charge, explained" })
 export type ReceiptView = typeof ReceiptView.Type
 
-export class AccountGroup extends HttpApiGroup.make("account")
-  .add(
-    HttpApiEndpoint.get("usage", "/usage", {
-      query: pageQuery,
-      success: list(UsageEntry)
-    })
-      .annotate(RequiredScope, "usage")
-      .annotateMerge(
-        operation(
-          "List usage",
-          "The member's own charges, newest first. With `Accept: text/csv` the page comes as CSV with a " +
-            'header row, and a `link` header with `rel="next"` names the following page.'
-        )
-      ),
-    HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
-      .annotate(RequiredScope, "usage")
-      .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),
-    HttpApiEndpoint.get("receipt", "/usage/:id", {
-      params: { id: told("Id of the usage record") },
-      success: ReceiptView,
-      error: NotFound
-    })
-      .annotate(RequiredScope, "usage")
-      .annotateMerge(
-        operation("Read a receipt", "What was held and charged for one order, and why.")
+export class AccountGroup extends HttpApiGroup.make("account").add(
+  HttpApiEndpoint.get("usage", "/usage", {
+    query: pageQuery,
+    success: list(UsageEntry)
+  })
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(
+      operation(
+        "List usage",
+        "The member's own charges, newest first. With `Accept: text/csv` the page comes as CSV with a " +
+          'header row, and a `link` header with `rel="next"` names the following page.'
       )
-  )
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+    ),
+  HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),
+  HttpApiEndpoint.get("receipt", "/usage/:id", {
+    params: { id: told("Id of the usage record") },
+    success: ReceiptView,
+    error: NotFound
+  })
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
+) {}

@@ -4,7 +4,7 @@ import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import { ImageUnsupportedProtocol, orderErrors } from "./apiErrors.ts"
 import { imageExamples, operation } from "./document.ts"
-import { Authorization, BodyLimit, RequestRules, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, RequiredScope } from "./middlewares.ts"
 import { idempotencyHeader, many } from "./shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
@@ -22,24 +22,20 @@ export const ImageAnswer = Schema.StructWithRest(
   description: "The images; of ip_a, with whatever else the vendor says"
 })
 
-export class ImagesGroup extends HttpApiGroup.make("images")
-  .add(
-    HttpApiEndpoint.post("generate", "/images/generations", {
-      headers: idempotencyHeader,
-      payload: ImageBody,
-      success: ImageAnswer,
-      error: [ImageUnsupportedProtocol, ...orderErrors]
-    })
-      .annotate(RequiredScope, "images")
-      .annotate(BodyLimit, "media")
-      .annotateMerge(
-        operation(
-          "Make images",
-          "Holds the price of `n` images, has them made and answers them. Charged is what was asked for.",
-          imageExamples
-        )
+export class ImagesGroup extends HttpApiGroup.make("images").add(
+  HttpApiEndpoint.post("generate", "/images/generations", {
+    headers: idempotencyHeader,
+    payload: ImageBody,
+    success: ImageAnswer,
+    error: [ImageUnsupportedProtocol, ...orderErrors]
+  })
+    .annotate(RequiredScope, "images")
+    .annotate(BodyLimit, "media")
+    .annotateMerge(
+      operation(
+        "Make images",
+        "Holds the price of `n` images, has them made and answers them. Charged is what was asked for.",
+        imageExamples
       )
-  )
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+    )
+) {}

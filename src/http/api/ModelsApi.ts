@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { Prices } from "../../domain/catalog/Prices.ts"
 import { operation } from "./document.ts"
-import { Authorization, FreeCall, RequestRules, RequiredScope } from "./middlewares.ts"
+import { FreeCall, RequiredScope } from "./middlewares.ts"
 import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
 
 export const ModelEntry = Schema.Struct({
@@ -37,25 +37,21 @@ export const ModelEntry = Schema.Struct({
   description: "A model, what can be ordered of it, and its price"
 })
 
-export class ModelsGroup extends HttpApiGroup.make("models")
-  .add(
-    HttpApiEndpoint.get("list", "/models", {
-      query: {
-        modality: Schema.optionalKey(
-          told("Only models of this modality, or of its short name such as language or image-text")
-        )
-      },
-      success: Schema.Struct({
-        object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
-        data: many(ModelEntry, "The models this key may order")
-      })
-    })
-      .annotate(RequiredScope, "models")
-      .annotate(FreeCall, "models")
-      .annotateMerge(
-        operation("List models", "Every model the key may order, with its limits and prices.")
+export class ModelsGroup extends HttpApiGroup.make("models").add(
+  HttpApiEndpoint.get("list", "/models", {
+    query: {
+      modality: Schema.optionalKey(
+        told("Only models of this modality, or of its short name such as language or image-text")
       )
-  )
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+    },
+    success: Schema.Struct({
+      object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
+      data: many(ModelEntry, "The models this key may order")
+    })
+  })
+    .annotate(RequiredScope, "models")
+    .annotate(FreeCall, "models")
+    .annotateMerge(
+      operation("List models", "Every model the key may order, with its limits and prices.")
+    )
+) {}

@@ -20,7 +20,7 @@ import {
   operation,
   videoExamples
 } from "./document.ts"
-import { Authorization, BodyLimit, FreeCall, RequestRules, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, FreeCall, RequiredScope } from "./middlewares.ts"
 import { constant, counted, decimal, decimalOrNull, flag, oneOf, told } from "./shared.ts"
 
 /**
@@ -151,36 +151,32 @@ export type QuoteView = typeof QuoteView.Type
  * Takes nothing and calls nobody. The key needs the scope of the route that would take the order, by
  * the model's modality.
  */
-export class QuotesGroup extends HttpApiGroup.make("quotes")
-  .add(
-    HttpApiEndpoint.post("quote", "/quotes", {
-      payload: QuoteBody,
-      success: QuoteView,
-      error: [
-        ...bodyErrors,
-        ModelNotFound,
-        ModalityNotReady,
-        ModalityMismatch,
-        VideoUnsupportedProtocol,
-        ImageUnsupportedProtocol,
-        VideoSkuInvalid,
-        BillingUnavailable,
-        ChannelUnavailable
-      ]
-    })
-      .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
-      .annotate(FreeCall, "quotes")
-      .annotate(BodyLimit, "texts")
-      .annotateMerge(
-        operation(
-          "Quote an order",
-          "What the order with this body would hold and cost, and whether pool and cap allow it now. " +
-            "Nothing is taken and nobody is called. The key needs the scope of the route that would take " +
-            "the order, and what that route would refuse is refused with the same error.",
-          { ...videoExamples, ...imageExamples, ...chatExamples, ...embeddingExamples }
-        )
+export class QuotesGroup extends HttpApiGroup.make("quotes").add(
+  HttpApiEndpoint.post("quote", "/quotes", {
+    payload: QuoteBody,
+    success: QuoteView,
+    error: [
+      ...bodyErrors,
+      ModelNotFound,
+      ModalityNotReady,
+      ModalityMismatch,
+      VideoUnsupportedProtocol,
+      ImageUnsupportedProtocol,
+      VideoSkuInvalid,
+      BillingUnavailable,
+      ChannelUnavailable
+    ]
+  })
+    .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])
+    .annotate(FreeCall, "quotes")
+    .annotate(BodyLimit, "texts")
+    .annotateMerge(
+      operation(
+        "Quote an order",
+        "What the order with this body would hold and cost, and whether pool and cap allow it now. " +
+          "Nothing is taken and nobody is called. The key needs the scope of the route that would take " +
+          "the order, and what that route would refuse is refused with the same error.",
+        { ...videoExamples, ...imageExamples, ...chatExamples, ...embeddingExamples }
       )
-  )
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+    )
+) {}

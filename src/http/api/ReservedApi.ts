@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bodyErrors, ModalityMismatch, ModalityNotReady, ModelNotFound } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { Authorization, BodyLimit, Multipart, RequestRules, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, Multipart, RequiredScope } from "./middlewares.ts"
 
 /** Nothing but the model is looked at. */
 export const ReservedBody = Schema.Struct({
@@ -47,7 +47,4 @@ export class ReservedGroup extends HttpApiGroup.make("reserved")
       .annotate(Multipart, true)
       .annotateMerge(notReady("Write down speech (coming soon)", "asr"))
   )
-  .annotateEndpoints(RequiredScope, "models")
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+  .annotateEndpoints(RequiredScope, "models") {}

@@ -8,7 +8,7 @@ import {
   VideoUnsupportedProtocol
 } from "./apiErrors.ts"
 import { operation, videoExamples } from "./document.ts"
-import { Authorization, BodyLimit, HeldOpen, RequestRules, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
 import { counted, idempotencyHeader, oneOf, told, wholeNumber } from "./shared.ts"
 
 const taskId = told("The task's id")
@@ -60,66 +60,62 @@ const VideoTaskEvent = Schema.Struct({
 
 export const MAX_WAIT_SECONDS = 60
 
-export class VideosGroup extends HttpApiGroup.make("videos")
-  .add(
-    HttpApiEndpoint.post("create", "/videos/generations", {
-      headers: idempotencyHeader,
-      payload: VideoBody,
-      success: Accepted,
-      error: [VideoUnsupportedProtocol, VideoSkuInvalid, ...orderErrors]
-    })
-      .annotate(RequiredScope, "videos")
-      .annotate(BodyLimit, "media")
-      .annotateMerge(
-        operation(
-          "Order a video",
-          "Holds the expected price, hands the order to the model's vendor and answers the task's id.",
-          videoExamples
-        )
-      ),
-    HttpApiEndpoint.get("read", "/videos/:task_id", {
-      params: { task_id: taskId },
-      query: {
-        wait: wholeNumber(0, MAX_WAIT_SECONDS, "Seconds to hold the answer back").pipe(
-          Schema.withDecodingDefaultKey(Effect.succeed("0"))
-        )
-      },
-      success: VideoTaskView,
-      error: TaskNotFound
-    })
-      .annotate(RequiredScope, "videos")
-      .annotate(HeldOpen, "asked")
-      .annotateMerge(
-        operation(
-          "Read a video task",
-          "The task as it stands. `wait` holds the answer until it ends; `Retry-After` says when to ask again."
-        )
-      ),
-    HttpApiEndpoint.get("events", "/videos/:task_id/events", {
-      params: { task_id: taskId },
-      headers: {
-        "last-event-id": Schema.optionalKey(
-          told(
-            "Id of the last event that was seen: it is not repeated, and after the end the answer is 204. What no gateway has given out is ignored",
-            "1"
-          )
-        )
-      },
-      success: [HttpApiSchema.StreamSse({ events: VideoTaskEvent }), HttpApiSchema.NoContent],
-      error: TaskNotFound
-    })
-      .annotate(RequiredScope, "videos")
-      .annotate(HeldOpen, "always")
-      .annotateMerge(
-        operation(
-          "Follow a video task",
-          "Server-sent events: where the task stands at once, and its end when it comes, after which the " +
-            "stream ends. Comments in between are signs of life, and a gateway that stops ends the stream: " +
-            "with `Last-Event-ID` the next one goes on from there, as a browser's EventSource does by " +
-            "itself. 204 when the end had been seen."
+export class VideosGroup extends HttpApiGroup.make("videos").add(
+  HttpApiEndpoint.post("create", "/videos/generations", {
+    headers: idempotencyHeader,
+    payload: VideoBody,
+    success: Accepted,
+    error: [VideoUnsupportedProtocol, VideoSkuInvalid, ...orderErrors]
+  })
+    .annotate(RequiredScope, "videos")
+    .annotate(BodyLimit, "media")
+    .annotateMerge(
+      operation(
+        "Order a video",
+        "Holds the expected price, hands the order to the model's vendor and answers the task's id.",
+        videoExamples
+      )
+    ),
+  HttpApiEndpoint.get("read", "/videos/:task_id", {
+    params: { task_id: taskId },
+    query: {
+      wait: wholeNumber(0, MAX_WAIT_SECONDS, "Seconds to hold the answer back").pipe(
+        Schema.withDecodingDefaultKey(Effect.succeed("0"))
+      )
+    },
+    success: VideoTaskView,
+    error: TaskNotFound
+  })
+    .annotate(RequiredScope, "videos")
+    .annotate(HeldOpen, "asked")
+    .annotateMerge(
+      operation(
+        "Read a video task",
+        "The task as it stands. `wait` holds the answer until it ends; `Retry-After` says when to ask again."
+      )
+    ),
+  HttpApiEndpoint.get("events", "/videos/:task_id/events", {
+    params: { task_id: taskId },
+    headers: {
+      "last-event-id": Schema.optionalKey(
+        told(
+          "Id of the last event that was seen: it is not repeated, and after the end the answer is 204. What no gateway has given out is ignored",
+          "1"
         )
       )
-  )
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+    },
+    success: [HttpApiSchema.StreamSse({ events: VideoTaskEvent }), HttpApiSchema.NoContent],
+    error: TaskNotFound
+  })
+    .annotate(RequiredScope, "videos")
+    .annotate(HeldOpen, "always")
+    .annotateMerge(
+      operation(
+        "Follow a video task",
+        "Server-sent events: where the task stands at once, and its end when it comes, after which the " +
+          "stream ends. Comments in between are signs of life, and a gateway that stops ends the stream: " +
+          "with `Last-Event-ID` the next one goes on from there, as a browser's EventSource does by " +
+          "itself. 204 when the end had been seen."
+      )
+    )
+) {}
