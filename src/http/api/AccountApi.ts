@@ -1,7 +1,7 @@
 /** What a member may know of its own: the pool, the month, usage, and the receipt of each charge. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { NotFound } from "./apiErrors.ts"
+import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { RequiredScope } from "./middlewares.ts"
 import {
@@ -118,7 +118,7 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("receipt", "/usage/:id", {
     params: { id: told("Id of the usage record") },
     success: ReceiptView,
-    error: NotFound
+    error: errors.NotFound
   })
     .annotate(RequiredScope, "usage")
     .annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))

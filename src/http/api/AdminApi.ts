@@ -6,7 +6,7 @@ import { PositiveAmount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 import { ReceiptView } from "./AccountApi.ts"
-import { bodyErrors, IdempotencyMismatch, NotFound } from "./apiErrors.ts"
+import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./middlewares.ts"
 import {
@@ -143,7 +143,7 @@ const organizations = [
   HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
     params: id("organisation"),
     success: OrganizationView,
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
   HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
     params: id("organisation"),
@@ -154,7 +154,7 @@ const organizations = [
       applied: flag("False when the reference had been deposited before"),
       balance: amount("What the pool has")
     }),
-    error: [NotFound, IdempotencyMismatch, ...bodyErrors]
+    error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
   }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
   HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
     params: id("organisation"),
@@ -165,7 +165,7 @@ const organizations = [
       name: told("The member's name"),
       monthly_cap: AmountOrNull
     }),
-    error: [NotFound, ...bodyErrors]
+    error: [errors.NotFound, ...bodyErrors]
   }).annotateMerge(
     operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
   ),
@@ -173,13 +173,13 @@ const organizations = [
     params: id("organisation"),
     query: pageQuery,
     success: list(JournalEntry),
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Read the journal", "Every movement of the pool, newest first.")),
   HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
     params: id("organisation"),
     query: pageQuery,
     success: list(MemberUsageEntry),
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(
     operation(
       "Read the usage",
@@ -190,7 +190,7 @@ const organizations = [
   HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
     params: { ...id("organisation"), usage_id: told("Id of the usage record") },
     success: ReceiptView,
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
 ] as const
 
@@ -202,7 +202,7 @@ const keys = [
       id: told("The key's id, to revoke it by"),
       key: told("The key itself, shown here and never again")
     }),
-    error: [NotFound, ...bodyErrors]
+    error: [errors.NotFound, ...bodyErrors]
   }).annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
   HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
     params: id("key"),
@@ -210,7 +210,7 @@ const keys = [
       id: told("The key's id"),
       revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
     }),
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Revoke a key", "On every gateway within a second."))
 ] as const
 

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
-import { bodyErrors, NotFound, TaskNotFound } from "./apiErrors.ts"
+import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { AdminAuditing, AdminAuthorization, RequestRules } from "./middlewares.ts"
 import {
@@ -147,7 +147,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
     HttpApiEndpoint.get("readTask", "/tasks/:id", {
       params: { id: told("The task, image or text request") },
       success: TimelineView,
-      error: TaskNotFound
+      error: errors.TaskNotFound
     }).annotateMerge(
       operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
     ),
@@ -166,7 +166,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
       params: { id: told("The task, image or text request") },
       payload: ResolutionBody,
       success: OrphanView,
-      error: [NotFound, ...bodyErrors]
+      error: [errors.NotFound, ...bodyErrors]
     }).annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
     HttpApiEndpoint.get("listAudit", "/audit", {
       query: pageQuery,

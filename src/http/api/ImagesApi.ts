@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { anyFields } from "../../domain/requestFields.ts"
-import { ImageUnsupportedProtocol, orderErrors } from "./apiErrors.ts"
+import { errors, orderErrors } from "./apiErrors.ts"
 import { imageExamples, operation } from "./document.ts"
 import { BodyLimit, RequiredScope } from "./middlewares.ts"
 import { idempotencyHeader, many } from "./shared.ts"
@@ -27,7 +27,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     headers: idempotencyHeader,
     payload: ImageBody,
     success: ImageAnswer,
-    error: [ImageUnsupportedProtocol, ...orderErrors]
+    error: [errors.ImageUnsupportedProtocol, ...orderErrors]
   })
     .annotate(RequiredScope, "images")
     .annotate(BodyLimit, "media")

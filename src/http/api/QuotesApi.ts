@@ -2,17 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { anyFields } from "../../domain/requestFields.ts"
 import { PriceTier } from "../../domain/video/tiers.ts"
-import {
-  BillingUnavailable,
-  bodyErrors,
-  ChannelUnavailable,
-  ImageUnsupportedProtocol,
-  ModalityMismatch,
-  ModalityNotReady,
-  ModelNotFound,
-  VideoSkuInvalid,
-  VideoUnsupportedProtocol
-} from "./apiErrors.ts"
+import { bodyErrors, errors } from "./apiErrors.ts"
 import {
   chatExamples,
   embeddingExamples,
@@ -157,14 +147,14 @@ export class QuotesGroup extends HttpApiGroup.make("quotes").add(
     success: QuoteView,
     error: [
       ...bodyErrors,
-      ModelNotFound,
-      ModalityNotReady,
-      ModalityMismatch,
-      VideoUnsupportedProtocol,
-      ImageUnsupportedProtocol,
-      VideoSkuInvalid,
-      BillingUnavailable,
-      ChannelUnavailable
+      errors.ModelNotFound,
+      errors.ModalityNotReady,
+      errors.ModalityMismatch,
+      errors.VideoUnsupportedProtocol,
+      errors.ImageUnsupportedProtocol,
+      errors.VideoSkuInvalid,
+      errors.BillingUnavailable,
+      errors.ChannelUnavailable
     ]
   })
     .annotate(RequiredScope, ["videos", "images", "chat", "embeddings"])

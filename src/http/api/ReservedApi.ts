@@ -1,7 +1,7 @@
 /** Endpoints of modalities that are not open yet: no order comes of a call. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { bodyErrors, ModalityMismatch, ModalityNotReady, ModelNotFound } from "./apiErrors.ts"
+import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { BodyLimit, Multipart, RequiredScope } from "./middlewares.ts"
 
@@ -28,7 +28,12 @@ const notReady = (summary: string, modality: string) =>
       "models answer `modality_mismatch`. Any key that may list the models may call it."
   )
 
-const reservedErrors = [...bodyErrors, ModelNotFound, ModalityNotReady, ModalityMismatch] as const
+const reservedErrors = [
+  ...bodyErrors,
+  errors.ModelNotFound,
+  errors.ModalityNotReady,
+  errors.ModalityMismatch
+] as const
 
 export class ReservedGroup extends HttpApiGroup.make("reserved")
   .add(

@@ -1,12 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
-import {
-  orderErrors,
-  TaskNotFound,
-  VideoSkuInvalid,
-  VideoUnsupportedProtocol
-} from "./apiErrors.ts"
+import { errors, orderErrors } from "./apiErrors.ts"
 import { operation, videoExamples } from "./document.ts"
 import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
 import { counted, idempotencyHeader, oneOf, told, wholeNumber } from "./shared.ts"
@@ -65,7 +60,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     headers: idempotencyHeader,
     payload: VideoBody,
     success: Accepted,
-    error: [VideoUnsupportedProtocol, VideoSkuInvalid, ...orderErrors]
+    error: [errors.VideoUnsupportedProtocol, errors.VideoSkuInvalid, ...orderErrors]
   })
     .annotate(RequiredScope, "videos")
     .annotate(BodyLimit, "media")
@@ -84,7 +79,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
       )
     },
     success: VideoTaskView,
-    error: TaskNotFound
+    error: errors.TaskNotFound
   })
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "asked")
@@ -105,7 +100,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
       )
     },
     success: [HttpApiSchema.StreamSse({ events: VideoTaskEvent }), HttpApiSchema.NoContent],
-    error: TaskNotFound
+    error: errors.TaskNotFound
   })
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "always")
