@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { BodyLimit, Multipart, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, RequiredScope } from "./middlewares.ts"
 
 /** Nothing but the model is looked at. */
 export const ReservedBody = Schema.Struct({
@@ -49,7 +49,6 @@ export class ReservedGroup extends HttpApiGroup.make("reserved")
       error: reservedErrors
     })
       .annotate(BodyLimit, "media")
-      .annotate(Multipart, true)
       .annotateMerge(notReady("Write down speech (coming soon)", "asr"))
   )
   .annotateEndpoints(RequiredScope, "models") {}

@@ -76,9 +76,6 @@ export class RequestJson extends Context.Service<
   Effect.Effect<unknown, GatewayError.InvalidRequest>
 >()("gateway/http/RequestJson") {}
 
-/** Set where a route also takes forms with files. */
-export class Multipart extends Context.Service<Multipart, boolean>()("gateway/http/Multipart") {}
-
 export class RequestRules extends HttpApiMiddleware.Service<
   RequestRules,
   { provides: RequestJson }
