@@ -6,14 +6,17 @@ import { PositiveAmount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 import { ReceiptView } from "./AccountApi.ts"
-import { bodyErrors, IdempotencyMismatch, NotFound } from "./apiErrors.ts"
+import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./middlewares.ts"
 import {
   AmountOrNull,
   amount,
   counted,
+  flag,
   list,
+  many,
+  oneOf,
   pageQuery,
   poolFields,
   strictly,
@@ -27,11 +30,10 @@ const Fault = Schema.Struct({
   path: told("Path of the field"),
   message: told("What is the matter with it")
 })
-const names = (description: string) => Schema.Array(Schema.String).annotate({ description })
 const ListChange = Schema.Struct({
-  added: names("What is new"),
-  changed: names("What is other than before"),
-  removed: names("What is gone")
+  added: many(Schema.String, "What is new"),
+  changed: many(Schema.String, "What is other than before"),
+  removed: many(Schema.String, "What is gone")
 }).annotate({ description: "Ids that changed; of mounts, the model" })
 
 const Name = plainText().annotate({ description: "For people" })
@@ -62,9 +64,7 @@ const OrganizationView = Schema.Struct({
 
 export const JournalEntry = Schema.Struct({
   id: told("The line's id"),
-  kind: Schema.Literals(["deposit", "hold", "capture", "release"]).annotate({
-    description: "What moved it"
-  }),
+  kind: oneOf(["deposit", "hold", "capture", "release"], "What moved it"),
   amount: amount("How much moved; above zero"),
   debit: told("The account it left"),
   credit: told("The account it went to"),
@@ -118,9 +118,10 @@ const catalog = [
         models: ListChange,
         mounts: ListChange
       }).annotate({ description: "What is other than before" }),
-      warnings: Schema.Array(Fault).annotate({
-        description: "What is allowed but cannot be ordered, such as a protocol nobody speaks"
-      })
+      warnings: many(
+        Fault,
+        "What is allowed but cannot be ordered, such as a protocol nobody speaks"
+      )
     }),
     error: bodyErrors
   })
@@ -142,7 +143,7 @@ const organizations = [
   HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
     params: id("organisation"),
     success: OrganizationView,
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
   HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
     params: id("organisation"),
@@ -150,12 +151,10 @@ const organizations = [
     success: Schema.Struct({
       organization_id: told("The organisation's id"),
       reference: told("The deposit's reference"),
-      applied: Schema.Boolean.annotate({
-        description: "False when the reference had been deposited before"
-      }),
+      applied: flag("False when the reference had been deposited before"),
       balance: amount("What the pool has")
     }),
-    error: [NotFound, IdempotencyMismatch, ...bodyErrors]
+    error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
   }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
   HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
     params: id("organisation"),
@@ -166,7 +165,7 @@ const organizations = [
       name: told("The member's name"),
       monthly_cap: AmountOrNull
     }),
-    error: [NotFound, ...bodyErrors]
+    error: [errors.NotFound, ...bodyErrors]
   }).annotateMerge(
     operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
   ),
@@ -174,13 +173,13 @@ const organizations = [
     params: id("organisation"),
     query: pageQuery,
     success: list(JournalEntry),
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Read the journal", "Every movement of the pool, newest first.")),
   HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
     params: id("organisation"),
     query: pageQuery,
     success: list(MemberUsageEntry),
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(
     operation(
       "Read the usage",
@@ -191,7 +190,7 @@ const organizations = [
   HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
     params: { ...id("organisation"), usage_id: told("Id of the usage record") },
     success: ReceiptView,
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
 ] as const
 
@@ -203,7 +202,7 @@ const keys = [
       id: told("The key's id, to revoke it by"),
       key: told("The key itself, shown here and never again")
     }),
-    error: [NotFound, ...bodyErrors]
+    error: [errors.NotFound, ...bodyErrors]
   }).annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
   HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
     params: id("key"),
@@ -211,22 +210,23 @@ const keys = [
       id: told("The key's id"),
       revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
     }),
-    error: NotFound
+    error: errors.NotFound
   }).annotateMerge(operation("Revoke a key", "On every gateway within a second."))
 ] as const
 
 const ledger = [
   HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
     success: Schema.Struct({
-      ok: Schema.Boolean.annotate({ description: "Whether every invariant holds" }),
-      violations: Schema.Array(
+      ok: flag("Whether every invariant holds"),
+      violations: many(
         Schema.Struct({
           invariant: told("Which one is broken"),
           organization_id: told("Whose books"),
           subject: told("The pool, member, hold or task it was found at"),
           detail: told("What was found and what it should be")
-        })
-      ).annotate({ description: "Of many, some of each pool" })
+        }),
+        "Of many, some of each pool"
+      )
     })
   }).annotateMerge(
     operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")

@@ -6,6 +6,7 @@ import { openObjects } from "./document.ts"
 import { HistoryGroup } from "./HistoryApi.ts"
 import { ImagesGroup } from "./ImagesApi.ts"
 import { ModelsGroup } from "./ModelsApi.ts"
+import { Authorization, RequestRules } from "./middlewares.ts"
 import { OperationsGroup } from "./OperationsApi.ts"
 import { QuotesGroup } from "./QuotesApi.ts"
 import { ReservedGroup } from "./ReservedApi.ts"
@@ -21,18 +22,12 @@ Every answer carries \`x-request-id\`. Every error is \`{"error":{"message","typ
 and some codes add fields. \`x-should-retry: false\` marks errors after which a repeat could be paid twice.`
 
 export class GatewayApi extends HttpApi.make("media-gateway")
-  .add(
-    ModelsGroup,
-    VideosGroup,
-    ImagesGroup,
-    TextsGroup,
-    ReservedGroup,
-    QuotesGroup,
-    AccountGroup,
-    AdminGroup,
-    OperationsGroup,
-    HistoryGroup
-  )
+  .add(ModelsGroup, VideosGroup, ImagesGroup, TextsGroup, ReservedGroup, QuotesGroup, AccountGroup)
+  // These, which need an API key; the others say themselves whom they let in.
+  .middleware(RequestRules)
+  .middleware(Authorization)
+  .prefix("/v1")
+  .add(AdminGroup, OperationsGroup, HistoryGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Media gateway",

@@ -2,22 +2,26 @@
 import { Effect, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../domain/plainText.ts"
-import { bodyErrors, NotFound, TaskNotFound } from "./apiErrors.ts"
+import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { AdminAuditing, AdminAuthorization, RequestRules } from "./middlewares.ts"
 import {
   amount,
   counted,
+  flag,
   list,
+  many,
+  oneOf,
+  orNull,
   pageQuery,
   strictly,
   Timestamp,
+  timeOrNull,
   told,
   toldOrNull,
   UsageEntry
 } from "./shared.ts"
-
-const timeOrNull = (description: string) => Schema.NullOr(Timestamp).annotate({ description })
+import { VideoFailure } from "./VideosApi.ts"
 
 export const OrphanView = Schema.Struct({
   id: told("The task, image or text request"),
@@ -27,16 +31,15 @@ export const OrphanView = Schema.Struct({
   upstream_model: told("The vendor's name of the model"),
   upstream_id: toldOrNull("The vendor's id of the job, where it is known"),
   reason: told("Why it is not known whether the vendor made it"),
-  answer: Schema.NullOr(
+  answer: orNull(
     Schema.Struct({
-      status: Schema.Int.annotate({ description: "HTTP status" }),
+      status: counted("HTTP status"),
       bytes: counted("Bytes of the body that were read"),
       sha256: toldOrNull("SHA-256 of the body in hex; null when it was not read to its end"),
       request_id: toldOrNull("The vendor's own name of the request, where it told one")
-    })
-  ).annotate({
-    description: "The vendor's answer that could not be used; null where none came"
-  }),
+    }),
+    "The vendor's answer that could not be used; null where none came"
+  ),
   amount_held: amount("What had been held and was given back"),
   created_at: Timestamp,
   resolved_at: timeOrNull("When an operator settled the case"),
@@ -52,14 +55,10 @@ const Transition = Schema.Struct({
 /** Consecutive polls with the same end are one entry: its answer is the newest one's. */
 const UpstreamCall = Schema.Struct({
   id: told("The call's id"),
-  purpose: Schema.Literals(["submit", "poll", "image", "text"]).annotate({
-    description: "What it was for"
-  }),
+  purpose: oneOf(["submit", "poll", "image", "text"], "What it was for"),
   method: told("HTTP method"),
   url: told("Address, without what is secret in it"),
-  status: Schema.NullOr(Schema.Int).annotate({
-    description: "HTTP status; null without an answer"
-  }),
+  status: orNull(Schema.Int, "HTTP status; null without an answer"),
   failure: toldOrNull("What went wrong on the way"),
   started_at: Timestamp,
   duration_ms: counted("Milliseconds until the answer"),
@@ -71,26 +70,23 @@ const UpstreamCall = Schema.Struct({
 
 /** `usage` carries the usage record, and its charge as `amount`. */
 const LedgerEntry = Schema.Struct({
-  kind: Schema.Literals(["hold", "capture", "overage", "usage", "release"]).annotate({
-    description: "What moved it; overage is the part of a capture above the hold"
-  }),
+  kind: oneOf(
+    ["hold", "capture", "overage", "usage", "release"],
+    "What moved it; overage is the part of a capture above the hold"
+  ),
   amount: amount("How much"),
   at: Timestamp,
   usage: Schema.optionalKey(UsageEntry)
 })
 
 const Quote = Schema.Struct({
-  kind: Schema.Literals(["token_video", "second_video", "image", "tokens"]).annotate({
-    description: "How it is billed"
-  }),
+  kind: oneOf(["token_video", "second_video", "image", "tokens"], "How it is billed"),
   amount: amount("What was held"),
   unit_price: amount("Price of a token, second or image"),
   resolution: Schema.optionalKey(told("Resolution it was priced at")),
   tier: Schema.optionalKey(told("Price tier used")),
-  with_video: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "Priced with video input" })
-  ),
-  smart: Schema.optionalKey(Schema.Boolean.annotate({ description: "The model chose the length" })),
+  with_video: Schema.optionalKey(flag("Priced with video input")),
+  smart: Schema.optionalKey(flag("The model chose the length")),
   input_seconds: Schema.optionalKey(counted("Seconds of reference video")),
   output_seconds: Schema.optionalKey(counted("Seconds ordered or prepaid")),
   estimated_tokens: Schema.optionalKey(counted("Tokens held for")),
@@ -103,7 +99,7 @@ const Quote = Schema.Struct({
 /** Null where image and text requests, which are their holds, have nothing of the kind. */
 export const TimelineView = Schema.Struct({
   id: told("The task, image or text request"),
-  kind: Schema.Literals(["video", "image", "text"]).annotate({ description: "What was ordered" }),
+  kind: oneOf(["video", "image", "text"], "What was ordered"),
   organization_id: told("Whose order it was"),
   member_id: told("Who ordered it"),
   key_id: toldOrNull("The key it was ordered with"),
@@ -114,15 +110,8 @@ export const TimelineView = Schema.Struct({
   upstream_model: told("The vendor's name of the model"),
   upstream_id: toldOrNull("The vendor's id of the job"),
   state: told("Where it stands, inner states included"),
-  error: Schema.NullOr(
-    Schema.Struct({
-      code: told("The vendor's word for the failure, or ours"),
-      message: told("What the vendor says about it")
-    })
-  ).annotate({ description: "Why it failed" }),
-  completion_tokens: Schema.NullOr(Schema.Int).annotate({
-    description: "What the vendor reported"
-  }),
+  error: orNull(VideoFailure, "Why it failed"),
+  completion_tokens: orNull(Schema.Int, "What the vendor reported"),
   summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" }),
   quote: Quote,
   created_at: Timestamp,
@@ -131,20 +120,12 @@ export const TimelineView = Schema.Struct({
   asked_at: timeOrNull("When the vendor was last asked"),
   next_poll_at: timeOrNull("When it is asked next"),
   unknown_since: timeOrNull("Since when the vendor does not know the task"),
-  idempotency_key: Schema.Boolean.annotate({
-    description: "Whether it came with an Idempotency-Key"
-  }),
-  transitions: Schema.Array(Transition).annotate({
-    description: "Every change of state, oldest first"
-  }),
-  upstream_calls: Schema.Array(UpstreamCall).annotate({
-    description: "Calls to the vendor, oldest first; of very many, the newest"
-  }),
+  idempotency_key: flag("Whether it came with an Idempotency-Key"),
+  transitions: many(Transition, "Every change of state, oldest first"),
+  upstream_calls: many(UpstreamCall, "Calls to the vendor, oldest first; of very many, the newest"),
   upstream_calls_total: counted("How many calls there were, listed or not"),
-  ledger: Schema.Array(LedgerEntry).annotate({ description: "What moved for it, oldest first" }),
-  orphan: Schema.NullOr(OrphanView).annotate({
-    description: "Set when the vendor may have made it unpaid"
-  })
+  ledger: many(LedgerEntry, "What moved for it, oldest first"),
+  orphan: orNull(OrphanView, "Set when the vendor may have made it unpaid")
 })
 
 export const AuditView = Schema.Struct({
@@ -166,7 +147,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
     HttpApiEndpoint.get("readTask", "/tasks/:id", {
       params: { id: told("The task, image or text request") },
       success: TimelineView,
-      error: TaskNotFound
+      error: errors.TaskNotFound
     }).annotateMerge(
       operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
     ),
@@ -185,7 +166,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
       params: { id: told("The task, image or text request") },
       payload: ResolutionBody,
       success: OrphanView,
-      error: [NotFound, ...bodyErrors]
+      error: [errors.NotFound, ...bodyErrors]
     }).annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
     HttpApiEndpoint.get("listAudit", "/audit", {
       query: pageQuery,

@@ -3,8 +3,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { Prices } from "../../domain/catalog/Prices.ts"
 import { operation } from "./document.ts"
-import { Authorization, FreeCall, RequestRules, RequiredScope } from "./middlewares.ts"
-import { counted, told } from "./shared.ts"
+import { FreeCall, RequiredScope } from "./middlewares.ts"
+import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
 
 export const ModelEntry = Schema.Struct({
   id: told("The name to order it by"),
@@ -12,23 +12,17 @@ export const ModelEntry = Schema.Struct({
   created: counted("Unix seconds since which this catalog is in force"),
   owned_by: told("Who made the model"),
   modality: Modality,
-  status: Schema.Literals(["open", "coming_soon", "planned"]).annotate({
-    description: "Whether the modality can be ordered"
-  }),
-  input_forms: Schema.Array(Schema.String).annotate({
-    description: "What it takes: display only, nothing is refused by it"
-  }),
+  status: oneOf(["open", "coming_soon", "planned"], "Whether the modality can be ordered"),
+  input_forms: many(Schema.String, "What it takes: display only, nothing is refused by it"),
   durations: Schema.optionalKey(
     Schema.Struct({
       min: counted("Least seconds"),
       max: counted("Most seconds"),
       default: counted("Seconds when none are given"),
-      smart: Schema.Boolean.annotate({ description: "Whether -1 lets the model choose" })
+      smart: flag("Whether -1 lets the model choose")
     }).annotate({ description: "Of video models: whole output seconds" })
   ),
-  resolutions: Schema.optionalKey(
-    Schema.Array(Schema.String).annotate({ description: "Of video models: what can be ordered" })
-  ),
+  resolutions: Schema.optionalKey(many(Schema.String, "Of video models: what can be ordered")),
   images: Schema.optionalKey(
     Schema.Struct({
       min: counted("Least images"),
@@ -37,31 +31,27 @@ export const ModelEntry = Schema.Struct({
     }).annotate({ description: "Of image models: images in one request" })
   ),
   currency: told("Currency of the prices"),
-  prices: Schema.NullOr(Prices).annotate({ description: "Null where nothing can be ordered yet" })
+  prices: orNull(Prices, "Null where nothing can be ordered yet")
 }).annotate({
   identifier: "Model",
   description: "A model, what can be ordered of it, and its price"
 })
 
-export class ModelsGroup extends HttpApiGroup.make("models")
-  .add(
-    HttpApiEndpoint.get("list", "/models", {
-      query: {
-        modality: Schema.optionalKey(
-          told("Only models of this modality, or of its short name such as language or image-text")
-        )
-      },
-      success: Schema.Struct({
-        object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
-        data: Schema.Array(ModelEntry).annotate({ description: "The models this key may order" })
-      })
-    })
-      .annotate(RequiredScope, "models")
-      .annotate(FreeCall, "models")
-      .annotateMerge(
-        operation("List models", "Every model the key may order, with its limits and prices.")
+export class ModelsGroup extends HttpApiGroup.make("models").add(
+  HttpApiEndpoint.get("list", "/models", {
+    query: {
+      modality: Schema.optionalKey(
+        told("Only models of this modality, or of its short name such as language or image-text")
       )
-  )
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+    },
+    success: Schema.Struct({
+      object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
+      data: many(ModelEntry, "The models this key may order")
+    })
+  })
+    .annotate(RequiredScope, "models")
+    .annotate(FreeCall, "models")
+    .annotateMerge(
+      operation("List models", "Every model the key may order, with its limits and prices.")
+    )
+) {}

@@ -2,17 +2,15 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operation } from "./document.ts"
 import { AdminAuthorization } from "./middlewares.ts"
-import { told } from "./shared.ts"
+import { oneOf, told } from "./shared.ts"
 
 const Check = Schema.Struct({
-  status: Schema.Literals(["ok", "failing", "pending"]).annotate({ description: "How it stands" }),
+  status: oneOf(["ok", "failing", "pending"], "How it stands"),
   detail: Schema.optionalKey(told("What is wrong with it"))
 }).annotate({ identifier: "Check", description: "One thing that readiness depends on" })
 
 export const ReadinessReport = Schema.Struct({
-  status: Schema.Literals(["ready", "degraded", "not_ready"]).annotate({
-    description: "degraded serves, but an operator should look"
-  }),
+  status: oneOf(["ready", "degraded", "not_ready"], "degraded serves, but an operator should look"),
   checks: Schema.Struct({
     store: Check,
     migrations: Check,

@@ -1,9 +1,9 @@
 /** Endpoints of modalities that are not open yet: no order comes of a call. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { bodyErrors, ModalityMismatch, ModalityNotReady, ModelNotFound } from "./apiErrors.ts"
+import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { Authorization, BodyLimit, Multipart, RequestRules, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, RequiredScope } from "./middlewares.ts"
 
 /** Nothing but the model is looked at. */
 export const ReservedBody = Schema.Struct({
@@ -28,7 +28,12 @@ const notReady = (summary: string, modality: string) =>
       "models answer `modality_mismatch`. Any key that may list the models may call it."
   )
 
-const reservedErrors = [...bodyErrors, ModelNotFound, ModalityNotReady, ModalityMismatch] as const
+const reservedErrors = [
+  ...bodyErrors,
+  errors.ModelNotFound,
+  errors.ModalityNotReady,
+  errors.ModalityMismatch
+] as const
 
 export class ReservedGroup extends HttpApiGroup.make("reserved")
   .add(
@@ -44,10 +49,6 @@ export class ReservedGroup extends HttpApiGroup.make("reserved")
       error: reservedErrors
     })
       .annotate(BodyLimit, "media")
-      .annotate(Multipart, true)
       .annotateMerge(notReady("Write down speech (coming soon)", "asr"))
   )
-  .annotateEndpoints(RequiredScope, "models")
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+  .annotateEndpoints(RequiredScope, "models") {}

@@ -5,13 +5,7 @@ import { anyFields } from "../../domain/requestFields.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
 import { orderErrors } from "./apiErrors.ts"
 import { chatExamples, embeddingExamples, operation } from "./document.ts"
-import {
-  ArrayNumbers,
-  Authorization,
-  BodyLimit,
-  RequestRules,
-  RequiredScope
-} from "./middlewares.ts"
+import { ArrayNumbers, BodyLimit, RequiredScope } from "./middlewares.ts"
 import { idempotencyHeader } from "./shared.ts"
 
 /** As many as the largest interfaces of the standard form take in one request, and some more. */
@@ -64,47 +58,43 @@ const Event = Sse.EventEncoded.mapFields(({ id, event, data }) => ({
   data: data.annotate({ description: "A chunk of the answer as JSON, or [DONE]" })
 }))
 
-export class TextsGroup extends HttpApiGroup.make("texts")
-  .add(
-    HttpApiEndpoint.post("chat", "/chat/completions", {
-      headers: idempotencyHeader,
-      payload: ChatBody,
-      success: [ChatAnswer, HttpApiSchema.StreamSse({ events: Event })],
-      error: orderErrors
-    })
-      .annotate(RequiredScope, "chat")
-      .annotate(BodyLimit, "media")
-      .annotateMerge(
-        operation(
-          "Have a text written",
-          "Asks a model of modality chat or vlm. The body goes to the vendor as JSON of the same values " +
-            "with `model` rewritten. Charged are the tokens the vendor counts, input and output apart, also " +
-            "above the hold; and by size, a token for 3 bytes, where it counts none that can be right. With " +
-            "`stream: true` the answer is server-sent events as the vendor writes them; `data: [DONE]` " +
-            'follows when the charge is in the books. A stream that fails ends with a `data: {"error": ...}` ' +
-            "event, and is charged by size for what it had delivered.",
-          chatExamples
-        )
-      ),
-    HttpApiEndpoint.post("embed", "/embeddings", {
-      headers: idempotencyHeader,
-      payload: EmbeddingBody,
-      success: EmbeddingAnswer,
-      error: orderErrors
-    })
-      .annotate(RequiredScope, "embeddings")
-      .annotate(BodyLimit, "media")
-      .annotate(ArrayNumbers, MAX_INPUT_TOKENS)
-      .annotateMerge(
-        operation(
-          "Turn texts into vectors",
-          "Asks a model of modality embedding. The body goes to the vendor as JSON of the same values with " +
-            "`model` rewritten. Charged are the input tokens the vendor counts, and by size, a token for 3 " +
-            "bytes, where it counts none that can be right.",
-          embeddingExamples
-        )
+export class TextsGroup extends HttpApiGroup.make("texts").add(
+  HttpApiEndpoint.post("chat", "/chat/completions", {
+    headers: idempotencyHeader,
+    payload: ChatBody,
+    success: [ChatAnswer, HttpApiSchema.StreamSse({ events: Event })],
+    error: orderErrors
+  })
+    .annotate(RequiredScope, "chat")
+    .annotate(BodyLimit, "media")
+    .annotateMerge(
+      operation(
+        "Have a text written",
+        "Asks a model of modality chat or vlm. The body goes to the vendor as JSON of the same values " +
+          "with `model` rewritten. Charged are the tokens the vendor counts, input and output apart, also " +
+          "above the hold; and by size, a token for 3 bytes, where it counts none that can be right. With " +
+          "`stream: true` the answer is server-sent events as the vendor writes them; `data: [DONE]` " +
+          'follows when the charge is in the books. A stream that fails ends with a `data: {"error": ...}` ' +
+          "event, and is charged by size for what it had delivered.",
+        chatExamples
       )
-  )
-  .middleware(RequestRules)
-  .middleware(Authorization)
-  .prefix("/v1") {}
+    ),
+  HttpApiEndpoint.post("embed", "/embeddings", {
+    headers: idempotencyHeader,
+    payload: EmbeddingBody,
+    success: EmbeddingAnswer,
+    error: orderErrors
+  })
+    .annotate(RequiredScope, "embeddings")
+    .annotate(BodyLimit, "media")
+    .annotate(ArrayNumbers, MAX_INPUT_TOKENS)
+    .annotateMerge(
+      operation(
+        "Turn texts into vectors",
+        "Asks a model of modality embedding. The body goes to the vendor as JSON of the same values with " +
+          "`model` rewritten. Charged are the input tokens the vendor counts, and by size, a token for 3 " +
+          "bytes, where it counts none that can be right.",
+        embeddingExamples
+      )
+    )
+) {}

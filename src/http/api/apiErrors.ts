@@ -4,7 +4,8 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import * as Errors from "../../domain/Errors.ts"
-import { type ErrorCode, type ErrorType, errorTable } from "../../domain/errorTable.ts"
+import { type ErrorCode, type ErrorRow, errorTable } from "../../domain/errorTable.ts"
+import { told, toldOrNull } from "./shared.ts"
 
 const { passthrough, transform } = SchemaTransformation
 
@@ -18,49 +19,44 @@ const renaming =
     )
 
 /** The fields of an error are named on the wire as the rest of the API is. */
-const onWire = renaming(
-  new Map([
-    ["_tag", "code"],
-    ["retryAfterSeconds", "retry_after"]
-  ])
-)
-const inProgram = renaming(
-  new Map([
-    ["code", "_tag"],
-    ["retry_after", "retryAfterSeconds"]
-  ])
-)
+const wireNames: ReadonlyArray<readonly [string, string]> = [
+  ["_tag", "code"],
+  ["retryAfterSeconds", "retry_after"]
+]
+const onWire = renaming(new Map(wireNames))
+const inProgram = renaming(new Map(wireNames.map(([inside, outside]) => [outside, inside])))
 
 /** The body of an error, as the table describes it. */
 const bodyOf = (code: ErrorCode): Schema.Codec<{ readonly error: Named<unknown> }> => {
-  const row = errorTable[code]
-  const type: ErrorType = row.type
-  const fields: Named<Schema.Top> = row.fields
+  const { type, fields, meaning }: ErrorRow = errorTable[code]
   return Schema.Struct({
     error: Schema.Struct({
-      message: Schema.String.annotate({ description: "What is wrong, for a person to read" }),
+      message: told("What is wrong, for a person to read"),
       type: Schema.Literal(type).annotate({ description: "The kind of error" }),
-      param: Schema.NullOr(Schema.String).annotate({
-        description:
-          "Path of the offending field, such as `content[0].image_url`; null when none is"
-      }),
+      param: toldOrNull(
+        "Path of the offending field, such as `content[0].image_url`; null when none is"
+      ),
       code: Schema.Literal(code).annotate({ description: "The error, for a program to read" }),
       ...onWire(fields)
     }).annotate({ description: "What went wrong" })
-  }).annotate({ description: row.meaning, identifier: `error_${code}` })
+  }).annotate({ description: meaning, identifier: `error_${code}` })
+}
+
+interface ErrorClass extends Schema.Top {
+  readonly fields: { readonly _tag: { readonly schema: { readonly literal: ErrorCode } } }
 }
 
 /**
- * The error of a code, written and read as its body. What the body says is decoded once more by the
+ * An error, written and read as the body of its code. What the body says is decoded once more by the
  * error itself, so that nothing has to be believed of it.
  */
-const answered = <S extends Schema.Top>(
-  code: ErrorCode,
+const answered = <S extends ErrorClass>(
   error: S,
-  body = bodyOf(code),
+  body?: ReturnType<typeof bodyOf>,
   own: Named<unknown> = {}
-) =>
-  body.pipe(
+) => {
+  const code = error.fields._tag.schema.literal
+  return (body ?? bodyOf(code)).pipe(
     Schema.decodeTo(
       Schema.Record(Schema.String, Schema.Unknown),
       transform({
@@ -70,92 +66,60 @@ const answered = <S extends Schema.Top>(
     ),
     Schema.decodeTo(error, passthrough({ strict: false }))
   )
+}
 
-export const ModalityMismatch = answered("modality_mismatch", Errors.ModalityMismatch)
-export const ModalityNotReady = answered("modality_not_ready", Errors.ModalityNotReady)
-export const VideoUnsupportedProtocol = answered(
-  "video_unsupported_protocol",
-  Errors.VideoUnsupportedProtocol
-)
-export const ImageUnsupportedProtocol = answered(
-  "image_unsupported_protocol",
-  Errors.ImageUnsupportedProtocol
-)
-export const VideoSkuInvalid = answered("video_sku_invalid", Errors.VideoSkuInvalid)
-export const BillingUnavailable = answered("billing_unavailable", Errors.BillingUnavailable)
-export const InsufficientBalance = answered("insufficient_balance", Errors.InsufficientBalance)
-export const MemberCapExceeded = answered("member_cap_exceeded", Errors.MemberCapExceeded)
-export const InvalidApiKey = answered("invalid_api_key", Errors.InvalidApiKey)
-export const PermissionDenied = answered("permission_denied", Errors.PermissionDenied)
-export const ModelNotFound = answered("model_not_found", Errors.ModelNotFound)
-export const TaskNotFound = answered("task_not_found", Errors.TaskNotFound)
-export const NotFound = answered("not_found", Errors.NotFound)
-export const MethodNotAllowed = answered("method_not_allowed", Errors.MethodNotAllowed)
-export const PayloadTooLarge = answered("payload_too_large", Errors.PayloadTooLarge)
-export const UnsupportedMediaType = answered("unsupported_media_type", Errors.UnsupportedMediaType)
-export const InvalidRequest = answered("invalid_request", Errors.InvalidRequest)
-export const IdempotencyConflict = answered("idempotency_conflict", Errors.IdempotencyConflict)
-export const IdempotencyMismatch = answered("idempotency_mismatch", Errors.IdempotencyMismatch)
-export const ChannelUnavailable = answered("channel_unavailable", Errors.ChannelUnavailable)
-export const RateLimited = answered("rate_limited", Errors.RateLimited)
-export const Overloaded = answered("overloaded", Errors.Overloaded)
-export const InternalError = answered("internal_error", Errors.InternalError)
-
+/** One component of the document, whatever the status. */
 const upstreamBody = bodyOf("upstream_error")
 
 /** The vendor's own status where it says something about the request, a gateway's elsewhere. */
 const upstreamErrorAt = (status: number) =>
-  answered("upstream_error", Errors.UpstreamError, upstreamBody, { status }).annotate({
-    httpApiStatus: status
-  })
+  answered(Errors.UpstreamError, upstreamBody, { status }).annotate({ httpApiStatus: status })
 
-export const UpstreamErrors = [
-  upstreamErrorAt(502),
-  ...[400, 404, 413, 415, 422, 503, 504].map(upstreamErrorAt)
-] as const
+/** Every error as it is answered; of the upstream's, the status is beside the body. */
+export const errors = {
+  ModalityMismatch: answered(Errors.ModalityMismatch),
+  ModalityNotReady: answered(Errors.ModalityNotReady),
+  VideoUnsupportedProtocol: answered(Errors.VideoUnsupportedProtocol),
+  ImageUnsupportedProtocol: answered(Errors.ImageUnsupportedProtocol),
+  VideoSkuInvalid: answered(Errors.VideoSkuInvalid),
+  BillingUnavailable: answered(Errors.BillingUnavailable),
+  InsufficientBalance: answered(Errors.InsufficientBalance),
+  MemberCapExceeded: answered(Errors.MemberCapExceeded),
+  InvalidApiKey: answered(Errors.InvalidApiKey),
+  PermissionDenied: answered(Errors.PermissionDenied),
+  ModelNotFound: answered(Errors.ModelNotFound),
+  TaskNotFound: answered(Errors.TaskNotFound),
+  NotFound: answered(Errors.NotFound),
+  MethodNotAllowed: answered(Errors.MethodNotAllowed),
+  PayloadTooLarge: answered(Errors.PayloadTooLarge),
+  UnsupportedMediaType: answered(Errors.UnsupportedMediaType),
+  InvalidRequest: answered(Errors.InvalidRequest),
+  IdempotencyConflict: answered(Errors.IdempotencyConflict),
+  IdempotencyMismatch: answered(Errors.IdempotencyMismatch),
+  ChannelUnavailable: answered(Errors.ChannelUnavailable),
+  RateLimited: answered(Errors.RateLimited),
+  Overloaded: answered(Errors.Overloaded),
+  InternalError: answered(Errors.InternalError),
+  UpstreamError: upstreamErrorAt(502)
+}
+
+export const AnsweredError = Schema.Union(Object.values(errors))
 
 /** Of routes that take a body. */
-export const bodyErrors = [PayloadTooLarge, UnsupportedMediaType] as const
+export const bodyErrors = [errors.PayloadTooLarge, errors.UnsupportedMediaType] as const
 
 /** Of routes that order something. */
 export const orderErrors = [
   ...bodyErrors,
-  ModelNotFound,
-  ModalityNotReady,
-  ModalityMismatch,
-  BillingUnavailable,
-  InsufficientBalance,
-  MemberCapExceeded,
-  IdempotencyConflict,
-  IdempotencyMismatch,
-  ChannelUnavailable,
-  ...UpstreamErrors
+  errors.ModelNotFound,
+  errors.ModalityNotReady,
+  errors.ModalityMismatch,
+  errors.BillingUnavailable,
+  errors.InsufficientBalance,
+  errors.MemberCapExceeded,
+  errors.IdempotencyConflict,
+  errors.IdempotencyMismatch,
+  errors.ChannelUnavailable,
+  errors.UpstreamError,
+  ...[400, 404, 413, 415, 422, 503, 504].map(upstreamErrorAt)
 ] as const
-
-/** Every error as it is answered; of the upstream's, the status is beside the body. */
-export const AnsweredError = Schema.Union([
-  ModalityMismatch,
-  ModalityNotReady,
-  VideoUnsupportedProtocol,
-  ImageUnsupportedProtocol,
-  VideoSkuInvalid,
-  BillingUnavailable,
-  InsufficientBalance,
-  MemberCapExceeded,
-  InvalidApiKey,
-  PermissionDenied,
-  ModelNotFound,
-  TaskNotFound,
-  NotFound,
-  MethodNotAllowed,
-  PayloadTooLarge,
-  UnsupportedMediaType,
-  InvalidRequest,
-  IdempotencyConflict,
-  IdempotencyMismatch,
-  ChannelUnavailable,
-  RateLimited,
-  Overloaded,
-  InternalError,
-  UpstreamErrors[0]
-])

@@ -3,14 +3,7 @@ import { Context, type Effect } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type * as GatewayError from "../../domain/Errors.ts"
 import type { Caller, Scope } from "../../services/Access.ts"
-import {
-  InternalError,
-  InvalidApiKey,
-  InvalidRequest,
-  Overloaded,
-  PermissionDenied,
-  RateLimited
-} from "./apiErrors.ts"
+import { errors } from "./apiErrors.ts"
 
 /** The holder of the key a request came with. */
 export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()(
@@ -47,7 +40,7 @@ export class Authorization extends HttpApiMiddleware.Service<
       HttpApiSecurity.annotate(OpenApi.Description, "An API key: `Authorization: Bearer mg_...`")
     )
   },
-  error: [InvalidApiKey, PermissionDenied, RateLimited, Overloaded],
+  error: [errors.InvalidApiKey, errors.PermissionDenied, errors.RateLimited, errors.Overloaded],
   requiredForClient: true
 }) {}
 
@@ -59,7 +52,7 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthoriza
         HttpApiSecurity.annotate(OpenApi.Description, "The operator's token, GATEWAY_ADMIN_TOKEN")
       )
     },
-    error: InvalidApiKey,
+    error: errors.InvalidApiKey,
     requiredForClient: true
   }
 ) {}
@@ -83,13 +76,12 @@ export class RequestJson extends Context.Service<
   Effect.Effect<unknown, GatewayError.InvalidRequest>
 >()("gateway/http/RequestJson") {}
 
-/** Set where a route also takes forms with files. */
-export class Multipart extends Context.Service<Multipart, boolean>()("gateway/http/Multipart") {}
-
 export class RequestRules extends HttpApiMiddleware.Service<
   RequestRules,
   { provides: RequestJson }
->()("gateway/http/RequestRules", { error: [InvalidRequest, InternalError, Overloaded] }) {}
+>()("gateway/http/RequestRules", {
+  error: [errors.InvalidRequest, errors.InternalError, errors.Overloaded]
+}) {}
 
 /** Every write of a group that has this middleware is audited, whether it is done or refused. */
 export class AdminAuditing extends HttpApiMiddleware.Service<AdminAuditing>()(

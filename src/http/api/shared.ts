@@ -3,14 +3,44 @@ import { Effect, Schema, SchemaTransformation } from "effect"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 
-/** An amount that may be below zero, such as a balance after a settlement above its hold. */
-export const SignedAmount = Schema.String.annotate({
-  description: "Decimal string of currency units",
-  examples: ["95.032"]
-})
+/** What a field means, and what it may look like. */
+const about = <A>(description: string, example?: A) =>
+  example === undefined ? { description } : { description, examples: [example] }
 
-export const amount = (description: string) =>
-  SignedAmount.annotate({ description: `${description}, in currency units` })
+// Fields that are only ever answered
+
+export const told = (description: string, example?: string) =>
+  Schema.String.annotate(about(description, example))
+export const counted = (description: string, example?: number) =>
+  Schema.Int.annotate(about(description, example))
+export const flag = (description: string, example?: boolean) =>
+  Schema.Boolean.annotate(about(description, example))
+export const oneOf = <const L extends ReadonlyArray<string>>(
+  literals: L,
+  description: string,
+  example?: L[number]
+) => Schema.Literals(literals).annotate(about(description, example))
+export const orNull = <S extends Schema.Top>(schema: S, description: string, example?: S["Type"]) =>
+  Schema.NullOr(schema).annotate(about(description, example))
+export const toldOrNull = (description: string, example?: string) =>
+  orNull(Schema.String, description, example)
+export const many = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.Array(schema).annotate({ description })
+/** The same in every answer of its kind. */
+export const constant = <L extends string>(literal: L, description: string) =>
+  Schema.Literal(literal).annotate(about(description, literal))
+
+/** A decimal string of currency units; below zero for a balance after a charge above its hold. */
+export const decimal = (description: string, example = "95.032") => told(description, example)
+export const amount = (description: string) => decimal(`${description}, in currency units`)
+export const decimalOrNull = (description: string, example?: string) =>
+  orNull(decimal("Decimal string of currency units"), description, example)
+
+/** ISO 8601 with milliseconds, UTC. */
+export const time = (description: string) => told(description, "2026-01-31T12:00:00.000Z")
+export const Timestamp = time("ISO 8601 time, UTC")
+export const timeOrNull = (description: string) =>
+  Schema.NullOr(Timestamp).annotate({ description })
 
 /** A pool as its members and operators see it. */
 export const poolFields = {
@@ -54,21 +84,9 @@ export const pageQuery = {
 export const list = <S extends Schema.Top>(entry: S) =>
   Schema.Struct({
     object: Schema.Literal("list").annotate({ description: "Tells that it is a list" }),
-    data: Schema.Array(entry).annotate({ description: "The entries, newest first" }),
-    has_more: Schema.Boolean.annotate({ description: "Whether a further page exists" })
+    data: many(entry, "The entries, newest first"),
+    has_more: flag("Whether a further page exists")
   })
-
-/** ISO 8601 with milliseconds, UTC. */
-export const Timestamp = Schema.String.annotate({
-  description: "ISO 8601 time, UTC",
-  examples: ["2026-01-31T12:00:00.000Z"]
-})
-
-/** A text that is only ever answered, and what it says. */
-export const told = (description: string) => Schema.String.annotate({ description })
-export const toldOrNull = (description: string) =>
-  Schema.NullOr(Schema.String).annotate({ description })
-export const counted = (description: string) => Schema.Int.annotate({ description })
 
 export const UsageEntry = Schema.Struct({
   id: told("The record's id"),

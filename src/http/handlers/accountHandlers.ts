@@ -8,9 +8,8 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { UsageEntry } from "../api/shared.ts"
 import { listOrCsv } from "./csv.ts"
-import { receiptView } from "./quoteView.ts"
 import { pageOf } from "./respond.ts"
-import { moneyView, usageView } from "./views.ts"
+import { formatNanoOrNull, moneyView, receiptView, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -43,7 +42,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
           currency,
           ...moneyView(balance),
           month: {
-            cap: month.capNano === null ? null : formatNano(month.capNano),
+            cap: formatNanoOrNull(month.capNano),
             used: formatNano(month.capturedNano),
             held: formatNano(month.heldNano)
           }

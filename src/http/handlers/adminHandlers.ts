@@ -18,9 +18,8 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { listOrCsv } from "./csv.ts"
-import { receiptView } from "./quoteView.ts"
 import { listView, pageOf } from "./respond.ts"
-import { moneyView, usageView } from "./views.ts"
+import { moneyView, receiptView, usageView } from "./views.ts"
 
 const asCatalog = bodyOf(CatalogWrite, strictly)
 const asOrganization = bodyOf(OrganizationBody, strictly)
@@ -101,16 +100,15 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)
-        return listView(yield* ledger.journal(params.id, pageOf(query)), (entry) => ({
-          id: entry.id,
-          kind: entry.kind,
-          amount: formatNano(entry.amountNano),
-          debit: entry.debit,
-          credit: entry.credit,
-          hold_id: entry.holdId,
-          reference: entry.reference,
-          created_at: entry.createdAt.toISOString()
-        }))
+        return listView(
+          yield* ledger.journal(params.id, pageOf(query)),
+          ({ amountNano, holdId, createdAt, ...entry }) => ({
+            ...entry,
+            amount: formatNano(amountNano),
+            hold_id: holdId,
+            created_at: createdAt.toISOString()
+          })
+        )
       }),
       readUsage: Effect.fn("admin.readUsage")(function* ({ params, query }) {
         yield* access.organization(params.id)
@@ -131,11 +129,9 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         const violations = yield* ledger.verify
         return {
           ok: violations.length === 0,
-          violations: violations.map((violation) => ({
-            invariant: violation.invariant,
-            organization_id: violation.organizationId,
-            subject: violation.subject,
-            detail: violation.detail
+          violations: violations.map(({ organizationId, ...violation }) => ({
+            ...violation,
+            organization_id: organizationId
           }))
         }
       })

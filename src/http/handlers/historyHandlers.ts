@@ -1,5 +1,5 @@
 /** The history of an order as the operator sees it, what was lost on the way, and the audit. */
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../domain/money/Money.ts"
 import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
@@ -18,116 +18,59 @@ import { ResolutionBody } from "../api/HistoryApi.ts"
 import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { listView, pageOf } from "./respond.ts"
-import { usageView } from "./views.ts"
+import { billingView, usageView } from "./views.ts"
 
 const timeOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
 
-const orphanView = (orphan: OrphanRecord) => ({
+const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   id: orphan.id,
   organization_id: orphan.organizationId,
-  channel: orphan.job.channelId,
-  protocol: orphan.job.protocol,
-  upstream_model: orphan.job.upstreamModel,
+  channel: job.channelId,
+  protocol: job.protocol,
+  upstream_model: job.upstreamModel,
   upstream_id: orphan.upstreamId,
   reason: orphan.reason,
-  answer:
-    orphan.answer === null
-      ? null
-      : {
-          status: orphan.answer.status,
-          bytes: orphan.answer.bytes,
-          sha256: orphan.answer.sha256,
-          request_id: orphan.answer.requestId
-        },
+  answer: answer === null ? null : { ...answer, request_id: answer.requestId },
   amount_held: formatNano(orphan.heldNano),
   created_at: orphan.createdAt.toISOString(),
   resolved_at: timeOrNull(orphan.resolvedAt),
   note: orphan.note
 })
 
-const callView = (call: LoggedCall) => ({
-  id: call.id,
-  purpose: call.purpose,
-  method: call.method,
-  url: call.url,
-  status: call.status,
-  failure: call.failure,
-  started_at: call.startedAt.toISOString(),
-  duration_ms: call.durationMillis,
-  repeats: call.repeats,
-  last_at: call.lastAt.toISOString(),
-  request: call.request,
-  answer: call.answer
+const callView = ({ startedAt, durationMillis, lastAt, ...call }: LoggedCall) => ({
+  ...call,
+  started_at: startedAt.toISOString(),
+  duration_ms: durationMillis,
+  last_at: lastAt.toISOString()
 })
 
 const quoteView = (quote: JobHistory["quote"]) => {
-  const amount = formatNano(quote.holdNano)
-  switch (quote.kind) {
-    case "token_video":
-      return {
-        kind: quote.kind,
-        amount,
-        unit_price: formatNano(quote.nanoPerToken),
-        resolution: quote.resolution,
-        tier: quote.tier,
-        with_video: quote.withVideo,
-        smart: quote.smart,
-        input_seconds: quote.inputSeconds,
-        output_seconds: quote.outputSeconds,
-        estimated_tokens: Number(quote.estimatedTokens)
-      }
-    case "second_video":
-      return {
-        kind: quote.kind,
-        amount,
-        unit_price: formatNano(quote.nanoPerSecond),
-        resolution: quote.resolution,
-        output_seconds: quote.outputSeconds
-      }
-    case "image":
-      return {
-        kind: quote.kind,
-        amount,
-        unit_price: formatNano(quote.nanoPerImage),
-        images: quote.images
-      }
-    case "tokens":
-      return {
-        kind: quote.kind,
-        amount,
-        unit_price: formatNano(quote.nanoPerOutputToken),
-        input_unit_price: formatNano(quote.nanoPerInputToken),
-        input_tokens: Number(quote.inputTokens),
-        output_tokens: Number(quote.outputTokens)
-      }
+  const { inputs, ...billing } = billingView(quote)
+  return {
+    amount: formatNano(quote.holdNano),
+    ...billing,
+    ...inputs,
+    ...(quote.kind === "second_video" ? { output_seconds: quote.outputSeconds } : {})
   }
 }
 
 /** In time; entries of one commit in the order hold, capture, overage, usage, release. */
 const ledgerView = ({ hold, capture, usage }: JobHistory) => {
-  const entry = (
-    kind: "hold" | "capture" | "overage" | "release",
-    amountNano: bigint,
-    at: Date
-  ) => ({ kind, amount: formatNano(amountNano), at: at.toISOString() })
+  const entry = <K extends string>(kind: K, amountNano: bigint, at: Date) => ({
+    kind,
+    amount: formatNano(amountNano),
+    at: at.toISOString()
+  })
   return [
     entry("hold", hold.amountNano, hold.createdAt),
-    ...(capture === null ? [] : [entry("capture", capture.amountNano, capture.at)]),
-    ...(capture === null || hold.overageNano === 0n
-      ? []
-      : [entry("overage", hold.overageNano, capture.at)]),
-    ...(usage === null
-      ? []
-      : [
-          {
-            kind: "usage" as const,
-            amount: formatNano(usage.chargeNano),
-            at: usage.createdAt.toISOString(),
-            usage: usageView(usage)
-          }
-        ]),
-    ...(hold.closedAt === null ? [] : [entry("release", hold.amountNano, hold.closedAt)])
-  ]
+    capture && entry("capture", capture.amountNano, capture.at),
+    hold.overageNano === 0n ? null : capture && entry("overage", hold.overageNano, capture.at),
+    usage && {
+      ...entry("usage", usage.chargeNano, usage.createdAt),
+      usage: usageView(usage)
+    },
+    hold.closedAt && entry("release", hold.amountNano, hold.closedAt)
+  ].filter(Predicate.isNotNull)
 }
 
 /** A vendor's words about a failure, as the client is told them, without addresses. */
@@ -202,15 +145,15 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
         return listView(yield* orphans.list(query.resolved === "true", pageOf(query)), orphanView)
       }),
       listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
-        return listView(yield* audit.list(pageOf(query)), (entry) => ({
-          id: entry.id,
-          at: entry.at.toISOString(),
-          action: entry.action,
-          subject_id: entry.subjectId,
-          fields: entry.fields,
-          request_id: entry.requestId,
-          status: entry.status
-        }))
+        return listView(
+          yield* audit.list(pageOf(query)),
+          ({ at, subjectId, requestId, ...entry }) => ({
+            ...entry,
+            at: at.toISOString(),
+            subject_id: subjectId,
+            request_id: requestId
+          })
+        )
       })
     })
   })

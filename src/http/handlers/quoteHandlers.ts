@@ -10,7 +10,7 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { QuoteBody } from "../api/QuotesApi.ts"
 import { bodyOf, decodeBody } from "../server/requestRules.ts"
-import { quoteView } from "./quoteView.ts"
+import { quoteView } from "./views.ts"
 
 const asQuote = bodyOf(QuoteBody)
 const asVideo = decodeBody(VideoBody)

@@ -1,15 +1,91 @@
-/** Domain values as clients see them. */
-
+/** What the gateway knows as clients see it. Where a view says more than the contract, that leaves it out. */
+import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
+import { expectedChargeNano, formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import { publicState } from "../../domain/video/VideoTask.ts"
+import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Balance } from "../../services/Ledger.ts"
 import type { Task } from "../../services/TaskRepo.ts"
-import type { UsageRecord } from "../../services/UsageLog.ts"
+import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
+import type { ReceiptView } from "../api/AccountApi.ts"
+import type { QuoteView } from "../api/QuotesApi.ts"
+
+export const formatNanoOrNull = (amountNano: bigint | null): string | null =>
+  amountNano === null ? null : formatNano(amountNano)
 
 export const moneyView = (balance: Balance) => ({
   balance: formatNano(balance.balanceNano),
   held: formatNano(balance.heldNano),
   available: formatNano(balance.balanceNano - balance.heldNano)
+})
+
+/** What is counted, the price of one, and what the hold was reckoned from. */
+export const billingView = (quote: Quote) => {
+  switch (quote.kind) {
+    case "token_video":
+      return {
+        kind: quote.kind,
+        unit: "token" as const,
+        unit_price: formatNano(quote.nanoPerToken),
+        resolution: quote.resolution,
+        tier: quote.tier,
+        inputs: {
+          input_seconds: quote.inputSeconds,
+          output_seconds: quote.outputSeconds,
+          tokens_per_second: Number(quote.tokensPerSecond),
+          estimated_tokens: Number(quote.estimatedTokens),
+          with_video: quote.withVideo,
+          smart: quote.smart
+        }
+      }
+    case "second_video":
+      return {
+        kind: quote.kind,
+        unit: "second" as const,
+        unit_price: formatNano(quote.nanoPerSecond),
+        resolution: quote.resolution,
+        inputs: { seconds: quote.outputSeconds }
+      }
+    case "image":
+      return {
+        kind: quote.kind,
+        unit: "image" as const,
+        unit_price: formatNano(quote.nanoPerImage),
+        inputs: { images: quote.images }
+      }
+    case "tokens":
+      return {
+        kind: quote.kind,
+        unit: "token" as const,
+        unit_price: formatNano(quote.nanoPerOutputToken),
+        input_unit_price: formatNano(quote.nanoPerInputToken),
+        inputs: {
+          input_tokens: Number(quote.inputTokens),
+          output_tokens: Number(quote.outputTokens)
+        }
+      }
+  }
+}
+
+export const quoteView = (
+  order: Pick<QuoteView, "model" | "currency"> & { readonly modality: QuotedModality },
+  { quote, affordable }: Quoted
+): QuoteView => ({
+  object: "quote",
+  ...order,
+  hold: formatNano(quote.holdNano),
+  expected_charge: formatNano(expectedChargeNano(quote)),
+  formula: formulaOf(quote),
+  affordable: {
+    pool: affordable.pool,
+    pool_available: formatNano(affordable.poolAvailableNano),
+    cap: affordable.cap,
+    cap_available: formatNanoOrNull(affordable.capAvailableNano)
+  },
+  ...billingView(quote),
+  ...(quote.kind === "tokens" && order.modality === "embedding"
+    ? { unit_price: formatNano(quote.nanoPerInputToken) }
+    : {})
 })
 
 export const usageView = (record: UsageRecord) => ({
@@ -20,12 +96,41 @@ export const usageView = (record: UsageRecord) => ({
   output: Number(record.output),
   unit: record.unit,
   unit_price: formatNano(record.unitPriceNano),
-  input_unit_price:
-    record.inputUnitPriceNano === null ? null : formatNano(record.inputUnitPriceNano),
+  input_unit_price: formatNanoOrNull(record.inputUnitPriceNano),
   charge: formatNano(record.chargeNano),
   basis: record.basis,
   task_id: record.taskId,
   created_at: record.createdAt.toISOString()
+})
+
+export const receiptView = (
+  currency: string,
+  { record, quote, holdNano, overageNano, entries }: Receipt
+): ReceiptView => ({
+  object: "receipt",
+  ...billingView(quote),
+  // What was charged stands before what was quoted.
+  ...usageView(record),
+  currency,
+  hold: formatNano(holdNano),
+  difference: formatNano(record.chargeNano - holdNano),
+  overage: formatNano(overageNano),
+  units: Number(record.output),
+  input_units: Number(record.input),
+  formula: formulaOf(quote),
+  entries: entries.map(({ amountNano, at, ...entry }) => ({
+    ...entry,
+    amount: formatNano(amountNano),
+    at: at.toISOString()
+  })),
+  explanation: chargeReason({
+    quote,
+    inputUnits: record.input,
+    units: record.output,
+    basis: record.basis,
+    chargeNano: record.chargeNano,
+    currency
+  })
 })
 
 export const taskView = (task: Task) => {

@@ -27,7 +27,6 @@ import {
   ArrayNumbers,
   BodyLimit,
   CurrentCaller,
-  Multipart,
   RequestJson,
   RequestRules
 } from "../api/middlewares.ts"
@@ -122,11 +121,13 @@ export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never
 const mediaType = (contentType: string): string =>
   contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
+const FORM = "multipart/form-data"
+
 const isJson = (contentType: string): boolean => mediaType(contentType) === "application/json"
 
 /** Whether the body is a form, which its handler reads as it comes. */
 export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-  mediaType(headers["content-type"] ?? "") === "multipart/form-data"
+  mediaType(headers["content-type"] ?? "") === FORM
 
 const isTooLarge = (defect: unknown): boolean =>
   HttpServerError.isHttpServerError(defect) &&
@@ -161,7 +162,7 @@ export const layerRequestRules = Layer.effect(
 
     return RequestRules.of((handler, { endpoint }) => {
       const limit = limitOf(endpoint)
-      const takesForms = Context.getOrUndefined(endpoint.annotations, Multipart) === true
+      const takesForms = endpoint.payload.has(FORM)
       const types = takesForms ? "application/json or multipart/form-data" : "application/json"
       const maxBytes = takesForms ? limits.texts : limit
       const bounds = jsonBoundsOf(endpoint)
