@@ -28,6 +28,7 @@ import {
 } from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
+import { layerNoIds } from "./http/server/wrongPaths.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
 import { layerOrders } from "./orders/Orders.ts"
@@ -98,7 +99,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
 
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerReference, layerEdge).pipe(
+  Layer.mergeAll(layerApi, layerReference, layerNoIds, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken))
   )
 

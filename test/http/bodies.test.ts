@@ -6,7 +6,10 @@ import { makeBodies } from "../../src/http/server/bodies.ts"
 const MAX_BYTES = 100_000
 const bounds = {
   maxBytes: MAX_BYTES,
-  json: { levels: 64, values: 50_000, arrayNumbers: 0, otherBytes: MAX_BYTES }
+  levels: 64,
+  values: 50_000,
+  arrayNumbers: 0,
+  otherBytes: MAX_BYTES
 }
 
 /** A request whose body is a text in JSON, in pieces of these sizes. */

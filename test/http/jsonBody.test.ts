@@ -13,7 +13,7 @@ const bytesOf = (text: string): JsonBytes => {
   const pieces = [whole.subarray(0, half), whole.subarray(half)]
   const walk = walkJson(bounds)
   for (const piece of pieces) walk.push(piece)
-  return { pieces, media: walk.media, isOpen: walk.isOpen() }
+  return { pieces, walk }
 }
 
 /** Bodies with media are taken apart from this size on. */

@@ -1,40 +1,101 @@
-/** The live checks of API keys and of the operator's token. */
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+/**
+ * The live checks of API keys and of the operator's token. A key is looked up, its request counted, and
+ * a place taken, in this order and before anything of the body is read.
+ */
+import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { InvalidApiKey } from "../../domain/Errors.ts"
-import { AdminAuthorization, Authorization, CurrentCaller, HeldOpen } from "../api/middlewares.ts"
-import { makeAdmission, type Places } from "./admission.ts"
-import { errorResponse } from "./errorResponse.ts"
+import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../domain/Errors.ts"
+import { unsent } from "../../runtime/databaseErrors.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { makeShares } from "../../runtime/Shares.ts"
+import { Access, type Caller, lacksScope } from "../../services/Access.ts"
+import {
+  AdminAuthorization,
+  Authorization,
+  CurrentCaller,
+  FreeCall,
+  HeldOpen,
+  RequiredScope
+} from "../api/middlewares.ts"
+import { errorOf, errorResponse } from "./errorResponse.ts"
+import { makeKeyLookUps } from "./keyLookUps.ts"
+import { makeKeyRates } from "./keyRates.ts"
 
-/** A request that does nothing but wait has a place of its own kind. */
-const placesOf = (
-  endpoint: HttpApiEndpoint.Top,
-  query: Readonly<Record<string, unknown>>
-): Places => {
-  const held = Context.getOrUndefined(endpoint.annotations, HeldOpen)
-  const waits =
-    held === "always" || (held === "asked" && query.wait !== undefined && Number(query.wait) !== 0)
-  return waits ? "waiting" : "working"
+/** Takes one of an organisation's places, which is kept until the answer has left. */
+const makePlaces = (bound: number, kind: string) => {
+  const taken = makeShares({ each: bound })
+  const refused = new RateLimited({
+    message: `This organisation may have ${bound} ${kind} at a time; send this one again when another is answered`,
+    retryAfterSeconds: 1
+  })
+  return ({ organizationId }: Caller) =>
+    Effect.flatMap(taken.take(organizationId), (isRoom) =>
+      isRoom ? Effect.void : Effect.fail(refused)
+    )
+}
+
+/** Whether the request does nothing but wait. */
+const isWaiting = (
+  { annotations }: HttpApiEndpoint.Top,
+  { wait }: Readonly<Record<string, unknown>>
+): boolean => {
+  const held = Context.getOrUndefined(annotations, HeldOpen)
+  return held === "always" || (held === "asked" && wait !== undefined && Number(wait) !== 0)
+}
+
+/** Orders and quotes; what a customer has paid for is never kept from them by their refusals. */
+const hasBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.size > 0
+
+/** Refusals that are no fault of the request: money that is spent, or a first request that runs still. */
+const faultless: ReadonlySet<ErrorCode> = new Set([
+  "insufficient_balance",
+  "member_cap_exceeded",
+  "idempotency_conflict",
+  "rate_limited"
+])
+
+/**
+ * Whether a request was refused for good by the gateway itself, for a fault of its own; what a vendor
+ * refuses stands as 502 in the table. So counts one whose client leaves: to leave in time would else
+ * be a way to be refused for nothing.
+ */
+const isOwnFault = (exit: Exit.Exit<object, unknown>): boolean => {
+  if (Exit.isFailure(exit)) return Cause.hasInterruptsOnly(exit.cause)
+  const code = errorOf(exit.value)?._tag
+  return code !== undefined && errorTable[code].status < 500 && !faultless.has(code)
 }
 
 export const layerAuthorization = Layer.effect(
   Authorization,
   Effect.gen(function* () {
-    const admission = yield* makeAdmission
+    const access = yield* Access
+    const { organizationInFlight, organizationWaits } = yield* Settings
+    const rates = yield* makeKeyRates
+    const guardOf = yield* makeKeyLookUps
+    const takeWorking = makePlaces(organizationInFlight, "requests at this gateway")
+    const takeWaiting = makePlaces(organizationWaits, "requests that wait at this gateway")
 
+    /** The holder of the key, when its rates and its scopes allow the request and there is a place. */
     const admitted = Effect.fnUntraced(function* (
       credential: Redacted.Redacted,
       endpoint: HttpApiEndpoint.Top
     ) {
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-      const address = Option.getOrUndefined(remoteAddress)
-      const caller = yield* admission.identify(credential, endpoint, address)
-      yield* admission.enter(
-        caller,
-        placesOf(endpoint, yield* HttpServerRequest.ParsedSearchParams)
-      )
+      const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
+      const caller = yield* unsent(access.authenticate(credential, guard))
+      yield* rates.within("default", caller)
+      if (hasBody(endpoint)) yield* rates.within("refusals", caller)
+      const free = Context.getOrUndefined(endpoint.annotations, FreeCall)
+      if (free !== undefined) yield* rates.within(free, caller)
+      const oneOf = [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat()
+      if (!oneOf.some((scope) => caller.scopes.has(scope))) {
+        if (hasBody(endpoint)) yield* rates.countRefusal(caller)
+        return yield* lacksScope(caller, oneOf)
+      }
+      const query = yield* HttpServerRequest.ParsedSearchParams
+      yield* isWaiting(endpoint, query) ? takeWaiting(caller) : takeWorking(caller)
       return caller
     })
 
@@ -42,12 +103,14 @@ export const layerAuthorization = Layer.effect(
       bearer: (handler, { credential, endpoint }) =>
         Effect.matchEffect(admitted(credential, endpoint), {
           onFailure: (error) => Effect.succeed(errorResponse(error)),
-          onSuccess: (caller) =>
-            admission.counted(
-              caller,
-              endpoint,
-              Effect.provideService(handler, CurrentCaller, caller)
-            )
+          onSuccess: (caller) => {
+            const answering = Effect.provideService(handler, CurrentCaller, caller)
+            return hasBody(endpoint)
+              ? Effect.onExit(answering, (exit) =>
+                  isOwnFault(exit) ? rates.countRefusal(caller) : Effect.void
+                )
+              : answering
+          }
         })
     })
   })

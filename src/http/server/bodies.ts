@@ -3,14 +3,13 @@
  * request is answered; what it says of its length does not, or slow clients would take all the room
  * with nothing but a head.
  */
-import { IncomingMessage } from "node:http"
-import { Effect, Result, type Scope, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
 import { type JsonBounds, type Passed, walkJson } from "../../runtime/jsonWalk.ts"
 import { makeShares } from "../../runtime/Shares.ts"
 import { MAX_FIELD_BYTES } from "../api/ReservedApi.ts"
-import { type JsonBytes, parseJson } from "./jsonBody.ts"
+import { parseJson } from "./jsonBody.ts"
 
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
 const SHARE_OF_BODIES = 0.5
@@ -22,9 +21,6 @@ const BLOCK_BYTES = 4 * 1024
 const OPERATOR = "operator"
 
 type Request = HttpServerRequest.HttpServerRequest
-
-/** What a body says. It can be asked for once: its bytes are not kept beyond that. */
-export type Json = Effect.Effect<unknown, InvalidRequest>
 
 const noRoom = new Overloaded({
   message:
@@ -41,12 +37,9 @@ export const bodyTooLarge = (limit: number): PayloadTooLarge => {
   return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
 }
 
-export const unreadable = new InvalidRequest({ message: "The body could not be read" })
-
 /** What a route takes of a body. */
-interface BodyBounds {
+interface BodyBounds extends JsonBounds {
   readonly maxBytes: number
-  readonly json: JsonBounds
 }
 
 const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
@@ -57,47 +50,6 @@ const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
   }
   return new InvalidRequest({ message: `The body may have at most ${most[passed]}` })
 }
-
-/** A body that is there whole, when it is within its bounds. */
-const within = (bounds: JsonBounds, bytes: Buffer): Result.Result<JsonBytes, InvalidRequest> => {
-  const walk = walkJson(bounds)
-  const passed = walk.push(bytes)
-  return passed === null
-    ? Result.succeed({ pieces: [bytes], media: walk.media, isOpen: walk.isOpen() })
-    : Result.fail(passes(passed, bounds))
-}
-
-const askedOnce = (read: JsonBytes): Json => {
-  let body = read
-  return Effect.suspend(() => {
-    const taken = body
-    body = { pieces: [], media: [], isOpen: false }
-    return parseJson(taken)
-  })
-}
-
-/** Reads a short body off its socket: Effect's streams cost more than all the rest of a request. */
-const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
-  Effect.callback((resume) => {
-    const pieces: Array<Buffer> = []
-    const add = (piece: Buffer) => void pieces.push(piece)
-    const end = () => {
-      leave()
-      const [only] = pieces
-      resume(
-        Effect.succeed(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces))
-      )
-    }
-    const fail = () => {
-      leave()
-      resume(Effect.fail(unreadable))
-    }
-    const leave = () => {
-      source.off("data", add).off("end", end).off("error", fail).off("close", fail)
-    }
-    source.on("data", add).on("end", end).on("error", fail).on("close", fail)
-    return Effect.sync(leave)
-  })
 
 export const makeBodies = (budgetBytes: number) => {
   const room = makeShares({
@@ -112,10 +64,10 @@ export const makeBodies = (budgetBytes: number) => {
   const readAsItComes = Effect.fnUntraced(function* (
     owner: string,
     request: Request,
-    { maxBytes, json }: BodyBounds
+    bounds: BodyBounds
   ) {
     const share = yield* room.open(owner)
-    const walk = walkJson(json)
+    const walk = walkJson(bounds)
     const full: Array<Buffer> = []
     let block = Buffer.alloc(0)
     let used = 0
@@ -126,9 +78,9 @@ export const makeBodies = (budgetBytes: number) => {
       for (const { buffer, byteOffset, byteLength } of arrived) {
         const piece = Buffer.from(buffer, byteOffset, byteLength)
         length += byteLength
-        if (length > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
+        if (length > bounds.maxBytes) return Effect.fail(bodyTooLarge(bounds.maxBytes))
         const passed = walk.push(piece)
-        if (passed !== null) return Effect.fail(passes(passed, json))
+        if (passed !== null) return Effect.fail(passes(passed, bounds))
         const isLarge = byteLength >= BLOCK_BYTES
         if (isLarge || byteLength > block.byteLength - used) {
           if (!share.grow(isLarge ? byteLength : BLOCK_BYTES)) return Effect.fail(noRoom)
@@ -146,34 +98,38 @@ export const makeBodies = (budgetBytes: number) => {
     }
     yield* Stream.runForEachArray(Stream.orDie(request.stream), keep)
     full.push(block.subarray(0, used))
-    return { pieces: full, media: walk.media, isOpen: walk.isOpen() }
+    return { pieces: full, walk }
+  })
+
+  const readWhole = Effect.fnUntraced(function* (
+    owner: string,
+    request: Request,
+    bounds: BodyBounds,
+    expected: number
+  ) {
+    yield* take(owner, expected)
+    const bytes = Buffer.from(yield* Effect.orDie(request.arrayBuffer))
+    const walk = walkJson(bounds)
+    const passed = walk.push(bytes)
+    return passed === null ? { pieces: [bytes], walk } : yield* passes(passed, bounds)
   })
 
   return {
     /**
-     * Reads a body within its bounds and keeps its room until the scope closes. Null stands for the
-     * operator, who is trusted with the room, and whose writes are audited with their bodies.
+     * Reads a body within its bounds and keeps its room until the scope closes. Answers what it says,
+     * which can be asked for once. Null stands for the operator, who is trusted with the room, and
+     * whose writes are audited with their bodies.
      */
     read: Effect.fnUntraced(function* (
       organizationId: string | null,
       request: Request,
       bounds: BodyBounds
-    ): Effect.fn.Return<Json, InvalidRequest | Overloaded | PayloadTooLarge, Scope.Scope> {
+    ) {
       const owner = organizationId ?? OPERATOR
       const expected = Number(request.headers["content-length"] ?? bounds.maxBytes)
-      if (organizationId !== null && expected > SHORT_BYTES) {
-        return askedOnce(yield* readAsItComes(owner, request, bounds))
-      }
-      yield* take(owner, expected)
-      const { source } = request
-      // Who expects to be told to go on is told by Effect's own reader.
-      const bytes =
-        organizationId !== null &&
-        source instanceof IncomingMessage &&
-        request.headers.expect === undefined
-          ? yield* readFromSocket(source)
-          : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
-      return askedOnce(yield* Effect.fromResult(within(bounds.json, bytes)))
+      return organizationId === null || expected <= SHORT_BYTES
+        ? parseJson(yield* readWhole(owner, request, bounds, expected))
+        : parseJson(yield* readAsItComes(owner, request, bounds))
     }),
     /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
     form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES)

@@ -6,13 +6,13 @@ import { IncomingMessage } from "node:http"
 import { Cause, Context, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type GatewayError, InternalError, InvalidRequest } from "../../domain/Errors.ts"
+import { InternalError, InvalidRequest } from "../../domain/Errors.ts"
 import { comeAgain, isPassing } from "../../runtime/databaseErrors.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
 import { pathOf } from "./routes.ts"
-import { noRoute, notAnId } from "./wrongPaths.ts"
+import { noRoute } from "./wrongPaths.ts"
 
 /** The request that is being handled: its id, and headers that are put on its answer, if there is one. */
 export const CurrentRequest = Context.Reference<{
@@ -63,17 +63,15 @@ const idsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   }
 }
 
-/** Why a request is refused before any route sees it; null for all others. */
-const refusalOf = (request: HttpServerRequest.HttpServerRequest): GatewayError | null => {
-  const { source } = request
-  const isNameless =
-    source instanceof IncomingMessage &&
-    source.httpVersion === "1.1" &&
-    source.headers.host === undefined
-  return isNameless
-    ? new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
-    : notAnId(request)
-}
+/** True of a request in HTTP/1.1 without a host, which Node leaves to us to refuse. */
+const isNameless = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
+  source instanceof IncomingMessage &&
+  source.httpVersion === "1.1" &&
+  source.headers.host === undefined
+
+const nameless = errorResponse(
+  new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
+)
 
 export const layerEdge = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -86,8 +84,7 @@ export const layerEdge = HttpRouter.middleware(
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
           const headers: Record<string, string> = {}
-          const refusal = refusalOf(request)
-          const routed = refusal === null ? route : Effect.succeed(errorResponse(refusal))
+          const routed = isNameless(request) ? Effect.succeed(nameless) : route
           const answered = Effect.catchCause(routed, (cause) => {
             const failure = Cause.squash(cause)
             if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))

@@ -5,15 +5,13 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Semaphore } from "effect"
 import { InvalidRequest } from "../../domain/Errors.ts"
-import type { LargeMedium } from "../../runtime/jsonWalk.ts"
+import type { JsonWalk } from "../../runtime/jsonWalk.ts"
 
 /** The bytes of a body, and what a walk over them found. */
 export interface JsonBytes {
   /** Emptied when they are decoded, so that they are in memory no longer than what they say. */
   readonly pieces: Array<Buffer>
-  readonly media: ReadonlyArray<LargeMedium>
-  /** Whether something in it has no end: however long it is, it takes no time to refuse. */
-  readonly isOpen: boolean
+  readonly walk: Pick<JsonWalk, "media" | "isOpen">
 }
 
 /** Smaller bodies are decoded at once, and of the media of larger ones this much at a turn. */
@@ -51,12 +49,12 @@ const textOf = (pieces: ReadonlyArray<Buffer>): string => {
 }
 
 /** The body with a mark for each medium, and the bytes of those. */
-const cutMedia = ({ pieces, media }: JsonBytes) => {
+const cutMedia = (pieces: ReadonlyArray<Buffer>, media: JsonWalk["media"]) => {
   const kept: Array<Buffer> = []
   const cut = media.map((): Array<Buffer> => [])
   let index = 0
   let start = 0
-  for (const piece of pieces.splice(0)) {
+  for (const piece of pieces) {
     const end = start + piece.length
     let at = start
     while (at < end) {
@@ -103,7 +101,7 @@ const withMedia = (value: unknown, media: ReadonlyArray<unknown>): unknown => {
 }
 
 const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
-  const { outline, cut } = cutMedia(body)
+  const { outline, cut } = cutMedia(body.pieces.splice(0), body.walk.media)
   const media: Array<unknown> = []
   let taken = 0
   for (const pieces of cut) {
@@ -127,15 +125,18 @@ const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
   return withMedia(yield* parse(outline), media)
 })
 
-/** What the body says; undefined where there is none. */
+/**
+ * What the body says; undefined where there is none. A body in which something has no end takes no
+ * time to refuse, however long it is.
+ */
 export const parseJson = (body: JsonBytes): Effect.Effect<unknown, InvalidRequest> => {
-  const { pieces, media, isOpen } = body
+  const { pieces, walk } = body
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (bytes === 0) return Effect.succeed(undefined)
-  if (isOpen) return Effect.fail(notJson)
+  if (walk.isOpen()) return Effect.fail(notJson)
   const parsed =
-    bytes <= TURN_BYTES || media.length === 0
-      ? Effect.suspend(() => parse(textOf(pieces)))
+    bytes <= TURN_BYTES || walk.media.length === 0
+      ? Effect.suspend(() => parse(textOf(pieces.splice(0))))
       : oneAtATime.withPermit(parseLarge(body))
   return bytes <= SHORT_BYTES ? parsed : Effect.tap(parsed, Effect.yieldNow)
 }

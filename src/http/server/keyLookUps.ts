@@ -3,10 +3,13 @@
  * turns out to be a customer's costs the address nothing; of keys that nobody has it may try so many a
  * minute, and is slowed down beyond them. It is not shut out: other clients may share its address.
  */
-import { Effect, Exit, RcMap, type Redacted, Scope, Semaphore } from "effect"
+import { isIPv6 } from "node:net"
+import { Effect, Exit, identity, Option, RcMap, type Redacted, Scope, Semaphore } from "effect"
 import type { RateLimited } from "../../domain/Errors.ts"
-import { makeRequestRates, type Rate } from "../../runtime/RequestRates.ts"
+import { makeRequestRates } from "../../runtime/RequestRates.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { apiKeyHash, type LookUpGuard } from "../../services/Access.ts"
+import { tooMany } from "./keyRates.ts"
 
 /** Different keys of one address that are looked up at a time. */
 const QUICK_TURNS = 8
@@ -14,31 +17,30 @@ const QUICK_TURNS = 8
 export const SLOW_WAITS = 64
 
 /**
- * `perMinute` (above 0) keys that nobody has may be tried from one address; `refusal` says why a key
- * is not looked up. Memory is kept only for addresses with look-ups under way.
+ * Whose unknown keys count together: a client of IPv4 has one address, and one of IPv6 all that
+ * begin with the same 64 bits.
  */
-export const makeKeyLookUps = Effect.fnUntraced(function* (
-  perMinute: number,
-  refusal: (rate: Rate) => RateLimited
-) {
+export const clientOf = (address: string | undefined): string => {
+  if (address === undefined) return "none"
+  const embedded = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (embedded !== undefined || !isIPv6(address)) return embedded ?? address
+  const [head = "", tail] = address.split("%", 1).join("").split("::")
+  const first = head === "" ? [] : head.split(":")
+  const last = tail === undefined || tail === "" ? [] : tail.split(":")
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0")
+  return `${[...first, ...zeros, ...last].slice(0, 4).join(":").toLowerCase()}::/64`
+}
+
+/** Guards the look-ups of this process. Memory is kept only for addresses with some under way. */
+export const makeKeyLookUps = Effect.gen(function* () {
+  const { addressUnknownKeysPerMinute: perMinute } = yield* Settings
   const unknown = makeRequestRates()
 
   /** Turns of one client's keys: requests with the same key share one, which counts one time. */
   const makeTurns = Effect.fnUntraced(function* (client: string) {
     const quick = yield* Semaphore.make(QUICK_TURNS)
     const slow = yield* Semaphore.make(1)
-    let waiting = 0
-
-    const slowTurn = Effect.acquireUseRelease(
-      Effect.sync(() => {
-        waiting += 1
-      }),
-      () => slow.takeScoped(1),
-      () =>
-        Effect.sync(() => {
-          waiting -= 1
-        })
-    )
+    const slowWaits = yield* Semaphore.make(SLOW_WAITS)
 
     /** A turn until the scope closes; answers what counts the key as one that nobody has. */
     const turn = Effect.gen(function* () {
@@ -48,8 +50,10 @@ export const makeKeyLookUps = Effect.fnUntraced(function* (
       const rate = yield* unknown.look(client, perMinute)
       if (!rate.allowed) {
         yield* Scope.close(quickTurn, Exit.void)
-        if (waiting >= SLOW_WAITS) return yield* refusal(rate)
-        yield* slowTurn
+        const slowTurn = yield* slowWaits.withPermitsIfAvailable(1)(slow.takeScoped(1))
+        if (Option.isNone(slowTurn)) {
+          return yield* tooMany(rate, "unknown API keys from this address")
+        }
       }
       return yield* Effect.cached(unknown.take(client, perMinute))
     })
@@ -58,11 +62,13 @@ export const makeKeyLookUps = Effect.fnUntraced(function* (
 
   const clients = yield* RcMap.make({ lookup: makeTurns })
 
-  return (client: string, credential: Redacted.Redacted): LookUpGuard<RateLimited> =>
-    (lookUp) =>
-      Effect.gen(function* () {
-        const turns = yield* RcMap.get(clients, client)
-        const count = yield* RcMap.get(turns, apiKeyHash(credential))
-        return yield* Effect.tapError(lookUp, () => count)
-      }).pipe(Effect.scoped)
+  return (address: string | undefined, credential: Redacted.Redacted): LookUpGuard<RateLimited> =>
+    perMinute === 0
+      ? identity
+      : (lookUp) =>
+          Effect.gen(function* () {
+            const turns = yield* RcMap.get(clients, clientOf(address))
+            const count = yield* RcMap.get(turns, apiKeyHash(credential))
+            return yield* Effect.tapError(lookUp, () => count)
+          }).pipe(Effect.scoped)
 })

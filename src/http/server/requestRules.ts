@@ -14,14 +14,13 @@ import {
   SchemaIssue
 } from "effect"
 import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
-import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { HttpApiError } from "effect/http-api"
 import {
   type GatewayError,
   InvalidRequest,
   isGatewayError,
   UnsupportedMediaType
 } from "../../domain/Errors.ts"
-import type { JsonBounds } from "../../runtime/jsonWalk.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   ArrayNumbers,
@@ -30,7 +29,7 @@ import {
   RequestJson,
   RequestRules
 } from "../api/middlewares.ts"
-import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadable } from "./bodies.ts"
+import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 
 /** Faults that an error tells; nobody mends more of them at a time. */
@@ -40,50 +39,33 @@ const MAX_FAULTS = 20
  * Bodies are passed on, compared and described, so they must be such as anybody can walk over while
  * others wait.
  */
-const anyBody = { levels: 64, values: 50_000, arrayNumbers: 0, otherBytes: 8 * 1024 * 1024 }
+const anyBody = { levels: 64, values: 50_000, otherBytes: 8 * 1024 * 1024 }
 /** The operator's, who is trusted with everybody's time. */
 const operatorsBody = { ...anyBody, values: 1_000_000, otherBytes: Number.POSITIVE_INFINITY }
 
-const jsonBoundsOf = (endpoint: HttpApiEndpoint.Top): JsonBounds => ({
-  ...anyBody,
-  arrayNumbers: Context.getOrUndefined(endpoint.annotations, ArrayNumbers) ?? 0
-})
+/** What is said of a field in place of the library's words. */
+const words: Readonly<Record<string, string>> = {
+  MissingKey: "This field is required",
+  UnexpectedKey: "There is no such field"
+}
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) => {
-    switch (issue._tag) {
-      case "MissingKey":
-        return "This field is required"
-      case "UnexpectedKey":
-        return "There is no such field"
-      default:
-        return SchemaIssue.defaultLeafHook(issue)
-    }
-  }
+  leafHook: (issue) => words[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
 })
 
 /** `content[0].image_url`, as a client would write it. */
 const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
   path
     .map((segment) => (typeof segment === "object" ? segment.key : segment))
-    .reduce<string>(
-      (text, key) =>
-        typeof key === "number"
-          ? `${text}[${key}]`
-          : text === ""
-            ? String(key)
-            : `${text}.${String(key)}`,
-      ""
-    )
+    .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
+    .join("")
+    .replace(/^\./, "")
 
 /** The faults of a request by path; the first one leads. */
 const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
   const faults = formatIssue(issue)
     .issues.slice(0, MAX_FAULTS)
-    .map((issue) => ({
-      path: formatPath(issue.path ?? []),
-      message: issue.message
-    }))
+    .map(({ path = [], message }) => ({ path: formatPath(path), message }))
   const first = faults[0]
   const path = first === undefined || first.path === "" ? null : first.path
   const message =
@@ -129,13 +111,15 @@ const isJson = (contentType: string): boolean => mediaType(contentType) === "app
 export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   mediaType(headers["content-type"] ?? "") === FORM
 
-const isTooLarge = (defect: unknown): boolean =>
-  HttpServerError.isHttpServerError(defect) &&
-  defect.reason._tag === "RequestParseError" &&
-  defect.reason.reason === "BodyTooLarge"
-
-const isUnreadable = (defect: unknown): boolean =>
-  HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
+/** Why a body could not be read, where that is what a handler died of. */
+const unreadOf = (defect: unknown, limit: number): GatewayError | null => {
+  if (!HttpServerError.isHttpServerError(defect)) return null
+  const { reason } = defect
+  if (reason._tag !== "RequestParseError") return null
+  return reason.reason === "BodyTooLarge"
+    ? bodyTooLarge(limit)
+    : new InvalidRequest({ message: "The body could not be read" })
+}
 
 const withoutJson = Effect.provideService(RequestJson, Effect.succeed(undefined))
 
@@ -144,28 +128,18 @@ export const layerRequestRules = Layer.effect(
   Effect.gen(function* () {
     const settings = yield* Settings
     const bodies = makeBodies(settings.bodyBudgetBytes)
-
-    /** Null where no key is asked for. */
-    const organization = Effect.map(
-      Effect.serviceOption(CurrentCaller),
-      Option.match({ onNone: () => null, onSome: ({ organizationId }) => organizationId })
-    )
-
     const limits = {
       media: settings.maxMediaBodyBytes,
       texts: Math.min(MAX_TEXTS_BYTES, settings.maxMediaBodyBytes),
       small: settings.maxBodyBytes
     }
 
-    const limitOf = (endpoint: HttpApiEndpoint.Top): number =>
-      limits[Context.getOrUndefined(endpoint.annotations, BodyLimit) ?? "small"]
-
     return RequestRules.of((handler, { endpoint }) => {
-      const limit = limitOf(endpoint)
+      const limit = limits[Context.getOrUndefined(endpoint.annotations, BodyLimit) ?? "small"]
       const takesForms = endpoint.payload.has(FORM)
       const types = takesForms ? "application/json or multipart/form-data" : "application/json"
       const maxBytes = takesForms ? limits.texts : limit
-      const bounds = jsonBoundsOf(endpoint)
+      const arrayNumbers = Context.getOrUndefined(endpoint.annotations, ArrayNumbers) ?? 0
 
       /** What the headers alone forbid. */
       const headerFault = (request: HttpServerRequest.HttpServerRequest): GatewayError | null => {
@@ -190,14 +164,16 @@ export const layerRequestRules = Layer.effect(
         const request = yield* HttpServerRequest.HttpServerRequest
         const fault = headerFault(request)
         if (fault !== null) return yield* Effect.fail(fault)
-        const organizationId = yield* organization
+        // Nobody where no key is asked for.
+        const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
+        const organizationId = caller?.organizationId ?? null
         if (isForm(request)) {
           yield* bodies.form(organizationId)
           return yield* withoutJson(handler)
         }
-        const json = organizationId === null ? operatorsBody : bounds
-        const read = yield* bodies.read(organizationId, request, { maxBytes, json })
-        return yield* Effect.provideService(handler, RequestJson, read)
+        const bounds = caller === null ? operatorsBody : anyBody
+        const read = bodies.read(organizationId, request, { ...bounds, arrayNumbers, maxBytes })
+        return yield* Effect.provideService(handler, RequestJson, yield* read)
       })
 
       return (endpoint.payload.size > 0 ? withBody : withoutJson(handler)).pipe(
@@ -208,10 +184,8 @@ export const layerRequestRules = Layer.effect(
             : Effect.fail(error)
         }),
         Effect.catchDefect((defect) => {
-          if (isTooLarge(defect)) return Effect.succeed(errorResponse(bodyTooLarge(limit)))
-          return isUnreadable(defect)
-            ? Effect.succeed(errorResponse(unreadable))
-            : Effect.die(defect)
+          const unread = unreadOf(defect, limit)
+          return unread === null ? Effect.die(defect) : Effect.succeed(errorResponse(unread))
         }),
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
       )

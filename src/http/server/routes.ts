@@ -1,15 +1,19 @@
 /** The interface's paths, to tell a wrong method from a wrong path and to name routes in metrics. */
+import type { HttpMethod, HttpRouter } from "effect/http"
 import { GatewayApi } from "../api/GatewayApi.ts"
+
+/** Those a route may have; `HEAD` is answered as `GET` is. */
+type Method = Exclude<HttpMethod.HttpMethod, "HEAD" | "TRACE">
 
 export interface Route {
   /** As it is declared, with its parameters: `/v1/videos/:task_id`. */
-  readonly path: string
+  readonly path: HttpRouter.PathInput
   readonly pattern: RegExp
-  readonly methods: ReadonlyArray<string>
+  readonly methods: ReadonlyArray<Method>
 }
 
 export const routes: ReadonlyArray<Route> = (() => {
-  const methods = new Map<string, Array<string>>([
+  const methods = new Map<HttpRouter.PathInput, Array<Method>>([
     ["/openapi.json", ["GET"]],
     ["/docs", ["GET"]]
   ])
@@ -34,8 +38,8 @@ export const pathOf = (url: string): string => {
 }
 
 /** Those without a parameter, which the most frequent requests are for. */
-const plainRoutes = new Map(
-  routes.filter(({ path }) => !path.includes(":")).map((route) => [route.path, [route]] as const)
+const plainRoutes = new Map<string, ReadonlyArray<Route>>(
+  routes.filter(({ path }) => !path.includes(":")).map((route) => [route.path, [route]])
 )
 
 export const routesAt = (path: string): ReadonlyArray<Route> =>

@@ -1,6 +1,9 @@
 /** What a request for a path or method that is not served is told: the call that was meant. */
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
 import { type GatewayError, MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
 import { nearestName } from "../../domain/nearest.ts"
+import { errorResponse } from "./errorResponse.ts"
 import { pathOf, type Route, routes, routesAt } from "./routes.ts"
 
 interface Asked {
@@ -43,26 +46,19 @@ const elsewhere: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/ready", ["/readyz"]]
 ])
 
-/** Those of `elsewhere` behind which an id of a task may stand. */
-const taskLists: ReadonlySet<string> = new Set(
-  [...elsewhere].flatMap(([path, ours]) => (ours.includes(VIDEO_TASK) ? [path] : []))
-)
-
-/** As the router reads it, which takes capitals, doubled slashes and one at the end for nothing. */
-const plainPath = (url: string): string =>
-  pathOf(url)
+/**
+ * A path as the router reads it, which takes capitals, doubled slashes and one at the end for nothing,
+ * and without its version: `/api/v1//V1/Videos/` is `/videos`.
+ */
+const bareOf = (path: string): string =>
+  path
     .toLowerCase()
     .replace(/\/{2,}/g, "/")
     .replace(/\/$/, "")
-
-/** `/api/v1/v1/videos` is `/videos`. */
-const withoutVersion = (path: string): string =>
-  path.replace(/^(?:\/api)?(?:\/v\d[a-z\d]{0,6})*(?=\/|$)/, "")
-
-const declared = new Map(routes.map((route) => [route.path, route]))
+    .replace(/^(?:\/api)?(?:\/v\d[a-z\d]{0,6})*(?=\/|$)/, "")
 
 const declaredAt = (paths: ReadonlyArray<string>): ReadonlyArray<Route> =>
-  paths.flatMap((path) => declared.get(path) ?? [])
+  paths.flatMap((path) => routes.find((route) => route.path === path) ?? [])
 
 /** The route's path with what `path` has where the route has its parameters. */
 const filledIn = (route: Route, path: string): string => {
@@ -77,7 +73,7 @@ const filledIn = (route: Route, path: string): string => {
 export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
   const asked = pathOf(url)
   if (asked.length > MAX_COMPARED_PATH) return []
-  const bare = withoutVersion(plainPath(url))
+  const bare = bareOf(asked)
   const candidates = bare.startsWith("/admin/")
     ? [bare.replace(/^\/admin(?:\/v\d+)?/, "/admin/v1")]
     : [`/v1${bare}`, bare]
@@ -87,7 +83,7 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
   }
   const known = elsewhere.get(bare)
   if (known !== undefined) return declaredAt(known)
-  const serving = routes.filter(({ methods }) => methods.includes(method))
+  const serving = routes.filter(({ methods }) => methods.some((one) => one === method))
   for (const path of candidates) {
     for (const some of [serving, routes]) {
       const byPath = new Map(some.map((route) => [filledIn(route, path), route]))
@@ -95,8 +91,12 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
       if (near !== undefined) return [near]
     }
   }
-  return taskLists.has(bare.slice(0, bare.lastIndexOf("/"))) ? declaredAt([VIDEO_TASK]) : []
+  // What stands behind a list of tasks is the id of one.
+  const list = elsewhere.get(bare.slice(0, bare.lastIndexOf("/"))) ?? []
+  return declaredAt(list.filter((path) => path === VIDEO_TASK))
 }
+
+const hasId = ({ path }: Route): boolean => path.includes(":")
 
 /** `GET /v1/videos/{task_id}` */
 const callOf = ({ methods, path }: Route): string =>
@@ -105,52 +105,45 @@ const callOf = ({ methods, path }: Route): string =>
 const orMeant = (meant: ReadonlyArray<Route>): string =>
   meant.length === 0 ? "" : `; did you mean ${meant.map(callOf).join(" or ")}?`
 
+const notAllowed = (
+  method: string,
+  path: string,
+  allow: ReadonlyArray<string>,
+  meant: ReadonlyArray<Route>
+): GatewayError =>
+  new MethodNotAllowed({
+    message: `${method} is not served at ${path}; ${allow.join(" or ")} is${orMeant(meant)}`,
+    allow
+  })
+
 /** The answer to a request that no route takes. */
 export const noRoute = (asked: Asked): GatewayError => {
   const path = pathOf(asked.url)
   const quoted = path.slice(0, MAX_QUOTED_PATH)
   const there = routesAt(path)
-  const allow = there.flatMap(({ methods }) => methods)
+  const allow: ReadonlyArray<string> = there.flatMap(({ methods }) => methods)
   // A known path with a known method is not routed when one of its ids is absurdly long.
   if (allow.length === 0 || allow.includes(asked.method)) {
-    const meant = orMeant(routesMeant(asked))
-    return new NotFound({
-      message: `Nothing is served at ${quoted}${meant || "; GET /openapi.json lists what is"}`
-    })
+    const hint = orMeant(routesMeant(asked)) || "; GET /openapi.json lists what is"
+    return new NotFound({ message: `Nothing is served at ${quoted}${hint}` })
   }
   // A path that no route has as it stands is one with an id in it, and may have been meant otherwise.
-  const meant = there.some((route) => route.path.includes(":")) ? routesMeant(asked) : []
-  return new MethodNotAllowed({
-    message: `${asked.method} is not served at ${quoted}; ${allow.join(" or ")} is${orMeant(meant)}`,
-    allow
-  })
+  const meant = there.some(hasId) ? routesMeant(asked) : []
+  return notAllowed(asked.method, quoted, allow, meant)
 }
 
 /**
- * By paths without a parameter, the routes with one that would take the last of their words for an id.
- * `generations` is no task, so that `GET /v1/videos/generations` asks for none.
+ * Routes of their own for paths whose last word another route would take for an id: `generations` is
+ * no task, so that `GET /v1/videos/generations` asks for none.
  */
-const mistaken: ReadonlyMap<string, ReadonlyArray<Route>> = new Map(
-  routes.flatMap((plain) => {
-    const others = routes.filter(
-      ({ path, pattern, methods }) =>
-        path.includes(":") &&
-        pattern.test(plain.path) &&
-        methods.some((method) => !plain.methods.includes(method))
-    )
-    return plain.path.includes(":") || others.length === 0 ? [] : [[plain.path, others] as const]
+export const layerNoIds = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    for (const { path, methods } of routes.filter((route) => !hasId(route))) {
+      for (const other of routes.filter((route) => hasId(route) && route.pattern.test(path))) {
+        for (const method of other.methods.filter((one) => !methods.includes(one))) {
+          yield* router.add(method, path, errorResponse(notAllowed(method, path, methods, [other])))
+        }
+      }
+    }
   })
 )
-
-/** The answer to a request that a route would take by mistake; null for all others. */
-export const notAnId = ({ method, url }: Asked): GatewayError | null => {
-  const path = plainPath(url)
-  const others = mistaken.get(path)?.filter(({ methods }) => methods.includes(method)) ?? []
-  const allow = declared.get(path)?.methods ?? []
-  return others.length === 0 || allow.includes(method)
-    ? null
-    : new MethodNotAllowed({
-        message: `${method} is not served at ${path}; ${allow.join(" or ")} is${orMeant(others)}`,
-        allow
-      })
-}
