@@ -1,18 +1,11 @@
 /** Keeping what was read from the store for as long as `Changes` vouches for it. */
 import { Cache, Clock, Duration, Effect, identity } from "effect"
+import { makeBoundedMap } from "./boundedMap.ts"
 import { Changes, type Mark, type Topic } from "./Changes.ts"
-
-/** Drops what was added first, one by one, until no more than `most` are left. */
-export const dropOldest = (kept: Map<unknown, unknown> | Set<unknown>, most: number): void => {
-  for (const key of kept.keys()) {
-    if (kept.size <= most) return
-    kept.delete(key)
-  }
-}
 
 /**
  * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept. Of more than
- * `capacity` the one that was read longest ago is dropped.
+ * `capacity` the one that was not used longest is dropped.
  *
  * A caller gets nothing that may have been out of date when it asked, beyond what `Changes` allows:
  * it joins a look-up that began before, but does not trust its answer when a change was heard of
@@ -34,7 +27,7 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
     }),
     { capacity: Number.POSITIVE_INFINITY, timeToLive: () => Duration.zero }
   )
-  const kept = new Map<string, { readonly mark: Mark; readonly value: A }>()
+  const kept = makeBoundedMap<{ readonly mark: Mark; readonly value: A }>(options.capacity)
 
   const find = Effect.fnUntraced(
     function* (key: string): Effect.fn.Return<A, E> {
@@ -43,14 +36,12 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
         const entry = yield* Cache.get(underWay, key)
         const now = Number(yield* Clock.monotonicTimeNanos) / 1e6
         if (entry.mark.order > asked.order || changes.isFresh(entry.mark, now)) {
-          kept.delete(key)
           kept.set(key, entry)
-          dropOldest(kept, options.capacity)
           return entry.value
         }
       }
     },
-    (found, key) => Effect.tapError(found, () => Effect.sync(() => kept.delete(key)))
+    (found, key) => Effect.tapError(found, () => Effect.sync(() => kept.drop(key)))
   )
 
   return <E2 = never>(
@@ -59,7 +50,7 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   ): Effect.Effect<A, E | E2> =>
     Effect.clockWith((clock) => {
       const entry = kept.get(key)
-      if (entry === undefined) return guard(find(key))
+      if (entry === null) return guard(find(key))
       const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
       return changes.isFresh(entry.mark, now) ? Effect.succeed(entry.value) : find(key)
     })

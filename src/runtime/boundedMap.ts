@@ -1,11 +1,12 @@
-/** A map that has room for so many bytes: what was not used longest goes first. */
-export const makeBoundedMap = <A>(roomBytes: number, bytesOf: (value: A) => number) => {
+/** A map that has room for so much: what was not used longest goes first. */
+export const makeBoundedMap = <A>(room: number, sizeOf: (value: A) => number = () => 1) => {
   // A map keeps the order of insertion, so its first key is the one not used longest.
-  const kept = new Map<string, { readonly value: A; readonly bytes: number }>()
+  const kept = new Map<string, A>()
   let used = 0
 
-  const drop = (name: string) => {
-    used -= kept.get(name)?.bytes ?? 0
+  const drop = (name: string): void => {
+    const found = kept.get(name)
+    if (found !== undefined) used -= sizeOf(found)
     kept.delete(name)
   }
 
@@ -15,19 +16,20 @@ export const makeBoundedMap = <A>(roomBytes: number, bytesOf: (value: A) => numb
       if (found === undefined) return null
       kept.delete(name)
       kept.set(name, found)
-      return found.value
+      return found
     },
     /** Passes over what is larger than the whole room. */
     set: (name: string, value: A): void => {
-      const bytes = bytesOf(value)
-      if (bytes > roomBytes) return
+      const size = sizeOf(value)
+      if (size > room) return
       drop(name)
-      kept.set(name, { value, bytes })
-      used += bytes
+      kept.set(name, value)
+      used += size
       for (const oldest of kept.keys()) {
-        if (used <= roomBytes) break
+        if (used <= room) break
         drop(oldest)
       }
-    }
+    },
+    drop
   }
 }
