@@ -1,15 +1,15 @@
 /** Keeping what was read from the store for as long as `Changes` vouches for it. */
-import { Cache, Clock, Duration, Effect, identity } from "effect"
+import { Cache, Duration, Effect, identity } from "effect"
 import { makeBoundedMap } from "./boundedMap.ts"
-import { Changes, type Mark, type Topic } from "./Changes.ts"
+import { Changes, isFresh, type Mark, type Topic } from "./Changes.ts"
 
 /**
  * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept. Of more than
  * `capacity` the one that was not used longest is dropped.
  *
  * A caller gets nothing that may have been out of date when it asked, beyond what `Changes` allows:
- * it joins a look-up that began before, but does not trust its answer when a change was heard of
- * meanwhile, and looks up again itself.
+ * it joins a look-up that began before, but looks up again itself when a change was heard of in
+ * between.
  *
  * `guard` goes around the look-up of a key of which nothing is kept, fresh or not, and may refuse it.
  */
@@ -34,8 +34,7 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
       const asked = yield* changes.mark(options.topic)
       while (true) {
         const entry = yield* Cache.get(underWay, key)
-        const now = Number(yield* Clock.monotonicTimeNanos) / 1e6
-        if (entry.mark.order > asked.order || changes.isFresh(entry.mark, now)) {
+        if (isFresh(entry.mark, asked)) {
           kept.set(key, entry)
           return entry.value
         }
@@ -48,10 +47,9 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
     key: string,
     guard: (lookUp: Effect.Effect<A, E>) => Effect.Effect<A, E | E2> = identity
   ): Effect.Effect<A, E | E2> =>
-    Effect.clockWith((clock) => {
+    Effect.flatMap(changes.mark(options.topic), (use) => {
       const entry = kept.get(key)
       if (entry === null) return guard(find(key))
-      const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-      return changes.isFresh(entry.mark, now) ? Effect.succeed(entry.value) : find(key)
+      return isFresh(entry.mark, use) ? Effect.succeed(entry.value) : find(key)
     })
 })

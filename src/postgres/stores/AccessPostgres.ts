@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { makeBoundedMap } from "../../runtime/boundedMap.ts"
-import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
+import { Changes, isFresh, type Mark } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
   Access,
@@ -100,7 +100,7 @@ export const layerAccess = Layer.effect(
         if (!isWellFormedApiKey(key)) return yield* refusedKey
         const hashHex = apiKeyHash(key)
         const mark = unknown.get(hashHex)
-        if (mark !== null && changes.isFresh(mark, yield* monotonicMillis)) {
+        if (mark !== null && isFresh(mark, yield* changes.mark("keys"))) {
           return yield* refusedKey
         }
         const found = yield* find(hashHex, guard)
