@@ -39,7 +39,7 @@ export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
         const key = keyOf(kind)
         times.set(key, [...(times.get(key) ?? []), tookSeconds].slice(-LATEST))
       }),
-    usualSeconds: (kind) => median(times.get(keyOf(kind)) ?? [])
+    usualSeconds: (kind) => median(times.peek(keyOf(kind)) ?? [])
   })
 }
 

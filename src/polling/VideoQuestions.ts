@@ -139,7 +139,7 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
   const questionsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<Question> => {
     const sharedBy = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
     const groups = Arr.groupBy(tasks, (task) =>
-      sharedBy(task)?.mayShare(task) === true && alone.get(task.id) === null
+      sharedBy(task)?.mayShare(task) === true && alone.peek(task.id) === null
         ? JSON.stringify([task.channelId, task.protocol])
         : task.id
     )

@@ -2,7 +2,7 @@
  * What gateways tell each other: that keys or the catalog have changed. Whoever keeps what was read
  * from the store takes a mark before the read and one before each use, and asks whether it holds.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { type Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Settings } from "./Settings.ts"
 
@@ -35,17 +35,17 @@ export class Changes extends Context.Service<
       topic: Topic,
       change: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | SqlError.SqlError, R>
-    mark(topic: Topic): Effect.Effect<Mark>
+    mark(topic: Topic, clock: Clock.Clock): Mark
     /** True while changes made by other gateways are known to arrive. */
     readonly isListening: Effect.Effect<boolean>
   }
 >()("gateway/services/Changes") {}
 
+const millisOf = (clock: Clock.Clock): number =>
+  Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
+
 /** The monotonic clock in milliseconds, which no correction of the calendar moves. */
-export const monotonicMillis = Effect.map(
-  Clock.monotonicTimeNanos,
-  (nanos) => Number(nanos) / 1_000_000
-)
+export const monotonicMillis = Effect.clockWith((clock) => Effect.succeed(millisOf(clock)))
 
 /**
  * What every implementation shares. While changes made by other gateways are known to arrive, which
@@ -61,12 +61,11 @@ export const makeMarks = Effect.fnUntraced(function* (listensAt: (atMillis: numb
       for (const topic of topics) generations[topic] += 1
     })
 
-  const mark: Changes["Service"]["mark"] = (topic) =>
-    Effect.map(monotonicMillis, (atMillis) => ({
-      atMillis,
-      generation: generations[topic],
-      maxAgeMillis: 1000 * (listensAt(atMillis) ? cacheSeconds : unheardCacheSeconds)
-    }))
+  const mark: Changes["Service"]["mark"] = (topic, clock) => {
+    const atMillis = millisOf(clock)
+    const seconds = listensAt(atMillis) ? cacheSeconds : unheardCacheSeconds
+    return { atMillis, generation: generations[topic], maxAgeMillis: seconds * 1000 }
+  }
 
   return { changed, mark, isListening: Effect.map(monotonicMillis, listensAt) }
 })

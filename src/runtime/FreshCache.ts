@@ -1,11 +1,11 @@
 /** Keeping what was read from the store for as long as `Changes` vouches for it. */
-import { Cache, Duration, Effect, identity } from "effect"
+import { Cache, Clock, Duration, Effect, identity } from "effect"
 import { makeBoundedMap } from "./boundedMap.ts"
 import { Changes, isFresh, type Mark, type Topic } from "./Changes.ts"
 
 /**
  * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept. Of more than
- * `capacity` the one that was not used longest is dropped.
+ * `capacity` the one that was read longest ago is dropped.
  *
  * A caller gets nothing that may have been out of date when it asked, beyond what `Changes` allows:
  * it joins a look-up that began before, but looks up again itself when a change was heard of in
@@ -22,7 +22,7 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   /** Look-ups under way, which all who ask for the same meanwhile wait for. */
   const underWay = yield* Cache.makeWith(
     Effect.fnUntraced(function* (key: string) {
-      const mark = yield* changes.mark(options.topic)
+      const mark = changes.mark(options.topic, yield* Clock.Clock)
       return { mark, value: yield* options.lookup(key) }
     }),
     { capacity: Number.POSITIVE_INFINITY, timeToLive: () => Duration.zero }
@@ -31,7 +31,7 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
 
   const find = Effect.fnUntraced(
     function* (key: string): Effect.fn.Return<A, E> {
-      const asked = yield* changes.mark(options.topic)
+      const asked = changes.mark(options.topic, yield* Clock.Clock)
       while (true) {
         const entry = yield* Cache.get(underWay, key)
         if (isFresh(entry.mark, asked)) {
@@ -47,9 +47,10 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
     key: string,
     guard: (lookUp: Effect.Effect<A, E>) => Effect.Effect<A, E | E2> = identity
   ): Effect.Effect<A, E | E2> =>
-    Effect.flatMap(changes.mark(options.topic), (use) => {
-      const entry = kept.get(key)
+    Effect.clockWith((clock) => {
+      const entry = kept.peek(key)
       if (entry === null) return guard(find(key))
+      const use = changes.mark(options.topic, clock)
       return isFresh(entry.mark, use) ? Effect.succeed(entry.value) : find(key)
     })
 })

@@ -11,6 +11,8 @@ export const makeBoundedMap = <A>(room: number, sizeOf: (value: A) => number = (
   }
 
   return {
+    /** Is no use of it: what is asked for all the time would make `get` slow. */
+    peek: (name: string): A | null => kept.get(name) ?? null,
     get: (name: string): A | null => {
       const found = kept.get(name)
       if (found === undefined) return null

@@ -48,7 +48,7 @@ export const layerAccess = Layer.effect(
     const unknown = makeBoundedMap<Mark>(UNKNOWN_KEYS)
 
     const lookUp = Effect.fnUntraced(function* (hashHex: string) {
-      const mark = yield* changes.mark("keys")
+      const mark = changes.mark("keys", yield* Clock.Clock)
       const [row] = yield* rowsOf(KeyRow)(
         repeatable(sql`
           SELECT ${sql.literal(keyColumns)} FROM api_keys k
@@ -99,8 +99,8 @@ export const layerAccess = Layer.effect(
       ) {
         if (!isWellFormedApiKey(key)) return yield* refusedKey
         const hashHex = apiKeyHash(key)
-        const mark = unknown.get(hashHex)
-        if (mark !== null && isFresh(mark, yield* changes.mark("keys"))) {
+        const mark = unknown.peek(hashHex)
+        if (mark !== null && isFresh(mark, changes.mark("keys", yield* Clock.Clock))) {
           return yield* refusedKey
         }
         const found = yield* find(hashHex, guard)
