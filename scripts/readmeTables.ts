@@ -53,7 +53,7 @@ const fieldOf = (name: string, defaults: ReadonlyMap<string, string>): string =>
   throw new Error(`no field of the configuration changes with ${name}`)
 }
 
-const docPattern = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*readonly (\w+):/g
+const docPattern = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:readonly )?(\w+):/g
 
 /** The comments above the fields of the configuration and of the settings, as text. */
 const comments = new Map(

@@ -3,8 +3,7 @@
  * vendor answers quickly a few more wait for their turn, so that one claim brings many of them and
  * the vendor is asked on while the next claim runs.
  */
-import { Clock, Effect } from "effect"
-import { makeChannelSlots } from "./ChannelSlots.ts"
+import { Clock, Effect, FiberSet, Latch } from "effect"
 import type { Question } from "./VideoQuestions.ts"
 
 /** As many may wait as the vendor has lately answered in this time. */
@@ -13,73 +12,113 @@ const AHEAD_MILLIS = 200
 const MOST_AHEAD = 192
 /** A pace is not told from less time. */
 const LEAST_MILLIS = 50
+/** Questions that were answered and are not settled yet, of all channels together. */
+const MAX_SETTLING = 1024
 
 interface Waiting {
   readonly question: Question
   readonly sinceMillis: number
 }
 
-export interface AskQueue {
-  isFull(channelId: string): boolean
-  /** Asks at once, before those who wait. The place is taken here and now, before the effect runs. */
-  counted(question: Question): Effect.Effect<Effect.Effect<void>>
-  /** Begins with the question, or lets it wait for its turn. */
-  offer(question: Question): void
-  /**
-   * Open and waiting questions by channel, less those that may wait: what a claim counts as taken.
-   * To be called before each claim, as it measures the vendors' pace from one call to the next.
-   */
-  taken(): ReadonlyMap<string, number>
-  /** Takes those back that have waited for longer: their vendor has become slow. */
-  late(
-    millis: number
-  ): ReadonlyArray<{ readonly question: Question; readonly waitedSeconds: number }>
-  /** As of `ChannelSlots`, but not while questions wait. */
-  readonly room: Effect.Effect<void>
-  readonly expect: Effect.Effect<void>
+/**
+ * Counts by name, where at most `bound` are meant to be of each; `emptied` hears when one that was
+ * full has no more than `emptyAt` says.
+ */
+const makeCounts = (bound: number, emptyAt: (name: string) => number, emptied: () => void) => {
+  const counts = new Map<string, number>()
+  const full = new Set<string>()
+  const of = (name: string): number => counts.get(name) ?? 0
+  return {
+    names: () => counts.keys(),
+    of,
+    isFull: (name: string): boolean => of(name) >= bound,
+    change: (name: string, by: 1 | -1): void => {
+      const count = of(name) + by
+      if (count > 0) counts.set(name, count)
+      else counts.delete(name)
+      if (by > 0 && count >= bound) full.add(name)
+      if (by < 0 && count <= emptyAt(name) && full.delete(name)) emptied()
+    }
+  }
 }
 
 /**
- * At most `bound` open questions by channel. `start` runs what `counted` makes of a question. One that
- * has waited for `staleMillis` is dropped: its claim may be over before its vendor has answered.
+ * At most `bound` open questions by channel. One that has waited for `staleMillis` is dropped: its
+ * claim may be over before its vendor has answered.
  */
-export const makeAskQueue = Effect.fnUntraced(function* (
-  { bound, staleMillis }: { readonly bound: number; readonly staleMillis: number },
-  start: (ask: ReturnType<AskQueue["counted"]>, question: Question) => void
-) {
+export const makeAskQueue = Effect.fnUntraced(function* ({
+  bound,
+  staleMillis
+}: {
+  readonly bound: number
+  readonly staleMillis: number
+}) {
   const clock = yield* Clock.Clock
+  const inBackground = yield* FiberSet.makeRuntime()
+  const emptied = yield* Latch.make(false)
+  const wake = () => void emptied.openUnsafe()
   const waiting = new Map<string, Array<Waiting>>()
   const answered = new Map<string, number>()
   let ahead: ReadonlyMap<string, number> = new Map()
   let measuredAt = clock.currentTimeMillisUnsafe()
 
-  const slots = yield* makeChannelSlots(bound, (channelId) =>
-    waiting.has(channelId) ? -1 : (bound + Math.min(bound, ahead.get(channelId) ?? 0)) / 2
+  const open = makeCounts(
+    bound,
+    (channelId) =>
+      waiting.has(channelId) ? -1 : (bound + Math.min(bound, ahead.get(channelId) ?? 0)) / 2,
+    wake
   )
+  const settling = makeCounts(MAX_SETTLING, () => MAX_SETTLING / 2, wake)
+
+  /** Takes those out of the channel's queue that have waited for so long. */
+  const takeOut = (channelId: string, millis: number): ReadonlyArray<Waiting> => {
+    const queue = waiting.get(channelId) ?? []
+    const before = clock.currentTimeMillisUnsafe() - millis
+    const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis > before)
+    const out = queue.splice(0, fresh < 0 ? queue.length : fresh)
+    if (queue.length === 0) waiting.delete(channelId)
+    return out
+  }
 
   const startNext = (channelId: string) => {
     // Readers do not wait for a place, and may have brought more than the bound.
-    if ((slots.asked.get(channelId) ?? 0) > bound) return
+    if (open.of(channelId) > bound) return
+    takeOut(channelId, staleMillis)
     const queue = waiting.get(channelId) ?? []
-    const since = clock.currentTimeMillisUnsafe() - staleMillis
-    const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis > since)
-    const next = queue.splice(0, fresh < 0 ? queue.length : fresh + 1).at(-1)
+    const next = queue.shift()
     if (queue.length === 0) waiting.delete(channelId)
-    if (next !== undefined && fresh >= 0) start(counted(next.question), next.question)
+    if (next !== undefined) start(next.question)
   }
 
-  const counted: AskQueue["counted"] = (question) => {
+  const ask = (question: Question): Effect.Effect<void> => {
     const { channelId } = question
-    slots.take(channelId)
-    return Effect.ensuring(
+    open.change(channelId, 1)
+    const answer = Effect.ensuring(
       question.ask,
       Effect.sync(() => {
         answered.set(channelId, (answered.get(channelId) ?? 0) + question.tasks.length)
         startNext(channelId)
-        slots.give(channelId)
+        open.change(channelId, -1)
       })
     )
+    return Effect.flatMap(answer, (settle) => {
+      settling.change("all", 1)
+      return Effect.ensuring(
+        settle,
+        Effect.sync(() => settling.change("all", -1))
+      )
+    })
   }
+
+  /** A question that cannot be settled must not keep the others waiting. */
+  const start = (question: Question) =>
+    inBackground(
+      Effect.catchCause(ask(question), (cause) =>
+        Effect.logError("a question could not be settled", cause).pipe(
+          Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
+        )
+      )
+    )
 
   const measure = () => {
     const now = clock.currentTimeMillisUnsafe()
@@ -95,12 +134,20 @@ export const makeAskQueue = Effect.fnUntraced(function* (
   }
 
   return {
-    isFull: slots.isFull,
-    counted,
-    offer: (question) => {
+    /** Whether as many questions are open at the channel as may be. */
+    isFull: open.isFull,
+    /** Whether so many answers are not settled yet that no more tasks should be claimed. */
+    isBehind: () => settling.isFull("all"),
+    /**
+     * Asks before those who wait, and settles. The place is taken here and now, before the effect
+     * runs, and given back at the answer.
+     */
+    ask,
+    /** Begins with the question in the background, or lets it wait for its turn. */
+    offer: (question: Question): void => {
       const { channelId } = question
-      if (!slots.isFull(channelId)) {
-        start(counted(question), question)
+      if (!open.isFull(channelId)) {
+        start(question)
         return
       }
       const one = { question, sinceMillis: clock.currentTimeMillisUnsafe() }
@@ -108,32 +155,34 @@ export const makeAskQueue = Effect.fnUntraced(function* (
       if (queue === undefined) waiting.set(channelId, [one])
       else queue.push(one)
     },
-    taken: () => {
+    /**
+     * Open and waiting questions by channel, less those that may wait: what a claim counts as taken.
+     * To be called before each claim, as it measures the vendors' pace from one call to the next.
+     */
+    taken: (): ReadonlyMap<string, number> => {
       measure()
-      const channels = new Set([...slots.asked.keys(), ...ahead.keys()])
       return new Map(
-        [...channels].map((channelId) => [
+        [...new Set([...open.names(), ...ahead.keys()])].map((channelId) => [
           channelId,
-          (slots.asked.get(channelId) ?? 0) +
-            (waiting.get(channelId)?.length ?? 0) -
-            (ahead.get(channelId) ?? 0)
+          open.of(channelId) + (waiting.get(channelId)?.length ?? 0) - (ahead.get(channelId) ?? 0)
         ])
       )
     },
-    late: (millis) => {
+    /** Takes the tasks back that have waited for so long: their vendor has become slow. */
+    late: (millis: number) => {
       const now = clock.currentTimeMillisUnsafe()
-      const before = now - millis
-      return [...waiting].flatMap(([channelId, queue]) => {
-        const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis >= before)
-        const late = queue.splice(0, fresh < 0 ? queue.length : fresh)
-        if (queue.length === 0) waiting.delete(channelId)
-        return late.map(({ question, sinceMillis }) => ({
-          question,
-          waitedSeconds: (now - sinceMillis) / 1000
-        }))
-      })
+      return [...waiting.keys()].flatMap((channelId) =>
+        takeOut(channelId, millis).flatMap(({ question: { tasks }, sinceMillis }) =>
+          tasks.map((task) => ({ task, waitedSeconds: (now - sinceMillis) / 1000 }))
+        )
+      )
     },
-    room: slots.room,
-    expect: slots.expect
-  } satisfies AskQueue
+    /**
+     * Waits until what was full has emptied again, so that one wake-up brings many questions, not one.
+     * What emptied since the last `expect` counts.
+     */
+    room: emptied.await,
+    /** Forgets the room there was until now: its caller is about to look. */
+    expect: Effect.asVoid(emptied.close)
+  }
 })

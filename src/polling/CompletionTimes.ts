@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { VideoKind } from "../domain/video/VideoQuote.ts"
-import { dropOldest } from "../runtime/FreshCache.ts"
+import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { TaskRepo } from "../services/TaskRepo.ts"
 
 export class UsualTimes extends Context.Service<
@@ -32,21 +32,14 @@ const median = (values: ReadonlyArray<number>): number | null =>
 
 /** Knows nothing at first. */
 export const makeUsualTimes = (maxKinds = MAX_KINDS): UsualTimes["Service"] => {
-  const times = new Map<
-    string,
-    { readonly latest: ReadonlyArray<number>; readonly usualSeconds: number | null }
-  >()
+  const times = makeBoundedMap<ReadonlyArray<number>>(maxKinds)
   return UsualTimes.of({
     note: (kind, tookSeconds) =>
       Effect.sync(() => {
         const key = keyOf(kind)
-        const latest = [...(times.get(key)?.latest ?? []), tookSeconds].slice(-LATEST)
-        // A map keeps the order of insertion, so its first key is the one noted longest ago.
-        times.delete(key)
-        times.set(key, { latest, usualSeconds: median(latest) })
-        dropOldest(times, maxKinds)
+        times.set(key, [...(times.get(key) ?? []), tookSeconds].slice(-LATEST))
       }),
-    usualSeconds: (kind) => times.get(keyOf(kind))?.usualSeconds ?? null
+    usualSeconds: (kind) => median(times.peek(keyOf(kind)) ?? [])
   })
 }
 

@@ -2,36 +2,31 @@
 import { Array as Arr, Effect, Result } from "effect"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
+import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
-import { dropOldest } from "../runtime/FreshCache.ts"
 import { CallLog, recordingCalls } from "../services/CallLog.ts"
 import { ChannelCredentials } from "../services/Catalog.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,
   type VideoAdapter,
-  type VideoTaskRef
+  type VideoPollTogether
 } from "../services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
-import { makeVideoVerdicts, type Trouble } from "./VideoVerdicts.ts"
+import type { Trouble, VideoVerdicts } from "./VideoVerdicts.ts"
+
+type ClaimedTasks = Arr.NonEmptyReadonlyArray<ClaimedTask>
 
 /** What is asked of a channel's vendor in one request. */
 export interface Question {
   readonly channelId: string
-  /** At least one. */
-  readonly tasks: ReadonlyArray<ClaimedTask>
+  readonly tasks: ClaimedTasks
   /** Asks, and answers with what settles by what the vendor said. Nothing it says is a failure. */
   readonly ask: Effect.Effect<Effect.Effect<void>>
 }
 
 /** To forget one costs a refused question more. */
 const MOST_ALONE = 10_000
-
-const refOf = ({ upstreamId, upstreamModel, listedProtocol }: ClaimedTask): VideoTaskRef => ({
-  upstreamId,
-  upstreamModel,
-  listedProtocol
-})
 
 /**
  * A question may be repeated without harm, and a connection kept open is often lost because the
@@ -51,19 +46,17 @@ const mayBeOneTask = (failure: VendorFailure): boolean =>
   failure.effectiveStatus !== 429 &&
   failure.effectiveStatus !== 503
 
-/** `ended` hears of every task that was found or made to be over. */
-export const makeVideoQuestions = Effect.fnUntraced(function* (ended: (id: string) => void) {
+export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVerdicts) {
   const adapters = yield* ProtocolAdapter
   const credentials = yield* ChannelCredentials
   const repo = yield* TaskRepo
   const callLog = yield* CallLog
   const failpoints = yield* Failpoints
-  const verdicts = yield* makeVideoVerdicts(ended)
 
   /** Tasks that were in a question the vendor refused: next time each is asked for alone. */
-  const alone = new Set<string>()
+  const alone = makeBoundedMap<true>(MOST_ALONE)
 
-  const recorded = (tasks: ReadonlyArray<ClaimedTask>) =>
+  const recorded = (tasks: ClaimedTasks) =>
     recordingCalls(
       callLog,
       tasks.map(({ organizationId, id, upstreamId }) => ({
@@ -74,107 +67,87 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (ended: (id: strin
       }))
     )
 
+  const each = <A>(tasks: ClaimedTasks, settle: (task: ClaimedTask) => Effect.Effect<A>) =>
+    Effect.forEach(tasks, settle, { concurrency: "unbounded", discard: true })
+
   /** A vendor's `Retry-After` is for the whole channel. */
-  const heed = (channelId: string, trouble: Trouble) => {
+  const troubled = (tasks: ClaimedTasks, trouble: Trouble) => {
     const seconds = pauseSeconds(trouble.retryAfterSeconds)
-    return seconds > 0 ? repo.pause(channelId, seconds) : Effect.void
-  }
-
-  const together = <A>(
-    tasks: ReadonlyArray<ClaimedTask>,
-    settle: (task: ClaimedTask) => Effect.Effect<A>
-  ) => Effect.forEach(tasks, settle, { concurrency: "unbounded", discard: true })
-
-  /** Asks with the adapter and the account; what it fails with holds for every task. */
-  const withVendor = (
-    tasks: ReadonlyArray<ClaimedTask>,
-    { channelId, protocol }: ClaimedTask,
-    run: (
-      adapter: VideoAdapter,
-      account: ChannelAccount
-    ) => Effect.Effect<Effect.Effect<void>, VendorFailure | Trouble>
-  ): Effect.Effect<Effect.Effect<void>> => {
-    const stumbled = (defect: unknown) => together(tasks, (task) => verdicts.stumbled(task, defect))
-    return Effect.gen(function* () {
-      const adapter = adapters.video.get(protocol)
-      if (adapter === undefined) {
-        return yield* Effect.fail({ message: `no adapter speaks ${protocol} any more` })
-      }
-      yield* failpoints.pass("video.claimed")
-      return yield* run(adapter, yield* credentials.account(channelId))
-    }).pipe(
-      Effect.catch((trouble: VendorFailure | Trouble) =>
-        Effect.succeed(
-          Effect.andThen(
-            heed(channelId, trouble),
-            together(tasks, (task) => verdicts.troubled(task, trouble))
-          )
-        )
-      ),
-      Effect.map(Effect.catchDefect(stumbled)),
-      Effect.catchDefect((defect) => Effect.succeed(stumbled(defect)))
+    return Effect.andThen(
+      seconds > 0 ? repo.pause(tasks[0].channelId, seconds) : Effect.void,
+      each(tasks, (task) => verdicts.troubled(task, trouble))
     )
   }
 
-  const askOne = (task: ClaimedTask) =>
-    withVendor([task], task, (adapter, account) =>
-      Effect.map(againIfCut(recorded([task])(adapter.poll(account, refOf(task)))), (status) => {
-        alone.delete(task.id)
+  /** `poll` asks and answers with what settles; what it fails with holds for every task. */
+  const questionOf = (
+    tasks: ClaimedTasks,
+    poll: (
+      adapter: VideoAdapter,
+      account: ChannelAccount
+    ) => Effect.Effect<Effect.Effect<void>, VendorFailure>
+  ): Question => {
+    const { channelId, protocol } = tasks[0]
+    const stumbled = (defect: unknown) => each(tasks, (task) => verdicts.stumbled(task, defect))
+    const ask = Effect.gen(function* () {
+      const adapter = adapters.video.get(protocol)
+      if (adapter === undefined) {
+        return troubled(tasks, { message: `no adapter speaks ${protocol} any more` })
+      }
+      yield* failpoints.pass("video.claimed")
+      const account = yield* credentials.account(channelId)
+      return yield* againIfCut(recorded(tasks)(poll(adapter, account)))
+    }).pipe(
+      Effect.catch((trouble) => Effect.succeed(troubled(tasks, trouble))),
+      Effect.map(Effect.catchDefect(stumbled)),
+      Effect.catchDefect((defect) => Effect.succeed(stumbled(defect)))
+    )
+    return { channelId, tasks, ask }
+  }
+
+  const one = (task: ClaimedTask): Question =>
+    questionOf([task], (adapter, account) =>
+      Effect.map(adapter.poll(account, task), (status) => {
+        alone.drop(task.id)
         return verdicts.apply(task, status)
       })
     )
 
-  const askTogether = Effect.fn("VideoQuestions.askTogether")(
-    (
-      first: ClaimedTask,
-      tasks: ReadonlyArray<ClaimedTask>,
-      shared: NonNullable<VideoAdapter["together"]>
-    ) =>
-      withVendor(tasks, first, (_adapter, account) =>
-        againIfCut(recorded(tasks)(shared.poll(account, tasks.map(refOf)))).pipe(
-          Effect.tapError((failure) =>
-            Effect.sync(() => {
-              if (!mayBeOneTask(failure)) return
-              for (const { id } of tasks) alone.add(id)
-              dropOldest(alone, MOST_ALONE)
-            })
-          ),
-          Effect.map((answers) =>
-            together(tasks, (task) => {
-              const answer = answers.get(task.upstreamId)
-              if (answer === undefined) return verdicts.apply(task, { _tag: "Unknown" })
-              return Result.isSuccess(answer)
-                ? verdicts.apply(task, answer.success)
-                : verdicts.troubled(task, answer.failure)
-            })
-          )
-        )
+  const many = (tasks: ClaimedTasks, shared: VideoPollTogether): Question =>
+    questionOf(tasks, (_, account) =>
+      shared.poll(account, tasks).pipe(
+        Effect.tapError((failure) =>
+          Effect.sync(() => {
+            if (!mayBeOneTask(failure)) return
+            for (const { id } of tasks) alone.set(id, true)
+          })
+        ),
+        Effect.map((answers) =>
+          each(tasks, (task) => {
+            const answer = answers.get(task.upstreamId)
+            if (answer === undefined) return verdicts.apply(task, { _tag: "Unknown" })
+            return Result.isSuccess(answer)
+              ? verdicts.apply(task, answer.success)
+              : verdicts.troubled(task, answer.failure)
+          })
+        ),
+        Effect.withSpan("VideoQuestions.many")
       )
-  )
-
-  const one = (task: ClaimedTask): Question => ({
-    channelId: task.channelId,
-    tasks: [task],
-    ask: askOne(task)
-  })
+    )
 
   /** As few questions as the vendors' interfaces allow. */
   const questionsOf = (tasks: ReadonlyArray<ClaimedTask>): ReadonlyArray<Question> => {
-    const togetherOf = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
-    const groups = Map.groupBy(tasks, (task) =>
-      togetherOf(task)?.mayShare(refOf(task)) === true && !alone.has(task.id)
+    const sharedBy = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
+    const groups = Arr.groupBy(tasks, (task) =>
+      sharedBy(task)?.mayShare(task) === true && alone.peek(task.id) === null
         ? JSON.stringify([task.channelId, task.protocol])
         : task.id
     )
-    return [...groups.values()].flatMap((group) => {
-      const [first] = group
-      const shared = first && togetherOf(first)
-      if (first === undefined || shared === undefined || group.length === 1) return group.map(one)
-      return Arr.chunksOf(group, shared.most).map((chunk) => ({
-        channelId: first.channelId,
-        tasks: chunk,
-        ask: askTogether(first, chunk, shared)
-      }))
+    return Object.values(groups).flatMap((group) => {
+      const shared = sharedBy(group[0])
+      return shared === undefined || group.length === 1
+        ? group.map(one)
+        : Arr.chunksOf(group, shared.most).map((chunk) => many(chunk, shared))
     })
   }
 

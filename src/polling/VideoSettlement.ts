@@ -2,8 +2,9 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Clock, Context, Effect, Fiber, FiberSet, Latch, Layer, Option, RcMap } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
+import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { unhindered } from "../runtime/releaseBounded.ts"
@@ -11,10 +12,8 @@ import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import { type AbandonedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
 import { makeAskQueue } from "./AskQueue.ts"
-import { makeChannelSlots } from "./ChannelSlots.ts"
-import { makeFinishedTasks } from "./FinishedTasks.ts"
 import { makeVideoQuestions } from "./VideoQuestions.ts"
-import { deadlineExceeded } from "./VideoVerdicts.ts"
+import { deadlineExceeded, makeVideoVerdicts } from "./VideoVerdicts.ts"
 
 export class VideoSettlement extends Context.Service<
   VideoSettlement,
@@ -38,9 +37,9 @@ export class VideoSettlement extends Context.Service<
     readonly room: Effect.Effect<void>
     /**
      * Gives back what a crash left behind, once its time is over, and running tasks that no answer has
-     * ended in the time for a last question; answers how many holds.
+     * ended in the time for a last question.
      */
-    readonly sweep: Effect.Effect<number>
+    readonly sweep: Effect.Effect<void>
     /**
      * Gives back all of it and takes over every running task. Only for a gateway that starts alone
      * on its database, where nobody else can be in the middle of anything.
@@ -51,19 +50,27 @@ export class VideoSettlement extends Context.Service<
 
 /** Tasks claimed at a time; a claim that is full is followed by another one at once. */
 const CLAIM_LIMIT = 256
-/** Questions of the poller that were answered and are not written down yet; then it claims no more. */
-const MAX_SETTLING = 1024
 /** How long a claimed task waits for its question, at most, and the same as a share of the lease. */
 const MAX_WAIT_SECONDS = 1
 const MAX_WAIT_SHARE = 0.1
 /** Of the lease, for a wait nobody has ended; what is left of it is for the vendor and for us. */
 const STALE_SHARE = 0.3
-/** They are bounded together, whatever their channel. */
-const ALL_CHANNELS = "all"
 /** Running tasks that one sweep gives back, at most. */
 const OVERDUE_LIMIT = 1000
 /** How often a waiting reader looks whether another gateway wrote the end, at the slowest. */
 const MAX_LOOK_SECONDS = 1
+
+/**
+ * For tasks that have ended, which never change, apart from their age: they stay in memory for those
+ * who read them again.
+ */
+const FINISHED_BYTES = 32 * 1024 * 1024
+
+/** Roughly, with its place in memory and the answer that is made of it. */
+const bytesOf = ({ videoUrl, errorMessage }: Task): number =>
+  1024 + 3 * ((videoUrl?.length ?? 0) + (errorMessage?.length ?? 0))
+
+const nameOf = (organizationId: string, id: string): string => `${organizationId} ${id}`
 
 export const layerVideoSettlement = Layer.effect(
   VideoSettlement,
@@ -75,40 +82,24 @@ export const layerVideoSettlement = Layer.effect(
     /** Open as soon as this gateway has written the end of a task that is awaited. */
     const awaited = new Map<string, Latch.Latch>()
     const ended = (id: string) => void awaited.get(id)?.openUnsafe()
-    const questions = yield* makeVideoQuestions(ended)
-    const settling = yield* makeChannelSlots(MAX_SETTLING)
-    const finished = makeFinishedTasks()
-    const detached = yield* makeDetached
-
-    const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
-
-    const settled = (ask: Effect.Effect<Effect.Effect<void>>) =>
-      Effect.flatMap(ask, (settle) => {
-        settling.take(ALL_CHANNELS)
-        return Effect.ensuring(
-          settle,
-          Effect.sync(() => settling.give(ALL_CHANNELS))
-        )
-      })
-
-    /** A question that cannot be settled must not keep the others waiting. */
-    const inBackground = yield* FiberSet.makeRuntime()
-    const queueing = {
+    const verdicts = yield* makeVideoVerdicts(ended)
+    const questions = yield* makeVideoQuestions(verdicts)
+    const asks = yield* makeAskQueue({
       bound: settings.pollsPerChannel,
       staleMillis: 1000 * settings.leaseSeconds * STALE_SHARE
-    }
-    const asks = yield* makeAskQueue(queueing, (ask, question) =>
-      inBackground(
-        Effect.catchCause(settled(ask), (cause) =>
-          Effect.logError("a question could not be settled", cause).pipe(
-            Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
-          )
-        )
-      )
-    )
+    })
+    const finished = makeBoundedMap(FINISHED_BYTES, bytesOf)
+    const detached = yield* makeDetached
 
+    /** Keeps what may be answered again as it is. */
     const find = (organizationId: string, id: string) =>
-      Effect.tap(tasks.find(organizationId, id), (task) => Effect.sync(() => finished.keep(task)))
+      Effect.tap(tasks.find(organizationId, id), (task) =>
+        Effect.sync(() => {
+          if (task.state === "succeeded" || task.state === "failed") {
+            finished.set(nameOf(organizationId, id), task)
+          }
+        })
+      )
 
     /** The store decides, but need not be asked where it would say no. */
     const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
@@ -121,12 +112,11 @@ export const layerVideoSettlement = Layer.effect(
       if (!mayBeAsked(task)) return task
       const claimed = yield* tasks.claim(organizationId, id)
       if (Option.isNone(claimed)) return task
-      yield* detached.run(
-        Effect.suspend(() => Effect.flatten(asks.counted(questions.one(claimed.value))))
-      )
+      yield* detached.run(Effect.suspend(() => asks.ask(questions.one(claimed.value))))
       return yield* find(organizationId, id)
     })
 
+    const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
     const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const end = yield* Latch.make(false)
       yield* Effect.acquireRelease(
@@ -157,11 +147,11 @@ export const layerVideoSettlement = Layer.effect(
       }
     })
     const end: VideoSettlement["Service"]["end"] = (organizationId, id) =>
-      Effect.scoped(Effect.flatMap(RcMap.get(ends, `${organizationId} ${id}`), Fiber.join))
+      Effect.scoped(Effect.flatMap(RcMap.get(ends, nameOf(organizationId, id)), Fiber.join))
 
     const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
-        const kept = finished.find(organizationId, id)
+        const kept = finished.get(nameOf(organizationId, id))
         if (kept !== null) return kept
         const first = yield* readOnce(organizationId, id)
         if (first.state === "rejected") {
@@ -180,14 +170,13 @@ export const layerVideoSettlement = Layer.effect(
     /** Whoever has room for it may ask sooner than a vendor that has become slow is done. */
     const giveBackLate = Effect.suspend(() =>
       Effect.forEach(
-        asks.late(maxWaitMillis).flatMap(({ question, waitedSeconds }) =>
-          question.tasks.map((task) => ({
-            task,
+        asks.late(maxWaitMillis),
+        ({ task, waitedSeconds }) =>
+          tasks.putBack(task, {
+            nextPollSeconds: 0,
+            known: null,
             askedSecondsAgo: task.sinceAskedSeconds + waitedSeconds
-          }))
-        ),
-        ({ task, askedSecondsAgo }) =>
-          tasks.putBack(task, { nextPollSeconds: 0, known: null, askedSecondsAgo }),
+          }),
         { concurrency: "unbounded", discard: true }
       )
     )
@@ -196,9 +185,9 @@ export const layerVideoSettlement = Layer.effect(
     let askingSince: number | null = null
 
     const pollRound = Effect.gen(function* () {
-      yield* Effect.andThen(asks.expect, settling.expect)
+      yield* asks.expect
       yield* giveBackLate
-      if (settling.isFull(ALL_CHANNELS)) return false
+      if (asks.isBehind()) return false
       const perChannel = settings.pollsPerChannel
       const before = asks.taken()
       const claimed = yield* tasks.claimDue({ limit: CLAIM_LIMIT, perChannel, asked: before })
@@ -225,25 +214,16 @@ export const layerVideoSettlement = Layer.effect(
       )
     )
 
-    /** Gives back what each of them holds, side by side; answers how many they were. */
+    /** Gives back what each of them holds, side by side. */
     const releaseEach = <Left extends AbandonedTask>(
       left: ReadonlyArray<Left>,
       how: (task: Left) => Pick<Release, "task" | "orphan">
     ) =>
       Effect.forEach(
         left,
-        (task) => {
-          const { organizationId, id } = task
-          const close = { organizationId, holdId: id, by: "sweep", answer: null, forgetKey: false }
-          return ledger.release({ ...close, ...how(task) }).pipe(
-            Effect.tap(({ state }) =>
-              Effect.sync(() => (state === "open" ? undefined : ended(id)))
-            ),
-            unhindered(id)
-          )
-        },
+        (task) => unhindered(task.id)(verdicts.release(task, "sweep", how(task))),
         { concurrency: "unbounded", discard: true }
-      ).pipe(Effect.as(left.length))
+      )
 
     /**
      * The last question is asked at the deadline, but thousands of tasks at a silent vendor would wait
@@ -252,8 +232,8 @@ export const layerVideoSettlement = Layer.effect(
     const giveUpOverdue = Effect.fn("VideoSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds
       const now = yield* Clock.currentTimeMillis
-      if (askingSince === null || now - askingSince < seconds * 1000) return 0
-      return yield* releaseEach(yield* tasks.overdue(seconds, OVERDUE_LIMIT), ({ upstreamId }) => ({
+      if (askingSince === null || now - askingSince < seconds * 1000) return
+      yield* releaseEach(yield* tasks.overdue(seconds, OVERDUE_LIMIT), ({ upstreamId }) => ({
         task: { from: "processing", state: "failed", ...deadlineExceeded },
         orphan: { upstreamId, reason: deadlineExceeded.errorCode }
       }))
@@ -262,7 +242,7 @@ export const layerVideoSettlement = Layer.effect(
     const giveBack = Effect.fn("VideoSettlement.giveBack")(function* (scope: "overdue" | "all") {
       const left = yield* tasks.abandoned(scope)
       if (left.length > 0) yield* failpoints.pass("sweep.found")
-      const released = yield* releaseEach(left, () => ({
+      yield* releaseEach(left, () => ({
         task: {
           from: "submitting",
           state: "rejected",
@@ -271,15 +251,15 @@ export const layerVideoSettlement = Layer.effect(
         },
         orphan: { upstreamId: null, reason: "gateway_stopped" }
       }))
-      return released + (yield* ledger.sweepImages(scope))
+      yield* ledger.sweepImages(scope)
     })
 
     return VideoSettlement.of({
       read,
       end,
       pollDue,
-      room: Effect.raceFirst(asks.room, settling.room),
-      sweep: Effect.zipWith(giveBack("overdue"), giveUpOverdue(), (left, late) => left + late),
+      room: asks.room,
+      sweep: Effect.andThen(giveBack("overdue"), giveUpOverdue()),
       recover: Effect.andThen(giveBack("all"), tasks.takeOver)
     })
   })

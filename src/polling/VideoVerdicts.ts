@@ -5,12 +5,11 @@
  */
 import { Effect, Metric, Random } from "effect"
 import { unitOf } from "../domain/money/Quote.ts"
-import type { Doubt } from "../domain/VendorOutcome.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
-import { Ledger, type UsageEntry } from "../services/Ledger.ts"
+import { Ledger, type Release } from "../services/Ledger.ts"
 import {
   completionLagSeconds,
   lateSuccesses,
@@ -18,7 +17,7 @@ import {
   strangeStatusWords
 } from "../services/metrics.ts"
 import type { VideoStatus } from "../services/ProtocolAdapter.ts"
-import { type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
+import { type AbandonedTask, type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
 import { UsualTimes } from "./CompletionTimes.ts"
 
 /** Why a question brought no verdict. */
@@ -34,6 +33,11 @@ export interface Trouble {
 export const deadlineExceeded = {
   errorCode: "deadline_exceeded",
   errorMessage: "The vendor did not finish in time"
+} as const
+
+const taskLost = {
+  errorCode: "task_lost",
+  errorMessage: "The vendor no longer knows the task"
 } as const
 
 const countOn = (counter: Metric.Counter<number>, task: ClaimedTask) =>
@@ -55,22 +59,7 @@ const noteStrangeWord = (task: ClaimedTask, word: string) =>
     Effect.annotateLogs({ task: task.id, channel: task.channelId })
   )
 
-const usageOf = (task: ClaimedTask, charge: ReturnType<typeof chargeVideo>): UsageEntry => ({
-  keyId: task.keyId,
-  taskId: task.id,
-  model: task.model,
-  modality: "video",
-  input: 0n,
-  output: charge.units,
-  ...unitOf(task.quote),
-  basis: charge.basis
-})
-
-const closeOf = (task: ClaimedTask) => ({
-  organizationId: task.organizationId,
-  holdId: task.id,
-  by: "poll"
-})
+export type VideoVerdicts = Effect.Success<ReturnType<typeof makeVideoVerdicts>>
 
 /** `ended` hears of every task whose hold was closed, by this gateway or before. */
 export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string) => void) {
@@ -86,10 +75,21 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     usage: VideoUsage
   ) {
     const charge = chargeVideo(task.quote, usage)
-    const closed = yield* ledger.capture({
-      ...closeOf(task),
+    const { won, state } = yield* ledger.capture({
+      organizationId: task.organizationId,
+      holdId: task.id,
+      by: "poll",
       chargeNano: charge.chargeNano,
-      usage: usageOf(task, charge),
+      usage: {
+        keyId: task.keyId,
+        taskId: task.id,
+        model: task.model,
+        modality: "video",
+        input: 0n,
+        output: charge.units,
+        ...unitOf(task.quote),
+        basis: charge.basis
+      },
       task: {
         from: "processing",
         state: "succeeded",
@@ -98,12 +98,11 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       },
       answer: null
     })
-    if (closed.state !== "open") ended(task.id)
-    if (closed.won) {
+    if (state !== "open") ended(task.id)
+    if (won) {
       yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
-    }
-    if (!closed.won && closed.state === "released") {
+    } else if (state === "released") {
       yield* countOn(lateSuccesses, task)
       yield* Effect.logWarning("a task succeeded after it had been failed and refunded").pipe(
         Effect.annotateLogs({ task: task.id, channel: task.channelId })
@@ -111,41 +110,33 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     }
   })
 
-  const fail = (
-    task: ClaimedTask,
-    errorCode: string,
-    errorMessage: string,
-    withoutVerdict: { readonly orphan: Doubt; readonly lease: bigint } | null
+  /** Gives the hold of a task back. */
+  const release = (
+    { organizationId, id }: AbandonedTask,
+    by: "poll" | "sweep",
+    how: Pick<Release, "task" | "orphan">
   ) =>
-    ledger
-      .release({
-        ...closeOf(task),
-        task: {
-          from: "processing",
-          state: "failed",
-          errorCode,
-          errorMessage,
-          lease: withoutVerdict?.lease ?? null
-        },
-        orphan: withoutVerdict?.orphan ?? null,
+    Effect.tap(
+      ledger.release({
+        organizationId,
+        holdId: id,
+        by,
+        ...how,
         answer: null,
         forgetKey: false
-      })
-      .pipe(
-        Effect.tap(({ state }) =>
-          Effect.sync(() => (state === "open" ? undefined : ended(task.id)))
-        )
-      )
+      }),
+      ({ state }) => Effect.sync(() => (state === "open" ? undefined : ended(id)))
+    )
 
   /**
    * Without the vendor's verdict: it may bill the job, so an operator should look. What was known
    * at the claim may be wrong by now, so it counts only while the claim does.
    */
-  const giveUp = (task: ClaimedTask, errorCode: string, errorMessage: string) =>
+  const giveUp = (task: ClaimedTask, why: typeof deadlineExceeded | typeof taskLost) =>
     Effect.map(
-      fail(task, errorCode, errorMessage, {
-        orphan: { upstreamId: task.upstreamId, reason: errorCode },
-        lease: task.lease
+      release(task, "poll", {
+        task: { from: "processing", state: "failed", ...why, lease: task.lease },
+        orphan: { upstreamId: task.upstreamId, reason: why.errorCode }
       }),
       ({ won }) => won
     )
@@ -167,9 +158,9 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
   ) {
     const lost = known === false && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds
     const current = yield* lost
-      ? giveUp(task, "task_lost", "The vendor no longer knows the task")
+      ? giveUp(task, taskLost)
       : task.pastDeadline
-        ? giveUp(task, deadlineExceeded.errorCode, deadlineExceeded.errorMessage)
+        ? giveUp(task, deadlineExceeded)
         : putBack(task, known, silenceSeconds)
     if (!current) yield* countOn(staleClaims, task)
   })
@@ -180,11 +171,20 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       case "Succeeded":
         yield* succeed(task, status.videoUrl, status.usage)
         break
-      case "Failed":
-        if ((yield* fail(task, status.code, status.message, null)).won) {
-          yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
-        }
+      case "Failed": {
+        const { won } = yield* release(task, "poll", {
+          task: {
+            from: "processing",
+            state: "failed",
+            errorCode: status.code,
+            errorMessage: status.message,
+            lease: null
+          },
+          orphan: null
+        })
+        if (won) yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
         break
+      }
       case "Processing":
         if (status.strangeWord !== undefined) yield* noteStrangeWord(task, status.strangeWord)
         yield* stillOpen(task, true)
@@ -217,5 +217,5 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       Effect.andThen(stillOpen(task, null, pauseSeconds(trouble.retryAfterSeconds)))
     )
 
-  return { apply, troubled, stumbled }
+  return { apply, troubled, stumbled, release }
 })

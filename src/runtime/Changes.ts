@@ -1,8 +1,8 @@
 /**
  * What gateways tell each other: that keys or the catalog have changed. Whoever keeps what was read
- * from the store takes a mark before the read, and asks before each use whether it still holds.
+ * from the store takes a mark before the read and one before each use, and asks whether it holds.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { type Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Settings } from "./Settings.ts"
 
@@ -10,16 +10,19 @@ import { Settings } from "./Settings.ts"
 export const Topic = Schema.Literals(["keys", "catalog"])
 export type Topic = typeof Topic.Type
 
-/** A moment before a read. */
+/** A moment before a read or a use. */
 export interface Mark {
-  readonly topic: Topic
-  /** Later marks of this process have higher numbers. */
-  readonly order: number
   /** Of the monotonic clock. */
   readonly atMillis: number
   /** How many changes of the topic had been heard of. */
   readonly generation: number
+  /** How long before it anything may have been read that is used at this moment. */
+  readonly maxAgeMillis: number
 }
+
+/** True when what was read after one mark of a topic may be used at the other. */
+export const isFresh = (read: Mark, use: Mark): boolean =>
+  read.generation >= use.generation && use.atMillis - read.atMillis <= use.maxAgeMillis
 
 export class Changes extends Context.Service<
   Changes,
@@ -32,50 +35,39 @@ export class Changes extends Context.Service<
       topic: Topic,
       change: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | SqlError.SqlError, R>
-    mark(topic: Topic): Effect.Effect<Mark>
-    /** True when what was read after the mark may be used, at that time of the monotonic clock. */
-    isFresh(mark: Mark, atMillis: number): boolean
+    mark(topic: Topic, clock: Clock.Clock): Mark
     /** True while changes made by other gateways are known to arrive. */
     readonly isListening: Effect.Effect<boolean>
   }
 >()("gateway/services/Changes") {}
 
-/** The monotonic clock in milliseconds, which no correction of the calendar moves. */
-export const monotonicMillis = Effect.map(
-  Clock.monotonicTimeNanos,
-  (nanos) => Number(nanos) / 1_000_000
-)
+const millisOf = (clock: Clock.Clock): number =>
+  Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
 
-/** True while changes made by other gateways are known to arrive, at a time of the monotonic clock. */
-export type Listening = (atMillis: number) => boolean
+/** The monotonic clock in milliseconds, which no correction of the calendar moves. */
+export const monotonicMillis = Effect.clockWith((clock) => Effect.succeed(millisOf(clock)))
 
 /**
- * What every implementation shares. While `isListening` answers true, what was read holds until a
- * change is heard of; otherwise for a moment only (`unheardCacheSeconds`).
+ * What every implementation shares. While changes made by other gateways are known to arrive, which
+ * `listensAt` tells for a time of the monotonic clock, what was read holds until a change is heard
+ * of; otherwise for a moment only (`unheardCacheSeconds`).
  */
-export const makeMarks = Effect.fnUntraced(function* (listensAt: Listening) {
-  const settings = yield* Settings
+export const makeMarks = Effect.fnUntraced(function* (listensAt: (atMillis: number) => boolean) {
+  const { cacheSeconds, unheardCacheSeconds } = yield* Settings
   const generations: Record<Topic, number> = { keys: 0, catalog: 0 }
-  let marks = 0
 
   const changed = (topics: ReadonlyArray<Topic>) =>
     Effect.sync(() => {
       for (const topic of topics) generations[topic] += 1
     })
 
-  const mark: Changes["Service"]["mark"] = (topic) =>
-    Effect.map(monotonicMillis, (atMillis) => {
-      marks += 1
-      return { topic, order: marks, atMillis, generation: generations[topic] }
-    })
-
-  const isFresh: Changes["Service"]["isFresh"] = (taken, atMillis) => {
-    if (taken.generation !== generations[taken.topic]) return false
-    const seconds = listensAt(atMillis) ? settings.cacheSeconds : settings.unheardCacheSeconds
-    return atMillis - taken.atMillis <= seconds * 1000
+  const mark: Changes["Service"]["mark"] = (topic, clock) => {
+    const atMillis = millisOf(clock)
+    const seconds = listensAt(atMillis) ? cacheSeconds : unheardCacheSeconds
+    return { atMillis, generation: generations[topic], maxAgeMillis: seconds * 1000 }
   }
 
-  return { changed, mark, isFresh, isListening: Effect.map(monotonicMillis, listensAt) }
+  return { changed, mark, isListening: Effect.map(monotonicMillis, listensAt) }
 })
 
 /** For a gateway that has its database to itself: there is nobody else to tell or to hear. */
@@ -83,12 +75,10 @@ export const layerChangesAlone = Layer.effect(
   Changes,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { changed, mark, isFresh, isListening } = yield* makeMarks(() => true)
+    const { changed, ...marks } = yield* makeMarks(() => true)
     return Changes.of({
-      telling: (topic, change) => Effect.ensuring(sql.withTransaction(change), changed([topic])),
-      mark,
-      isFresh,
-      isListening
+      ...marks,
+      telling: (topic, change) => Effect.ensuring(sql.withTransaction(change), changed([topic]))
     })
   })
 )

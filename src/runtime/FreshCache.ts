@@ -1,22 +1,15 @@
 /** Keeping what was read from the store for as long as `Changes` vouches for it. */
 import { Cache, Clock, Duration, Effect, identity } from "effect"
-import { Changes, type Mark, type Topic } from "./Changes.ts"
-
-/** Drops what was added first, one by one, until no more than `most` are left. */
-export const dropOldest = (kept: Map<unknown, unknown> | Set<unknown>, most: number): void => {
-  for (const key of kept.keys()) {
-    if (kept.size <= most) return
-    kept.delete(key)
-  }
-}
+import { makeBoundedMap } from "./boundedMap.ts"
+import { Changes, isFresh, type Mark, type Topic } from "./Changes.ts"
 
 /**
  * Answers what `lookup` reads, from memory while it is fresh. Failures are not kept. Of more than
  * `capacity` the one that was read longest ago is dropped.
  *
  * A caller gets nothing that may have been out of date when it asked, beyond what `Changes` allows:
- * it joins a look-up that began before, but does not trust its answer when a change was heard of
- * meanwhile, and looks up again itself.
+ * it joins a look-up that began before, but looks up again itself when a change was heard of in
+ * between.
  *
  * `guard` goes around the look-up of a key of which nothing is kept, fresh or not, and may refuse it.
  */
@@ -29,28 +22,25 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
   /** Look-ups under way, which all who ask for the same meanwhile wait for. */
   const underWay = yield* Cache.makeWith(
     Effect.fnUntraced(function* (key: string) {
-      const mark = yield* changes.mark(options.topic)
+      const mark = changes.mark(options.topic, yield* Clock.Clock)
       return { mark, value: yield* options.lookup(key) }
     }),
     { capacity: Number.POSITIVE_INFINITY, timeToLive: () => Duration.zero }
   )
-  const kept = new Map<string, { readonly mark: Mark; readonly value: A }>()
+  const kept = makeBoundedMap<{ readonly mark: Mark; readonly value: A }>(options.capacity)
 
   const find = Effect.fnUntraced(
     function* (key: string): Effect.fn.Return<A, E> {
-      const asked = yield* changes.mark(options.topic)
+      const asked = changes.mark(options.topic, yield* Clock.Clock)
       while (true) {
         const entry = yield* Cache.get(underWay, key)
-        const now = Number(yield* Clock.monotonicTimeNanos) / 1e6
-        if (entry.mark.order > asked.order || changes.isFresh(entry.mark, now)) {
-          kept.delete(key)
+        if (isFresh(entry.mark, asked)) {
           kept.set(key, entry)
-          dropOldest(kept, options.capacity)
           return entry.value
         }
       }
     },
-    (found, key) => Effect.tapError(found, () => Effect.sync(() => kept.delete(key)))
+    (found, key) => Effect.tapError(found, () => Effect.sync(() => kept.drop(key)))
   )
 
   return <E2 = never>(
@@ -58,9 +48,9 @@ export const makeFreshCache = Effect.fnUntraced(function* <A, E>(options: {
     guard: (lookUp: Effect.Effect<A, E>) => Effect.Effect<A, E | E2> = identity
   ): Effect.Effect<A, E | E2> =>
     Effect.clockWith((clock) => {
-      const entry = kept.get(key)
-      if (entry === undefined) return guard(find(key))
-      const now = Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-      return changes.isFresh(entry.mark, now) ? Effect.succeed(entry.value) : find(key)
+      const entry = kept.peek(key)
+      if (entry === null) return guard(find(key))
+      const use = changes.mark(options.topic, clock)
+      return isFresh(entry.mark, use) ? Effect.succeed(entry.value) : find(key)
     })
 })

@@ -1,168 +1,127 @@
 /** The service's own times and limits, with the values it is run with by default. */
 import { Context } from "effect"
 
-export interface Settings {
+export const defaultSettings = {
   /** Currency of every amount; one a deployment. */
-  readonly currency: string
+  currency: "CNY",
   /** IANA time zone whose calendar months bound the members' caps. */
-  readonly timeZone: string
+  timeZone: "UTC",
   /** No other gateway shares the database: whatever is half done at the start was left by a crash. */
-  readonly soleGateway: boolean
+  soleGateway: false,
   /**
    * From the hold to the moment a video order without the vendor's answer is given up. The vendor has
    * three quarters of it, and 60 seconds at most.
    */
-  readonly submitDeadlineSeconds: number
+  submitDeadlineSeconds: 120,
   /**
    * From the hold to the moment an image order without an answer is given up. The vendor has three
    * quarters of it, and 180 seconds at most.
    */
-  readonly imageDeadlineSeconds: number
+  imageDeadlineSeconds: 240,
   /**
    * From the hold to the moment a text without an answer is given up. The vendor has three quarters of
    * it, and 450 seconds at most, also for the first piece of a stream.
    */
-  readonly textDeadlineSeconds: number
+  textDeadlineSeconds: 600,
   /**
    * The same for a text that is answered while it is written. The vendor has three quarters of it, and
    * may be silent for 90 seconds between two pieces.
    */
-  readonly textStreamDeadlineSeconds: number
+  textStreamDeadlineSeconds: 3600,
   /**
    * From the hold to the moment a task is failed and refunded. Its vendor is asked once more then, and
    * has half a minute to answer.
    */
-  readonly taskDeadlineSeconds: number
+  taskDeadlineSeconds: 24 * 3600,
   /** From a task's deadline to the moment it is failed without waiting for its vendor's last answer. */
-  readonly lastQuestionSeconds: number
+  lastQuestionSeconds: 30,
   /** How long a task the vendor does not know stays open. */
-  readonly unknownGraceSeconds: number
+  unknownGraceSeconds: 600,
   /** Shortest time between two questions to a vendor about one task. */
-  readonly askIntervalSeconds: number
+  askIntervalSeconds: 2,
   /** Longest time between two of the poller's questions about one task. */
-  readonly maxAskIntervalSeconds: number
+  maxAskIntervalSeconds: 15,
   /** How often the poller looks for due tasks, and the sweeper for what was left behind. */
-  readonly pollerSeconds: number
+  pollerSeconds: 1,
   /**
    * How long a claimed task belongs to the gateway that claimed it. The vendor has three quarters of it
    * to answer a question, and 20 seconds at most.
    */
-  readonly leaseSeconds: number
+  leaseSeconds: 30,
   /** How long an `Idempotency-Key` stands for its first request. */
-  readonly idempotencySeconds: number
+  idempotencySeconds: 24 * 3600,
   /** How long a request waits for its hold while the database is away or crowded. */
-  readonly holdPatienceSeconds: number
+  holdPatienceSeconds: 5,
   /** How long what was read is kept while changes of other gateways are heard, as a safety net. */
-  readonly cacheSeconds: number
+  cacheSeconds: 60,
   /** The same while they are not heard; with a look-up it must stay under a second. */
-  readonly unheardCacheSeconds: number
+  unheardCacheSeconds: 0.5,
   /** Questions this gateway has open at one channel's vendor at a time, at most. */
-  readonly pollsPerChannel: number
+  pollsPerChannel: 64,
   /** How often the books are audited, by one of the gateways that share them. */
-  readonly auditSeconds: number
+  auditSeconds: 60,
   /** How often a stream of events with nothing to tell says that it is still there. */
-  readonly heartbeatSeconds: number
+  heartbeatSeconds: 15,
   /** How often a gateway looks whether its database and its poller are well. */
-  readonly healthSeconds: number
+  healthSeconds: 1,
   /** How often the totals of the database are counted for the metrics. */
-  readonly totalsSeconds: number
+  totalsSeconds: 5,
   /** From SIGTERM, when readiness says so, to the end of accepting. */
-  readonly drainSeconds: number
+  drainSeconds: 0,
   /** From SIGTERM to the moment whatever is unanswered is cut; the drain is part of it. */
-  readonly shutdownSeconds: number
+  shutdownSeconds: 28,
   /** How long the calls to vendors are kept for the operator. */
-  readonly callLogDays: number
+  callLogDays: 30,
   /**
    * Requests a key may send to this gateway in a minute, where it has no rate of its own
    * (`requests_per_minute`); 0 is any number.
    */
-  readonly keyRequestsPerMinute: number
+  keyRequestsPerMinute: 600_000,
   /** The same for its quotes. */
-  readonly keyQuotesPerMinute: number
+  keyQuotesPerMinute: 600,
   /** The same for its lists of models. */
-  readonly keyModelsPerMinute: number
+  keyModelsPerMinute: 600,
   /**
    * The same for orders and quotes of it that are refused for a fault of their own (not for lack of
    * money, and not by a vendor) or left by their client.
    */
-  readonly keyRefusalsPerMinute: number
+  keyRefusalsPerMinute: 1200,
   /**
    * Keys nobody has that one client address (of IPv6 its first 64 bits) may try on this gateway in a
    * minute. Beyond them its unknown keys are looked up one after another, and 429 answers those for
    * which 64 others wait. 0 is any number, looked up at once.
    */
-  readonly addressUnknownKeysPerMinute: number
+  addressUnknownKeysPerMinute: 600,
   /**
    * Requests of one organisation this gateway handles at a time, and as many orders of it that run,
    * also without their client.
    */
-  readonly organizationInFlight: number
+  organizationInFlight: 2048,
   /** Requests of one organisation that only wait for a task to end. */
-  readonly organizationWaits: number
+  organizationWaits: 1000,
   /**
    * Paid calls this gateway has open at one channel's vendor at a time; one organisation has half of
    * them at most.
    */
-  readonly channelInFlight: number
+  channelInFlight: 4096,
   /**
    * Bytes that have arrived of all bodies whose requests are not answered yet; one organisation may
    * have half of them. Memory may grow to about twice this.
    */
-  readonly bodyBudgetBytes: number
-  /** Connections the gateway has open at a time; more are closed as soon as they are made. */
-  readonly maxConnections: number
-  /** From a request's first byte to the end of its head, before the connection is cut. */
-  readonly headSeconds: number
-  /** From a request's first byte to its last one, before the connection is cut. */
-  readonly requestSeconds: number
-  /** Largest body of the ordering routes and of the catalog, in bytes. */
-  readonly maxMediaBodyBytes: number
-  /** Largest body of every other route, in bytes. */
-  readonly maxBodyBytes: number
-}
-
-export const defaultSettings: Settings = {
-  currency: "CNY",
-  timeZone: "UTC",
-  soleGateway: false,
-  submitDeadlineSeconds: 120,
-  imageDeadlineSeconds: 240,
-  textDeadlineSeconds: 600,
-  textStreamDeadlineSeconds: 3600,
-  taskDeadlineSeconds: 24 * 3600,
-  lastQuestionSeconds: 30,
-  unknownGraceSeconds: 600,
-  askIntervalSeconds: 2,
-  maxAskIntervalSeconds: 15,
-  pollerSeconds: 1,
-  leaseSeconds: 30,
-  idempotencySeconds: 24 * 3600,
-  holdPatienceSeconds: 5,
-  cacheSeconds: 60,
-  unheardCacheSeconds: 0.5,
-  pollsPerChannel: 64,
-  auditSeconds: 60,
-  heartbeatSeconds: 15,
-  healthSeconds: 1,
-  totalsSeconds: 5,
-  drainSeconds: 0,
-  shutdownSeconds: 28,
-  callLogDays: 30,
-  keyRequestsPerMinute: 600_000,
-  keyQuotesPerMinute: 600,
-  keyModelsPerMinute: 600,
-  keyRefusalsPerMinute: 1200,
-  addressUnknownKeysPerMinute: 600,
-  organizationInFlight: 2048,
-  organizationWaits: 1000,
-  channelInFlight: 4096,
   bodyBudgetBytes: 512 * 1024 * 1024,
+  /** Connections the gateway has open at a time; more are closed as soon as they are made. */
   maxConnections: 16_384,
+  /** From a request's first byte to the end of its head, before the connection is cut. */
   headSeconds: 20,
+  /** From a request's first byte to its last one, before the connection is cut. */
   requestSeconds: 120,
+  /** Largest body of the ordering routes and of the catalog, in bytes. */
   maxMediaBodyBytes: 64 * 1024 * 1024,
+  /** Largest body of every other route, in bytes. */
   maxBodyBytes: 256 * 1024
 }
+
+export type Settings = Readonly<typeof defaultSettings>
 
 export const Settings = Context.Reference<Settings>("gateway/services/Settings", {
   defaultValue: () => defaultSettings

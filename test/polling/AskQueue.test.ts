@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, FiberSet } from "effect"
+import { Deferred, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeAskQueue } from "../../src/polling/AskQueue.ts"
 import type { Question } from "../../src/polling/VideoQuestions.ts"
@@ -31,9 +31,8 @@ const task: ClaimedTask = {
 
 /** A queue in front of a vendor that answers when it is told to. */
 const makeWorld = Effect.fnUntraced(function* (bound: number) {
-  const run = yield* FiberSet.makeRuntime<never, void, never>()
   const open: Array<{ readonly id: string; readonly answer: Deferred.Deferred<void> }> = []
-  const queue = yield* makeAskQueue({ bound, staleMillis: 5000 }, (ask) => run(Effect.flatten(ask)))
+  const queue = yield* makeAskQueue({ bound, staleMillis: 5000 })
   let minted = 0
   const offer = (count: number, channelId = "ch-1") => {
     for (let index = 0; index < count; index++) {
@@ -145,12 +144,12 @@ describe("the questions of a channel", () => {
     Effect.gen(function* () {
       const { queue, offer, open, answer } = yield* makeWorld(1)
       yield* offer(2)
-      const reader = {
+      const reader: Question = {
         channelId: "ch-1",
         tasks: [task],
         ask: Effect.as(Effect.sleep(100), Effect.void)
       }
-      yield* Effect.forkChild(queue.counted(reader))
+      yield* Effect.forkChild(queue.ask(reader))
       yield* answer(1)
       assert.deepStrictEqual(open(), [])
       yield* TestClock.adjust(100)
@@ -165,7 +164,7 @@ describe("the questions of a channel", () => {
       yield* TestClock.adjust("800 millis")
       yield* offer(1)
       yield* TestClock.adjust("300 millis")
-      const late = queue.late(1000).flatMap(({ question }) => question.tasks.map(({ id }) => id))
+      const late = queue.late(1000).map(({ task }) => task.id)
       assert.deepStrictEqual(late, ["1"])
       assert.deepStrictEqual(queue.late(1000), [])
       yield* answer(1)

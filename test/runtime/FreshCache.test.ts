@@ -8,7 +8,7 @@ import { defaultSettings } from "../../src/runtime/Settings.ts"
 /** A cache over one stored word, with every look-up passing `gate` after it has read. */
 const make = Effect.fnUntraced(function* (listening: boolean) {
   const store = { word: "old", reads: 0, gate: Effect.void, isBroken: false }
-  const { changed, mark, isFresh, isListening } = yield* makeMarks(() => listening)
+  const { changed, ...marks } = yield* makeMarks(() => listening)
   const find = yield* makeFreshCache({
     topic: "keys",
     capacity: 10,
@@ -20,10 +20,8 @@ const make = Effect.fnUntraced(function* (listening: boolean) {
       })
   }).pipe(
     Effect.provideService(Changes, {
-      telling: () => Effect.die("nothing is changed through the service here"),
-      mark,
-      isFresh,
-      isListening
+      ...marks,
+      telling: () => Effect.die("nothing is changed through the service here")
     })
   )
   return { store, changed, find }

@@ -41,9 +41,7 @@ export const layerChanges = Layer.effect(
     /** When the latest beat was sent that has come back. */
     let provenAtMillis = Number.NEGATIVE_INFINITY
     let wasHeard = false
-    const { changed, mark, isFresh, isListening } = yield* makeMarks(
-      (now) => now - provenAtMillis <= LEASE_MILLIS
-    )
+    const { changed, ...marks } = yield* makeMarks((now) => now - provenAtMillis <= LEASE_MILLIS)
 
     /** One connection's life, from its opening to its loss. */
     const listen = Effect.scoped(
@@ -115,14 +113,12 @@ export const layerChanges = Layer.effect(
     )
 
     return Changes.of({
+      ...marks,
       telling: (topic, change) =>
         Effect.tap(
           change,
           () => sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ changed: topic })})`
-        ).pipe(sql.withTransaction, Effect.ensuring(changed([topic]))),
-      mark,
-      isFresh,
-      isListening
+        ).pipe(sql.withTransaction, Effect.ensuring(changed([topic])))
     })
   })
 )

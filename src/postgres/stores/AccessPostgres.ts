@@ -3,8 +3,9 @@ import { Clock, Effect, identity, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
-import { Changes, type Mark, monotonicMillis } from "../../runtime/Changes.ts"
-import { dropOldest, makeFreshCache } from "../../runtime/FreshCache.ts"
+import { makeBoundedMap } from "../../runtime/boundedMap.ts"
+import { Changes, isFresh, type Mark } from "../../runtime/Changes.ts"
+import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
   Access,
   API_KEY_BYTES,
@@ -44,10 +45,10 @@ export const layerAccess = Layer.effect(
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
-    const unknown = new Map<string, Mark>()
+    const unknown = makeBoundedMap<Mark>(UNKNOWN_KEYS)
 
     const lookUp = Effect.fnUntraced(function* (hashHex: string) {
-      const mark = yield* changes.mark("keys")
+      const mark = changes.mark("keys", yield* Clock.Clock)
       const [row] = yield* rowsOf(KeyRow)(
         repeatable(sql`
           SELECT ${sql.literal(keyColumns)} FROM api_keys k
@@ -55,7 +56,6 @@ export const layerAccess = Layer.effect(
       )
       if (row === undefined) {
         unknown.set(hashHex, mark)
-        dropOldest(unknown, UNKNOWN_KEYS)
         return yield* refusedKey
       }
       const { expiresAt, scopes, models, ...who } = row
@@ -99,8 +99,8 @@ export const layerAccess = Layer.effect(
       ) {
         if (!isWellFormedApiKey(key)) return yield* refusedKey
         const hashHex = apiKeyHash(key)
-        const mark = unknown.get(hashHex)
-        if (mark !== undefined && changes.isFresh(mark, yield* monotonicMillis)) {
+        const mark = unknown.peek(hashHex)
+        if (mark !== null && isFresh(mark, changes.mark("keys", yield* Clock.Clock))) {
           return yield* refusedKey
         }
         const found = yield* find(hashHex, guard)

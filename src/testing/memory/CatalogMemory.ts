@@ -83,12 +83,10 @@ export const layerChannelCredentialsMemory = Layer.effect(
 export const layerChangesMemory = Layer.effect(
   Changes,
   Effect.gen(function* () {
-    const { changed, mark, isFresh, isListening } = yield* makeMarks(() => true)
+    const { changed, ...marks } = yield* makeMarks(() => true)
     return Changes.of({
-      telling: (topic, change) => Effect.ensuring(change, changed([topic])),
-      mark,
-      isFresh,
-      isListening
+      ...marks,
+      telling: (topic, change) => Effect.ensuring(change, changed([topic]))
     })
   })
 )
