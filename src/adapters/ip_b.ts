@@ -9,6 +9,7 @@ import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { type Drawing, type Drawn, type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
 import { emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
+import { listOf } from "./common/videoStatus.ts"
 import { saysError } from "./wire/errorText.ts"
 import { decodedWhole, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
@@ -24,16 +25,12 @@ const Output = Schema.Struct({
     task_status: Schema.optional(Schema.Unknown)
   })
 })
-const Choice = Schema.Struct({
-  message: Schema.Struct({ content: Schema.Array(Schema.Unknown) })
-})
-const Image = Schema.Struct({ image: WebAddress })
-const OldResult = Schema.Struct({ url: WebAddress })
-
 const isOutput = Schema.is(Output)
-const isChoice = Schema.is(Choice)
-const isImage = Schema.is(Image)
-const isOldResult = Schema.is(OldResult)
+const isChoice = Schema.is(
+  Schema.Struct({ message: Schema.Struct({ content: Schema.Array(Schema.Unknown) }) })
+)
+const isImage = Schema.is(Schema.Struct({ image: WebAddress }))
+const isOldResult = Schema.is(Schema.Struct({ url: WebAddress }))
 const isText = Schema.is(Schema.NonEmptyString)
 const isJobId = Schema.is(JobId)
 const isFlag = Schema.is(Schema.Boolean)
@@ -89,8 +86,6 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
   )
 
 // From the vendor
-
-const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 /** Every address in every choice, or in the results of an older form; texts between are skipped. */
 const imagesIn = ({ output }: typeof Output.Type): ReadonlyArray<string> => [

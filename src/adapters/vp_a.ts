@@ -8,14 +8,7 @@ import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
-import {
-  completionTokens,
-  failedTask,
-  finishedTask,
-  openTask,
-  unknownTask,
-  wholeSeconds
-} from "./common/videoStatus.ts"
+import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { unusable } from "./wire/vendorFailures.ts"
@@ -23,21 +16,23 @@ import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorReques
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ id: JobId })
-
+const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 /** Only the status is needed whatever it is: a failed task may say anything about its content. */
-const Task = Schema.Struct({
-  status: Schema.String,
-  content: Schema.optional(Schema.Unknown),
-  usage: Schema.optional(Schema.Unknown),
-  duration: Schema.optional(Schema.Unknown),
-  error: Schema.optional(Schema.Unknown)
-})
-const Content = Schema.Struct({ video_url: WebAddress })
-
-const isSubmitted = Schema.is(Submitted)
-const isTask = Schema.is(Task)
-const isContent = Schema.is(Content)
+const isTask = Schema.is(
+  Schema.Struct({
+    status: Schema.String,
+    content: Schema.optional(Schema.Unknown),
+    usage: Schema.optional(Schema.Unknown),
+    duration: Schema.optional(Schema.Unknown),
+    error: Schema.optional(Schema.Unknown)
+  })
+)
+const isContent = Schema.is(Schema.Struct({ video_url: WebAddress }))
+const isUsage = Schema.is(
+  Schema.Struct({ completion_tokens: Schema.Int.check(Schema.isGreaterThan(0)) })
+)
+/** Whole seconds of a plausible video. */
+const isDuration = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 })))
 
 // To the vendor
 
@@ -96,13 +91,13 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(unusable(account, answer))
 
-/** Resellers of the protocol say `pending` and `processing`. */
-const openWords = new Set(["queued", "running", "pending", "processing"])
-
-const failedWords: Readonly<Record<string, string>> = {
-  failed: "The vendor failed to make the video",
-  cancelled: "The vendor cancelled the task",
-  expired: "The task expired at the vendor"
+const words: TaskWords = {
+  // Resellers of the protocol say the last two.
+  open: ["queued", "running", "pending", "processing"],
+  finished: ["succeeded"],
+  failed: ["failed"],
+  cancelled: ["cancelled"],
+  expired: ["expired"]
 }
 
 /** `failureOf` tells why any other answer is of no use, by the errors the vendor has. */
@@ -116,16 +111,15 @@ export const readTask = (
     return Result.fail(failureOf(account, answer))
   }
   const { status, content, usage, duration, error } = answer.body
-  if (status === "succeeded") {
-    return finishedTask(answer, isContent(content) ? content.video_url : undefined, {
-      completionTokens: completionTokens(usage),
-      outputSeconds: wholeSeconds(duration)
-    })
-  }
-  const fallback = Object.hasOwn(failedWords, status) ? failedWords[status] : undefined
-  if (fallback === undefined) return openTask(openWords, status)
-  const { code, message } = errorText(error)
-  return failedTask(account, code ?? status, message, fallback)
+  return taskStatus(account, answer, words, {
+    word: status,
+    videoUrl: isContent(content) ? content.video_url : undefined,
+    usage: {
+      completionTokens: isUsage(usage) ? BigInt(usage.completion_tokens) : null,
+      outputSeconds: isDuration(duration) ? duration : null
+    },
+    ...errorText(error)
+  })
 }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) =>

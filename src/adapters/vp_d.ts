@@ -3,9 +3,9 @@ import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
-import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
+import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
-import { failedTask, finishedTask, openTask, unknownTask } from "./common/videoStatus.ts"
+import { listOf, type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorOf } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
@@ -13,25 +13,20 @@ import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorReques
 
 // Wire schemas
 
-const Envelope = Schema.Struct({
-  code: Schema.Int,
-  data: Schema.optional(Schema.Unknown)
-})
-const Submitted = Schema.Struct({ id: JobId })
-
+export const isEnvelope = Schema.is(
+  Schema.Struct({ code: Schema.Int, data: Schema.optional(Schema.Unknown) })
+)
+const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 /** Id and status are needed whatever it is: a failed row may say anything about its outputs. */
-const Row = Schema.Struct({
-  id: Schema.String,
-  status: Schema.String,
-  message: Schema.optional(Schema.Unknown),
-  outputs: Schema.optional(Schema.Unknown)
-})
-const Video = Schema.Struct({ type: Schema.Literal("video"), url: WebAddress })
-
-export const isEnvelope = Schema.is(Envelope)
-const isSubmitted = Schema.is(Submitted)
-const isRow = Schema.is(Row)
-const isVideo = Schema.is(Video)
+const isRow = Schema.is(
+  Schema.Struct({
+    id: Schema.String,
+    status: Schema.String,
+    message: Schema.optional(Schema.Unknown),
+    outputs: Schema.optional(Schema.Unknown)
+  })
+)
+const isVideo = Schema.is(Schema.Struct({ type: Schema.Literal("video"), url: WebAddress }))
 
 // To the vendor
 
@@ -159,28 +154,14 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     isSubmitted(data) ? Result.succeed(data.id) : Result.fail(brokenAnswer(answer))
   )
 
-const openWords = new Set(["submitted", "processing"])
-
-const toStatus = (
-  account: ChannelAccount,
-  answer: VendorAnswer,
-  row: typeof Row.Type
-): Result.Result<VideoStatus, VendorFailure> => {
-  switch (row.status) {
-    case "succeeded": {
-      const outputs: ReadonlyArray<unknown> = Array.isArray(row.outputs) ? row.outputs : []
-      return finishedTask(answer, outputs.find(isVideo)?.url)
-    }
-    case "failed":
-      return failedTask(account, "failed", errorOf(row).message)
-    default:
-      return openTask(openWords, row.status)
-  }
+const words: TaskWords = {
+  open: ["submitted", "processing"],
+  finished: ["succeeded"],
+  failed: ["failed"]
 }
 
 /** Rows of a poll: an array by most sources, a single object by one. */
-const rowsOf = (data: unknown): ReadonlyArray<unknown> =>
-  Array.isArray(data) ? data : data === undefined || data === null ? [] : [data]
+const rowsOf = (data: unknown): ReadonlyArray<unknown> => [data ?? []].flat()
 
 const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
   Result.map(open(account, answer), (data) => {
@@ -191,8 +172,15 @@ const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
     const isComplete = readable.length === rows.length
     const statuses = ids.flatMap((id) => {
       const row = readable.find((candidate) => candidate.id === id)
-      if (row !== undefined) return [[id, toStatus(account, answer, row)] as const]
-      return isComplete ? [] : [[id, Result.fail(brokenAnswer(answer))] as const]
+      if (row === undefined) {
+        return isComplete ? [] : [[id, Result.fail(brokenAnswer(answer))] as const]
+      }
+      const status = taskStatus(account, answer, words, {
+        word: row.status,
+        videoUrl: listOf(row.outputs).find(isVideo)?.url,
+        message: errorOf(row).message
+      })
+      return [[id, status] as const]
     })
     return new Map(statuses)
   })

@@ -1,12 +1,12 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
 import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import type { VendorFailure, VendorRefused } from "../domain/VendorOutcome.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { flatFailure } from "./common/flatErrors.ts"
-import { failedTask, finishedTask, openTask, unknownTask } from "./common/videoStatus.ts"
+import { listOf, type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { refusal, refusedUnsent } from "./wire/vendorFailures.ts"
@@ -14,22 +14,15 @@ import { get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ task_id: JobId })
-const Polled = Schema.Struct({
-  state: Schema.String,
-  creations: Schema.optional(Schema.Unknown)
-})
-const Creation = Schema.Struct({ url: WebAddress })
-const Refused = Schema.Struct({ reason: Schema.String })
-const FailedSubmit = Schema.Struct({ state: Schema.Literal("failed") })
-const Coded = Schema.Struct({ err_code: Schema.NonEmptyString })
-
-const isSubmitted = Schema.is(Submitted)
-const isPolled = Schema.is(Polled)
-const isCreation = Schema.is(Creation)
-const isRefused = Schema.is(Refused)
-const isFailedSubmit = Schema.is(FailedSubmit)
-const isCoded = Schema.is(Coded)
+const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
+const isPolled = Schema.is(
+  Schema.Struct({ state: Schema.String, creations: Schema.optional(Schema.Unknown) })
+)
+const isCreation = Schema.is(Schema.Struct({ url: WebAddress }))
+/** An empty account is an HTTP 400 here. */
+const isUnpaid = Schema.is(Schema.Struct({ reason: Schema.Literal("CreditInsufficient") }))
+const isFailedSubmit = Schema.is(Schema.Struct({ state: Schema.Literal("failed") }))
+const isCoded = Schema.is(Schema.Struct({ err_code: Schema.NonEmptyString }))
 
 // To the vendor
 
@@ -67,47 +60,44 @@ const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>
   })
 }
 
-export const extras = ["seed", "watermark"] as const
-
 const unwanted = (field: string) =>
   Result.fail(
     refusedUnsent({ code: 400, reason: "FieldUnwanted", message: `unwanted field: ${field}` })
   )
 
-/** Path and body of an order; reference audio and video have no field on this tier. */
-export const toSubmit = (
-  order: VideoOrder
-): Result.Result<{ readonly path: string; readonly body: object }, VendorRefused> => {
-  const { audios, videos } = countInputs(order.blocks)
-  if (audios > 0) return unwanted("audios")
-  if (videos > 0) return unwanted("videos")
-  const images = order.blocks.filter((block) => block.type === "image")
-  const mode = modeOf(images)
-  return Result.succeed({ path: `/ent/v2/${mode}`, body: toBody(order, mode, images) })
-}
-
-export const pollPath = (upstreamId: string): string =>
-  `/ent/v2/tasks/${encodeURIComponent(upstreamId)}/creations`
+const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/ent/v2`
 
 const authorized = (account: ChannelAccount) => ({
   authorization: `Token ${Redacted.value(account.apiKey)}`
 })
 
-const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
-  Result.map(toSubmit(order), ({ path, body }) =>
-    post(`${rootOf(account)}${path}`, authorized(account), body)
-  )
+/** Reference audio and video have no field on this tier. */
+const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
+  const { audios, videos } = countInputs(order.blocks)
+  if (audios > 0) return unwanted("audios")
+  if (videos > 0) return unwanted("videos")
+  const images = order.blocks.filter((block) => block.type === "image")
+  const mode = modeOf(images)
+  const body = toBody(order, mode, images)
+  return Result.succeed(post(`${apiUrl(account)}/${mode}`, authorized(account), body))
+}
 
-const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
-  Result.succeed(get(`${rootOf(account)}${pollPath(upstreamId)}`, authorized(account)))
+const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
+  const task = encodeURIComponent(upstreamId)
+  return Result.succeed(get(`${apiUrl(account)}/tasks/${task}/creations`, authorized(account)))
+}
 
 // From the vendor
 
-const openWords = new Set(["created", "queueing", "processing"])
+const words: TaskWords = {
+  open: ["created", "queueing", "processing"],
+  finished: ["success"],
+  failed: ["failed"]
+}
 
-/** An empty account is an HTTP 400 here; it must not look like the client's own fault. */
+/** Our empty account must not look like the client's own fault. */
 const failure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
-  isRefused(answer.body) && answer.body.reason === "CreditInsufficient"
+  isUnpaid(answer.body)
     ? refusal(account, answer, { effectiveStatus: 402 })
     : flatFailure(account, answer)
 
@@ -116,7 +106,7 @@ const failedMessage = (body: unknown): string | null =>
   (isCoded(body) ? `The vendor failed to make the video: ${body.err_code}` : null)
 
 /** The task's id; an answer that already says `failed` is a refusal, whether it names a task or not. */
-export const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
+const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
   if (answer.status < 300 && isFailedSubmit(answer.body)) {
     const message = failedMessage(answer.body) ?? "The vendor failed to make the video"
     return Result.fail(refusal(account, answer, { message, isVerdict: true }))
@@ -126,30 +116,27 @@ export const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     : Result.fail(failure(account, answer))
 }
 
-export const readPolled: VideoDialect["readPolled"] = (account, answer) => {
+const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
     return Result.fail(failure(account, answer))
   }
   const { body } = answer
-  switch (body.state) {
-    case "success": {
-      const creations: ReadonlyArray<unknown> = Array.isArray(body.creations) ? body.creations : []
-      return finishedTask(answer, creations.find(isCreation)?.url)
-    }
-    case "failed":
-      return failedTask(account, isCoded(body) ? body.err_code : "failed", failedMessage(body))
-    default:
-      return openTask(openWords, body.state)
-  }
+  return taskStatus(account, answer, words, {
+    word: body.state,
+    videoUrl: listOf(body.creations).find(isCreation)?.url,
+    code: isCoded(body) ? body.err_code : null,
+    message: failedMessage(body)
+  })
 }
 
 // Calls
 
-export const makeVpE = videoCalls("vp_e", {
+export const vpE: VideoDialect = {
   submitRequest,
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => extras
-})
+  extras: () => ["seed", "watermark"]
+}
+export const makeVpE = videoCalls("vp_e", vpE)

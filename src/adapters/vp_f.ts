@@ -10,24 +10,23 @@ import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { flatFailure } from "./common/flatErrors.ts"
-import { failedTask, finishedTask, openTask, unknownTask } from "./common/videoStatus.ts"
+import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { refusedUnsent } from "./wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ output: Schema.Struct({ task_id: JobId }) })
-const Polled = Schema.Struct({
-  output: Schema.Struct({
-    task_status: Schema.String,
-    video_url: Schema.optional(Schema.Unknown),
-    code: Schema.optional(Schema.Unknown),
-    message: Schema.optional(Schema.Unknown)
+const isSubmitted = Schema.is(Schema.Struct({ output: Schema.Struct({ task_id: JobId }) }))
+const isPolled = Schema.is(
+  Schema.Struct({
+    output: Schema.Struct({
+      task_status: Schema.String,
+      video_url: Schema.optional(Schema.Unknown),
+      code: Schema.optional(Schema.Unknown),
+      message: Schema.optional(Schema.Unknown)
+    })
   })
-})
-
-const isSubmitted = Schema.is(Submitted)
-const isPolled = Schema.is(Polled)
+)
 const isText = Schema.is(Schema.NonEmptyString)
 const isAddress = Schema.is(WebAddress)
 
@@ -154,8 +153,6 @@ const mediaOf = (
     : Result.succeed({ reference_urls: media.map(({ url }) => url) })
 }
 
-export const extras = ["seed", "watermark"] as const
-
 /** The whole envelope; fails with the refusal of an order that its model has no form for. */
 export const toBody = (
   order: VideoOrder
@@ -195,39 +192,40 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
 
 // From the vendor
 
-export const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
+const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.output.task_id)
     : Result.fail(flatFailure(account, answer))
 
-const openWords = new Set(["PENDING", "RUNNING"])
-
-const failedWords: Readonly<Record<string, string>> = {
-  FAILED: "The vendor failed to make the video",
-  CANCELED: "The vendor cancelled the task",
-  CANCELLED: "The vendor cancelled the task"
+const words: TaskWords = {
+  open: ["PENDING", "RUNNING"],
+  finished: ["SUCCEEDED"],
+  unknown: ["UNKNOWN"],
+  failed: ["FAILED"],
+  cancelled: ["CANCELED", "CANCELLED"]
 }
 
-export const readPolled: VideoDialect["readPolled"] = (account, answer) => {
+const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
     return Result.fail(flatFailure(account, answer))
   }
   const { task_status: word, video_url: url, code, message } = answer.body.output
-  if (word === "UNKNOWN") return unknownTask
-  if (word === "SUCCEEDED") return finishedTask(answer, isAddress(url) ? url : undefined)
-  const fallback = Object.hasOwn(failedWords, word) ? failedWords[word] : undefined
-  return fallback === undefined
-    ? openTask(openWords, word)
-    : failedTask(account, isText(code) ? code : word, isText(message) ? message : null, fallback)
+  return taskStatus(account, answer, words, {
+    word,
+    videoUrl: isAddress(url) ? url : undefined,
+    code: isText(code) ? code : null,
+    message: isText(message) ? message : null
+  })
 }
 
 // Calls
 
-export const makeVpF = videoCalls("vp_f", {
+export const vpF: VideoDialect = {
   submitRequest,
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => extras
-})
+  extras: () => ["seed", "watermark"]
+}
+export const makeVpF = videoCalls("vp_f", vpF)

@@ -202,3 +202,32 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
 /** Whether a whole body is within the bounds. */
 export const isWithin = (bytes: Buffer, bounds: JsonBounds): boolean =>
   walkJson(bounds).push(bytes) === null
+
+/** The pieces of a body with a mark for each medium, and the bytes of those apart. */
+export const cutMedia = (
+  pieces: ReadonlyArray<Buffer>,
+  media: ReadonlyArray<LargeMedium>,
+  markOf: (medium: LargeMedium, index: number) => string
+) => {
+  const kept: Array<Buffer> = []
+  const cut = media.map((): Array<Buffer> => [])
+  let index = 0
+  let start = 0
+  for (const piece of pieces) {
+    const end = start + piece.length
+    let at = start
+    while (at < end) {
+      const { from, to } = media[index] ?? { from: end, to: end }
+      const next = Math.min(end, at < from ? from : to)
+      const part = piece.subarray(at - start, next - start)
+      if (at < from) kept.push(part)
+      else {
+        cut[index]?.push(part)
+        if (next === to) kept.push(Buffer.from(markOf({ from, to }, index++)))
+      }
+      at = next
+    }
+    start = end
+  }
+  return { kept, cut }
+}

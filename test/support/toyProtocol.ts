@@ -6,7 +6,7 @@ import {
   type VideoDialect,
   videoCalls
 } from "../../src/adapters/common/adapterCalls.ts"
-import { failedTask, finishedTask } from "../../src/adapters/common/videoStatus.ts"
+import { type TaskWords, taskStatus } from "../../src/adapters/common/videoStatus.ts"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { unusable } from "../../src/adapters/wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "../../src/adapters/wire/vendorRequest.ts"
@@ -38,11 +38,11 @@ export const layerToyProtocols = Layer.succeed(Protocols, {
 
 const isSubmitted = Schema.is(Schema.Struct({ job: Schema.NonEmptyString }))
 const isJob = Schema.is(
-  Schema.Union([
-    Schema.Struct({ state: Schema.Literal("busy") }),
-    Schema.Struct({ state: Schema.Literal("done"), file: Schema.NonEmptyString }),
-    Schema.Struct({ state: Schema.Literal("broken"), why: Schema.String })
-  ])
+  Schema.Struct({
+    state: Schema.String,
+    file: Schema.optional(Schema.NonEmptyString),
+    why: Schema.optional(Schema.String)
+  })
 )
 const isDrawn = Schema.is(Schema.Struct({ files: Schema.Array(Schema.NonEmptyString) }))
 
@@ -77,16 +77,13 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.job)
     : Result.fail(unusable(account, answer))
 
+const words: TaskWords = { open: ["busy"], finished: ["done"], failed: ["broken"] }
+
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   if (!isJob(answer.body)) return Result.fail(unusable(account, answer))
-  switch (answer.body.state) {
-    case "busy":
-      return Result.succeed({ _tag: "Processing" })
-    case "done":
-      return finishedTask(answer, answer.body.file)
-    case "broken":
-      return failedTask(account, "failed", answer.body.why)
-  }
+  const { state: word, file, why } = answer.body
+  const code = "failed"
+  return taskStatus(account, answer, words, { word, videoUrl: file, code, message: why ?? null })
 }
 
 const readGenerated: ImageDialect["readGenerated"] = (account, answer) =>

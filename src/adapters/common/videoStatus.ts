@@ -1,5 +1,5 @@
 /** What an answer about a video task means, in the words all protocols share. */
-import { Result, Schema } from "effect"
+import { Result } from "effect"
 import type { VendorLost } from "../../domain/VendorOutcome.ts"
 import type { VideoUsage } from "../../domain/video/VideoQuote.ts"
 import { scrubText } from "../../hiding/credentialsFromClients.ts"
@@ -12,50 +12,64 @@ type Status = Result.Result<VideoStatus, VendorLost>
 /** The vendor does not know the task (any more). */
 export const unknownTask: Status = Result.succeed({ _tag: "Unknown" })
 
-/**
- * The task is in the works. A word that no table lists is never taken for an end; it is handed on,
- * so that somebody hears of a vendor that has learnt a new one.
- */
-export const openTask = (documented: ReadonlySet<string>, word: string): Status =>
-  Result.succeed(
-    documented.has(word) ? { _tag: "Processing" } : { _tag: "Processing", strangeWord: word }
-  )
+/** Why there will be no video, where the vendor does not say it. */
+const failures = {
+  failed: "The vendor failed to make the video",
+  cancelled: "The vendor cancelled the task",
+  expired: "The task expired at the vendor"
+}
+
+const meanings = ["open", "finished", "unknown", "failed", "cancelled", "expired"] as const
+
+/** The vendor's words for the state of a task, by what they mean. */
+export type TaskWords = {
+  readonly [Meaning in (typeof meanings)[number]]?: ReadonlyArray<string>
+}
+
+/** What a vendor says of a task; what the word does not ask for is not looked at. */
+export interface SaidOfTask {
+  readonly word: string
+  readonly videoUrl: string | undefined
+  readonly usage?: VideoUsage
+  /** The word itself when null or left out. */
+  readonly code?: string | null
+  readonly message: string | null
+}
+
+/** What stands in a list; nothing where it is none. */
+export const listOf = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : []
 
 const uncounted: VideoUsage = { completionTokens: null, outputSeconds: null }
 
-/** The video is there; an answer that says so and shows none cannot be read. */
-export const finishedTask = (
-  answer: VendorAnswer,
-  videoUrl: string | undefined,
-  usage = uncounted
-): Status =>
-  videoUrl === undefined
-    ? Result.fail(brokenAnswer(answer))
-    : Result.succeed({ _tag: "Succeeded", videoUrl, usage })
-
-/** The vendor says that there will be no video. */
-export const failedTask = (
+/**
+ * What has become of a task. A word that no table lists is never taken for an end; it is handed on,
+ * so that somebody hears of a vendor that has learnt a new one.
+ */
+export const taskStatus = (
   account: ChannelAccount,
-  code: string,
-  message: string | null,
-  fallback = "The vendor failed to make the video"
-): Status =>
-  Result.succeed({
-    _tag: "Failed",
-    code: scrubText(account, code),
-    message: scrubText(account, message ?? fallback)
-  })
-
-const isUsage = Schema.is(
-  Schema.Struct({ completion_tokens: Schema.Int.check(Schema.isGreaterThan(0)) })
-)
-
-/** The reported completion tokens when they are a positive whole number, else null. */
-export const completionTokens = (usage: unknown): bigint | null =>
-  isUsage(usage) ? BigInt(usage.completion_tokens) : null
-
-/** A length in whole seconds of a plausible video, else null. */
-export const wholeSeconds = (duration: unknown): number | null =>
-  typeof duration === "number" && Number.isInteger(duration) && duration > 0 && duration <= 3600
-    ? duration
-    : null
+  answer: VendorAnswer,
+  words: TaskWords,
+  { word, videoUrl, usage = uncounted, code, message }: SaidOfTask
+): Status => {
+  const meaning = meanings.find((one) => words[one]?.includes(word))
+  switch (meaning) {
+    case undefined:
+      return Result.succeed({ _tag: "Processing", strangeWord: word })
+    case "open":
+      return Result.succeed({ _tag: "Processing" })
+    case "unknown":
+      return unknownTask
+    case "finished":
+      // An answer that says so and shows no video cannot be read.
+      return videoUrl === undefined
+        ? Result.fail(brokenAnswer(answer))
+        : Result.succeed({ _tag: "Succeeded", videoUrl, usage })
+    default:
+      return Result.succeed({
+        _tag: "Failed",
+        code: scrubText(account, code ?? word),
+        message: scrubText(account, message ?? failures[meaning])
+      })
+  }
+}

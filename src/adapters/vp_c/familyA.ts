@@ -2,10 +2,11 @@
 import { Result, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import { textOf } from "../../domain/video/VideoInput.ts"
+import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
+import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
 import { allFields, extras, readTask } from "../vp_a.ts"
-import { given } from "../wire/vendorRequest.ts"
-import type { Family } from "./Family.ts"
+import { bearer, get, given, post, rootOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -13,31 +14,32 @@ const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
 
 // To the vendor
 
-const TASKS = "/v1/videos/generations"
+const tasksUrl = (account: ChannelAccount): string => `${rootOf(account)}/v1/videos/generations`
 
-const toSubmit: Family["toSubmit"] = (order) =>
-  Result.succeed({
-    path: `${TASKS}/submit`,
-    body: given({ ...allFields(order), prompt: textOf(order.blocks) })
-  })
+const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
+  const body = given({ ...allFields(order), prompt: textOf(order.blocks) })
+  return Result.succeed(post(`${tasksUrl(account)}/submit`, bearer(account), body))
+}
 
-const pollPath: Family["pollPath"] = (upstreamId) => `${TASKS}/${encodeURIComponent(upstreamId)}`
+const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) =>
+  Result.succeed(get(`${tasksUrl(account)}/${encodeURIComponent(upstreamId)}`, bearer(account)))
 
 // From the vendor
 
-const readSubmitted: Family["readSubmitted"] = (account, answer) =>
+const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled: Family["readPolled"] = (account, answer) => readTask(account, answer, flatFailure)
+const readPolled: VideoDialect["readPolled"] = (account, answer) =>
+  readTask(account, answer, flatFailure)
 
 // Calls: those of vp_c
 
-export const familyA: Family = {
-  toSubmit,
+export const familyA: VideoDialect = {
+  submitRequest,
   readSubmitted,
-  pollPath,
+  pollRequest,
   readPolled,
-  extras
+  extras: () => extras
 }

@@ -5,34 +5,31 @@ import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { Resolution } from "../../domain/video/tiers.ts"
 import { countInputs, textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
+import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { failedTask, finishedTask, openTask } from "../common/videoStatus.ts"
+import { type TaskWords, taskStatus } from "../common/videoStatus.ts"
 import { isEnvelope, refused } from "../vp_d.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { brokenAnswer, refusedUnsent } from "../wire/vendorFailures.ts"
-import { given, secondsOf } from "../wire/vendorRequest.ts"
-import type { Family } from "./Family.ts"
+import { bearer, get, given, post, rootOf, secondsOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
 
-const Submitted = Schema.Struct({ task_id: JobId })
-const Polled = Schema.Struct({
-  task_status: Schema.String,
-  task_status_msg: Schema.optional(Schema.Unknown),
-  task_result: Schema.optional(Schema.Unknown)
-})
-const Finished = Schema.Struct({ videos: Schema.Array(Schema.Unknown) })
-const Video = Schema.Struct({ url: WebAddress })
-
-const isSubmitted = Schema.is(Submitted)
-const isPolled = Schema.is(Polled)
-const isFinished = Schema.is(Finished)
-const isVideo = Schema.is(Video)
+const isSubmitted = Schema.is(Schema.Struct({ task_id: JobId }))
+const isPolled = Schema.is(
+  Schema.Struct({
+    task_status: Schema.String,
+    task_status_msg: Schema.optional(Schema.Unknown),
+    task_result: Schema.optional(Schema.Unknown)
+  })
+)
+const isFinished = Schema.is(Schema.Struct({ videos: Schema.Array(Schema.Unknown) }))
+const isVideo = Schema.is(Schema.Struct({ url: WebAddress }))
 const isText = Schema.is(Schema.NonEmptyString)
 
 // To the vendor
 
-const VIDEOS = "/v1/videos"
+const videosUrl = (account: ChannelAccount): string => `${rootOf(account)}/v1/videos`
 
 /** A resolution is a quality mode here; other tiers have none. */
 const modes: Readonly<Partial<Record<Resolution, string>>> = {
@@ -46,7 +43,7 @@ const pathOf = (order: VideoOrder) =>
 
 const invalid = (message: string) => Result.fail(refusedUnsent({ code: 1201, message }))
 
-const toSubmit: Family["toSubmit"] = (order) => {
+const submitRequest: VideoDialect["submitRequest"] = (account, order) => {
   const { audios, videos } = countInputs(order.blocks)
   const images = order.blocks.filter((block) => block.type === "image")
   const [image] = images
@@ -56,24 +53,23 @@ const toSubmit: Family["toSubmit"] = (order) => {
   if (images.length > 1) return invalid("Only one image is supported")
   if (image?.role === "last_frame") return invalid("A last frame is not supported")
   if (mode === undefined) return invalid(`Resolution ${order.resolution} is not supported`)
-  return Result.succeed({
-    path: `${VIDEOS}/${pathOf(order)}`,
-    body: given({
-      model_name: order.upstreamModel,
-      prompt: textOf(order.blocks),
-      image: image?.url,
-      duration: String(secondsOf(order)),
-      mode,
-      aspect_ratio: image === undefined ? order.ratio : null,
-      sound: order.generateAudio === null ? null : order.generateAudio ? "on" : "off"
-    })
+  const body = given({
+    model_name: order.upstreamModel,
+    prompt: textOf(order.blocks),
+    image: image?.url,
+    duration: String(secondsOf(order)),
+    mode,
+    aspect_ratio: image === undefined ? order.ratio : null,
+    sound: order.generateAudio === null ? null : order.generateAudio ? "on" : "off"
   })
+  return Result.succeed(post(`${videosUrl(account)}/${pathOf(order)}`, bearer(account), body))
 }
 
 /** A task is found only on the path it was made on, so the id is kept as `text2video/8601`. */
-const pollPath = (upstreamId: string): string => {
+const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
   const [, path, id] = /^(text2video|image2video)\/(.*)$/s.exec(upstreamId) ?? []
-  return `${VIDEOS}/${path ?? "text2video"}/${encodeURIComponent(id ?? upstreamId)}`
+  const task = `${path ?? "text2video"}/${encodeURIComponent(id ?? upstreamId)}`
+  return Result.succeed(get(`${videosUrl(account)}/${task}`, bearer(account)))
 }
 
 // From the vendor
@@ -89,32 +85,36 @@ const open = (
     : Result.fail(refused(account, answer))
 }
 
-const readSubmitted: Family["readSubmitted"] = (account, answer, order) =>
+const readSubmitted: VideoDialect["readSubmitted"] = (account, answer, order) =>
   Result.flatMap(open(account, answer), (data) =>
     isSubmitted(data)
       ? Result.succeed(`${pathOf(order)}/${data.task_id}`)
       : Result.fail(brokenAnswer(answer))
   )
 
-const openWords = new Set(["submitted", "processing"])
+const words: TaskWords = {
+  open: ["submitted", "processing"],
+  finished: ["succeed"],
+  failed: ["failed"]
+}
 
-const readPolled: Family["readPolled"] = (account, answer) =>
+const readPolled: VideoDialect["readPolled"] = (account, answer) =>
   Result.flatMap(open(account, answer), (data) => {
     if (!isPolled(data)) return Result.fail(brokenAnswer(answer))
     const { task_status: word, task_status_msg: said, task_result: result } = data
-    switch (word) {
-      case "succeed":
-        return finishedTask(
-          answer,
-          isFinished(result) ? result.videos.find(isVideo)?.url : undefined
-        )
-      case "failed":
-        return failedTask(account, "failed", isText(said) ? said : null)
-      default:
-        return openTask(openWords, word)
-    }
+    return taskStatus(account, answer, words, {
+      word,
+      videoUrl: isFinished(result) ? result.videos.find(isVideo)?.url : undefined,
+      message: isText(said) ? said : null
+    })
   })
 
 // Calls: those of vp_c
 
-export const familyD: Family = { toSubmit, readSubmitted, pollPath, readPolled, extras: [] }
+export const familyD: VideoDialect = {
+  submitRequest,
+  readSubmitted,
+  pollRequest,
+  readPolled,
+  extras: () => []
+}

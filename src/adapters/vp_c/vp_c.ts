@@ -3,16 +3,15 @@ import { Effect, Result } from "effect"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
-import { Protocols, type VideoTaskRef } from "../../services/ProtocolAdapter.ts"
+import { type ChannelAccount, Protocols } from "../../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "../common/adapterCalls.ts"
 import { relayRoot, videoSegments } from "../common/relay.ts"
 import { unknownTask } from "../common/videoStatus.ts"
-import * as vp_e from "../vp_e.ts"
-import * as vp_f from "../vp_f.ts"
+import { vpE } from "../vp_e.ts"
+import { toBody, vpF } from "../vp_f.ts"
 import { saysError } from "../wire/errorText.ts"
 import { refusal } from "../wire/vendorFailures.ts"
-import { bearer, get, post } from "../wire/vendorRequest.ts"
-import type { Family } from "./Family.ts"
+import { bearer, get, post, rootOf, type VendorRequest } from "../wire/vendorRequest.ts"
 import { familyA } from "./familyA.ts"
 import { familyD } from "./familyD.ts"
 
@@ -20,55 +19,56 @@ import { familyD } from "./familyD.ts"
 
 // To the vendor
 
-const families: Readonly<Record<RelayFamily, Family>> = {
+const families: Readonly<Record<RelayFamily, VideoDialect>> = {
   a: familyA,
   d: familyD,
-  // vp_e's interface, unchanged except for the scheme of the key.
-  e: {
-    toSubmit: vp_e.toSubmit,
-    readSubmitted: vp_e.readSubmitted,
-    pollPath: vp_e.pollPath,
-    readPolled: vp_e.readPolled,
-    extras: vp_e.extras
-  },
+  e: vpE,
   // vp_f's envelope and answers on paths that differ a little.
   f: {
-    toSubmit: (order) =>
-      Result.map(vp_f.toBody(order), (body) => ({
-        path: "/api/v1/services/aigc/video-generation/generation",
-        body
-      })),
-    readSubmitted: vp_f.readSubmitted,
-    pollPath: (upstreamId) => `/api/v1/tasks/video/${encodeURIComponent(upstreamId)}`,
-    readPolled: vp_f.readPolled,
-    extras: vp_f.extras
+    ...vpF,
+    submitRequest: (account, order) => {
+      const url = `${rootOf(account)}/api/v1/services/aigc/video-generation/generation`
+      return Result.map(toBody(order), (body) => post(url, bearer(account), body))
+    },
+    pollRequest: (account, { upstreamId }) => {
+      const url = `${rootOf(account)}/api/v1/tasks/video/${encodeURIComponent(upstreamId)}`
+      return Result.succeed(get(url, bearer(account)))
+    }
   }
 }
 
 /** Orders without a family are refused before they come here, so nothing was sent for them. */
-const familyOf = (
-  { video }: ProtocolTables,
-  { listedProtocol }: Pick<VideoTaskRef, "listedProtocol">
-) => {
-  const name = video.get(listedProtocol)?.relayFamily ?? null
+const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
+  const family = video.get(listedProtocol)?.relayFamily ?? null
   const message = `The relay serves no model listed as ${listedProtocol}`
-  return name === null
+  return family === null
     ? Result.fail(new VendorUnreachable({ message }))
-    : Result.succeed({ family: families[name], segment: videoSegments[name] })
+    : Result.succeed({ dialect: families[family], segment: videoSegments[family] })
 }
+
+const below = (account: ChannelAccount, segment: string): ChannelAccount => ({
+  ...account,
+  baseUrl: `${relayRoot(account)}/${segment}`
+})
+
+/** The relay takes the key in one form, whatever that of the family's vendor is. */
+const withBearer =
+  (account: ChannelAccount) =>
+  (request: VendorRequest): VendorRequest => ({
+    ...request,
+    headers: { ...request.headers, ...bearer(account) }
+  })
 
 const requests = (
   protocols: ProtocolTables
 ): Pick<VideoDialect, "submitRequest" | "pollRequest"> => ({
   submitRequest: (account, order) =>
-    Result.flatMap(familyOf(protocols, order), ({ family, segment }) =>
-      Result.map(family.toSubmit(order), ({ path, body }) =>
-        post(`${relayRoot(account)}/${segment}${path}`, bearer(account), body)
-      )
+    Result.flatMap(familyOf(protocols, order.listedProtocol), ({ dialect, segment }) =>
+      Result.map(dialect.submitRequest(below(account, segment), order), withBearer(account))
     ),
   pollRequest: (account, task) =>
-    Result.map(familyOf(protocols, task), ({ family, segment }) =>
-      get(`${relayRoot(account)}/${segment}${family.pollPath(task.upstreamId)}`, bearer(account))
+    Result.flatMap(familyOf(protocols, task.listedProtocol), ({ dialect, segment }) =>
+      Result.map(dialect.pollRequest(below(account, segment), task), withBearer(account))
     )
 })
 
@@ -81,14 +81,14 @@ const readers = (
   readSubmitted: (account, answer, order) =>
     saysError(answer.body)
       ? Result.fail(refusal(account, answer))
-      : Result.flatMap(familyOf(protocols, order), ({ family }) =>
-          family.readSubmitted(account, answer, order)
+      : Result.flatMap(familyOf(protocols, order.listedProtocol), ({ dialect }) =>
+          dialect.readSubmitted(account, answer, order)
         ),
   readPolled: (account, answer, task) =>
     answer.status === 404
       ? unknownTask
-      : Result.flatMap(familyOf(protocols, task), ({ family }) =>
-          family.readPolled(account, answer, task)
+      : Result.flatMap(familyOf(protocols, task.listedProtocol), ({ dialect }) =>
+          dialect.readPolled(account, answer, task)
         )
 })
 
@@ -99,9 +99,9 @@ export const makeVpC = Effect.flatMap(Protocols, (protocols) =>
     ...requests(protocols),
     ...readers(protocols),
     extras: (listedProtocol) =>
-      Result.match(familyOf(protocols, { listedProtocol }), {
+      Result.match(familyOf(protocols, listedProtocol), {
         onFailure: () => [],
-        onSuccess: ({ family }) => family.extras
+        onSuccess: ({ dialect }) => dialect.extras(listedProtocol)
       })
   })
 )

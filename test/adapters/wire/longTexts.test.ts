@@ -51,11 +51,16 @@ describe("an outline of JSON", () => {
     ["no JSON at all", `<html>${long}</html>`],
     ["a line end within a long text", `{"a":"${long}\n"}`],
     ["an escape within a long text", `{"a":"${long}\\n"}`],
-    ["other than ASCII within a long text", `{"a":"${long}é"}`],
     ["bytes that are no UTF-8", `{"a":"${long}"}`, Buffer.from([0xff])]
   ])("there is none of %s", (_, text, more?: Buffer) => {
     const pieces = more === undefined ? cutAt(text, 9) : [...cutAt(text, 9), more]
     assert.isNull(outlineOf(pieces, bounds))
+  })
+
+  it("a long text that is no ASCII stays, as it is no medium", () => {
+    const value = { a: `${long}é` }
+    const outline = outlineOf(cutAt(JSON.stringify(value), 9), bounds)
+    assert.deepStrictEqual(outline, { value, isShortened: false })
   })
 
   it("a text that only looks like a mark is none after an answer without long texts", () => {
