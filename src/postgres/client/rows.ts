@@ -126,6 +126,9 @@ export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never 
     })
 }
 
+/** How long ago that was, as a column. */
+export const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
+
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
