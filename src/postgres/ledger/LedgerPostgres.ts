@@ -16,6 +16,7 @@ import {
 import {
   answerDeposit,
   answerHold,
+  DepositOutcome,
   releaseOfLeft,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
@@ -27,9 +28,7 @@ import { type Movement, moveTogether } from "./ledgerBatch.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
-const Deposited = Schema.Struct({
-  outcome: Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
-})
+const Deposited = Schema.Struct({ outcome: DepositOutcome })
 
 /** Together in one call, of whichever organisations. */
 const MAX_BATCH = 256
