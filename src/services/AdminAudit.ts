@@ -1,23 +1,22 @@
 /** What was written through the administrative interface, and what was refused there. */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest } from "../domain/Errors.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 
-export interface AdminWrite {
+export const AuditEntry = Schema.Struct({
+  id: Schema.String,
+  at: Schema.Date,
   /** Name of the endpoint, such as `createKey`. */
-  readonly action: string
+  action: Schema.String,
   /** What it was done to, or what it made; null when nothing was. */
-  readonly subjectId: string | null
+  subjectId: Schema.NullOr(Schema.String),
   /** What was asked for, without secrets; null when it could not be read. */
-  readonly fields: unknown
-  readonly requestId: string
-  readonly status: number
-}
-
-export interface AuditEntry extends AdminWrite {
-  readonly id: string
-  readonly at: Date
-}
+  fields: Schema.Unknown,
+  requestId: Schema.String,
+  status: Schema.Int
+})
+export type AuditEntry = typeof AuditEntry.Type
+export type AdminWrite = Omit<AuditEntry, "id" | "at">
 
 export class AdminAudit extends Context.Service<
   AdminAudit,

@@ -2,40 +2,39 @@
  * What was said between the gateway and a vendor about one job, kept for the operator. Nothing of
  * it may hold a prompt, a key, media or a signed address: the one that reports a call redacts it.
  */
-import { Context, Effect } from "effect"
+import { Context, Effect, Schema } from "effect"
+
+export const CallPurpose = Schema.Literals(["submit", "poll", "image", "text"])
 
 export interface CallSubject {
   readonly organizationId: string
   /** Task id, or id of an image or text request. */
   readonly jobId: string
-  readonly purpose: "submit" | "poll" | "image" | "text"
+  readonly purpose: typeof CallPurpose.Type
   /** The vendor's id of the job, where it had been told before the call. */
   readonly upstreamId: string | null
 }
 
 /** One request to a vendor and what came of it, redacted. */
-export interface VendorCall {
-  readonly method: string
+export const VendorCall = Schema.Struct({
+  method: Schema.String,
   /** Origin and path. */
-  readonly url: string
+  url: Schema.String,
   /** Null when no answer began. */
-  readonly status: number | null
+  status: Schema.NullOr(Schema.Int),
   /** Null when the answer was read whole. */
-  readonly failure:
-    | "unreachable"
-    | "timeout"
-    | "connection_lost"
-    | "broken_answer"
-    | "interrupted"
-    | null
-  readonly startedAt: Date
-  readonly durationMillis: number
+  failure: Schema.NullOr(
+    Schema.Literals(["unreachable", "timeout", "connection_lost", "broken_answer", "interrupted"])
+  ),
+  startedAt: Schema.Date,
+  durationMillis: Schema.Number,
   /** Short JSON; null when there was no body. */
-  readonly request: unknown
-  readonly answer: unknown
-  /** What tells this end from another: consecutive polls with the same one are kept as one. */
-  readonly outcome: string
-}
+  request: Schema.Unknown,
+  answer: Schema.Unknown,
+  /** What tells this end from another: a gateway's consecutive polls with the same one are kept as one. */
+  outcome: Schema.String
+})
+export type VendorCall = typeof VendorCall.Type
 
 export interface CallReport {
   /** Characters of request and answer that the description has to hold until it is made. */

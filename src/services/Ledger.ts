@@ -2,7 +2,7 @@
  * The money. A hold sets the expected price aside before a vendor is called; it is closed once,
  * captured at the actual price or released whole. Amounts are nano-units.
  */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type {
   IdempotencyMismatch,
   InsufficientBalance,
@@ -16,11 +16,12 @@ import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./IdempotencyKeys.ts"
 import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
 
-export interface VendorJob {
-  readonly channelId: string
-  readonly protocol: string
-  readonly upstreamModel: string
-}
+export const VendorJob = Schema.Struct({
+  channelId: Schema.String,
+  protocol: Schema.String,
+  upstreamModel: Schema.String
+})
+export type VendorJob = typeof VendorJob.Type
 
 export interface HoldRequest {
   readonly organizationId: string
@@ -89,28 +90,31 @@ export interface Closed {
   readonly overageNano: bigint
 }
 
-export interface Balance {
-  readonly balanceNano: bigint
-  readonly heldNano: bigint
-}
+export const Balance = Schema.Struct({
+  balanceNano: Schema.BigInt,
+  heldNano: Schema.BigInt
+})
+export type Balance = typeof Balance.Type
 
-export interface MemberMonth {
-  readonly capNano: bigint | null
-  readonly capturedNano: bigint
-  readonly heldNano: bigint
-}
+export const MemberMonth = Schema.Struct({
+  capNano: Schema.NullOr(Schema.BigInt),
+  capturedNano: Schema.BigInt,
+  heldNano: Schema.BigInt
+})
+export type MemberMonth = typeof MemberMonth.Type
 
 /** A line of the journal. `amountNano` is positive; debit and credit tell the direction. */
-export interface JournalEntry {
-  readonly id: string
-  readonly kind: "deposit" | "hold" | "capture" | "release"
-  readonly amountNano: bigint
-  readonly debit: string
-  readonly credit: string
-  readonly holdId: string | null
-  readonly reference: string | null
-  readonly createdAt: Date
-}
+export const JournalEntry = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["deposit", "hold", "capture", "release"]),
+  amountNano: Schema.BigInt,
+  debit: Schema.String,
+  credit: Schema.String,
+  holdId: Schema.NullOr(Schema.String),
+  reference: Schema.NullOr(Schema.String),
+  createdAt: Schema.Date
+})
+export type JournalEntry = typeof JournalEntry.Type
 
 const prefixOf = { hold: "hold_", deposit: "tr_", capture: "tr_", release: "release_" }
 
@@ -124,12 +128,13 @@ export const accountsOf = {
   release: { debit: "held", credit: "pool" }
 } as const
 
-export interface Violation {
-  readonly invariant: string
-  readonly organizationId: string
-  readonly subject: string
-  readonly detail: string
-}
+export const Violation = Schema.Struct({
+  invariant: Schema.String,
+  organizationId: Schema.String,
+  subject: Schema.String,
+  detail: Schema.String
+})
+export type Violation = typeof Violation.Type
 
 export class Ledger extends Context.Service<
   Ledger,

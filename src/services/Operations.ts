@@ -1,15 +1,16 @@
 /** What running the gateway asks: of its database, and whether it should be sent requests. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 
 /** The last audit of the books, whichever gateway made it. */
-export interface AuditState {
+export const AuditState = Schema.Struct({
   /** Null before the first one. */
-  readonly auditedAt: Date | null
-  readonly ageSeconds: number | null
-  readonly violations: number
+  auditedAt: Schema.NullOr(Schema.Date),
+  ageSeconds: Schema.NullOr(Schema.Number),
+  violations: Schema.Int,
   /** Organisations whose spending is stopped. */
-  readonly stopped: number
-}
+  stopped: Schema.Int
+})
+export type AuditState = typeof AuditState.Type
 
 export interface StoreReport {
   /** Every migration this gateway knows has been applied. */
@@ -21,17 +22,18 @@ export interface StoreReport {
 }
 
 /** Over the whole database. Amounts are nano-units. */
-export interface Totals {
-  readonly submittingTasks: number
-  readonly processingTasks: number
-  readonly openHolds: number
+export const Totals = Schema.Struct({
+  submittingTasks: Schema.Int,
+  processingTasks: Schema.Int,
+  openHolds: Schema.Int,
   /** Open holds a minute or more past their deadline, and tasks that were not accepted by theirs. */
-  readonly lateHolds: number
+  lateHolds: Schema.Int,
   /** How long the first deadline of those has passed; 0 when nothing is late. */
-  readonly oldestLateSeconds: number
-  readonly poolNano: bigint
-  readonly heldNano: bigint
-}
+  oldestLateSeconds: Schema.Number,
+  poolNano: Schema.BigInt,
+  heldNano: Schema.BigInt
+})
+export type Totals = typeof Totals.Type
 
 export class OperationsStore extends Context.Service<
   OperationsStore,

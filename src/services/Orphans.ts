@@ -1,25 +1,26 @@
 /** Jobs a vendor may have made that nobody paid for: an operator asks the vendor about them. */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
-import type { AnswerTrace } from "../domain/VendorOutcome.ts"
+import { AnswerTrace } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
-import type { VendorJob } from "./Ledger.ts"
+import { VendorJob } from "./Ledger.ts"
 
-export interface OrphanRecord {
+export const OrphanRecord = Schema.Struct({
   /** Of the hold: a task id or image request id. */
-  readonly id: string
-  readonly organizationId: string
-  readonly job: VendorJob
-  readonly upstreamId: string | null
-  readonly reason: string
+  id: Schema.String,
+  organizationId: Schema.String,
+  job: VendorJob,
+  upstreamId: Schema.NullOr(Schema.String),
+  reason: Schema.String,
   /** What is known of the vendor's answer that could not be used; null where none came. */
-  readonly answer: AnswerTrace | null
-  readonly heldNano: bigint
-  readonly createdAt: Date
+  answer: Schema.NullOr(AnswerTrace),
+  heldNano: Schema.BigInt,
+  createdAt: Schema.Date,
   /** Since when an operator has seen to it. */
-  readonly resolvedAt: Date | null
-  readonly note: string | null
-}
+  resolvedAt: Schema.NullOr(Schema.Date),
+  note: Schema.NullOr(Schema.String)
+})
+export type OrphanRecord = typeof OrphanRecord.Type
 
 export class Orphans extends Context.Service<
   Orphans,

@@ -1,51 +1,55 @@
 /** What happened to one order, from its hold to its end, for the operator. */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema, Struct } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
-import type { TaskState } from "../domain/video/VideoTask.ts"
-import type { CallSubject, VendorCall } from "./CallLog.ts"
+import { TaskState } from "../domain/video/VideoTask.ts"
+import { CallPurpose, VendorCall } from "./CallLog.ts"
 import type { VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"
 import type { UsageRecord } from "./UsageLog.ts"
 
 /** A call, and how often it was repeated with the same end; the answer is the newest one's. */
-export interface LoggedCall extends Omit<VendorCall, "outcome"> {
-  readonly id: string
-  readonly purpose: CallSubject["purpose"]
-  readonly repeats: number
-  readonly lastAt: Date
-}
+export const LoggedCall = Schema.Struct({
+  id: Schema.String,
+  purpose: CallPurpose,
+  ...Struct.omit(VendorCall.fields, ["outcome"]),
+  repeats: Schema.Int,
+  lastAt: Schema.Date
+})
+export type LoggedCall = typeof LoggedCall.Type
 
-export interface HoldHistory {
-  readonly amountNano: bigint
-  readonly state: "open" | "captured" | "released"
-  readonly capturedNano: bigint
-  readonly overageNano: bigint
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  readonly closedAt: Date | null
-  readonly closedBy: string | null
-}
+export const HoldHistory = Schema.Struct({
+  amountNano: Schema.BigInt,
+  state: Schema.Literals(["open", "captured", "released"]),
+  capturedNano: Schema.BigInt,
+  overageNano: Schema.BigInt,
+  createdAt: Schema.Date,
+  expiresAt: Schema.Date,
+  closedAt: Schema.NullOr(Schema.Date),
+  closedBy: Schema.NullOr(Schema.String)
+})
+export type HoldHistory = typeof HoldHistory.Type
 
 /** What only video tasks have: an image or text request is its hold. */
-export interface VideoHistory {
-  readonly keyId: string
-  readonly model: string
-  readonly listedProtocol: string
-  readonly summary: unknown
-  readonly state: TaskState
-  readonly upstreamId: string | null
-  readonly completionTokens: bigint | null
-  readonly errorCode: string | null
-  readonly errorMessage: string | null
-  readonly submitDeadline: Date
-  readonly deadline: Date
-  readonly acceptedAt: Date | null
-  readonly askedAt: Date | null
-  readonly nextPollAt: Date | null
-  readonly unknownSince: Date | null
-  readonly finishedAt: Date | null
-}
+export const VideoHistory = Schema.Struct({
+  keyId: Schema.String,
+  model: Schema.String,
+  listedProtocol: Schema.String,
+  summary: Schema.Unknown,
+  state: TaskState,
+  upstreamId: Schema.NullOr(Schema.String),
+  completionTokens: Schema.NullOr(Schema.BigInt),
+  errorCode: Schema.NullOr(Schema.String),
+  errorMessage: Schema.NullOr(Schema.String),
+  submitDeadline: Schema.Date,
+  deadline: Schema.Date,
+  acceptedAt: Schema.NullOr(Schema.Date),
+  askedAt: Schema.NullOr(Schema.Date),
+  nextPollAt: Schema.NullOr(Schema.Date),
+  unknownSince: Schema.NullOr(Schema.Date),
+  finishedAt: Schema.NullOr(Schema.Date)
+})
+export type VideoHistory = typeof VideoHistory.Type
 
 export interface JobHistory {
   readonly organizationId: string

@@ -1,8 +1,8 @@
 /** Video tasks as they are stored. Creation and ending ride in the ledger's commits. */
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect, type Option, Schema } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
-import type { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
-import type { TaskState } from "../domain/video/VideoTask.ts"
+import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
+import { TaskState } from "../domain/video/VideoTask.ts"
 
 /** What is written with the hold, beside its job. */
 export interface NewTask {
@@ -36,63 +36,68 @@ export type TaskOutcome =
     }
 
 /** A task as its readers see it. */
-export interface Task {
-  readonly organizationId: string
-  readonly id: string
-  readonly model: string
-  readonly channelId: string
-  readonly state: TaskState
+export const Task = Schema.Struct({
+  organizationId: Schema.String,
+  id: Schema.String,
+  model: Schema.String,
+  channelId: Schema.String,
+  state: TaskState,
   /** No further transition is possible. */
-  readonly finished: boolean
-  readonly videoUrl: string | null
-  readonly completionTokens: bigint | null
-  readonly errorCode: string | null
-  readonly errorMessage: string | null
-  readonly ageSeconds: number
+  finished: Schema.Boolean,
+  videoUrl: Schema.NullOr(Schema.String),
+  completionTokens: Schema.NullOr(Schema.BigInt),
+  errorCode: Schema.NullOr(Schema.String),
+  errorMessage: Schema.NullOr(Schema.String),
+  ageSeconds: Schema.Number,
   /**
    * From the latest claim, or the answer to it, or the vendor's acceptance; null before that. No
    * claim succeeds before the ask interval has passed since.
    */
-  readonly sinceAskedSeconds: number | null
+  sinceAskedSeconds: Schema.NullOr(Schema.Number),
   /** Null where what was ordered does not tell it. */
-  readonly kind: VideoKind | null
-}
+  kind: Schema.NullOr(VideoKind)
+})
+export type Task = typeof Task.Type
 
 /** A claimed task, which certainly runs at a vendor: all that is needed to ask and to settle. */
-export interface ClaimedTask {
-  readonly organizationId: string
-  readonly id: string
-  readonly keyId: string
-  readonly model: string
-  readonly channelId: string
+export const ClaimedTask = Schema.Struct({
+  organizationId: Schema.String,
+  id: Schema.String,
+  keyId: Schema.String,
+  model: Schema.String,
+  channelId: Schema.String,
   /** It may be one this gateway has no adapter for (any more). */
-  readonly protocol: string
+  protocol: Schema.String,
   /** The protocol the catalog listed the model under when the task was ordered. */
-  readonly listedProtocol: string
-  readonly upstreamModel: string
-  readonly upstreamId: string
-  readonly ageSeconds: number
+  listedProtocol: Schema.String,
+  upstreamModel: Schema.String,
+  upstreamId: Schema.String,
+  ageSeconds: Schema.Number,
   /** From the answer before this question, or from the vendor's acceptance. */
-  readonly sinceAskedSeconds: number
+  sinceAskedSeconds: Schema.Number,
   /** Counts the claims: a write back names the claim it belongs to. */
-  readonly lease: bigint
+  lease: Schema.BigInt,
   /** Since when the vendor does not know the task, in seconds; null while it does. */
-  readonly unknownForSeconds: number | null
-  readonly pastDeadline: boolean
+  unknownForSeconds: Schema.NullOr(Schema.Number),
+  pastDeadline: Schema.Boolean,
   /** The price frozen with the hold. */
-  readonly quote: VideoQuote
-}
+  quote: VideoQuote
+})
+export type ClaimedTask = typeof ClaimedTask.Type
 
 /** A task whose order did not come to an end. */
-export interface AbandonedTask {
-  readonly organizationId: string
-  readonly id: string
-}
+export const AbandonedTask = Schema.Struct({
+  organizationId: Schema.String,
+  id: Schema.String
+})
+export type AbandonedTask = typeof AbandonedTask.Type
 
 /** A running task whose vendor has not said in time what became of it. */
-export interface OverdueTask extends AbandonedTask {
-  readonly upstreamId: string
-}
+export const OverdueTask = Schema.Struct({
+  ...AbandonedTask.fields,
+  upstreamId: Schema.String
+})
+export type OverdueTask = typeof OverdueTask.Type
 
 export interface ClaimOptions {
   /** Of all channels together. */
@@ -103,10 +108,11 @@ export interface ClaimOptions {
 }
 
 /** A task that succeeded, and how long after it was ordered. */
-export interface Completion {
-  readonly kind: VideoKind
-  readonly tookSeconds: number
-}
+export const Completion = Schema.Struct({
+  kind: VideoKind,
+  tookSeconds: Schema.Number
+})
+export type Completion = typeof Completion.Type
 
 export class TaskRepo extends Context.Service<
   TaskRepo,

@@ -1,26 +1,27 @@
 /** The usage detail: one record per charge, written with the charge. */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import { accountsOf, journalId } from "./Ledger.ts"
 
-export interface UsageRecord {
-  readonly id: string
-  readonly memberId: string
-  readonly model: string
-  readonly modality: string
-  readonly input: bigint
-  readonly output: bigint
-  readonly unit: string
-  readonly unitPriceNano: bigint
+export const UsageRecord = Schema.Struct({
+  id: Schema.String,
+  memberId: Schema.String,
+  model: Schema.String,
+  modality: Schema.String,
+  input: Schema.BigInt,
+  output: Schema.BigInt,
+  unit: Schema.String,
+  unitPriceNano: Schema.BigInt,
   /** Price of an input token, where input is charged apart; `unitPriceNano` is of output then. */
-  readonly inputUnitPriceNano: bigint | null
-  readonly chargeNano: bigint
-  readonly basis: string
-  readonly taskId: string | null
-  readonly createdAt: Date
-}
+  inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
+  chargeNano: Schema.BigInt,
+  basis: Schema.String,
+  taskId: Schema.NullOr(Schema.String),
+  createdAt: Schema.Date
+})
+export type UsageRecord = typeof UsageRecord.Type
 
 /** A line of the journal that belongs to a charge; `amountNano` is positive. */
 export interface ReceiptEntry {

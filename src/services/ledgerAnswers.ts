@@ -1,5 +1,5 @@
 /** What a ledger answers, in the same words for every store of the books. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import {
   IdempotencyMismatch,
   InsufficientBalance,
@@ -14,16 +14,19 @@ import type { HoldRequest, Release } from "./Ledger.ts"
 
 export const unknownOrganization = new NotFound({ message: "No such organisation" })
 
+export const HoldResult = Schema.Literals([
+  "held",
+  "known",
+  "key_used",
+  "stopped",
+  "unknown_member",
+  "member_cap_exceeded",
+  "insufficient_balance"
+])
+
 /** What became of a hold; the amounts, in nano-units, are those the outcome is about. */
 export interface HoldOutcome {
-  readonly outcome:
-    | "held"
-    | "known"
-    | "key_used"
-    | "stopped"
-    | "unknown_member"
-    | "member_cap_exceeded"
-    | "insufficient_balance"
+  readonly outcome: typeof HoldResult.Type
   readonly available: bigint
   readonly cap: bigint
   /** What the month has held and charged. */
@@ -76,7 +79,8 @@ export const answerHold = Effect.fnUntraced(function* (
   }
 })
 
-export type DepositOutcome = "applied" | "repeated" | "mismatch" | "too_large"
+export const DepositOutcome = Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
+export type DepositOutcome = typeof DepositOutcome.Type
 
 /** True where this call was the one that added the money. */
 export const answerDeposit = (

@@ -177,13 +177,14 @@ export const chargeVideo = (quote: VideoQuote, usage: VideoUsage): VideoCharge =
 }
 
 /** What takes about as long as another of the same kind. */
-export interface VideoKind {
-  readonly model: string
+export const VideoKind = Schema.Struct({
+  model: Schema.String,
   /** Output seconds; `"smart"` where the model chooses. */
-  readonly seconds: number | "smart"
+  seconds: Schema.Union([Schema.Finite, Schema.Literal("smart")]),
   /** The resolution that is billed. */
-  readonly resolution: string
-}
+  resolution: Schema.String
+})
+export type VideoKind = typeof VideoKind.Type
 
 export const kindOf = (model: string, quote: VideoQuote): VideoKind => ({
   model,

@@ -126,6 +126,23 @@ export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never 
     })
 }
 
+const DELETED_AT_ONCE = 1000
+
+/** Deletes at most so many rows a time until none is left, and answers how many there were. */
+export const deleteInBatches = Effect.fnUntraced(function* (
+  deleteSome: (most: number) => Statement
+) {
+  let [deleted, total] = [DELETED_AT_ONCE, 0]
+  while (deleted === DELETED_AT_ONCE) {
+    deleted = (yield* bounded(deleteSome(DELETED_AT_ONCE))).length
+    total += deleted
+  }
+  return total
+})
+
+/** How long ago that was, as a column. */
+export const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
+
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 

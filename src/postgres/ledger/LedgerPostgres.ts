@@ -6,10 +6,17 @@ import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { unhindered } from "../../runtime/releaseBounded.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
+import {
+  Balance,
+  type HoldRequest,
+  Ledger,
+  MemberMonth,
+  type Release
+} from "../../services/Ledger.ts"
 import {
   answerDeposit,
   answerHold,
+  DepositOutcome,
   releaseOfLeft,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
@@ -21,17 +28,7 @@ import { type Movement, moveTogether } from "./ledgerBatch.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
-const Deposited = Schema.Struct({
-  outcome: Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
-})
-
-const BalanceRow = Schema.Struct({ balance: Schema.BigInt, held: Schema.BigInt })
-
-const MonthRow = Schema.Struct({
-  cap: Schema.NullOr(Schema.BigInt),
-  captured: Schema.BigInt,
-  held: Schema.BigInt
-})
+const Deposited = Schema.Struct({ outcome: DepositOutcome })
 
 /** Together in one call, of whichever organisations. */
 const MAX_BATCH = 256
@@ -121,12 +118,12 @@ export const layerLedger = Layer.effect(
 
     const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
       function* (organizationId) {
-        const [row] = yield* rowsOf(BalanceRow)(
-          repeatable(sql`SELECT balance, held FROM pools WHERE organization_id = ${organizationId}`)
+        const [row] = yield* rowsOf(Balance)(
+          repeatable(sql`
+            SELECT balance AS "balanceNano", held AS "heldNano" FROM pools
+             WHERE organization_id = ${organizationId}`)
         )
-        return row === undefined
-          ? yield* unknownOrganization
-          : { balanceNano: row.balance, heldNano: row.held }
+        return row ?? (yield* unknownOrganization)
       }
     )
 
@@ -142,19 +139,18 @@ export const layerLedger = Layer.effect(
         return yield* answerDeposit(outcome)
       }),
       balance,
-      memberMonth: Effect.fn("Ledger.memberMonth")(function* (organizationId, memberId) {
-        const row = yield* rowOf(MonthRow)(
+      memberMonth: Effect.fn("Ledger.memberMonth")((organizationId, memberId) =>
+        rowOf(MemberMonth)(
           repeatable(sql`
-          SELECT m.monthly_cap AS cap, coalesce(mm.captured, 0) AS captured,
-                 coalesce(mm.held, 0) AS held
+          SELECT m.monthly_cap AS "capNano", coalesce(mm.captured, 0) AS "capturedNano",
+                 coalesce(mm.held, 0) AS "heldNano"
             FROM members m
             LEFT JOIN member_months mm
               ON mm.organization_id = m.organization_id AND mm.member_id = m.id
              AND mm.month = date_trunc('month', now() AT TIME ZONE ${settings.timeZone})::date
            WHERE m.organization_id = ${organizationId} AND m.id = ${memberId}`)
         )
-        return { capNano: row.cap, capturedNano: row.captured, heldNano: row.held }
-      }),
+      ),
       journal: Effect.fn("Ledger.journal")((organizationId, page) =>
         readJournal(sql, organizationId, page)
       ),

@@ -9,28 +9,13 @@ import {
   orderOfUsage,
   receiptOf,
   UsageLog,
+  UsageRecord,
   usageId
 } from "../../services/UsageLog.ts"
 import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
-export const UsageRow = Schema.Struct({
-  id: Schema.String,
-  memberId: Schema.String,
-  model: Schema.String,
-  modality: Schema.String,
-  input: Schema.BigInt,
-  output: Schema.BigInt,
-  unit: Schema.String,
-  unitPriceNano: Schema.BigInt,
-  inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
-  chargeNano: Schema.BigInt,
-  basis: Schema.String,
-  taskId: Schema.NullOr(Schema.String),
-  createdAt: Schema.Date
-})
-
-/** Columns of `UsageRow`, of an order `o` that was captured. */
-export const usageColumns = columnsOf(UsageRow, "o", {
+/** Columns of `UsageRecord`, of an order `o` that was captured. */
+export const usageColumns = columnsOf(UsageRecord, "o", {
   id: `'${usageId("")}' || o.id`,
   unitPriceNano: "o.unit_price",
   inputUnitPriceNano: "o.input_unit_price",
@@ -66,7 +51,7 @@ export const layerUsageLog = Layer.effect(
           const found = yield* find(organizationId, memberId, page.after)
           if (found.length === 0) return yield* unknownCursor
         }
-        const rows = yield* rowsOf(UsageRow)(
+        const rows = yield* rowsOf(UsageRecord)(
           repeatable(sql`
           SELECT ${columns}
             FROM (SELECT order_id, ended_at FROM order_ends
@@ -90,7 +75,7 @@ export const layerUsageLog = Layer.effect(
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
         const found = yield* find(organizationId, memberId, id)
         if (found.length === 0) return yield* noSuchRecord
-        const record = yield* rowOf(UsageRow)(Effect.succeed(found))
+        const record = yield* rowOf(UsageRecord)(Effect.succeed(found))
         const held = yield* rowOf(HeldRow)(Effect.succeed(found))
         return receiptOf(record, { id: orderOfUsage(id) ?? "", ...held })
       })

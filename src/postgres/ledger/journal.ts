@@ -7,19 +7,8 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
-import { type JournalEntry, journalId } from "../../services/Ledger.ts"
+import { JournalEntry, journalId } from "../../services/Ledger.ts"
 import { repeatable, rowsOf } from "../client/rows.ts"
-
-const JournalRow = Schema.Struct({
-  key: Schema.String,
-  kind: Schema.Literals(["deposit", "hold", "capture", "release"]),
-  amount: Schema.BigInt,
-  debit: Schema.String,
-  credit: Schema.String,
-  hold_id: Schema.NullOr(Schema.String),
-  reference: Schema.NullOr(Schema.String),
-  created_at: Schema.Date
-})
 
 /** Entries of one moment stand in this order, the later event last. */
 const kinds = ["hold", "deposit", "capture", "release"] as const
@@ -31,15 +20,6 @@ const transferNumber = /^[1-9]\d{0,17}$/
 const NUMBER = "lpad(id::text, 19, '0')"
 
 const CursorRow = Schema.Struct({ at: Schema.String, key: Schema.String })
-
-const toEntry = ({ key, kind, amount, created_at, hold_id, ...row }: typeof JournalRow.Type) => ({
-  ...row,
-  id: journalId(kind, key),
-  kind,
-  amountNano: amount,
-  holdId: hold_id,
-  createdAt: created_at
-})
 
 /**
  * Reads one page, newest first. A closed hold shows as its release, and a capture comes from the
@@ -89,23 +69,28 @@ export const readJournal = Effect.fnUntraced(function* (
                   < (${cursor.at}::timestamptz, ${cursor.rank}::int, ${cursor.key})`
     return sql`${own} AND ${before} ORDER BY ${when} DESC, ${which} DESC LIMIT ${page.limit + 1}`
   }
-  const rows = yield* rowsOf(JournalRow)(
+  const id = (kind: JournalEntry["kind"]) => sql.literal(`'${journalId(kind, "")}' ||`)
+  const rows = yield* rowsOf(JournalEntry)(
     repeatable(sql`
     SELECT * FROM (
-      (SELECT 0 AS rank, id AS place, id AS key, 'hold' AS kind, hold AS amount, 'pool' AS debit,
-              'held' AS credit, id AS hold_id, NULL AS reference, created_at
-         FROM orders WHERE ${newest("hold", "created_at", "id")})
+      (SELECT 0 AS rank, orders.id AS place, ${id("hold")} orders.id AS id, 'hold' AS kind,
+              hold AS "amountNano", 'pool' AS debit, 'held' AS credit, orders.id AS "holdId",
+              NULL AS reference, created_at AS "createdAt"
+         FROM orders WHERE ${newest("hold", "created_at", "orders.id")})
       UNION ALL
-      (SELECT 1, ${sql.literal(NUMBER)}, id::text, kind, amount, debit, credit, NULL, reference, created_at
+      (SELECT 1, ${sql.literal(NUMBER)}, ${id("deposit")} id, kind, amount, debit, credit, NULL,
+              reference, created_at
          FROM transfers WHERE ${newest("deposit", "created_at", NUMBER)})
       UNION ALL
-      (SELECT 2, order_id, order_id, 'capture', charge, 'pool', 'revenue', order_id, NULL, ended_at
+      (SELECT 2, order_id, ${id("capture")} order_id, 'capture', charge, 'pool', 'revenue',
+              order_id, NULL, ended_at
          FROM order_ends WHERE charge > 0 AND ${newest("capture", "ended_at", "order_id")})
       UNION ALL
-      (SELECT 3, order_id, order_id, 'release', hold, 'held', 'pool', order_id, NULL, ended_at
+      (SELECT 3, order_id, ${id("release")} order_id, 'release', hold, 'held', 'pool', order_id,
+              NULL, ended_at
          FROM order_ends WHERE ${newest("release", "ended_at", "order_id")})) entries
-     ORDER BY created_at DESC, rank DESC, place DESC
+     ORDER BY "createdAt" DESC, rank DESC, place DESC
      LIMIT ${page.limit + 1}`)
   )
-  return cutPage(rows.map(toEntry), page.limit)
+  return cutPage(rows, page.limit)
 })

@@ -1,15 +1,9 @@
 /** The audits of the books: all of them, those of some organisations, and which ones are due. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { Ledger } from "../../services/Ledger.ts"
+import { type Ledger, Violation } from "../../services/Ledger.ts"
 import { longTry, rowOf, rowsOf } from "../client/rows.ts"
 
-const ViolationRow = Schema.Struct({
-  invariant: Schema.String,
-  organizationId: Schema.String,
-  subject: Schema.String,
-  detail: Schema.String
-})
 const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
 /** As PostgreSQL writes a time: milliseconds would be too coarse. */
 const ThroughRow = Schema.Struct({ through: Schema.String })
@@ -44,7 +38,7 @@ export const makeAudit = (
                      ${organizationId}::text)`
 
   const violations = (organizationId: string | null) =>
-    rowsOf(ViolationRow)(
+    rowsOf(Violation)(
       // The first of every organisation come first, so that one cannot hide the others.
       sql`
       SELECT invariant, organization_id AS "organizationId", subject, detail

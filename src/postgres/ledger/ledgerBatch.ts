@@ -1,31 +1,30 @@
 /** What becomes of the movements of a batch, and the one call that makes it so. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { HoldOutcome } from "../../services/ledgerAnswers.ts"
+import { type HoldOutcome, HoldResult } from "../../services/ledgerAnswers.ts"
+import { HoldHistory } from "../../services/TaskHistory.ts"
 import { decodeRows } from "../client/rows.ts"
-import { type Close, columnNames, columnsOf, type NewHold, type Placed } from "./ledgerColumns.ts"
+import {
+  type Close,
+  columnNames,
+  columnsOf,
+  type Movements,
+  type NewHold
+} from "./ledgerColumns.ts"
 
 export type Movement = Close | NewHold
+
+const CloseResult = Schema.Literals(["won", "closed", "stale", "unknown"])
 
 const list = <S extends Schema.Top>(item: S) => Schema.NullOr(Schema.Array(item))
 const amounts = list(Schema.NullOr(Schema.BigInt))
 
 const Outcomes = Schema.Struct({
-  close_outcomes: list(Schema.Literals(["won", "closed", "stale", "unknown"])),
-  close_states: list(Schema.NullOr(Schema.Literals(["open", "captured", "released"]))),
+  close_outcomes: list(CloseResult),
+  close_states: list(Schema.NullOr(HoldHistory.fields.state)),
   close_captured: amounts,
   close_overage: amounts,
-  hold_outcomes: list(
-    Schema.Literals([
-      "held",
-      "known",
-      "key_used",
-      "stopped",
-      "unknown_member",
-      "member_cap_exceeded",
-      "insufficient_balance"
-    ])
-  ),
+  hold_outcomes: list(HoldResult),
   hold_caps: amounts,
   hold_used: amounts,
   available: amounts,
@@ -36,8 +35,8 @@ const Outcomes = Schema.Struct({
 export type Moved =
   | {
       readonly _tag: "Close"
-      readonly outcome: "won" | "closed" | "stale" | "unknown"
-      readonly state: "open" | "captured" | "released" | null
+      readonly outcome: typeof CloseResult.Type
+      readonly state: HoldHistory["state"] | null
       readonly captured: bigint
       readonly overage: bigint
     }
@@ -62,22 +61,28 @@ const arranged = (movements: ReadonlyArray<Movement>) => {
   const organizations = new Map<string, number>()
   const members = new Map<string, number>()
   const held = new Map<string, number>()
-  const closes: Array<Placed<Close>> = []
-  const holds: Array<Placed<NewHold> & { readonly spender: number }> = []
-  const spenders: Array<Placed<string>> = []
+  const closes: Array<Movements["closes"][number]> = []
+  const holds: Array<Movements["holds"][number]> = []
+  const spenders: Array<Movements["spenders"][number]> = []
   const places = movements.map((movement) => {
     const place = positionIn(organizations, movement.request.organizationId)
-    if (movement._tag !== "Hold") return closes.push({ place, item: movement }) - 1
+    if (movement._tag !== "Hold") return closes.push({ ...movement, place }) - 1
     const { id, memberId } = movement.request
     // A hold that comes twice goes once.
     const index = positionIn(held, `${place} ${id}`) - 1
     if (index < holds.length) return index
     const spender = positionIn(members, `${place} ${memberId}`)
-    if (spender > spenders.length) spenders.push({ place, item: memberId })
-    holds.push({ place, item: movement, spender })
+    if (spender > spenders.length) spenders.push({ place, memberId })
+    holds.push({ ...movement, place, spender })
     return index
   })
   return { places, moved: { organizations: [...organizations.keys()], closes, holds, spenders } }
+}
+
+const answered = <A>(answers: ReadonlyArray<A> | null, place: number): A => {
+  const answer = answers?.[place]
+  if (answer === undefined) throw new Error("move_funds left a movement out")
+  return answer
 }
 
 /** One call, one commit, for movements of any organisations; answers in their order. */
@@ -89,35 +94,25 @@ export const moveTogether = Effect.fnUntraced(function* (
   const { places, moved } = arranged(movements)
   const [row] = yield* decodeOutcomes(sql.unsafe(moveFunds, [timeZone, ...columnsOf(moved)]))
   if (row === undefined) return []
-  return movements.flatMap(({ _tag }, index): ReadonlyArray<Moved> => {
+  return movements.map(({ _tag }, index): Moved => {
     const place = places[index] ?? -1
-    if (_tag === "Hold") {
-      const outcome = row.hold_outcomes?.[place]
-      const organization = moved.holds[place]?.place ?? 0
-      return outcome === undefined
-        ? []
-        : [
-            {
-              _tag,
-              outcome,
-              available: row.available?.[organization - 1] ?? 0n,
-              cap: row.hold_caps?.[place] ?? 0n,
-              used: row.hold_used?.[place] ?? 0n,
-              capEndsAt: row.cap_ends_at
-            }
-          ]
+    if (_tag !== "Hold") {
+      return {
+        _tag: "Close",
+        outcome: answered(row.close_outcomes, place),
+        state: answered(row.close_states, place),
+        captured: row.close_captured?.[place] ?? 0n,
+        overage: row.close_overage?.[place] ?? 0n
+      }
     }
-    const outcome = row.close_outcomes?.[place]
-    return outcome === undefined
-      ? []
-      : [
-          {
-            _tag: "Close",
-            outcome,
-            state: row.close_states?.[place] ?? null,
-            captured: row.close_captured?.[place] ?? 0n,
-            overage: row.close_overage?.[place] ?? 0n
-          }
-        ]
+    const organization = moved.holds[place]?.place ?? 0
+    return {
+      _tag,
+      outcome: answered(row.hold_outcomes, place),
+      available: row.available?.[organization - 1] ?? 0n,
+      cap: row.hold_caps?.[place] ?? 0n,
+      used: row.hold_used?.[place] ?? 0n,
+      capEndsAt: row.cap_ends_at
+    }
   })
 })

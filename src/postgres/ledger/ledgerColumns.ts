@@ -6,7 +6,7 @@ import type { Doubt } from "../../domain/VendorOutcome.ts"
 import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
-import { type Column, columns, parameter } from "../client/typedColumns.ts"
+import { type Column, columns } from "../client/typedColumns.ts"
 
 export interface NewHold {
   readonly _tag: "Hold"
@@ -17,6 +17,17 @@ export interface NewHold {
 export type Close =
   | { readonly _tag: "Capture"; readonly request: Capture }
   | { readonly _tag: "Release"; readonly request: Release }
+
+/** Whose it is: a position among the organisations, counted from 1. */
+type Placed<Item> = Item & { readonly place: number }
+
+export interface Movements {
+  readonly organizations: ReadonlyArray<string>
+  readonly closes: ReadonlyArray<Placed<Close>>
+  /** Their ids differ within an organisation; each names its spender by position, from 1. */
+  readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
+  readonly spenders: ReadonlyArray<Placed<{ readonly memberId: string }>>
+}
 
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
@@ -47,7 +58,12 @@ const given = <A, B>(value: A | null | undefined, of: (value: A) => B): B | null
 
 const { text, int4, int8, float8, bool, jsonb } = PgTypes.OID
 
+const organizationColumns = {
+  p_organizations: [text, (organization: string) => organization]
+} as const
+
 const closeColumns = {
+  p_close_places: [int4, ({ place }) => place],
   p_closes: [text, ({ request }) => request.holdId],
   p_charges: [int8, (close) => captureOf(close)?.chargeNano],
   p_closers: [text, ({ request }) => request.by],
@@ -65,9 +81,11 @@ const closeColumns = {
   p_orphans: [jsonb, (close) => given(releaseOf(close)?.orphan, orphanItem)],
   p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],
   p_forgotten: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
-} as const satisfies Record<string, Column<Close>>
+} as const satisfies Record<string, Column<Placed<Close>>>
 
 const holdColumns = {
+  p_hold_places: [int4, ({ place }) => place],
+  p_hold_spenders: [int4, ({ spender }) => spender],
   p_holds: [text, ({ request }) => request.id],
   p_amounts: [int8, ({ request }) => request.amountNano],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
@@ -78,57 +96,25 @@ const holdColumns = {
     jsonb,
     ({ request, keySeconds }) => given(request.key, (key) => ({ ...key, ttl_seconds: keySeconds }))
   ]
-} as const satisfies Record<string, Column<NewHold>>
+} as const satisfies Record<string, Column<Movements["holds"][number]>>
 
-/** The parameters in the order of `columnsOf`; the function skips what is null as a whole. */
+/** The members of the holds, each once. */
+const spenderColumns = {
+  p_spender_places: [int4, ({ place }) => place],
+  p_spenders: [text, ({ memberId }) => memberId]
+} as const satisfies Record<string, Column<Movements["spenders"][number]>>
+
+/** What `columnsOf` makes, in its order; the function skips what is null as a whole. */
 export const columnNames: ReadonlyArray<string> = [
-  "p_organizations",
-  "p_close_places",
+  ...Struct.keys(organizationColumns),
   ...Struct.keys(closeColumns),
-  "p_hold_places",
-  "p_hold_spenders",
   ...Struct.keys(holdColumns),
-  "p_spender_places",
-  "p_spenders"
+  ...Struct.keys(spenderColumns)
 ]
 
-/** Whose a movement is: a position among the organisations, counted from 1. */
-export interface Placed<Item> {
-  readonly place: number
-  readonly item: Item
-}
-
-export interface Movements {
-  readonly organizations: ReadonlyArray<string>
-  readonly closes: ReadonlyArray<Placed<Close>>
-  /** Their ids differ within an organisation; each names its spender by position, from 1. */
-  readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
-  /** The members of the holds, each once. */
-  readonly spenders: ReadonlyArray<Placed<string>>
-}
-
-const itemsOf = <Item>(placed: ReadonlyArray<Placed<Item>>) => placed.map(({ item }) => item)
-const placesOf = (placed: ReadonlyArray<Placed<unknown>>) =>
-  parameter(
-    int4,
-    placed.map(({ place }) => place)
-  )
-
-export const columnsOf = ({
-  organizations,
-  closes,
-  holds,
-  spenders
-}: Movements): ReadonlyArray<PgTypes.Parameter> => [
-  parameter(text, organizations),
-  placesOf(closes),
-  ...columns<Close>(closeColumns, itemsOf(closes)),
-  placesOf(holds),
-  parameter(
-    int4,
-    holds.map(({ spender }) => spender)
-  ),
-  ...columns<NewHold>(holdColumns, itemsOf(holds)),
-  placesOf(spenders),
-  parameter(text, itemsOf(spenders))
+export const columnsOf = (moved: Movements): ReadonlyArray<PgTypes.Parameter> => [
+  ...columns(organizationColumns, moved.organizations),
+  ...columns<Placed<Close>>(closeColumns, moved.closes),
+  ...columns<Movements["holds"][number]>(holdColumns, moved.holds),
+  ...columns(spenderColumns, moved.spenders)
 ]

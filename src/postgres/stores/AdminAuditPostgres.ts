@@ -1,27 +1,17 @@
 /** The audit of administrative writes in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
-import { AdminAudit } from "../../services/AdminAudit.ts"
+import { AdminAudit, AuditEntry } from "../../services/AdminAudit.ts"
 import { columnsOf, repeatable, rowsOf } from "../client/rows.ts"
-
-const AuditRow = Schema.Struct({
-  id: Schema.String,
-  at: Schema.Date,
-  action: Schema.String,
-  subjectId: Schema.NullOr(Schema.String),
-  fields: Schema.Unknown,
-  requestId: Schema.String,
-  status: Schema.Int
-})
 
 export const layerAdminAudit = Layer.effect(
   AdminAudit,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const random = yield* SecureRandom.SecureRandom
-    const columns = sql.literal(columnsOf(AuditRow, "a"))
+    const columns = sql.literal(columnsOf(AuditEntry, "a"))
 
     return AdminAudit.of({
       record: Effect.fn("AdminAudit.record")(function* (write) {
@@ -38,7 +28,7 @@ export const layerAdminAudit = Layer.effect(
           const found = yield* repeatable(sql`SELECT 1 FROM admin_audit WHERE id = ${page.after}`)
           if (found.length === 0) return yield* unknownCursor
         }
-        const rows = yield* rowsOf(AuditRow)(
+        const rows = yield* rowsOf(AuditEntry)(
           repeatable(sql`
         SELECT ${columns} FROM admin_audit a
          WHERE ${page.after === null ? sql`true` : sql`id < ${page.after}`}

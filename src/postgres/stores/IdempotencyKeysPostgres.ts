@@ -9,7 +9,7 @@ import {
   recallOf,
   StoredAnswer
 } from "../../services/IdempotencyKeys.ts"
-import { columnsOf, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { columnsOf, deleteInBatches, repeatable, rowsOf } from "../client/rows.ts"
 
 const KeptRow = Schema.Struct({
   fingerprint: Schema.String,
@@ -25,8 +25,6 @@ const keptColumns = columnsOf(KeptRow, "q", {
   taskState: "t.state"
 })
 
-const PURGED_AT_ONCE = 1000
-
 export const layerIdempotencyKeys = Layer.effect(
   IdempotencyKeys,
   Effect.gen(function* () {
@@ -34,21 +32,14 @@ export const layerIdempotencyKeys = Layer.effect(
     const keyOf = yield* makeKeyOf
     const recent = makeRecentAnswers()
 
-    const purgeBatch = rowOf(Schema.Struct({ gone: Schema.Int }))(
-      oneTry(sql`
-        WITH old AS (
-          SELECT organization_id, key FROM idempotency_keys
-           WHERE expires_at <= now() ORDER BY expires_at LIMIT ${PURGED_AT_ONCE}
-        ), gone AS (
-          DELETE FROM idempotency_keys q USING old
-           WHERE q.organization_id = old.organization_id AND q.key = old.key
-             AND q.expires_at <= now()
-          RETURNING 1
-        )
-        SELECT count(*)::int AS gone FROM gone`)
-    )
-    const purge = Effect.asVoid(
-      Effect.repeat(purgeBatch, { while: ({ gone }) => gone === PURGED_AT_ONCE })
+    const purge = deleteInBatches(
+      (most) => sql`
+        DELETE FROM idempotency_keys q
+         USING (SELECT organization_id, key FROM idempotency_keys
+                 WHERE expires_at <= now() ORDER BY expires_at LIMIT ${most}) old
+         WHERE q.organization_id = old.organization_id AND q.key = old.key
+           AND q.expires_at <= now()
+        RETURNING 1`
     )
 
     return IdempotencyKeys.of({
@@ -68,7 +59,7 @@ export const layerIdempotencyKeys = Layer.effect(
       }),
       remember: (organizationId, key, result) =>
         Effect.sync(() => recent.keep(organizationId, key, result)),
-      purge
+      purge: Effect.asVoid(purge)
     })
   })
 )

@@ -1,25 +1,15 @@
 /** The database as its operator looks at it. */
 import { Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { OperationsStore } from "../../services/Operations.ts"
+import { AuditState, OperationsStore, Totals } from "../../services/Operations.ts"
 import { bounded, oneTry, rowOf, rowsOf } from "../client/rows.ts"
 import { latestMigration } from "../schema/applySchema.ts"
 
 const MigrationRow = Schema.Struct({ latest: Schema.NullOr(Schema.Int) })
 
-const AuditRow = Schema.Struct({
-  auditedAt: Schema.NullOr(Schema.Date),
-  ageSeconds: Schema.NullOr(Schema.Number),
-  violations: Schema.Int,
-  stopped: Schema.Int
-})
-
+/** Sums of amounts are numerics. */
 const TotalsRow = Schema.Struct({
-  submittingTasks: Schema.Int,
-  processingTasks: Schema.Int,
-  openHolds: Schema.Int,
-  lateHolds: Schema.Int,
-  oldestLateSeconds: Schema.Number,
+  ...Totals.fields,
   poolNano: Schema.BigIntFromString,
   heldNano: Schema.BigIntFromString
 })
@@ -36,7 +26,7 @@ export const layerOperationsStore = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const audit = rowOf(AuditRow)(
+    const audit = rowOf(AuditState)(
       oneTry(sql`
       SELECT audited_at AS "auditedAt", violations,
              extract(epoch FROM now() - audited_at)::double precision AS "ageSeconds",

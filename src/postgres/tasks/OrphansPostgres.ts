@@ -1,35 +1,14 @@
 /** Orphans in PostgreSQL; the rows are written by the closes of their orders. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
-import { AnswerTrace } from "../../domain/VendorOutcome.ts"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
-import { Orphans } from "../../services/Orphans.ts"
+import { OrphanRecord, Orphans } from "../../services/Orphans.ts"
 import { columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 
-/** What every order keeps of its job. */
-export const VendorJob = Schema.Struct({
-  channelId: Schema.String,
-  protocol: Schema.String,
-  upstreamModel: Schema.String
-})
-
-export const OrphanRow = Schema.Struct({
-  id: Schema.String,
-  organizationId: Schema.String,
-  job: VendorJob,
-  upstreamId: Schema.NullOr(Schema.String),
-  reason: Schema.String,
-  answer: Schema.NullOr(AnswerTrace),
-  heldNano: Schema.BigInt,
-  createdAt: Schema.Date,
-  resolvedAt: Schema.NullOr(Schema.Date),
-  note: Schema.NullOr(Schema.String)
-})
-
-/** Columns of `OrphanRow`, and the tables that have them. */
-export const orphanColumns = columnsOf(OrphanRow, "o", { id: "o.order_id", heldNano: "q.hold" })
+/** Columns of `OrphanRecord`, and the tables that have them. */
+export const orphanColumns = columnsOf(OrphanRecord, "o", { id: "o.order_id", heldNano: "q.hold" })
 export const orphansWithOrders =
   "orphans o JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id"
 
@@ -45,7 +24,7 @@ export const layerOrphans = Layer.effect(
           const found = yield* repeatable(sql`SELECT 1 FROM orphans WHERE order_id = ${page.after}`)
           if (found.length === 0) return yield* unknownCursor
         }
-        const rows = yield* rowsOf(OrphanRow)(
+        const rows = yield* rowsOf(OrphanRecord)(
           repeatable(sql`
         SELECT ${columns} FROM ${sql.literal(orphansWithOrders)}
          WHERE (o.resolved_at IS NOT NULL) = ${resolved}
@@ -62,7 +41,7 @@ export const layerOrphans = Layer.effect(
       }),
       resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const [row] = isOrderId(id)
-          ? yield* rowsOf(OrphanRow)(
+          ? yield* rowsOf(OrphanRecord)(
               repeatable(sql`
                 UPDATE orphans o SET resolved_at = coalesce(o.resolved_at, now()), note = ${note}
                   FROM orders q

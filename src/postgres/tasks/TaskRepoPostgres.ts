@@ -1,18 +1,11 @@
 /** Video tasks in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Schema } from "effect"
-import { TaskRepo } from "../../services/TaskRepo.ts"
+import { Effect, Layer } from "effect"
+import { AbandonedTask, OverdueTask, TaskRepo } from "../../services/TaskRepo.ts"
 import { bounded, lasting, oneTry, repeatable, rowsOf } from "../client/rows.ts"
 import { makeAcceptTask } from "./taskAccepts.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask, makeRecentCompletions } from "./taskReads.ts"
-
-const OverdueRow = Schema.Struct({
-  organizationId: Schema.String,
-  id: Schema.String,
-  upstreamId: Schema.String
-})
-const AbandonedRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
 
 export const layerTaskRepo = Layer.effect(
   TaskRepo,
@@ -46,7 +39,7 @@ export const layerTaskRepo = Layer.effect(
       ),
       takeOver,
       abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
-        rowsOf(AbandonedRow)(
+        rowsOf(AbandonedTask)(
           oneTry(sql`
           SELECT t.organization_id AS "organizationId", t.id FROM tasks t
            WHERE t.state = 'submitting'
@@ -55,7 +48,7 @@ export const layerTaskRepo = Layer.effect(
       ),
       // A task's order expires at its deadline.
       overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>
-        rowsOf(OverdueRow)(
+        rowsOf(OverdueTask)(
           oneTry(sql`
           SELECT t.organization_id AS "organizationId", t.id, t.upstream_id AS "upstreamId"
             FROM open_orders o

@@ -1,34 +1,13 @@
 /** Claims of running tasks, and what gives them back. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
-import { VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import type { ClaimedTask, TaskRepo } from "../../services/TaskRepo.ts"
-import { columnsOf, decodeRows, oneTry, rowsOf } from "../client/rows.ts"
+import { ClaimedTask, type TaskRepo } from "../../services/TaskRepo.ts"
+import { columnsOf, decodeRows, oneTry, rowsOf, secondsSince } from "../client/rows.ts"
 
-const ClaimedRow = Schema.Struct({
-  organizationId: Schema.String,
-  id: Schema.String,
-  keyId: Schema.String,
-  model: Schema.String,
-  channelId: Schema.String,
-  protocol: Schema.String,
-  listedProtocol: Schema.String,
-  upstreamModel: Schema.String,
-  upstreamId: Schema.String,
-  ageSeconds: Schema.Number,
-  sinceAskedSeconds: Schema.Number,
-  lease: Schema.BigInt,
-  unknownForSeconds: Schema.NullOr(Schema.Number),
-  pastDeadline: Schema.Boolean,
-  quote: VideoQuote
-})
-
-const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
-
-const claimedColumns = columnsOf(ClaimedRow, "t", {
+const claimedColumns = columnsOf(ClaimedTask, "t", {
   ageSeconds: secondsSince("t.created_at"),
   sinceAskedSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
   unknownForSeconds: secondsSince("t.unknown_since"),
@@ -62,7 +41,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
     // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
-    const [row] = yield* rowsOf(ClaimedRow)(
+    const [row] = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           UPDATE tasks t ${lease}
             FROM (SELECT d.organization_id, d.id, d.asked_at FROM tasks d
@@ -87,7 +66,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   }) {
     // Steps from channel to channel through the index, and takes the front of each: a channel
     // with thousands of due tasks costs the others nothing, and none is read beyond its room.
-    const rows = yield* rowsOf(ClaimedRow)(
+    const rows = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           WITH RECURSIVE channels AS (
             (SELECT d.channel_id FROM tasks d
