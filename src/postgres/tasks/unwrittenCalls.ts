@@ -2,7 +2,7 @@
  * Calls that wait to be written. Most of what is said to vendors is the same question with the same
  * answer: such polls are counted in one row, which is written again once many have come.
  */
-import { dropOldest } from "../../runtime/FreshCache.ts"
+import { makeBoundedMap } from "../../runtime/boundedMap.ts"
 import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 
@@ -24,16 +24,15 @@ const nameOf = ({ organizationId, jobId }: CallRow): string => `${organizationId
 /** Remembers the last polls of at most `maxJobs` jobs, and gathers repeats of at most `maxGathered`. */
 export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
   /** The last call of each job that is polled, without its bodies; the longest unasked job first. */
-  const lastPolls = new Map<string, CallRow>()
+  const lastPolls = makeBoundedMap<CallRow>(maxJobs)
   /** By id, like `gathered`: a row that waits takes what comes on top. */
   const waiting = new Map<string, CallRow>()
   /** Those gathered longest come first. */
   const gathered = new Map<string, Gathered>()
 
   const remember = (row: CallRow) => {
-    lastPolls.delete(nameOf(row))
-    if (row.purpose === "poll") lastPolls.set(nameOf(row), { ...row, request: null, answer: null })
-    dropOldest(lastPolls, maxJobs)
+    if (row.purpose !== "poll") lastPolls.drop(nameOf(row))
+    else lastPolls.set(nameOf(row), { ...row, request: null, answer: null })
   }
 
   const release = (untilMillis: number) => {
@@ -51,7 +50,7 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
       const { organizationId, jobId, purpose } = subject
       const lastAt = call.startedAt
       const row = { ...call, id, organizationId, jobId, purpose, repeats: 0, lastAt }
-      const last = lastPolls.get(nameOf(row))
+      const last = lastPolls.peek(nameOf(row))
       if (purpose !== "poll" || last?.outcome !== call.outcome) {
         remember(row)
         waiting.set(id, row)
