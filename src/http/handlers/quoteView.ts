@@ -3,7 +3,7 @@
 import type { ImageQuote } from "../../domain/image/ImageQuote.ts"
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
-import { expectedChargeNano, formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import { formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { TextQuote } from "../../domain/text/TextQuote.ts"
 import type { SecondVideoQuote, TokenVideoQuote } from "../../domain/video/VideoQuote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
@@ -43,7 +43,8 @@ export const quoteView = (
     object: "quote" as const,
     ...order,
     hold: formatNano(quote.holdNano),
-    expected_charge: formatNano(expectedChargeNano(quote)),
+    // Where the vendor reports nothing, the hold is charged.
+    expected_charge: formatNano(quote.holdNano),
     formula: formulaOf(quote),
     affordable: {
       pool: affordable.pool,
