@@ -33,8 +33,5 @@ export const urlOf = (media: string | typeof MediaObject.Type): string =>
   typeof media === "string" ? media : media.url
 
 /** The addresses in their order; none when nothing was given. */
-export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string> => {
-  if (media === null || media === undefined) return []
-  if (typeof media === "string" || "url" in media) return [urlOf(media)]
-  return media.map(urlOf)
-}
+export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string> =>
+  [media ?? []].flat().map(urlOf)

@@ -143,34 +143,31 @@ interface Field {
 /** Of a path in an error. */
 const MAX_PATH = 200
 
-/** Every field in a value, the outer ones first; a path that is too long is cut. */
-function* fieldsIn(value: unknown, path: string, under: string | null): Generator<Field> {
-  if (!Predicate.isObjectOrArray(value)) return
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) yield* fieldsIn(item, `${path}[${index}]`, under)
-    return
-  }
-  for (const [name, inner] of Object.entries(value)) yield* fieldAndInner(name, inner, path, under)
-}
-
-function* fieldAndInner(
-  name: string,
-  value: unknown,
-  parent: string,
-  under: string | null
-): Generator<Field> {
-  const path = `${parent === "" ? "" : `${parent}.`}${name}`.slice(0, MAX_PATH).toWellFormed()
-  const key = fieldKey(name)
-  yield { path, name, key, under, value }
-  yield* fieldsIn(value, path, key)
-}
-
 type Names = ReadonlySet<string>
+const none: Names = new Set()
 
-/** The fields of a body at any depth, but for its top-level fields of these names and what is in them. */
-export function* otherFields(body: object, own: Names): Generator<Field> {
-  for (const [name, value] of Object.entries(body)) {
-    if (!own.has(name)) yield* fieldAndInner(name, value, "", null)
+/**
+ * Every field in a value, the outer ones first, but for its own of the names `own` and what is in
+ * them. A path that is too long is cut.
+ */
+export function* otherFields(
+  value: unknown,
+  own = none,
+  parent = "",
+  under: string | null = null
+): Generator<Field> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      yield* otherFields(item, none, `${parent}[${index}]`, under)
+    }
+  } else if (Predicate.isObject(value)) {
+    for (const [name, inner] of Object.entries(value)) {
+      if (own.has(name)) continue
+      const path = `${parent === "" ? "" : `${parent}.`}${name}`.slice(0, MAX_PATH).toWellFormed()
+      const key = fieldKey(name)
+      yield { path, name, key, under, value: inner }
+      yield* otherFields(inner, none, path, key)
+    }
   }
 }
 

@@ -1,8 +1,8 @@
-/** What every quote has in common, whatever it prices: expected charge, and how it was reckoned. */
+/** What every quote has in common, whatever it prices, and how it was reckoned. */
 import { Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
 import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"
-import { chargeVideo, type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
+import { type TokenVideoQuote, VideoQuote } from "../video/VideoQuote.ts"
 import { formatNano } from "./Money.ts"
 
 /** Frozen with the hold, in this form. */
@@ -22,12 +22,6 @@ export const unitOf = (
       return { unit: "image", unitPriceNano: quote.nanoPerImage }
   }
 }
-
-/** The charge of an order whose vendor reports nothing: exact for seconds and images. */
-export const expectedChargeNano = (quote: Quote): bigint =>
-  quote.kind === "token_video" || quote.kind === "second_video"
-    ? chargeVideo(quote, { completionTokens: null, outputSeconds: null }).chargeNano
-    : quote.holdNano
 
 export const countOf = (count: number | bigint, one: string): string =>
   `${count} ${one}${BigInt(count) === 1n ? "" : "s"}`

@@ -16,12 +16,7 @@ import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 import { type FlagField, meaningOf, namePattern } from "./flagTable.ts"
 
-export interface PromptFlags<Block> {
-  readonly blocks: ReadonlyArray<Block>
-  /** What the text said, as written; an empty string is a flag without a value. */
-  readonly said: Said
-}
-
+/** What the flags said, as written; an empty string is a flag without a value. */
 export type Said = Readonly<Partial<Record<FlagField, string>>>
 
 interface TextBlock {
@@ -121,14 +116,11 @@ const joinPieces = (pieces: ReadonlyArray<string>): string =>
     .trim()
 
 /** Vendors put the texts of an order together with a line break or with nothing between them. */
-const disguised = (texts: ReadonlyArray<string>): InvalidRequest | null => {
+const refuseDisguised = (texts: ReadonlyArray<string>): Result.Result<void, InvalidRequest> => {
   const name = flagIn(texts.join("\n")) ?? (texts.length > 1 ? flagIn(texts.join("")) : null)
-  return name === null
-    ? null
-    : new InvalidRequest({
-        message: `The text holds what a vendor could read as the flag --${name}: write it plainly, as --${name} and its value, or take the dashes before it away`,
-        param: "prompt"
-      })
+  if (name === null) return Result.void
+  const message = `The text holds what a vendor could read as the flag --${name}: write it plainly, as --${name} and its value, or take the dashes before it away`
+  return Result.fail(new InvalidRequest({ message, param: "prompt" }))
 }
 
 /**
@@ -137,7 +129,7 @@ const disguised = (texts: ReadonlyArray<string>): InvalidRequest | null => {
  */
 export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
   blocks: ReadonlyArray<Block>
-): Result.Result<PromptFlags<Block>, InvalidRequest> =>
+): Result.Result<{ readonly blocks: ReadonlyArray<Block>; readonly said: Said }, InvalidRequest> =>
   Result.gen(function* () {
     let said: Said = {}
     const kept: Array<Block> = []
@@ -154,6 +146,6 @@ export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
       kept.push({ ...block, text })
       texts.push(text)
     }
-    const error = disguised(texts)
-    return error === null ? { blocks: kept, said } : yield* Result.fail(error)
+    yield* refuseDisguised(texts)
+    return { blocks: kept, said }
   })

@@ -97,17 +97,17 @@ const flagValues = [
   ["watermark", isBoolean, "true or false", "prompt"]
 ] as const
 
-const invalid = (param: string, message: string) =>
-  new InvalidRequest({ message: `${param}: ${message}`, param })
+const refuse = (param: string, message: string) =>
+  Result.fail(new InvalidRequest({ message: `${param}: ${message}`, param }))
 
-const flagFault = (said: Said): InvalidRequest | null => {
+const checkFlags = (said: Said): Result.Result<void, InvalidRequest> => {
   for (const [field, fits, expected, param] of flagValues) {
     const value = said[field]
     if (value !== undefined && !fits(value)) {
-      return invalid(param, `Expected ${expected} behind ${flagOf(field)}`)
+      return refuse(param, `Expected ${expected} behind ${flagOf(field)}`)
     }
   }
-  return null
+  return Result.void
 }
 
 const extrasOf = ({ seed, cameraFixed, watermark }: Said): VideoExtras => ({
@@ -124,15 +124,12 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
   Result.gen(function* () {
     const gathered = gatherBlocks(body)
     if (textOf(gathered).length > MAX_PROMPT) {
-      return yield* Result.fail(
-        invalid("content", `Expected at most ${MAX_PROMPT} characters of text in all`)
-      )
+      return yield* refuse("content", `Expected at most ${MAX_PROMPT} characters of text in all`)
     }
     const { blocks, said } = yield* takeFlags(gathered)
-    const fault = flagFault(said)
-    if (fault !== null) return yield* Result.fail(fault)
+    yield* checkFlags(said)
     if (countInputs(blocks).images > MAX_MEDIA) {
-      return yield* Result.fail(invalid("images", `Expected at most ${MAX_MEDIA} images in all`))
+      return yield* refuse("images", `Expected at most ${MAX_MEDIA} images in all`)
     }
     if (blocks.length === 0) {
       return yield* Result.fail(

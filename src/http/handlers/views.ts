@@ -1,7 +1,7 @@
 /** What the gateway knows as clients see it. Where a view says more than the contract, that leaves it out. */
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
-import { expectedChargeNano, formulaOf, type Quote } from "../../domain/money/Quote.ts"
+import { formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import { publicState } from "../../domain/video/VideoTask.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Balance } from "../../services/Ledger.ts"
@@ -74,7 +74,8 @@ export const quoteView = (
   object: "quote",
   ...order,
   hold: formatNano(quote.holdNano),
-  expected_charge: formatNano(expectedChargeNano(quote)),
+  // Where the vendor reports nothing, the hold is charged.
+  expected_charge: formatNano(quote.holdNano),
   formula: formulaOf(quote),
   affordable: {
     pool: affordable.pool,

@@ -5,6 +5,8 @@
 import type { FileBytes } from "./FileBytes.ts"
 
 interface Box {
+  readonly file: FileBytes
+  /** Empty for the file itself, which holds boxes as they do. */
   readonly type: string
   /** Where its content begins and ends in the file. */
   readonly start: number
@@ -33,8 +35,8 @@ interface Movie {
 const HEAD_BYTES = 8
 const UNKNOWN_UNITS = 0xffffffff
 
-/** The boxes between two places, up to the first that does not fit in there. */
-function* boxesIn(file: FileBytes, { start, end }: Omit<Box, "type">): Generator<Box> {
+/** The boxes in a box, up to the first that does not fit in there. */
+function* boxesIn({ file, start, end }: Box): Generator<Box> {
   let at = start
   while (at + HEAD_BYTES <= end) {
     const head = file.read(at, HEAD_BYTES)
@@ -45,58 +47,57 @@ function* boxesIn(file: FileBytes, { start, end }: Omit<Box, "type">): Generator
     // A box of no size reaches to the end.
     const size = long === null ? said || end - at : Number(long.readBigUInt64BE())
     if (size < headBytes || at + size > end) return
-    yield { type: head.toString("latin1", 4, 8), start: at + headBytes, end: at + size }
+    yield { file, type: head.toString("latin1", 4, 8), start: at + headBytes, end: at + size }
     at += size
   }
 }
 
-const find = (file: FileBytes, inside: Omit<Box, "type">, type: string): Box | null => {
-  for (const box of boxesIn(file, inside)) if (box.type === type) return box
-  return null
+const all = (inside: Box, type: string): ReadonlyArray<Box> =>
+  [...boxesIn(inside)].filter((box) => box.type === type)
+
+/** The first box at the end of a path of types; null where one is missing. */
+const find = (from: Box | null, ...path: ReadonlyArray<string>): Box | null =>
+  path.reduce((inside, type) => {
+    if (inside === null) return null
+    for (const box of boxesIn(inside)) if (box.type === type) return box
+    return null
+  }, from)
+
+/** A number within a box; null where there is none, or it ends before. */
+const numberAt = (box: Box | null, offset: number, bytes: 4 | 8 = 4): number | null => {
+  if (box === null || box.start + offset + bytes > box.end) return null
+  const read = box.file.read(box.start + offset, bytes)
+  if (read === null) return null
+  return bytes === 4 ? read.readUInt32BE(0) : Number(read.readBigUInt64BE(0))
 }
 
-/** The box at the end of a path of types; null where one is missing. */
-const follow = (file: FileBytes, from: Box, path: ReadonlyArray<string>): Box | null =>
-  path.reduce<Box | null>((box, type) => (box === null ? null : find(file, box, type)), from)
-
-/** A number within a box; null where the box ends before. */
-const uint32 = (file: FileBytes, { start, end }: Box, offset: number): number | null =>
-  start + offset + 4 > end ? null : (file.read(start + offset, 4)?.readUInt32BE(0) ?? null)
-
-const uint64 = (file: FileBytes, { start, end }: Box, offset: number): number | null => {
-  const bytes = start + offset + 8 > end ? null : file.read(start + offset, 8)
-  return bytes === null ? null : Number(bytes.readBigUInt64BE(0))
-}
-
-const versionOf = (file: FileBytes, { start }: Box): number =>
-  file.read(start, 1)?.readUInt8(0) ?? 0
+/** Whether the times in a box have 8 bytes, by its version. */
+const isLong = (box: Box | null): boolean => (numberAt(box, 0) ?? 0) >>> 24 === 1
 
 /** Flags of a box, which stand behind its version. */
-const flagsOf = (file: FileBytes, box: Box): number => (uint32(file, box, 0) ?? 0) & 0xffffff
+const flagsOf = (box: Box): number => (numberAt(box, 0) ?? 0) & 0xffffff
 
 const knownUnits = (units: number | null): number =>
   units === null || units === UNKNOWN_UNITS ? 0 : units
 
 /** Of `mvhd` and `mdhd`, which have these fields at the same places. */
-const statedLength = (file: FileBytes, header: Box | null) => {
-  if (header === null) return { unitsPerSecond: 0, stated: 0 }
-  const isLong = versionOf(file, header) === 1
+const statedLength = (header: Box | null) => {
+  const long = isLong(header)
   return {
-    unitsPerSecond: uint32(file, header, isLong ? 20 : 12) ?? 0,
-    stated: knownUnits(isLong ? uint64(file, header, 24) : uint32(file, header, 16))
+    unitsPerSecond: numberAt(header, long ? 20 : 12) ?? 0,
+    stated: knownUnits(long ? numberAt(header, 24, 8) : numberAt(header, 16))
   }
 }
 
 /** Adds up what a table of `count` entries says of each; 0 where the table does not fit in its box. */
 const sumTable = (
-  file: FileBytes,
-  table: Pick<Box, "start" | "end">,
+  { file, start, end }: Box,
   count: number,
   entryBytes: number,
   unitsOf: (bytes: Buffer, at: number) => number
 ): number => {
   const length = count * entryBytes
-  const bytes = table.start + length > table.end ? null : file.read(table.start, length)
+  const bytes = start + length > end ? null : file.read(start, length)
   if (bytes === null) return 0
   let units = 0
   for (let at = 0; at < length; at += entryBytes) units += unitsOf(bytes, at)
@@ -104,49 +105,39 @@ const sumTable = (
 }
 
 /** Units of the frames in `stts`, whose entries are a number of frames and the length of each. */
-const tableUnits = (file: FileBytes, table: Box | null): number => {
+const tableUnits = (table: Box | null): number => {
   if (table === null) return 0
-  const entries = { start: table.start + 8, end: table.end }
+  const entries = { ...table, start: table.start + 8 }
   return sumTable(
-    file,
     entries,
-    uint32(file, table, 4) ?? 0,
+    numberAt(table, 4) ?? 0,
     8,
     (bytes, at) => bytes.readUInt32BE(at) * bytes.readUInt32BE(at + 4)
   )
 }
 
-const readMovie = (file: FileBytes, moov: Box): Movie => {
-  const header = statedLength(file, find(file, moov, "mvhd"))
-  const tracks = new Map<number, Track>()
-  const frameUnits = new Map<number, number>()
-  let fragments = 0
-  let isFragmented = false
-  for (const box of boxesIn(file, moov)) {
-    if (box.type === "trak") {
-      const trackHeader = find(file, box, "tkhd")
-      const id =
-        trackHeader === null
-          ? 0
-          : (uint32(file, trackHeader, versionOf(file, trackHeader) === 1 ? 20 : 12) ?? 0)
-      tracks.set(id, {
-        ...statedLength(file, follow(file, box, ["mdia", "mdhd"])),
-        frames: tableUnits(file, follow(file, box, ["mdia", "minf", "stbl", "stts"]))
-      })
-    } else if (box.type === "mvex") {
-      isFragmented = true
-      for (const inner of boxesIn(file, box)) {
-        if (inner.type === "trex") {
-          frameUnits.set(uint32(file, inner, 4) ?? 0, uint32(file, inner, 12) ?? 0)
-        } else if (inner.type === "mehd") {
-          const isLong = versionOf(file, inner) === 1
-          fragments = knownUnits(isLong ? uint64(file, inner, 4) : uint32(file, inner, 4))
-        }
-      }
-    }
+const readTrack = (track: Box): readonly [id: number, Track] => {
+  const header = find(track, "tkhd")
+  const frames = tableUnits(find(track, "mdia", "minf", "stbl", "stts"))
+  return [
+    numberAt(header, isLong(header) ? 20 : 12) ?? 0,
+    { ...statedLength(find(track, "mdia", "mdhd")), frames }
+  ]
+}
+
+const readMovie = (moov: Box): Movie => {
+  const { unitsPerSecond, stated } = statedLength(find(moov, "mvhd"))
+  const extension = find(moov, "mvex")
+  const header = find(extension, "mehd")
+  const fragments = knownUnits(isLong(header) ? numberAt(header, 4, 8) : numberAt(header, 4))
+  const defaults = extension === null ? [] : all(extension, "trex")
+  return {
+    unitsPerSecond,
+    stated: Math.max(stated, fragments),
+    isFragmented: extension !== null,
+    tracks: new Map(all(moov, "trak").map(readTrack)),
+    frameUnits: new Map(defaults.map((box) => [numberAt(box, 4) ?? 0, numberAt(box, 12) ?? 0]))
   }
-  const { unitsPerSecond, stated } = header
-  return { unitsPerSecond, stated: Math.max(stated, fragments), isFragmented, tracks, frameUnits }
 }
 
 /** Which optional fields stand in a `tfhd` and a `trun`. */
@@ -158,46 +149,39 @@ const HAS_FIRST_FLAGS = 0x4
 const HAS_OWN_UNITS = 0x100
 const ENTRY_FIELDS = [HAS_OWN_UNITS, 0x200, 0x400, 0x800]
 
-const runUnits = (file: FileBytes, run: Box, frameUnits: number): number => {
-  const flags = flagsOf(file, run)
-  const count = uint32(file, run, 4) ?? 0
+const runUnits = (run: Box, frameUnits: number): number => {
+  const flags = flagsOf(run)
+  const count = numberAt(run, 4) ?? 0
   if ((flags & HAS_OWN_UNITS) === 0) return count * frameUnits
   const before = [HAS_DATA_OFFSET, HAS_FIRST_FLAGS].filter((flag) => (flags & flag) !== 0).length
   const entryBytes = 4 * ENTRY_FIELDS.filter((flag) => (flags & flag) !== 0).length
-  const entries = { start: run.start + 8 + 4 * before, end: run.end }
-  return sumTable(file, entries, count, entryBytes, (bytes, at) => bytes.readUInt32BE(at))
+  const entries = { ...run, start: run.start + 8 + 4 * before }
+  return sumTable(entries, count, entryBytes, (bytes, at) => bytes.readUInt32BE(at))
 }
 
 /** The track a fragment is of, and the units of its frames. */
-const fragmentUnits = (file: FileBytes, movie: Movie, fragment: Box) => {
-  const header = find(file, fragment, "tfhd")
+const fragmentUnits = (movie: Movie, fragment: Box) => {
+  const header = find(fragment, "tfhd")
   if (header === null) return { track: 0, units: 0 }
-  const flags = flagsOf(file, header)
-  const track = uint32(file, header, 4) ?? 0
+  const flags = flagsOf(header)
+  const track = numberAt(header, 4) ?? 0
   const before =
     ((flags & HAS_BASE_OFFSET) === 0 ? 0 : 8) + ((flags & HAS_DESCRIPTION) === 0 ? 0 : 4)
-  const own = (flags & HAS_FRAME_UNITS) === 0 ? null : uint32(file, header, 8 + before)
+  const own = (flags & HAS_FRAME_UNITS) === 0 ? null : numberAt(header, 8 + before)
   const frameUnits = own ?? movie.frameUnits.get(track) ?? 0
-  let units = 0
-  for (const box of boxesIn(file, fragment)) {
-    if (box.type === "trun") units += runUnits(file, box, frameUnits)
-  }
-  return { track, units }
+  const runs = all(fragment, "trun")
+  return { track, units: runs.reduce((units, run) => units + runUnits(run, frameUnits), 0) }
 }
 
 const secondsOf = (units: number, unitsPerSecond: number): number =>
   unitsPerSecond === 0 ? 0 : units / unitsPerSecond
 
 /** Seconds of the longest track, by its frames. */
-const frameSeconds = (file: FileBytes, whole: Omit<Box, "type">, movie: Movie): number => {
+const frameSeconds = (whole: Box, movie: Movie): number => {
   const units = new Map([...movie.tracks].map(([id, { frames }]) => [id, frames]))
-  for (const top of boxesIn(file, whole)) {
-    if (top.type !== "moof") continue
-    for (const fragment of boxesIn(file, top)) {
-      if (fragment.type !== "traf") continue
-      const added = fragmentUnits(file, movie, fragment)
-      units.set(added.track, (units.get(added.track) ?? 0) + added.units)
-    }
+  for (const fragment of all(whole, "moof").flatMap((moof) => all(moof, "traf"))) {
+    const added = fragmentUnits(movie, fragment)
+    units.set(added.track, (units.get(added.track) ?? 0) + added.units)
   }
   return Math.max(
     0,
@@ -211,10 +195,10 @@ const frameSeconds = (file: FileBytes, whole: Omit<Box, "type">, movie: Movie): 
  * believed, and where frames stand in fragments also these are counted: a header may be of the first.
  */
 export function* mp4Seconds(file: FileBytes): Generator<number> {
-  const whole = { start: 0, end: file.length }
-  const moov = find(file, whole, "moov")
+  const whole: Box = { file, type: "", start: 0, end: file.length }
+  const moov = find(whole, "moov")
   if (moov === null) return
-  const movie = readMovie(file, moov)
+  const movie = readMovie(moov)
   const stated = Math.max(
     secondsOf(movie.stated, movie.unitsPerSecond),
     ...[...movie.tracks.values()].map((track) =>
@@ -222,6 +206,6 @@ export function* mp4Seconds(file: FileBytes): Generator<number> {
     )
   )
   if (!movie.isFragmented) yield stated
-  const frames = frameSeconds(file, whole, movie)
+  const frames = frameSeconds(whole, movie)
   yield movie.isFragmented ? Math.max(stated, frames) : frames
 }
