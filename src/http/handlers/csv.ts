@@ -29,7 +29,7 @@ const formula = /^[=+\-@\t\r]/
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
 const cellOf = (value: Cell): string => {
-  const text = value === null || value === undefined ? "" : String(value)
+  const text = `${value ?? ""}`
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
 }
 

@@ -59,11 +59,9 @@ export const layerVideosHandlers = HttpApiBuilder.group(
 
     const ordering = handlers.handleRaw(
       "create",
-      Effect.fn("videos.create")(function* ({ headers }) {
-        const caller = yield* CurrentCaller
+      Effect.fn("videos.create")(function* (request) {
         const body = yield* asVideo
-        const ordered = yield* orders.video(caller, body, headers["idempotency-key"])
-        const { id, quote } = yield* answerTo(ordered)
+        const { id, quote } = yield* answerTo(request, body, orders.video)
         const kind = quote === null ? null : kindOf(body.model, quote)
         return answer(
           { id, task_status: "processing" },
