@@ -11,6 +11,7 @@ import { operation } from "./document.ts"
 import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./middlewares.ts"
 import {
   AmountOrNull,
+  AS_CSV,
   amount,
   counted,
   flag,
@@ -181,11 +182,7 @@ const organizations = [
     success: list(MemberUsageEntry),
     error: errors.NotFound
   }).annotateMerge(
-    operation(
-      "Read the usage",
-      "Every charge of the organisation, newest first. With `Accept: text/csv` the page comes as CSV " +
-        'with a header row, and a `link` header with `rel="next"` names the following page.'
-    )
+    operation("Read the usage", `Every charge of the organisation, newest first. ${AS_CSV}`)
   ),
   HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
     params: { ...id("organisation"), usage_id: told("Id of the usage record") },
