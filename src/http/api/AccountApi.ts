@@ -31,7 +31,7 @@ import {
   UsageEntry
 } from "./shared.ts"
 
-export const BalanceView = Schema.Struct({
+const BalanceView = Schema.Struct({
   currency: told("Currency of the amounts"),
   ...poolFields,
   month: Schema.Struct({

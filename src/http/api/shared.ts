@@ -60,8 +60,8 @@ export const AmountOrNull = Schema.NullOr(Amount)
 /** How the operator's bodies are read: an unknown field may be a mistyped one. */
 export const strictly = { onExcessProperty: "error", errors: "all" } as const
 
-export const DEFAULT_PAGE = 20
-export const MAX_PAGE = 100
+const DEFAULT_PAGE = 20
+const MAX_PAGE = 100
 
 /** A number in an address: digits and nothing else. */
 export const wholeNumber = (minimum: number, maximum: number, description: string) => {

@@ -21,7 +21,7 @@ const qualityOf = (accept: string, type: string): number => {
 }
 
 /** JSON is what a client gets that names both alike, or neither. */
-export const wantsCsv = (accept: string | undefined): boolean =>
+const wantsCsv = (accept: string | undefined): boolean =>
   accept !== undefined && qualityOf(accept, "text/csv") > qualityOf(accept, "application/json")
 
 /** A spreadsheet runs a text that begins like this; a plain number is what it looks like. */

@@ -50,10 +50,7 @@ export const answerTo = Effect.fnUntraced(function* <Body, A, E>(
 export const pageOf = (query: {
   readonly after?: string
   readonly limit: number
-}): PageRequest => ({
-  after: query.after ?? null,
-  limit: query.limit
-})
+}): PageRequest => ({ after: null, ...query })
 
 export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => ({
   object: "list" as const,
