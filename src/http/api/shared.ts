@@ -36,16 +36,10 @@ export const amount = (description: string) => decimal(`${description}, in curre
 export const decimalOrNull = (description: string, example?: string) =>
   orNull(decimal("Decimal string of currency units"), description, example)
 
-/** Of lists that come as a table, too. */
-export const AS_CSV =
-  "With `Accept: text/csv` the page comes as CSV with a header row, and a `link` header with " +
-  '`rel="next"` names the following page.'
-
 /** ISO 8601 with milliseconds, UTC. */
 export const time = (description: string) => told(description, "2026-01-31T12:00:00.000Z")
 export const Timestamp = time("ISO 8601 time, UTC")
-export const timeOrNull = (description: string) =>
-  Schema.NullOr(Timestamp).annotate({ description })
+export const timeOrNull = (description: string) => orNull(Timestamp, description)
 
 /** A pool as its members and operators see it. */
 export const poolFields = {
@@ -92,6 +86,11 @@ export const list = <S extends Schema.Top>(entry: S) =>
     data: many(entry, "The entries, newest first"),
     has_more: flag("Whether a further page exists")
   })
+
+/** Of lists that come as a table, too. */
+export const AS_CSV =
+  "With `Accept: text/csv` the page comes as CSV with a header row, and a `link` header with " +
+  '`rel="next"` names the following page.'
 
 export const UsageEntry = Schema.Struct({
   id: told("The record's id"),
