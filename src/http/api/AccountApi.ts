@@ -14,6 +14,7 @@ import {
   tier
 } from "./QuotesApi.ts"
 import {
+  AS_CSV,
   amount,
   constant,
   counted,
@@ -30,7 +31,7 @@ import {
   UsageEntry
 } from "./shared.ts"
 
-export const BalanceView = Schema.Struct({
+const BalanceView = Schema.Struct({
   currency: told("Currency of the amounts"),
   ...poolFields,
   month: Schema.Struct({
@@ -105,13 +106,7 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     success: list(UsageEntry)
   })
     .annotate(RequiredScope, "usage")
-    .annotateMerge(
-      operation(
-        "List usage",
-        "The member's own charges, newest first. With `Accept: text/csv` the page comes as CSV with a " +
-          'header row, and a `link` header with `rel="next"` names the following page.'
-      )
-    ),
+    .annotateMerge(operation("List usage", `The member's own charges, newest first. ${AS_CSV}`)),
   HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
     .annotate(RequiredScope, "usage")
     .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),

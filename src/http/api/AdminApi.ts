@@ -11,6 +11,7 @@ import { operation } from "./document.ts"
 import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./middlewares.ts"
 import {
   AmountOrNull,
+  AS_CSV,
   amount,
   counted,
   flag,
@@ -105,136 +106,123 @@ export const KeyBody = Schema.Struct({
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 })
 
-const catalog = [
-  HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
-    operation("Read the catalog", "Everything but the vendors' keys.")
-  ),
-  HttpApiEndpoint.put("replaceCatalog", "/catalog", {
-    payload: CatalogWrite,
-    success: Schema.Struct({
-      version: counted("Counts the catalogs that were in force"),
-      changes: Schema.Struct({
-        channels: ListChange,
-        models: ListChange,
-        mounts: ListChange
-      }).annotate({ description: "What is other than before" }),
-      warnings: many(
-        Fault,
-        "What is allowed but cannot be ordered, such as a protocol nobody speaks"
-      )
-    }),
-    error: bodyErrors
-  })
-    .annotate(BodyLimit, "media")
-    .annotateMerge(
-      operation(
-        "Replace the catalog",
-        "In force on every gateway within a second. Running tasks keep their price and account."
-      )
-    )
-] as const
-
-const organizations = [
-  HttpApiEndpoint.post("createOrganization", "/organizations", {
-    payload: OrganizationBody,
-    success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
-    error: bodyErrors
-  }).annotateMerge(operation("Create an organisation", "With an empty pool.")),
-  HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
-    params: id("organisation"),
-    success: OrganizationView,
-    error: errors.NotFound
-  }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
-  HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
-    params: id("organisation"),
-    payload: DepositBody,
-    success: Schema.Struct({
-      organization_id: told("The organisation's id"),
-      reference: told("The deposit's reference"),
-      applied: flag("False when the reference had been deposited before"),
-      balance: amount("What the pool has")
-    }),
-    error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
-  }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
-  HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
-    params: id("organisation"),
-    payload: MemberBody,
-    success: Schema.Struct({
-      id: told("The member's id"),
-      organization_id: told("The organisation's id"),
-      name: told("The member's name"),
-      monthly_cap: AmountOrNull
-    }),
-    error: [errors.NotFound, ...bodyErrors]
-  }).annotateMerge(
-    operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
-  ),
-  HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
-    params: id("organisation"),
-    query: pageQuery,
-    success: list(JournalEntry),
-    error: errors.NotFound
-  }).annotateMerge(operation("Read the journal", "Every movement of the pool, newest first.")),
-  HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
-    params: id("organisation"),
-    query: pageQuery,
-    success: list(MemberUsageEntry),
-    error: errors.NotFound
-  }).annotateMerge(
-    operation(
-      "Read the usage",
-      "Every charge of the organisation, newest first. With `Accept: text/csv` the page comes as CSV " +
-        'with a header row, and a `link` header with `rel="next"` names the following page.'
-    )
-  ),
-  HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
-    params: { ...id("organisation"), usage_id: told("Id of the usage record") },
-    success: ReceiptView,
-    error: errors.NotFound
-  }).annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
-] as const
-
-const keys = [
-  HttpApiEndpoint.post("createKey", "/members/:id/keys", {
-    params: id("member"),
-    payload: KeyBody,
-    success: Schema.Struct({
-      id: told("The key's id, to revoke it by"),
-      key: told("The key itself, shown here and never again")
-    }),
-    error: [errors.NotFound, ...bodyErrors]
-  }).annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
-  HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
-    params: id("key"),
-    success: Schema.Struct({
-      id: told("The key's id"),
-      revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
-    }),
-    error: errors.NotFound
-  }).annotateMerge(operation("Revoke a key", "On every gateway within a second."))
-] as const
-
-const ledger = [
-  HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
-    success: Schema.Struct({
-      ok: flag("Whether every invariant holds"),
-      violations: many(
-        Schema.Struct({
-          invariant: told("Which one is broken"),
-          organization_id: told("Whose books"),
-          subject: told("The pool, member, hold or task it was found at"),
-          detail: told("What was found and what it should be")
-        }),
-        "Of many, some of each pool"
-      )
-    })
-  }).annotateMerge(
-    operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")
-  )
-] as const
-
 export class AdminGroup extends HttpApiGroup.make("admin")
-  .add(...catalog, ...organizations, ...keys, ...ledger)
+  .add(
+    HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
+      operation("Read the catalog", "Everything but the vendors' keys.")
+    ),
+    HttpApiEndpoint.put("replaceCatalog", "/catalog", {
+      payload: CatalogWrite,
+      success: Schema.Struct({
+        version: counted("Counts the catalogs that were in force"),
+        changes: Schema.Struct({
+          channels: ListChange,
+          models: ListChange,
+          mounts: ListChange
+        }).annotate({ description: "What is other than before" }),
+        warnings: many(
+          Fault,
+          "What is allowed but cannot be ordered, such as a protocol nobody speaks"
+        )
+      }),
+      error: bodyErrors
+    })
+      .annotate(BodyLimit, "media")
+      .annotateMerge(
+        operation(
+          "Replace the catalog",
+          "In force on every gateway within a second. Running tasks keep their price and account."
+        )
+      ),
+    HttpApiEndpoint.post("createOrganization", "/organizations", {
+      payload: OrganizationBody,
+      success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
+      error: bodyErrors
+    }).annotateMerge(operation("Create an organisation", "With an empty pool.")),
+    HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
+      params: id("organisation"),
+      success: OrganizationView,
+      error: errors.NotFound
+    }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
+    HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
+      params: id("organisation"),
+      payload: DepositBody,
+      success: Schema.Struct({
+        organization_id: told("The organisation's id"),
+        reference: told("The deposit's reference"),
+        applied: flag("False when the reference had been deposited before"),
+        balance: amount("What the pool has")
+      }),
+      error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
+    }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
+    HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
+      params: id("organisation"),
+      payload: MemberBody,
+      success: Schema.Struct({
+        id: told("The member's id"),
+        organization_id: told("The organisation's id"),
+        name: told("The member's name"),
+        monthly_cap: AmountOrNull
+      }),
+      error: [errors.NotFound, ...bodyErrors]
+    }).annotateMerge(
+      operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
+    ),
+    HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
+      params: id("organisation"),
+      query: pageQuery,
+      success: list(JournalEntry),
+      error: errors.NotFound
+    }).annotateMerge(operation("Read the journal", "Every movement of the pool, newest first.")),
+    HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
+      params: id("organisation"),
+      query: pageQuery,
+      success: list(MemberUsageEntry),
+      error: errors.NotFound
+    }).annotateMerge(
+      operation("Read the usage", `Every charge of the organisation, newest first. ${AS_CSV}`)
+    ),
+    HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
+      params: { ...id("organisation"), usage_id: told("Id of the usage record") },
+      success: ReceiptView,
+      error: errors.NotFound
+    }).annotateMerge(
+      operation("Read a receipt", "What was held and charged for one order, and why.")
+    ),
+    HttpApiEndpoint.post("createKey", "/members/:id/keys", {
+      params: id("member"),
+      payload: KeyBody,
+      success: Schema.Struct({
+        id: told("The key's id, to revoke it by"),
+        key: told("The key itself, shown here and never again")
+      }),
+      error: [errors.NotFound, ...bodyErrors]
+    }).annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
+    HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
+      params: id("key"),
+      success: Schema.Struct({
+        id: told("The key's id"),
+        revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
+      }),
+      error: errors.NotFound
+    }).annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
+    HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
+      success: Schema.Struct({
+        ok: flag("Whether every invariant holds"),
+        violations: many(
+          Schema.Struct({
+            invariant: told("Which one is broken"),
+            organization_id: told("Whose books"),
+            subject: told("The pool, member, hold or task it was found at"),
+            detail: told("What was found and what it should be")
+          }),
+          "Of many, some of each pool"
+        )
+      })
+    }).annotateMerge(
+      operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")
+    )
+  )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   .middleware(RequestRules)
   .middleware(AdminAuditing)

@@ -23,7 +23,7 @@ and some codes add fields. \`x-should-retry: false\` marks errors after which a 
 
 export class GatewayApi extends HttpApi.make("media-gateway")
   .add(ModelsGroup, VideosGroup, ImagesGroup, TextsGroup, ReservedGroup, QuotesGroup, AccountGroup)
-  // These, which need an API key; the others say themselves whom they let in.
+  // An API key opens all of these. The groups below say themselves whom they let in.
   .middleware(RequestRules)
   .middleware(Authorization)
   .prefix("/v1")

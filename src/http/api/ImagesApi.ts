@@ -8,7 +8,7 @@ import { BodyLimit, RequiredScope } from "./middlewares.ts"
 import { idempotencyHeader, many } from "./shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
-export const ImageAnswer = Schema.StructWithRest(
+const ImageAnswer = Schema.StructWithRest(
   Schema.Struct({
     created: Schema.Number.annotateKey({ description: "Unix seconds" }),
     data: many(

@@ -6,7 +6,7 @@ import { operation } from "./document.ts"
 import { FreeCall, RequiredScope } from "./middlewares.ts"
 import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
 
-export const ModelEntry = Schema.Struct({
+const ModelEntry = Schema.Struct({
   id: told("The name to order it by"),
   object: Schema.Literal("model").annotate({ description: "Tells what this is" }),
   created: counted("Unix seconds since which this catalog is in force"),

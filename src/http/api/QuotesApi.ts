@@ -41,7 +41,7 @@ const Affordable = Schema.Struct({
   )
 }).annotate({ description: "Whether the order would be taken now; another one may come first" })
 
-/** Receipts show the same, as they do the inputs of each kind. */
+// Receipts have the next two fields as well, and the tier and the inputs below
 export const currency = told("Currency of every amount", "CNY")
 export const formula = told(
   "How the hold was reckoned, in one line",

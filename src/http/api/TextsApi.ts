@@ -26,7 +26,7 @@ const Usage = Schema.StructWithRest(
 const usage = Schema.optionalKey(Schema.NullOr(Usage))
 
 /** The vendor's answer in the common standard form, unchanged. */
-export const ChatAnswer = Schema.StructWithRest(
+const ChatAnswer = Schema.StructWithRest(
   Schema.Struct({
     choices: Schema.Array(Schema.Unknown).annotate({
       description: "Each with an `index`, a `message` and a `finish_reason`",
@@ -40,7 +40,7 @@ export const ChatAnswer = Schema.StructWithRest(
 )
 
 /** The vendor's answer in the common standard form, unchanged. */
-export const EmbeddingAnswer = Schema.StructWithRest(
+const EmbeddingAnswer = Schema.StructWithRest(
   Schema.Struct({
     data: Schema.Array(Schema.Unknown).annotate({
       description: "A vector for each input, with its `index`",

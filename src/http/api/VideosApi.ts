@@ -15,7 +15,7 @@ export const VideoFailure = Schema.Struct({
   message: told("What the vendor says about it")
 })
 
-export const Accepted = Schema.Struct({
+const Accepted = Schema.Struct({
   id: taskId,
   task_status: taskStatus("processing")
 }).annotate({ identifier: "ProcessingVideo", description: "The vendor works on it" })

@@ -7,7 +7,7 @@ interface Example {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-export type Examples = Readonly<Record<string, Example>>
+type Examples = Readonly<Record<string, Example>>
 
 /** A summary of a few words, a description, and examples of the body by name. */
 export const operation = (summary: string, description: string, examples?: Examples) =>

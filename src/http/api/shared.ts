@@ -39,8 +39,7 @@ export const decimalOrNull = (description: string, example?: string) =>
 /** ISO 8601 with milliseconds, UTC. */
 export const time = (description: string) => told(description, "2026-01-31T12:00:00.000Z")
 export const Timestamp = time("ISO 8601 time, UTC")
-export const timeOrNull = (description: string) =>
-  Schema.NullOr(Timestamp).annotate({ description })
+export const timeOrNull = (description: string) => orNull(Timestamp, description)
 
 /** A pool as its members and operators see it. */
 export const poolFields = {
@@ -55,8 +54,8 @@ export const AmountOrNull = Schema.NullOr(Amount)
 /** How the operator's bodies are read: an unknown field may be a mistyped one. */
 export const strictly = { onExcessProperty: "error", errors: "all" } as const
 
-export const DEFAULT_PAGE = 20
-export const MAX_PAGE = 100
+const DEFAULT_PAGE = 20
+const MAX_PAGE = 100
 
 /** A number in an address: digits and nothing else. */
 export const wholeNumber = (minimum: number, maximum: number, description: string) => {
@@ -87,6 +86,11 @@ export const list = <S extends Schema.Top>(entry: S) =>
     data: many(entry, "The entries, newest first"),
     has_more: flag("Whether a further page exists")
   })
+
+/** Of lists that come as a table, too. */
+export const AS_CSV =
+  "With `Accept: text/csv` the page comes as CSV with a header row, and a `link` header with " +
+  '`rel="next"` names the following page.'
 
 export const UsageEntry = Schema.Struct({
   id: told("The record's id"),

@@ -20,9 +20,9 @@ export const layerAccountHandlers = HttpApiBuilder.group(
     const { currency } = yield* Settings
     return handlers.handleAll({
       usage: Effect.fn("account.usage")(function* ({ query }) {
-        const caller = yield* CurrentCaller
+        const { organizationId, memberId } = yield* CurrentCaller
         return yield* listOrCsv(
-          yield* usageLog.list(caller.organizationId, caller.memberId, pageOf(query)),
+          yield* usageLog.list(organizationId, memberId, pageOf(query)),
           usageView,
           { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
         )
@@ -32,12 +32,10 @@ export const layerAccountHandlers = HttpApiBuilder.group(
         return receiptView(currency, yield* usageLog.receipt(organizationId, memberId, params.id))
       }),
       balance: Effect.fn("account.balance")(function* () {
-        const caller = yield* CurrentCaller
-        // The organisation and the member of a key are there for as long as it is.
-        const balance = yield* Effect.orDie(ledger.balance(caller.organizationId))
-        const month = yield* Effect.orDie(
-          ledger.memberMonth(caller.organizationId, caller.memberId)
-        )
+        const { organizationId, memberId } = yield* CurrentCaller
+        // The organisation of a key is there for as long as it is.
+        const balance = yield* Effect.orDie(ledger.balance(organizationId))
+        const month = yield* ledger.memberMonth(organizationId, memberId)
         return {
           currency,
           ...moneyView(balance),

@@ -21,7 +21,7 @@ const qualityOf = (accept: string, type: string): number => {
 }
 
 /** JSON is what a client gets that names both alike, or neither. */
-export const wantsCsv = (accept: string | undefined): boolean =>
+const wantsCsv = (accept: string | undefined): boolean =>
   accept !== undefined && qualityOf(accept, "text/csv") > qualityOf(accept, "application/json")
 
 /** A spreadsheet runs a text that begins like this; a plain number is what it looks like. */
@@ -29,7 +29,7 @@ const formula = /^[=+\-@\t\r]/
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
 const cellOf = (value: Cell): string => {
-  const text = value === null || value === undefined ? "" : String(value)
+  const text = `${value ?? ""}`
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
 }
 

@@ -30,7 +30,7 @@ const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   upstream_model: job.upstreamModel,
   upstream_id: orphan.upstreamId,
   reason: orphan.reason,
-  answer: answer === null ? null : { ...answer, request_id: answer.requestId },
+  answer: answer && { ...answer, request_id: answer.requestId },
   amount_held: formatNano(orphan.heldNano),
   created_at: orphan.createdAt.toISOString(),
   resolved_at: timeOrNull(orphan.resolvedAt),
@@ -65,10 +65,7 @@ const ledgerView = ({ hold, capture, usage }: JobHistory) => {
     entry("hold", hold.amountNano, hold.createdAt),
     capture && entry("capture", capture.amountNano, capture.at),
     hold.overageNano === 0n ? null : capture && entry("overage", hold.overageNano, capture.at),
-    usage && {
-      ...entry("usage", usage.chargeNano, usage.createdAt),
-      usage: usageView(usage)
-    },
+    usage && { ...entry("usage", usage.chargeNano, usage.createdAt), usage: usageView(usage) },
     hold.closedAt && entry("release", hold.amountNano, hold.closedAt)
   ].filter(Predicate.isNotNull)
 }
@@ -109,15 +106,14 @@ const timelineView = (history: JobHistory) => {
     next_poll_at: timeOrNull(video?.nextPollAt),
     unknown_since: timeOrNull(video?.unknownSince),
     idempotency_key: history.hasIdempotencyKey,
-    transitions: transitionsOf(history).map(({ state, at, by }) => ({
-      state,
-      at: at.toISOString(),
-      by
+    transitions: transitionsOf(history).map(({ at, ...change }) => ({
+      ...change,
+      at: at.toISOString()
     })),
     upstream_calls: history.calls.map(callView),
     upstream_calls_total: history.totalCalls,
     ledger: ledgerView(history),
-    orphan: history.orphan === null ? null : orphanView(history.orphan)
+    orphan: history.orphan && orphanView(history.orphan)
   }
 }
 

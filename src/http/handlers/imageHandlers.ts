@@ -3,7 +3,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { CurrentCaller } from "../api/middlewares.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { answerTo, responseOf } from "./respond.ts"
 
@@ -16,11 +15,8 @@ export const layerImagesHandlers = HttpApiBuilder.group(
     const orders = yield* Orders
     return handlers.handleRaw(
       "generate",
-      Effect.fnUntraced(function* ({ headers }) {
-        const caller = yield* CurrentCaller
-        const body = yield* asImages
-        const ordered = yield* orders.images(caller, body, headers["idempotency-key"])
-        return responseOf(yield* answerTo(ordered))
+      Effect.fnUntraced(function* (request) {
+        return responseOf(yield* answerTo(request, yield* asImages, orders.images))
       })
     )
   })

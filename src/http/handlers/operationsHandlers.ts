@@ -5,8 +5,6 @@ import { Readiness } from "../../services/Operations.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { metricsAnswer } from "../server/metricsListener.ts"
 
-const unstored = { "cache-control": "no-store" }
-
 export const layerOperationsHandlers = HttpApiBuilder.group(
   GatewayApi,
   "operations",
@@ -18,7 +16,7 @@ export const layerOperationsHandlers = HttpApiBuilder.group(
         Effect.map(readiness.report, (report) =>
           HttpServerResponse.jsonUnsafe(report, {
             status: report.status === "not_ready" ? 503 : 200,
-            headers: unstored
+            headers: { "cache-control": "no-store" }
           })
         ),
       metrics: () => metricsAnswer

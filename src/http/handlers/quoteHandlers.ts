@@ -1,9 +1,9 @@
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
-import { type QuotedModality, Quotes } from "../../orders/QuoteAnswers.ts"
+import { type Quoted, type QuoteRefusal, Quotes } from "../../orders/QuoteAnswers.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
@@ -13,10 +13,16 @@ import { bodyOf, decodeBody } from "../server/requestRules.ts"
 import { quoteView } from "./views.ts"
 
 const asQuote = bodyOf(QuoteBody)
-const asVideo = decodeBody(VideoBody)
-const asImages = decodeBody(ImageBody)
-const asChat = decodeBody(ChatBody)
-const asEmbeddings = decodeBody(EmbeddingBody)
+
+/** Decodes a body as the route does that would take it as an order, and has it quoted. */
+const asking = <S extends Schema.Top & { readonly DecodingServices: never }>(
+  schema: S,
+  quote: (caller: Caller, body: S["Type"]) => Effect.Effect<Quoted, QuoteRefusal>
+) => {
+  const decode = decodeBody(schema)
+  return (caller: Caller, body: unknown) =>
+    Effect.flatMap(decode(body), (order) => quote(caller, order))
+}
 
 export const layerQuotesHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -25,18 +31,13 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
     const quotes = yield* Quotes
     const { currency } = yield* Settings
 
-    const ask = (caller: Caller, modality: QuotedModality, body: unknown) => {
-      switch (modality) {
-        case "video":
-          return Effect.flatMap(asVideo(body), (order) => quotes.video(caller, order))
-        case "image":
-          return Effect.flatMap(asImages(body), (order) => quotes.images(caller, order))
-        case "chat":
-        case "vlm":
-          return Effect.flatMap(asChat(body), (order) => quotes.chat(caller, order))
-        case "embedding":
-          return Effect.flatMap(asEmbeddings(body), (order) => quotes.embeddings(caller, order))
-      }
+    const askChat = asking(ChatBody, quotes.chat)
+    const ask = {
+      video: asking(VideoBody, quotes.video),
+      image: asking(ImageBody, quotes.images),
+      chat: askChat,
+      vlm: askChat,
+      embedding: asking(EmbeddingBody, quotes.embeddings)
     }
 
     return handlers.handleRaw(
@@ -45,7 +46,7 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
         const caller = yield* CurrentCaller
         const payload = yield* asQuote
         const modality = yield* quotes.modality(caller, payload.model)
-        const quoted = yield* ask(caller, modality, payload)
+        const quoted = yield* ask[modality](caller, payload)
         return quoteView({ model: payload.model, modality, currency }, quoted)
       })
     )

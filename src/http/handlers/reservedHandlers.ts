@@ -8,23 +8,18 @@ import { Settings } from "../../runtime/Settings.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { MAX_FIELD_BYTES, MAX_PARTS, ReservedBody } from "../api/ReservedApi.ts"
+import { bodyTooLarge } from "../server/bodies.ts"
 import { bodyOf, isForm } from "../server/requestRules.ts"
 
 const asReserved = bodyOf(ReservedBody)
 
 const formLimits = Multipart.limitsServices({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
 
-const invalidForm = (message: string, param: string | null = null) =>
-  new InvalidRequest({ message, param })
-
-/** What a form may have at most, by the bound it went beyond; a fault of its own without one. */
+/** Says which bound a form went beyond; what is wrong otherwise makes it unreadable. */
 const ofForm =
   (maxBytes: number) =>
   ({ reason }: Multipart.MultipartError) => {
     switch (reason._tag) {
-      case "Parse":
-      case "InternalError":
-        return invalidForm("The form could not be read")
       case "TooManyParts":
         return new PayloadTooLarge({ message: `The form may have at most ${MAX_PARTS} parts` })
       case "FieldTooLarge":
@@ -33,9 +28,9 @@ const ofForm =
         })
       case "FileTooLarge":
       case "BodyTooLarge":
-        return new PayloadTooLarge({
-          message: `The body of this request may have at most ${maxBytes} bytes`
-        })
+        return bodyTooLarge(maxBytes)
+      default:
+        return new InvalidRequest({ message: "The form could not be read" })
     }
   }
 
@@ -54,7 +49,8 @@ const modelOfForm = Effect.fnUntraced(function* (
     Effect.provideContext(formLimits),
     Effect.mapError(ofForm(maxBytes))
   )
-  return model === "" ? yield* invalidForm("model: This field is required", "model") : model
+  if (model !== "") return model
+  return yield* new InvalidRequest({ message: "model: This field is required", param: "model" })
 })
 
 export const layerReservedHandlers = HttpApiBuilder.group(

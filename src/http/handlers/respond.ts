@@ -4,7 +4,9 @@ import { HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
+import type { Caller } from "../../services/Access.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
 import { withHeaders } from "../server/envelope.ts"
 
 /** Larger answers leave as their client takes them. */
@@ -33,8 +35,13 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
   })
 
-/** What an order came to; a replay says that it is one. */
-export const answerTo = Effect.fnUntraced(function* <A>({ answer, replayed }: Ordered<A>) {
+/** What an order comes to; a replay says that it is one. */
+export const answerTo = Effect.fnUntraced(function* <Body, A, E>(
+  { headers }: { readonly headers: { readonly "idempotency-key"?: string } },
+  body: Body,
+  order: (caller: Caller, body: Body, key?: string) => Effect.Effect<Ordered<A>, E>
+) {
+  const { answer, replayed } = yield* order(yield* CurrentCaller, body, headers["idempotency-key"])
   if (replayed) yield* withHeaders({ "idempotency-replayed": "true" })
   return yield* answer
 })
@@ -43,10 +50,7 @@ export const answerTo = Effect.fnUntraced(function* <A>({ answer, replayed }: Or
 export const pageOf = (query: {
   readonly after?: string
   readonly limit: number
-}): PageRequest => ({
-  after: query.after ?? null,
-  limit: query.limit
-})
+}): PageRequest => ({ after: null, ...query })
 
 export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => ({
   object: "list" as const,

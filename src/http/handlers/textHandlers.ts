@@ -6,7 +6,6 @@ import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { WrittenText } from "../../orders/textStream.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { CurrentCaller } from "../api/middlewares.ts"
 import { errorBody } from "../server/errorResponse.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { answerTo, eventResponse, responseOf } from "./respond.ts"
@@ -42,21 +41,15 @@ export const layerTextsHandlers = HttpApiBuilder.group(
     return handlers
       .handleRaw(
         "chat",
-        Effect.fnUntraced(function* ({ headers }) {
-          const caller = yield* CurrentCaller
-          const body = yield* asChat
-          const ordered = yield* orders.chat(caller, body, headers["idempotency-key"])
-          const answer = yield* answerTo(ordered)
+        Effect.fnUntraced(function* (request) {
+          const answer = yield* answerTo(request, yield* asChat, orders.chat)
           return answer instanceof WrittenText ? yield* answerWith(answer) : responseOf(answer)
         })
       )
       .handleRaw(
         "embed",
-        Effect.fnUntraced(function* ({ headers }) {
-          const caller = yield* CurrentCaller
-          const body = yield* asEmbeddings
-          const ordered = yield* orders.embeddings(caller, body, headers["idempotency-key"])
-          return responseOf(yield* answerTo(ordered))
+        Effect.fnUntraced(function* (request) {
+          return responseOf(yield* answerTo(request, yield* asEmbeddings, orders.embeddings))
         })
       )
   })

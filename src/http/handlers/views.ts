@@ -1,4 +1,4 @@
-/** What the gateway knows as clients see it. Where a view says more than the contract, that leaves it out. */
+/** Domain values as clients see them. The contract leaves out of an answer what it has no field for. */
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { formulaOf, type Quote } from "../../domain/money/Quote.ts"
