@@ -35,7 +35,7 @@ const shown = (value: unknown): unknown => {
  * The fields of a body that may be kept: those the endpoint knows and that hold no secret. What
  * stands in any other may be a secret under a mistyped name.
  */
-export const auditedFields = (known: ReadonlySet<string>, body: unknown): unknown =>
+export const auditedFields = (known: ReadonlySet<PropertyKey>, body: unknown): unknown =>
   Predicate.isObject(body)
     ? Object.fromEntries(
         Object.entries(body)
