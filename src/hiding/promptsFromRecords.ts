@@ -1,4 +1,5 @@
 /** Hides what clients sent from whatever is kept, in the words that vendors repeat of it. */
+import { Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
 import { holdsLongText, spellingsOf, startsWithMedium, withoutOpaque } from "./patterns.ts"
@@ -62,7 +63,7 @@ const kinds: ReadonlySet<string> = new Set(["model", "role", "type"])
 const textsOf = (value: unknown): ReadonlyArray<string> => {
   // Media is masked as such wherever it is repeated.
   if (typeof value === "string") return startsWithMedium(value) ? [] : [value]
-  if (typeof value !== "object" || value === null) return []
+  if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => (kinds.has(name) ? [] : textsOf(inner)))
 }
 
@@ -84,8 +85,8 @@ const sentIn = (request: unknown): ReadonlyArray<string> | null => {
 /** Every text in a body, and the names of its fields. */
 const wordsOf = (body: unknown): ReadonlyArray<string> => {
   if (typeof body === "string") return [body]
-  if (typeof body !== "object" || body === null) return []
   if (Array.isArray(body)) return body.flatMap(wordsOf)
+  if (!Predicate.isObject(body)) return []
   return Object.entries(body).flatMap(([name, inner]) => [name, ...wordsOf(inner)])
 }
 
