@@ -11,9 +11,6 @@ const MAX_KEPT = 300
 const MAX_LOOKED_FOR = 20_000
 const ECHO = "[…]"
 
-const spellings = (sent: string): ReadonlyArray<string> =>
-  spellingsOf(sent.slice(0, MAX_LOOKED_FOR).toWellFormed())
-
 /** Length of the longest piece of `ours` that stands at `at`; 0 when none is long enough. */
 const echoAt = (said: string, at: number, ours: string): number => {
   let length = Math.min(RUN, ours.length)
@@ -29,7 +26,7 @@ const echoAt = (said: string, at: number, ours: string): number => {
  */
 export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string => {
   const text = withoutOpaque(storable(said), ECHO).slice(0, MAX_KEPT)
-  const ours = sent.flatMap(spellings)
+  const ours = sent.flatMap((one) => spellingsOf(one.slice(0, MAX_LOOKED_FOR).toWellFormed()))
   let kept = ""
   for (let at = 0; at < text.length; ) {
     const echoed = Math.max(0, ...ours.map((one) => echoAt(text, at, one)))

@@ -37,11 +37,10 @@ const unreadable: ReadonlyMap<string, Refusal> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
 ])
 const noHttp: Refusal = [400, "This is not a request in HTTP"]
-const strangeExpectation: Refusal = [417, "Of expectations only 100-continue is met"]
 const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
-/** Head and body of an answer to what is not handled as requests are. */
-const refuse = ([status, message]: Refusal, requestId: string) => {
+/** Answers in bytes, as there is no response to write to, and closes the connection. */
+const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) => {
   const error =
     status === 405
       ? new MethodNotAllowed({ message, allow: ["GET", "POST"] })
@@ -54,17 +53,14 @@ const refuse = ([status, message]: Refusal, requestId: string) => {
     connection: "close",
     ...headersOf(error)
   }
-  return { status, headers, body }
-}
-
-/** The answer in bytes: there is no response to write it to. */
-const inBytes = ({ status, headers, body }: ReturnType<typeof refuse>): string =>
-  [
+  const answer = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "",
     body
-  ].join("\r\n")
+  ]
+  socket.end(answer.join("\r\n"), () => socket.destroy())
+}
 
 /** For a request that was on its way when the listener closed. */
 const GRACE_SECONDS = 0.25
@@ -88,8 +84,6 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     const underWay = new WeakMap<Duplex, Array<ServerResponse>>()
     /** How many connections were accepted so far. */
     let accepted = 0
-    const close = (socket: Duplex, refusal: Refusal) =>
-      socket.end(inBytes(refuse(refusal, newId())), () => socket.destroy())
     server.on("clientError", (error, socket) => {
       const answer = underWay.get(socket)?.at(-1)
       const begun = answer?.headersSent === true && !answer.writableFinished
@@ -97,13 +91,11 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
         socket.destroy()
         return
       }
-      close(socket, unreadable.get(codeOf(error)) ?? noHttp)
+      refuse(socket, unreadable.get(codeOf(error)) ?? noHttp, newId())
     })
-    server.on("checkExpectation", (_, response) => {
-      const { status, headers, body } = refuse(strangeExpectation, newId())
-      response.writeHead(status, headers).end(body)
-    })
-    server.on("connect", (_, socket) => close(socket, noTunnel))
+    server.on("connect", (_, socket) => refuse(socket, noTunnel, newId()))
+    // Other expectations than 100-continue are refused as every other request is.
+    server.on("checkExpectation", (...asked) => server.emit("request", ...asked))
     server.on("connection", (socket) => {
       accepted++
       const responses: Array<ServerResponse> = []
