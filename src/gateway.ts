@@ -18,7 +18,7 @@ import { layerTextsHandlers } from "./http/handlers/textHandlers.ts"
 import { layerVideosHandlers } from "./http/handlers/videoHandlers.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/server/authorization.ts"
-import { layerReference } from "./http/server/docsPage.ts"
+import { layerDocsPage } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
 import {
   type Address,
@@ -81,7 +81,7 @@ export const layerUseCases = Layer.mergeAll(layerOrders, layerVideoSettlement, l
   Layer.provideMerge(layerShutdown)
 )
 
-const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
+const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json" }).pipe(
   Layer.provide([
     layerModelsHandlers,
     layerVideosHandlers,
@@ -99,7 +99,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi).pipe(
 
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerReference, layerNoIds, layerEdge).pipe(
+  Layer.mergeAll(layerApi, layerDocsPage, layerNoIds, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken))
   )
 

@@ -107,8 +107,6 @@ export interface Redacted {
 
 const isNamed = Schema.is(Schema.Struct({ id: Schema.String }))
 
-const isOfAnother = (item: unknown, id: string): boolean => isNamed(item) && item.id !== id
-
 /** Length of its JSON; a text that may need escapes is written to be counted. */
 const charactersOf = (kept: unknown): number =>
   typeof kept === "string" && token.test(kept) ? kept.length + 2 : JSON.stringify(kept).length
@@ -119,19 +117,14 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
   const outcome: Array<string> = []
   let left = MAX_LENGTH
 
-  const hide = (text: string): string => {
-    let hidden = text
-    for (const secret of secrets) {
-      if (hidden.includes(secret)) hidden = hidden.replaceAll(secret, MASK)
-    }
-    return hidden
-  }
+  const hide = (text: string): string =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
 
   const sizeOf = ({ type, content, encoding }: Medium) => {
-    const bytes = Buffer.byteLength(content, encoding)
-    return bytes > MAX_DIGESTED
-      ? { media_type: type, bytes }
-      : { media_type: type, bytes, sha256: hash("sha256", Buffer.from(content, encoding)) }
+    const size = { media_type: type, bytes: Buffer.byteLength(content, encoding) }
+    return size.bytes > MAX_DIGESTED
+      ? size
+      : { ...size, sha256: hash("sha256", Buffer.from(content, encoding)) }
   }
 
   const text = (field: string, said: string) => {
@@ -175,7 +168,7 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
     if (depth >= MAX_DEPTH) return afford(`[${items.length} items]`)
     if (afford("") === undefined) return undefined
     const kept: Array<unknown> = []
-    const own = only === null ? items : items.filter((item) => !isOfAnother(item, only))
+    const own = items.filter((item) => only === null || !isNamed(item) || item.id === only)
     for (const item of own.slice(0, MAX_ITEMS)) {
       const one = walk(field, item, depth + 1)
       if (one !== undefined) kept.push(one)

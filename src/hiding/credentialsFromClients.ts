@@ -26,18 +26,12 @@ const encodings = (secret: string): ReadonlyArray<string> =>
 
 /** A secret as it stands in plain text, in JSON that is quoted in a text, in an address, and encoded. */
 const spellings = (secret: string): ReadonlyArray<string> =>
-  secret === ""
-    ? []
-    : [
-        ...new Set([
-          ...spellingsOf(secret),
-          ...(secret.length < ENCODED_LENGTH ? [] : encodings(secret))
-        ])
-      ]
+  secret.length < ENCODED_LENGTH
+    ? spellingsOf(secret).filter((spelling) => spelling !== "")
+    : [...spellingsOf(secret), ...encodings(secret)]
 
-const secretsOf = ({ apiKey, appId }: Credentials): ReadonlyArray<string> => [
-  ...new Set([...spellings(Redacted.value(apiKey)), ...spellings(appId ?? "")])
-]
+const secretsOf = ({ apiKey, appId }: Credentials): ReadonlyArray<string> =>
+  [Redacted.value(apiKey), appId ?? ""].flatMap(spellings)
 
 /** How vendors name the accounts, projects and keys of their customers; ours, as nobody else is named. */
 const accountName = /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}/g
@@ -74,13 +68,11 @@ const harmless: ReadonlySet<string> = new Set([
 ])
 
 /** The credentials among headers that went out, without `Bearer` and the like, in every spelling. */
-export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> => {
-  const secrets = new Set<string>()
-  for (const [name, value] of Object.entries(headers)) {
-    if (harmless.has(name)) continue
-    const token = value.slice(value.indexOf(" ") + 1)
-    // What holds the token is masked with it.
-    for (const spelling of spellings(token === "" ? value : token)) secrets.add(spelling)
-  }
-  return [...secrets]
-}
+export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> =>
+  Object.entries(headers)
+    .filter(([name]) => !harmless.has(name))
+    .flatMap(([, value]) => {
+      const token = value.slice(value.indexOf(" ") + 1)
+      // What holds the token is masked with it.
+      return spellings(token === "" ? value : token)
+    })

@@ -1,4 +1,5 @@
 /** What a medium, an address and a credential look like in a text. */
+import { Predicate } from "effect"
 
 /** Stands where a credential stood. */
 export const MASK = "[redacted]"
@@ -51,11 +52,7 @@ const MAX_STORED_TEXT = 16 * 1024
 /** True for JSON with text in it that the database should not keep: media, or as long as such. */
 export const holdsLongText = (value: unknown): boolean => {
   if (typeof value === "string") return value.length > MAX_STORED_TEXT || medium.test(value)
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    Object.values(value).some((inner) => holdsLongText(inner))
-  )
+  return Predicate.isObjectOrArray(value) && Object.values(value).some(holdsLongText)
 }
 
 const MARK = "\uE000long text of "

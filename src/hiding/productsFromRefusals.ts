@@ -34,16 +34,20 @@ const explainingFields: ReadonlySet<string> = new Set(["detail", "details", "err
 
 /** An address, or what may be one of a vendor's own: a path, or another scheme. */
 const address = /https?:\/\/|^\S*[/:]\S*$/i
+
 /** Every text and number in a JSON value, without the names of fields. */
 const leavesOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string" || typeof value === "number") return [`${value}`]
-  if (Array.isArray(value)) return value.flatMap(leavesOf)
-  return Predicate.isObject(value) ? Object.values(value).flatMap(leavesOf) : []
+  return Predicate.isObjectOrArray(value) ? Object.values(value).flatMap(leavesOf) : []
 }
 
-interface Suspects {
-  readonly certain: ReadonlyArray<string>
-  readonly addresses: ReadonlyArray<string>
+/** What can be nothing but a product. */
+const certainIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string") return madeMediaIn(value)
+  if (!Predicate.isObjectOrArray(value)) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    certainFields.has(name.toLowerCase()) ? leavesOf(inner) : certainIn(inner)
+  )
 }
 
 /** Addresses in JSON that stands in a text. */
@@ -52,25 +56,19 @@ const addressInText = new RegExp(
   "gi"
 )
 
-const suspectsIn = (value: unknown): Suspects => {
+/** Addresses of what may be a product. */
+const addressesIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") {
-    const addresses = [...value.matchAll(addressInText)].map(([, found = ""]) => found)
-    return { certain: madeMediaIn(value), addresses }
+    return [...value.matchAll(addressInText)].map(([, found = ""]) => found)
   }
-  if (!Array.isArray(value) && !Predicate.isObject(value)) return { certain: [], addresses: [] }
-  const parts = Object.entries(value).map(([name, inner]: [string, unknown]): Suspects => {
-    const field = Array.isArray(value) ? "" : name.toLowerCase()
-    if (certainFields.has(field)) return { certain: leavesOf(inner), addresses: [] }
-    const { certain, addresses } = suspectsIn(inner)
-    if (explainingFields.has(field)) return { certain, addresses: [] }
+  if (!Predicate.isObjectOrArray(value)) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const field = name.toLowerCase()
+    if (certainFields.has(field) || explainingFields.has(field)) return []
     return addressFields.has(field)
-      ? { certain, addresses: leavesOf(inner).filter((text) => address.test(text)) }
-      : { certain, addresses }
+      ? leavesOf(inner).filter((text) => address.test(text))
+      : addressesIn(inner)
   })
-  return {
-    certain: parts.flatMap(({ certain }) => certain),
-    addresses: parts.flatMap(({ addresses }) => addresses)
-  }
 }
 
 /** One of the fields in JSON that stands in another text, or that is cut. */
@@ -88,7 +86,8 @@ export const productIn = (body: unknown, sent: unknown): "none" | "maybe" | "cer
     const isText = fieldInText.test(body) || mediaIn(body).length > 0
     return isText ? "maybe" : "none"
   }
-  const { certain, addresses } = suspectsIn(body)
+  const certain = certainIn(body)
+  const addresses = addressesIn(body)
   if (certain.length === 0 && addresses.length === 0) return "none"
   const ours = leavesOf(sent)
   const isNew = (text: string) => text !== "" && !ours.some((one) => one.includes(text))

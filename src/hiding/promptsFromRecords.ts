@@ -1,4 +1,5 @@
 /** Hides what clients sent from whatever is kept, in the words that vendors repeat of it. */
+import { Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
 import { holdsLongText, spellingsOf, startsWithMedium, withoutOpaque } from "./patterns.ts"
@@ -9,9 +10,6 @@ const SHORTEST = 6
 const MAX_KEPT = 300
 const MAX_LOOKED_FOR = 20_000
 const ECHO = "[…]"
-
-const spellings = (sent: string): ReadonlyArray<string> =>
-  spellingsOf(sent.slice(0, MAX_LOOKED_FOR).toWellFormed())
 
 /** Length of the longest piece of `ours` that stands at `at`; 0 when none is long enough. */
 const echoAt = (said: string, at: number, ours: string): number => {
@@ -28,7 +26,7 @@ const echoAt = (said: string, at: number, ours: string): number => {
  */
 export const withoutEchoes = (said: string, sent: ReadonlyArray<string>): string => {
   const text = withoutOpaque(storable(said), ECHO).slice(0, MAX_KEPT)
-  const ours = sent.flatMap(spellings)
+  const ours = sent.flatMap((one) => spellingsOf(one.slice(0, MAX_LOOKED_FOR).toWellFormed()))
   let kept = ""
   for (let at = 0; at < text.length; ) {
     const echoed = Math.max(0, ...ours.map((one) => echoAt(text, at, one)))
@@ -62,7 +60,7 @@ const kinds: ReadonlySet<string> = new Set(["model", "role", "type"])
 const textsOf = (value: unknown): ReadonlyArray<string> => {
   // Media is masked as such wherever it is repeated.
   if (typeof value === "string") return startsWithMedium(value) ? [] : [value]
-  if (typeof value !== "object" || value === null) return []
+  if (!Predicate.isObjectOrArray(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => (kinds.has(name) ? [] : textsOf(inner)))
 }
 
@@ -84,8 +82,8 @@ const sentIn = (request: unknown): ReadonlyArray<string> | null => {
 /** Every text in a body, and the names of its fields. */
 const wordsOf = (body: unknown): ReadonlyArray<string> => {
   if (typeof body === "string") return [body]
-  if (typeof body !== "object" || body === null) return []
   if (Array.isArray(body)) return body.flatMap(wordsOf)
+  if (!Predicate.isObject(body)) return []
   return Object.entries(body).flatMap(([name, inner]) => [name, ...wordsOf(inner)])
 }
 

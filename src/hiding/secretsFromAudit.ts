@@ -17,25 +17,21 @@ const MAX_ITEMS = 50
 /** What is kept of a text. */
 export const auditedText = (text: string): string => storable(text.slice(0, MAX_TEXT))
 
-const scalar = (value: unknown): unknown =>
-  typeof value === "string"
-    ? auditedText(value)
-    : typeof value === "number" || typeof value === "boolean" || value === null
-      ? value
-      : undefined
-
 /** Lists of anything but texts and numbers are told by their length. */
 const shown = (value: unknown): unknown => {
-  if (!Array.isArray(value)) return scalar(value) === undefined ? "[object]" : scalar(value)
-  const items = value.slice(0, MAX_ITEMS).map(scalar)
-  return items.includes(undefined) || value.length > MAX_ITEMS ? `[${value.length} items]` : items
+  if (typeof value === "string") return auditedText(value)
+  if (!Predicate.isObjectOrArray(value)) return value
+  if (!Array.isArray(value)) return "[object]"
+  return value.length > MAX_ITEMS || value.some(Predicate.isObjectOrArray)
+    ? `[${value.length} items]`
+    : value.map(shown)
 }
 
 /**
  * The fields of a body that may be kept: those the endpoint knows and that hold no secret. What
  * stands in any other may be a secret under a mistyped name.
  */
-export const auditedFields = (known: ReadonlySet<string>, body: unknown): unknown =>
+export const auditedFields = (known: ReadonlySet<PropertyKey>, body: unknown): unknown =>
   Predicate.isObject(body)
     ? Object.fromEntries(
         Object.entries(body)

@@ -1,7 +1,7 @@
 /**
  * Audits the books again and again: what happened since the last time, and in turn all there is.
- * Organisations whose books are broken take no new orders
- * until a later audit finds them sound; the others do not notice.
+ * Organisations whose books are broken take no new orders until a later audit finds them sound; the
+ * others do not notice.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Settings } from "../runtime/Settings.ts"
@@ -18,13 +18,9 @@ const nameOf = ({ invariant, organizationId, subject, detail }: Violation): stri
   JSON.stringify([invariant, organizationId, subject, detail])
 
 const logViolations = Effect.fnUntraced(function* (violations: ReadonlyArray<Violation>) {
-  for (const violation of violations.slice(0, LOGGED)) {
-    yield* Effect.logError("the books are broken", violation.detail).pipe(
-      Effect.annotateLogs({
-        invariant: violation.invariant,
-        organization: violation.organizationId,
-        subject: violation.subject
-      })
+  for (const { detail, invariant, organizationId, subject } of violations.slice(0, LOGGED)) {
+    yield* Effect.logError("the books are broken", detail).pipe(
+      Effect.annotateLogs({ invariant, organization: organizationId, subject })
     )
   }
   if (violations.length > LOGGED) {
@@ -33,15 +29,12 @@ const logViolations = Effect.fnUntraced(function* (violations: ReadonlyArray<Vio
 })
 
 /** The first violation of each organisation, in words. */
-const reasonsOf = (violations: ReadonlyArray<Violation>): ReadonlyMap<string, string> => {
-  const reasons = new Map<string, string>()
-  for (const { organizationId, invariant, detail, subject } of violations) {
-    if (!reasons.has(organizationId)) {
-      reasons.set(organizationId, `${invariant}: ${detail} (${subject})`)
-    }
-  }
-  return reasons
-}
+const reasonsOf = (violations: ReadonlyArray<Violation>): ReadonlyMap<string, string> =>
+  new Map(
+    violations
+      .toReversed()
+      .map((one) => [one.organizationId, `${one.invariant}: ${one.detail} (${one.subject})`])
+  )
 
 export const layerAuditor = Layer.effectDiscard(
   Effect.gen(function* () {

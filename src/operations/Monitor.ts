@@ -39,30 +39,25 @@ interface Known {
   readonly failing: boolean
 }
 
-type Lateness = Pick<Totals, "lateHolds" | "oldestLateSeconds">
-
-const ok: Check = { status: "ok" }
 const pending: Check = { status: "pending" }
-const failing = (detail: string): Check => ({ status: "failing", detail })
+const failsWhen = (isFailing: boolean, detail: string): Check =>
+  isFailing ? { status: "failing", detail } : { status: "ok" }
 
-const auditCheck = (audit: AuditState, auditSeconds: number): Check => {
-  if (audit.violations > 0 || audit.stopped > 0) {
-    return failing(
-      `${audit.violations} broken invariants; ${audit.stopped} organisations take no new orders`
-    )
-  }
-  if (audit.ageSeconds === null) return pending
-  return audit.ageSeconds > MISSED_AUDITS * auditSeconds
-    ? failing(`The last audit was ${Math.round(audit.ageSeconds)} seconds ago`)
-    : ok
+const auditCheck = (
+  { violations, stopped, ageSeconds }: AuditState,
+  auditSeconds: number
+): Check => {
+  const broken = failsWhen(
+    violations > 0 || stopped > 0,
+    `${violations} broken invariants; ${stopped} organisations take no new orders`
+  )
+  if (broken.status === "failing") return broken
+  if (ageSeconds === null) return pending
+  return failsWhen(
+    ageSeconds > MISSED_AUDITS * auditSeconds,
+    `The last audit was ${Math.round(ageSeconds)} seconds ago`
+  )
 }
-
-const deadlinesCheck = ({ lateHolds, oldestLateSeconds }: Lateness): Check =>
-  lateHolds > 0
-    ? failing(
-        `${lateHolds} holds are open after their deadline, the oldest for ${Math.round(oldestLateSeconds)} seconds`
-      )
-    : ok
 
 const statusOf = (checks: ReadinessReport["checks"]): ReadinessReport["status"] => {
   const { audit, deadlines, ...needed } = checks
@@ -84,7 +79,10 @@ export const layerMonitor = Layer.effect(
 
     let known: Known = { report: null, at: yield* Clock.currentTimeMillis, failing: false }
 
-    let lateness: Lateness = { lateHolds: 0, oldestLateSeconds: 0 }
+    let late: Pick<Totals, "lateHolds" | "oldestLateSeconds"> = {
+      lateHolds: 0,
+      oldestLateSeconds: 0
+    }
 
     const lookAtStore = Effect.gen(function* () {
       const report = yield* store.report
@@ -107,7 +105,7 @@ export const layerMonitor = Layer.effect(
     const currency = { currency: settings.currency }
     const countTotals = Effect.gen(function* () {
       const totals = yield* store.totals
-      lateness = totals
+      late = totals
       const tasksIn = (state: string) => Metric.withAttributes(openTasks, { state })
       yield* Metric.update(tasksIn("submitting"), totals.submittingTasks)
       yield* Metric.update(tasksIn("processing"), totals.processingTasks)
@@ -123,39 +121,33 @@ export const layerMonitor = Layer.effect(
     yield* every(settings.healthSeconds, lookAtStore)
     yield* every(settings.totalsSeconds, countTotals)
 
-    const storeCheck = (now: number): Check =>
-      known.failing || now - known.at > (settings.healthSeconds + STORE_PATIENCE_SECONDS) * 1000
-        ? failing("The database does not answer")
-        : known.report === null
-          ? pending
-          : known.report.writable
-            ? ok
-            : failing("The database cannot be written")
-
+    const storeLimit = (settings.healthSeconds + STORE_PATIENCE_SECONDS) * 1000
     const roundLimit = Math.max(MISSED_ROUNDS * settings.pollerSeconds, ROUND_PATIENCE_SECONDS)
 
     const report = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
+      const isAway = known.failing || (yield* Clock.currentTimeMillis) - known.at > storeLimit
       const silence = yield* pulse.secondsSinceBeat
-      const latest = known.report
+      const { writable = null, migrated = null, audit = null } = known.report ?? {}
       const checks = {
-        store: storeCheck(now),
+        store: isAway
+          ? failsWhen(true, "The database does not answer")
+          : writable === null
+            ? pending
+            : failsWhen(!writable, "The database cannot be written"),
         migrations:
-          latest === null
+          migrated === null
             ? pending
-            : latest.migrated
-              ? ok
-              : failing("The database has not all migrations of this gateway"),
-        poller:
-          silence > roundLimit
-            ? failing(`The poller came round ${Math.round(silence)} seconds ago`)
-            : ok,
-        audit:
-          latest === null || latest.audit === null
-            ? pending
-            : auditCheck(latest.audit, settings.auditSeconds),
-        deadlines: deadlinesCheck(lateness),
-        shutdown: shutdown.hasBegun() ? failing("The gateway is about to stop") : ok
+            : failsWhen(!migrated, "The database has not all migrations of this gateway"),
+        poller: failsWhen(
+          silence > roundLimit,
+          `The poller came round ${Math.round(silence)} seconds ago`
+        ),
+        audit: audit === null ? pending : auditCheck(audit, settings.auditSeconds),
+        deadlines: failsWhen(
+          late.lateHolds > 0,
+          `${late.lateHolds} holds are open after their deadline, the oldest for ${Math.round(late.oldestLateSeconds)} seconds`
+        ),
+        shutdown: failsWhen(shutdown.hasBegun(), "The gateway is about to stop")
       }
       return { status: statusOf(checks), checks }
     })

@@ -1,5 +1,5 @@
 /** The live audit of administrative writes: one place for all of them. */
-import { Effect, Exit, Layer, Predicate, SchemaAST } from "effect"
+import { Effect, Exit, Layer, Option, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { auditedFields, auditedText } from "../../hiding/secretsFromAudit.ts"
@@ -15,7 +15,7 @@ const FAILED = 500
 const unread: ReadonlySet<number> = new Set([413, 415, 503])
 
 /** Fields the endpoint knows. */
-const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<string> =>
+const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
   new Set(
     [...endpoint.payload.values()]
       .flatMap(({ schemas }) => schemas)
@@ -23,25 +23,19 @@ const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<string> =>
         const encoded = SchemaAST.toEncoded(ast)
         return SchemaAST.isObjects(encoded) ? encoded.propertySignatures : []
       })
-      .flatMap(({ name }) => (typeof name === "string" ? [name] : []))
+      .map(({ name }) => name)
   )
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-const isMade = (body: unknown): body is { readonly id: string } =>
-  Predicate.hasProperty(body, "id") && typeof body.id === "string"
+const decodeBody = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const decodeMade = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
+)
 
 /** The id of what the answer shows. */
 const madeId = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
   if (body._tag !== "Uint8Array") return null
-  const answer = parse(body.text ?? new TextDecoder().decode(body.body))
-  return isMade(answer) ? answer.id : null
+  const made = decodeMade(body.text ?? new TextDecoder().decode(body.body))
+  return Option.isSome(made) ? made.value.id : null
 }
 
 export const layerAdminAuditing = Layer.effect(
@@ -59,17 +53,12 @@ export const layerAdminAuditing = Layer.effect(
       const status = answer?.status ?? (Exit.hasInterrupts(exit) ? INTERRUPTED : FAILED)
       const body =
         endpoint.payload.size === 0 || unread.has(status)
-          ? null
-          : yield* Effect.map(request.text, parse).pipe(Effect.orElseSucceed(() => null))
+          ? Option.none()
+          : Option.flatMap(yield* Effect.option(request.text), decodeBody)
       yield* audit.record({
         action: endpoint.identifier,
-        subjectId:
-          params.id === undefined
-            ? answer === null
-              ? null
-              : madeId(answer)
-            : auditedText(params.id),
-        fields: auditedFields(knownFields(endpoint), body),
+        subjectId: params.id === undefined ? answer && madeId(answer) : auditedText(params.id),
+        fields: auditedFields(knownFields(endpoint), Option.getOrNull(body)),
         requestId: (yield* CurrentRequest).id,
         status
       })

@@ -1,10 +1,7 @@
-/**
- * The contract for people and for generators of clients: the OpenAPI document at `/openapi.json`, and
- * an interactive page at `/docs` that comes with its script and asks nobody else for anything.
- */
-import { Effect, Layer, Scope } from "effect"
+/** The contract for people: a page to read and try it that asks nobody else for anything. */
+import { Effect, Scope } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApiScalar, OpenApi } from "effect/http-api"
+import { HttpApiScalar } from "effect/http-api"
 import { GatewayApi } from "../api/GatewayApi.ts"
 
 /** Nothing but this gateway is asked, whatever the page's script would like. */
@@ -20,7 +17,7 @@ const POLICY = [
 ].join("; ")
 
 /** The page's script has megabytes, so it is loaded when somebody asks for it. */
-const layerPage = HttpRouter.use(
+export const layerDocsPage = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const scope = yield* Effect.scope
     const page = yield* Effect.cached(
@@ -37,14 +34,3 @@ const layerPage = HttpRouter.use(
     )
   })
 )
-
-const layerDocument = HttpRouter.use(
-  Effect.fnUntraced(function* (router) {
-    const document = yield* Effect.cached(
-      Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(GatewayApi)))
-    )
-    yield* router.add("GET", "/openapi.json", document)
-  })
-)
-
-export const layerReference = Layer.merge(layerPage, layerDocument)

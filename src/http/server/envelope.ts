@@ -63,15 +63,21 @@ const idsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   }
 }
 
-/** True of a request in HTTP/1.1 without a host, which Node leaves to us to refuse. */
-const isNameless = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
-  source instanceof IncomingMessage &&
-  source.httpVersion === "1.1" &&
-  source.headers.host === undefined
-
 const nameless = errorResponse(
   new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
 )
+const strangeExpectation = HttpServerResponse.setStatus(
+  errorResponse(new InvalidRequest({ message: "Of expectations only 100-continue is met" })),
+  417
+)
+
+/** The answer to a head that no route shall see; null to all others. */
+const refusalOf = ({ source }: HttpServerRequest.HttpServerRequest) => {
+  if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return null
+  const { expect, host } = source.headers
+  if (host === undefined) return nameless
+  return expect === undefined || /100-continue/i.test(expect) ? null : strangeExpectation
+}
 
 export const layerEdge = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -84,7 +90,8 @@ export const layerEdge = HttpRouter.middleware(
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
           const headers: Record<string, string> = {}
-          const routed = isNameless(request) ? Effect.succeed(nameless) : route
+          const refusal = refusalOf(request)
+          const routed = refusal === null ? route : Effect.succeed(refusal)
           const answered = Effect.catchCause(routed, (cause) => {
             const failure = Cause.squash(cause)
             if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))

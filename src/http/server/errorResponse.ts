@@ -6,14 +6,8 @@ import { errorTable, type RetryRule } from "../../domain/errorTable.ts"
 import { AnsweredError } from "../api/apiErrors.ts"
 
 /** When the request may come again, as far as that is known. */
-const waitOf = (
-  error: GatewayError
-): { readonly seconds: number | null; readonly millis?: number } =>
-  !("retryAfterSeconds" in error)
-    ? { seconds: null }
-    : error._tag === "rate_limited" && error.retryAfterMillis !== undefined
-      ? { seconds: error.retryAfterSeconds, millis: error.retryAfterMillis }
-      : { seconds: error.retryAfterSeconds }
+const secondsOf = (error: GatewayError): number | null =>
+  "retryAfterSeconds" in error ? error.retryAfterSeconds : null
 
 /** Whether SDKs may send the request again by themselves, by the rule of its code. */
 const mayRepeat = (error: GatewayError): boolean => {
@@ -22,7 +16,7 @@ const mayRepeat = (error: GatewayError): boolean => {
     case "no":
       return true
     case "later":
-      return waitOf(error).seconds !== null
+      return secondsOf(error) !== null
     case "not by itself":
       return false
     case "as told":
@@ -32,7 +26,8 @@ const mayRepeat = (error: GatewayError): boolean => {
 
 /** What a client needs to know beside the body. */
 export const headersOf = (error: GatewayError): Readonly<Record<string, string>> => {
-  const { seconds, millis } = waitOf(error)
+  const seconds = secondsOf(error)
+  const millis = "retryAfterMillis" in error ? error.retryAfterMillis : undefined
   return {
     // Clients that know the second header prefer it.
     ...(seconds === null

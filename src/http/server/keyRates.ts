@@ -7,7 +7,6 @@ import type { Caller } from "../../services/Access.ts"
 import { withHeaders } from "./envelope.ts"
 
 const SECOND = 1000
-const MINUTE = 60 * SECOND
 
 /** What is counted: all requests of a key, and those that have a rate of their own beside it. */
 const kinds = {
@@ -33,7 +32,7 @@ export const rateHeaders = (
   "x-ratelimit-limit-requests": `${rate.limit}`,
   "x-ratelimit-remaining-requests": `${rate.remaining}`,
   "x-ratelimit-reset-requests": formatWait(rate.resetMillis),
-  "ratelimit-policy": `"${policy}";q=${rate.limit};w=${MINUTE / SECOND}`,
+  "ratelimit-policy": `"${policy}";q=${rate.limit};w=60`,
   ratelimit: `"${policy}";r=${rate.remaining};t=${Math.ceil(rate.resetMillis / SECOND)}`
 })
 

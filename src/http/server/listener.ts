@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { HttpServer, type HttpServerError } from "effect/http"
+import { HttpServer } from "effect/http"
 import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
@@ -30,20 +30,17 @@ const codeOf = (error: unknown): string =>
 
 type Refusal = readonly [status: number, message: string]
 
-/** Answers to what never became a request, by the code of Node's error; 400 for any other. */
+/** Answers to what never became a request, by the code of Node's error; `noHttp` to any other. */
 const unreadable: ReadonlyMap<string, Refusal> = new Map([
   ["HPE_HEADER_OVERFLOW", [431, "The head of this request is too large"]],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "The chunks of this request are too large"]],
   ["ERR_HTTP_REQUEST_TIMEOUT", [408, "This request did not arrive in the time there is"]]
 ])
-const strangeExpectation: Refusal = [417, "Of expectations only 100-continue is met"]
+const noHttp: Refusal = [400, "This is not a request in HTTP"]
 const noTunnel: Refusal = [405, "CONNECT is not served: this is no proxy"]
 
-const refusalOf = (error: Error): Refusal =>
-  unreadable.get(codeOf(error)) ?? [400, "This is not a request in HTTP"]
-
-/** Head and body of an answer to what is not handled as requests are. */
-const refuse = ([status, message]: Refusal, requestId: string) => {
+/** Answers in bytes, as there is no response to write to, and closes the connection. */
+const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) => {
   const error =
     status === 405
       ? new MethodNotAllowed({ message, allow: ["GET", "POST"] })
@@ -56,17 +53,14 @@ const refuse = ([status, message]: Refusal, requestId: string) => {
     connection: "close",
     ...headersOf(error)
   }
-  return { status, headers, body }
-}
-
-/** The answer in bytes: there is no response to write it to. */
-const inBytes = ({ status, headers, body }: ReturnType<typeof refuse>): string =>
-  [
+  const answer = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "",
     body
-  ].join("\r\n")
+  ]
+  socket.end(answer.join("\r\n"), () => socket.destroy())
+}
 
 /** For a request that was on its way when the listener closed. */
 const GRACE_SECONDS = 0.25
@@ -77,27 +71,18 @@ class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotShare
   message: Schema.String
 }) {}
 
-interface Listening {
-  readonly server: Server
-  /** How many connections were accepted so far. */
-  readonly accepted: () => number
-  /** Requests whose head has arrived and whose answer is not complete. */
-  readonly unanswered: () => number
-}
-
-export class Listener extends Context.Service<Listener, Listening>()("gateway/http/Listener") {}
-
-export const layerListener = Layer.effect(
-  Listener,
-  Effect.gen(function* () {
+export class Listener extends Context.Service<Listener>()("gateway/http/Listener", {
+  make: Effect.gen(function* () {
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
     const newId = () => `req_${Effect.runSync(random.uuidV7())}`
     const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
+    /** Requests whose head has arrived and whose answer is not complete. */
     let unanswered = 0
     /** Those under way of each connection, the latest last: a client may ask before it is answered. */
     const underWay = new WeakMap<Duplex, Array<ServerResponse>>()
+    /** How many connections were accepted so far. */
     let accepted = 0
     server.on("clientError", (error, socket) => {
       const answer = underWay.get(socket)?.at(-1)
@@ -106,15 +91,11 @@ export const layerListener = Layer.effect(
         socket.destroy()
         return
       }
-      socket.end(inBytes(refuse(refusalOf(error), newId())), () => socket.destroy())
+      refuse(socket, unreadable.get(codeOf(error)) ?? noHttp, newId())
     })
-    server.on("checkExpectation", (_, response) => {
-      const { status, headers, body } = refuse(strangeExpectation, newId())
-      response.writeHead(status, headers).end(body)
-    })
-    server.on("connect", (_, socket) => {
-      socket.end(inBytes(refuse(noTunnel, newId())), () => socket.destroy())
-    })
+    server.on("connect", (_, socket) => refuse(socket, noTunnel, newId()))
+    // Other expectations than 100-continue are refused as every other request is.
+    server.on("checkExpectation", (...asked) => server.emit("request", ...asked))
     server.on("connection", (socket) => {
       accepted++
       const responses: Array<ServerResponse> = []
@@ -143,7 +124,9 @@ export const layerListener = Layer.effect(
     server.on("checkContinue", arrived)
     return { server, accepted: () => accepted, unanswered: () => unanswered }
   })
-)
+}) {}
+
+export const layerListener = Layer.effect(Listener, Listener.make)
 
 export interface Address {
   readonly host: string
@@ -152,14 +135,10 @@ export interface Address {
   readonly reusePort?: boolean
 }
 
-/** Why nothing is served at the address. */
-const listenError = (error: HttpServerError.ServeError, { reusePort }: Address) =>
-  reusePort === true && codeOf(error.cause) === "ENOTSUP"
-    ? new CannotSharePort({
-        message:
-          "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
-      })
-    : error
+const cannotSharePort = new CannotSharePort({
+  message:
+    "GATEWAY_REUSE_PORT is set, but this system cannot share a port as Linux does; give each gateway one of its own"
+})
 
 /** Accepts connections at the address, for the server behind them. */
 export const layerHttpServer = (address: Address) =>
@@ -167,7 +146,11 @@ export const layerHttpServer = (address: Address) =>
     HttpServer.HttpServer,
     Effect.flatMap(Listener, ({ server }) =>
       NodeHttpServer.make(() => server, { ...address, disablePreemptiveShutdown: true })
-    ).pipe(Effect.mapError((error) => listenError(error, address)))
+    ).pipe(
+      Effect.mapError((error) =>
+        address.reusePort && codeOf(error.cause) === "ENOTSUP" ? cannotSharePort : error
+      )
+    )
   ).pipe(Layer.merge(NodeHttpServer.layerHttpServices))
 
 /**

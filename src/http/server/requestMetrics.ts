@@ -15,32 +15,23 @@ const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PAT
 
 const inSeconds = (nanos: bigint): number => Number(nanos) / 1e9
 
-/** The metrics of one route, made once: every request updates three of them. */
-const metricsOf = (route: string) => {
-  const counters = new Map<string, typeof requests>()
-  return {
-    counted: (method: string, status: string) => {
-      const key = `${method} ${status}`
-      const known = counters.get(key)
-      if (known !== undefined) return known
-      const counter = Metric.withAttributes(requests, { route, method, status })
-      counters.set(key, counter)
-      return counter
-    },
-    seconds: Metric.withAttributes(requestSeconds, { route }),
-    overhead: Metric.withAttributes(overheadSeconds, { route })
+/** Makes one thing for each name: a metric with labels looks for its place whenever it is made. */
+const madeOnce = <A>(make: (name: string) => A) => {
+  const made = new Map<string, A>()
+  return (name: string): A => {
+    const one = made.get(name) ?? make(name)
+    made.set(name, one)
+    return one
   }
 }
 
-const byRoute = new Map<string, ReturnType<typeof metricsOf>>()
-
-const metricsAt = (route: string) => {
-  const known = byRoute.get(route)
-  if (known !== undefined) return known
-  const made = metricsOf(route)
-  byRoute.set(route, made)
-  return made
-}
+const metricsOf = madeOnce((route) => ({
+  counted: madeOnce((method) =>
+    madeOnce((status) => Metric.withAttributes(requests, { route, method, status }))
+  ),
+  seconds: Metric.withAttributes(requestSeconds, { route }),
+  overhead: Metric.withAttributes(overheadSeconds, { route })
+}))
 
 const statusClass = (status: number | null): string =>
   status === null ? "aborted" : `${Math.floor(status / 100)}xx`
@@ -52,7 +43,7 @@ export const measured = <E, R>(
 ) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>(({ context }) => {
     const clock = Context.get(context, Clock.Clock)
-    const metrics = metricsAt(routesAt(pathOf(request.url))[0]?.path ?? "unmatched")
+    const metrics = metricsOf(routesAt(pathOf(request.url))[0]?.path ?? "unmatched")
     const method = methods.has(request.method) ? request.method : "other"
     const vendorTime = { nanos: 0n }
     const started = clock.currentTimeNanosUnsafe()
@@ -60,7 +51,7 @@ export const measured = <E, R>(
     const end = (status: number | null): void => {
       const took = clock.currentTimeNanosUnsafe() - started
       requestsInFlight.modifyUnsafe(-1, context)
-      metrics.counted(method, statusClass(status)).updateUnsafe(1, context)
+      metrics.counted(method)(statusClass(status)).updateUnsafe(1, context)
       metrics.seconds.updateUnsafe(inSeconds(took), context)
       // Of the others the duration is all there is to say.
       if (vendorTime.nanos > 0n) {

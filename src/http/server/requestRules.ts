@@ -103,9 +103,8 @@ export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never
 const mediaType = (contentType: string): string =>
   contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
+const JSON_TYPE = "application/json"
 const FORM = "multipart/form-data"
-
-const isJson = (contentType: string): boolean => mediaType(contentType) === "application/json"
 
 /** Whether the body is a form, which its handler reads as it comes. */
 export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -135,35 +134,30 @@ export const layerRequestRules = Layer.effect(
     }
 
     return RequestRules.of((handler, { endpoint }) => {
-      const limit = limits[Context.getOrUndefined(endpoint.annotations, BodyLimit) ?? "small"]
+      const { annotations } = endpoint
+      const limit = limits[Context.getOrUndefined(annotations, BodyLimit) ?? "small"]
       const takesForms = endpoint.payload.has(FORM)
-      const types = takesForms ? "application/json or multipart/form-data" : "application/json"
+      const types = takesForms ? `${JSON_TYPE} or ${FORM}` : JSON_TYPE
       const maxBytes = takesForms ? limits.texts : limit
-      const arrayNumbers = Context.getOrUndefined(endpoint.annotations, ArrayNumbers) ?? 0
+      const arrayNumbers = Context.getOrUndefined(annotations, ArrayNumbers) ?? 0
 
-      /** What the headers alone forbid. */
-      const headerFault = (request: HttpServerRequest.HttpServerRequest): GatewayError | null => {
-        const { headers } = request
-        const type = headers["content-type"]
-        const encoding = headers["content-encoding"]
-        if (Number(headers["content-length"] ?? 0) > limit) return bodyTooLarge(limit)
-        if (encoding !== undefined && encoding !== "identity") {
-          return new UnsupportedMediaType({
+      /** Hands the body on when its head allows it, there is room for it and it may be decoded. */
+      const withBody = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { "content-length": length = 0, "content-encoding": encoding = "identity" } =
+          request.headers
+        if (Number(length) > limit) return yield* bodyTooLarge(limit)
+        if (encoding !== "identity") {
+          return yield* new UnsupportedMediaType({
             message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
           })
         }
-        return type === undefined || isJson(type) || (takesForms && isForm(request))
-          ? null
-          : new UnsupportedMediaType({
-              message: `Send the body as ${types}, not ${JSON.stringify(type)}`
-            })
-      }
-
-      /** Hands the body on when there is room for it and it may be decoded. */
-      const withBody = Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const fault = headerFault(request)
-        if (fault !== null) return yield* Effect.fail(fault)
+        const type = request.headers["content-type"] ?? JSON_TYPE
+        if (mediaType(type) !== JSON_TYPE && !(takesForms && isForm(request))) {
+          return yield* new UnsupportedMediaType({
+            message: `Send the body as ${types}, not ${JSON.stringify(type)}`
+          })
+        }
         // Nobody where no key is asked for.
         const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
         const organizationId = caller?.organizationId ?? null

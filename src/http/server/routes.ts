@@ -12,24 +12,19 @@ export interface Route {
   readonly methods: ReadonlyArray<Method>
 }
 
-export const routes: ReadonlyArray<Route> = (() => {
-  const methods = new Map<HttpRouter.PathInput, Array<Method>>([
-    ["/openapi.json", ["GET"]],
-    ["/docs", ["GET"]]
-  ])
-  for (const group of Object.values(GatewayApi.groups)) {
-    for (const endpoint of Object.values(group.endpoints)) {
-      const list = methods.get(endpoint.path)
-      if (list === undefined) methods.set(endpoint.path, [endpoint.method])
-      else list.push(endpoint.method)
-    }
-  }
-  return [...methods].map(([path, list]) => ({
+const calls: ReadonlyArray<{ readonly path: Route["path"]; readonly method: Method }> = [
+  { path: "/openapi.json", method: "GET" },
+  { path: "/docs", method: "GET" },
+  ...Object.values(GatewayApi.groups).flatMap(({ endpoints }) => Object.values(endpoints))
+]
+
+export const routes = [...Map.groupBy(calls, ({ path }) => path)].map(
+  ([path, served]): Route => ({
     path,
     pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}/?$`),
-    methods: list
-  }))
-})()
+    methods: served.map(({ method }) => method)
+  })
+)
 
 /** The path of a request, without its query. */
 export const pathOf = (url: string): string => {
