@@ -10,7 +10,7 @@ import { Failpoints } from "../runtime/Failpoints.ts"
 import { unhindered } from "../runtime/releaseBounded.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
-import { type AbandonedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
+import { type Task, type TaskName, TaskRepo } from "../services/TaskRepo.ts"
 import { makeAskQueue } from "./AskQueue.ts"
 import { makeVideoQuestions } from "./VideoQuestions.ts"
 import { deadlineExceeded, makeVideoVerdicts } from "./VideoVerdicts.ts"
@@ -215,7 +215,7 @@ export const layerVideoSettlement = Layer.effect(
     )
 
     /** Gives back what each of them holds, side by side. */
-    const releaseEach = <Left extends AbandonedTask>(
+    const releaseEach = <Left extends TaskName>(
       left: ReadonlyArray<Left>,
       how: (task: Left) => Pick<Release, "task" | "orphan">
     ) =>

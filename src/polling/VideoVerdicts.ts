@@ -17,7 +17,7 @@ import {
   strangeStatusWords
 } from "../services/metrics.ts"
 import type { VideoStatus } from "../services/ProtocolAdapter.ts"
-import { type AbandonedTask, type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
+import { type ClaimedTask, type TaskName, TaskRepo } from "../services/TaskRepo.ts"
 import { UsualTimes } from "./CompletionTimes.ts"
 
 /** Why a question brought no verdict. */
@@ -112,7 +112,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
 
   /** Gives the hold of a task back. */
   const release = (
-    { organizationId, id }: AbandonedTask,
+    { organizationId, id }: TaskName,
     by: "poll" | "sweep",
     how: Pick<Release, "task" | "orphan">
   ) =>

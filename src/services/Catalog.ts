@@ -1,12 +1,12 @@
 /** What can be ordered: models, their prices, and where they are mounted. */
 import { Context, type Effect, Result, Schema } from "effect"
 import {
-  type CatalogDocument,
+  CatalogDocument,
   type CatalogWrite,
-  Channel,
+  type Channel,
   type ChannelWrite,
-  Model,
-  Mount
+  type Model,
+  type Mount
 } from "../domain/catalog/CatalogDocument.ts"
 import {
   type CatalogChange,
@@ -44,13 +44,10 @@ export const makeSnapshot = (
   document: CatalogDocument
 ): CatalogSnapshot => {
   const channels = new Map(document.channels.map((channel) => [channel.id, channel]))
-  const mounts = new Map<string, Array<Mount>>()
-  for (const mount of document.mounts) {
-    if (!mount.enabled || channels.get(mount.channel)?.enabled !== true) continue
-    const list = mounts.get(mount.model)
-    if (list === undefined) mounts.set(mount.model, [mount])
-    else list.push(mount)
-  }
+  const enabled = document.mounts.filter(
+    (mount) => mount.enabled && channels.get(mount.channel)?.enabled === true
+  )
+  const mounts = Map.groupBy(enabled, ({ model }) => model)
   const models = new Map(document.models.map((model) => [model.id, model]))
   return { version, createdAt, document, models, mounts, channels }
 }
@@ -83,35 +80,7 @@ export const checkCatalog = (
       )
 }
 
-const print = {
-  channel: (channel: Channel) => JSON.stringify(Schema.encodeSync(Channel)(channel)),
-  model: (model: Model) => JSON.stringify(Schema.encodeSync(Model)(model)),
-  mount: (mount: Mount) => JSON.stringify(Schema.encodeSync(Mount)(mount))
-}
-
-/** `rekeyed` are the channels whose key was written. */
-const compare = (
-  before: CatalogDocument,
-  after: CatalogDocument,
-  rekeyed: ReadonlyArray<string>
-): CatalogChange => {
-  const channels = compareLists(before.channels, after.channels, (entry) => entry.id, print.channel)
-  return {
-    channels: {
-      ...channels,
-      changed: [
-        ...new Set([...channels.changed, ...rekeyed.filter((id) => !channels.added.includes(id))])
-      ]
-    },
-    models: compareLists(before.models, after.models, (entry) => entry.id, print.model),
-    mounts: compareLists(
-      before.mounts,
-      after.mounts,
-      (entry) => `${entry.model}@${entry.channel}`,
-      print.mount
-    )
-  }
-}
+const encodeDocument = Schema.encodeSync(CatalogDocument)
 
 /** What an operator is told of a catalog that has taken the place of `before`. */
 export const replacedCatalog = (
@@ -123,17 +92,27 @@ export const replacedCatalog = (
   },
   protocols: ProtocolTables,
   keyed: ReadonlySet<string>
-): CatalogReplaced => ({
-  version: written.version,
-  changes: compare(
-    written.before,
-    written.after,
-    written.catalog.channels.flatMap((channel) =>
-      (channel.api_key ?? null) === null ? [] : [channel.id]
-    )
-  ),
-  warnings: findWarnings(written.after, protocols, (channelId) => keyed.has(channelId))
-})
+): CatalogReplaced => {
+  const [before, after] = [encodeDocument(written.before), encodeDocument(written.after)]
+  const channels = compareLists(before.channels, after.channels, ({ id }) => id, JSON.stringify)
+  const rekeyed = written.catalog.channels.flatMap(({ id, api_key }) =>
+    (api_key ?? null) === null || channels.added.includes(id) ? [] : [id]
+  )
+  return {
+    version: written.version,
+    changes: {
+      channels: { ...channels, changed: [...new Set([...channels.changed, ...rekeyed])] },
+      models: compareLists(before.models, after.models, ({ id }) => id, JSON.stringify),
+      mounts: compareLists(
+        before.mounts,
+        after.mounts,
+        ({ model, channel }) => `${model}@${channel}`,
+        JSON.stringify
+      )
+    },
+    warnings: findWarnings(written.after, protocols, (channelId) => keyed.has(channelId))
+  }
+}
 
 export class Catalog extends Context.Service<
   Catalog,

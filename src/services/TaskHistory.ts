@@ -6,6 +6,7 @@ import type { TaskState } from "../domain/video/VideoTask.ts"
 import type { CallSubject, VendorCall } from "./CallLog.ts"
 import type { VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"
+import type { NewTask, Task } from "./TaskRepo.ts"
 import type { UsageRecord } from "./UsageLog.ts"
 
 /** A call, and how often it was repeated with the same end; the answer is the newest one's. */
@@ -28,16 +29,10 @@ export interface HoldHistory {
 }
 
 /** What only video tasks have: an image or text request is its hold. */
-export interface VideoHistory {
-  readonly keyId: string
-  readonly model: string
-  readonly listedProtocol: string
-  readonly summary: unknown
-  readonly state: TaskState
+export interface VideoHistory
+  extends Omit<NewTask, "submitSeconds">,
+    Pick<Task, "state" | "completionTokens" | "errorCode" | "errorMessage"> {
   readonly upstreamId: string | null
-  readonly completionTokens: bigint | null
-  readonly errorCode: string | null
-  readonly errorMessage: string | null
   readonly submitDeadline: Date
   readonly deadline: Date
   readonly acceptedAt: Date | null

@@ -3,6 +3,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
 import type { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
 import type { TaskState } from "../domain/video/VideoTask.ts"
+import type { VideoTaskRef } from "./ProtocolAdapter.ts"
 
 /** What is written with the hold, beside its job. */
 export interface NewTask {
@@ -35,10 +36,14 @@ export type TaskOutcome =
       readonly lease?: bigint | null
     }
 
-/** A task as its readers see it. */
-export interface Task {
+/** Which task of all organisations'. */
+export interface TaskName {
   readonly organizationId: string
   readonly id: string
+}
+
+/** A task as its readers see it. */
+export interface Task extends TaskName {
   readonly model: string
   readonly channelId: string
   readonly state: TaskState
@@ -59,18 +64,12 @@ export interface Task {
 }
 
 /** A claimed task, which certainly runs at a vendor: all that is needed to ask and to settle. */
-export interface ClaimedTask {
-  readonly organizationId: string
-  readonly id: string
+export interface ClaimedTask extends TaskName, VideoTaskRef {
   readonly keyId: string
   readonly model: string
   readonly channelId: string
   /** It may be one this gateway has no adapter for (any more). */
   readonly protocol: string
-  /** The protocol the catalog listed the model under when the task was ordered. */
-  readonly listedProtocol: string
-  readonly upstreamModel: string
-  readonly upstreamId: string
   readonly ageSeconds: number
   /** From the answer before this question, or from the vendor's acceptance. */
   readonly sinceAskedSeconds: number
@@ -81,17 +80,6 @@ export interface ClaimedTask {
   readonly pastDeadline: boolean
   /** The price frozen with the hold. */
   readonly quote: VideoQuote
-}
-
-/** A task whose order did not come to an end. */
-export interface AbandonedTask {
-  readonly organizationId: string
-  readonly id: string
-}
-
-/** A running task whose vendor has not said in time what became of it. */
-export interface OverdueTask extends AbandonedTask {
-  readonly upstreamId: string
 }
 
 export interface ClaimOptions {
@@ -157,9 +145,15 @@ export class TaskRepo extends Context.Service<
     /** Makes every processing task due now, claimed or not. */
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
-    abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
-    /** Running tasks whose deadline passed that long ago, the first deadlines first. */
-    overdue(seconds: number, limit: number): Effect.Effect<ReadonlyArray<OverdueTask>>
+    abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<TaskName>>
+    /**
+     * Running tasks whose deadline passed that long ago without an answer that ends them, the first
+     * deadlines first.
+     */
+    overdue(
+      seconds: number,
+      limit: number
+    ): Effect.Effect<ReadonlyArray<TaskName & Pick<VideoTaskRef, "upstreamId">>>
     /** Those that succeeded among that many newest tasks, the latest end last. */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
   }

@@ -3,33 +3,20 @@ import { Context, type Effect } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
-import { accountsOf, journalId } from "./Ledger.ts"
+import { accountsOf, type JournalEntry, journalId, type UsageEntry } from "./Ledger.ts"
 
-export interface UsageRecord {
+export interface UsageRecord extends Omit<UsageEntry, "keyId" | "unit" | "inputUnitPriceNano"> {
   readonly id: string
   readonly memberId: string
-  readonly model: string
-  readonly modality: string
-  readonly input: bigint
-  readonly output: bigint
   readonly unit: string
-  readonly unitPriceNano: bigint
-  /** Price of an input token, where input is charged apart; `unitPriceNano` is of output then. */
   readonly inputUnitPriceNano: bigint | null
   readonly chargeNano: bigint
-  readonly basis: string
-  readonly taskId: string | null
   readonly createdAt: Date
 }
 
-/** A line of the journal that belongs to a charge; `amountNano` is positive. */
-export interface ReceiptEntry {
-  readonly id: string
-  readonly kind: "hold" | "capture" | "release"
-  readonly amountNano: bigint
-  readonly debit: string
-  readonly credit: string
-  readonly at: Date
+/** A line of the journal that belongs to a charge. */
+interface ReceiptEntry extends Omit<JournalEntry, "holdId" | "reference"> {
+  readonly kind: keyof typeof accountsOf
 }
 
 /** A charge with everything it follows from. */
@@ -63,12 +50,12 @@ export const receiptOf = (
     readonly heldAt: Date
   }
 ): Receipt => {
-  const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, at: Date): ReceiptEntry => ({
+  const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, createdAt: Date) => ({
     id: journalId(kind, order.id),
     kind,
     amountNano,
     ...accountsOf[kind],
-    at
+    createdAt
   })
   const { holdNano, quote, heldAt } = order
   const { chargeNano, createdAt } = record

@@ -128,13 +128,13 @@ export const receiptView = (
   basis: record.basis,
   ...inputsOf(quote),
   formula: formulaOf(quote),
-  entries: entries.map(({ id, kind, amountNano, debit, credit, at }) => ({
+  entries: entries.map(({ id, kind, amountNano, debit, credit, createdAt }) => ({
     id,
     kind,
     amount: formatNano(amountNano),
     debit,
     credit,
-    at: at.toISOString()
+    at: createdAt.toISOString()
   })),
   explanation: chargeReason({
     quote,
