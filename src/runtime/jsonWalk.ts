@@ -84,15 +84,15 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
   /** Bytes of the pieces before. */
   let before = 0
   let depth = 0
-  let values = 1
+  let values = 0
   let numbers = 0
   let mediaBytes = 0
   /** Where the text that is open begins; null between texts. */
   let textFrom: number | null = null
   /** Whether the next byte of an open text has a backslash before it that makes it a character. */
   let isEscaped = false
-  /** The last byte between texts that is no space; that of a text is its quote. */
-  let last = 0
+  /** Whether a value comes next, or the name of one, which is counted in its place. */
+  let isNext = true
   /** Whether the text that is open may be a medium. */
   let maybeMedium = false
   /** Whether the last text is a large medium. */
@@ -128,44 +128,27 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
   }
 
   /** Numbers in arrays are free up to their bound. */
-  const countNumber = (): void => {
-    numbers++
-    if (numbers <= bounds.arrayNumbers) values--
+  const countValue = (byte: number): void => {
+    const isNumber = byte === MINUS || isDigit(byte)
+    if (isNumber) numbers++
+    if (!isNumber || numbers > bounds.arrayNumbers) values++
   }
 
+  /** Looks at a byte that is no space and in no text; that of a text is its quote. */
   const see = (byte: number): Passed | null => {
-    switch (byte) {
-      case OPEN_ARRAY:
-      case OPEN_OBJECT:
-        depth++
-        // Its first value; what holds none takes it back.
-        values++
-        if (depth > bounds.levels) return "levels"
-        break
-      case CLOSE_ARRAY:
-      case CLOSE_OBJECT:
-        depth--
-        if (last === OPEN_ARRAY || last === OPEN_OBJECT) values--
-        break
-      case COMMA:
-        values++
-        // This one may be a number that is free.
-        if (values > bounds.values + 1) return "values"
-        break
-      case COLON: {
-        // The name of a field is no medium, however long it is.
-        const name = wasMedium ? media.pop() : undefined
-        if (name !== undefined) mediaBytes -= name.to - name.from
-        break
-      }
-      default:
-        if ((last === COMMA || last === OPEN_ARRAY) && (byte === MINUS || isDigit(byte))) {
-          countNumber()
-        }
+    const isEnd = byte === CLOSE_ARRAY || byte === CLOSE_OBJECT
+    if (isNext && !isEnd) countValue(byte)
+    isNext = byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT
+    if (isEnd) depth--
+    else if (isNext && byte !== COMMA) depth++
+    else if (byte === COLON && wasMedium) {
+      // The name of a field is no medium, however long it is.
+      const { from, to } = media.pop() ?? { from: 0, to: 0 }
+      mediaBytes -= to - from
     }
     wasMedium = false
-    last = byte
-    return null
+    if (depth > bounds.levels) return "levels"
+    return values > bounds.values ? "values" : null
   }
 
   const push: JsonWalk["push"] = (bytes) => {
@@ -176,13 +159,11 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
         if (index < bytes.length) endText(textFrom, before + index)
       } else {
         const byte = bytes[index] ?? SPACE
+        const passed = byte > SPACE ? see(byte) : null
+        if (passed !== null) return passed
         if (byte === QUOTE) {
           textFrom = before + index + 1
           maybeMedium = true
-          last = QUOTE
-        } else if (byte > SPACE) {
-          const passed = see(byte)
-          if (passed !== null) return passed
         }
       }
       index++
@@ -190,10 +171,7 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
     before += bytes.length
     const open = textFrom !== null && maybeMedium ? before - textFrom : 0
     const otherBytes = before - mediaBytes - (open > LARGE_BYTES ? open : 0)
-    if (otherBytes > bounds.otherBytes) return "otherBytes"
-    // What comes next may be no value, or a number that is free.
-    const unknown = last === COMMA || last === OPEN_ARRAY || last === OPEN_OBJECT ? 1 : 0
-    return values - unknown > bounds.values ? "values" : null
+    return otherBytes > bounds.otherBytes ? "otherBytes" : null
   }
 
   return { push, media, isOpen: () => textFrom !== null || depth !== 0 }

@@ -2,28 +2,15 @@
  * Adaptive batches: at most one call is in flight for a lane, and the next one takes whatever queued
  * meanwhile. A lone caller waits for nobody, and a crowd pays one call.
  */
-import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Schedule, Schema } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Option, Schedule, Schema } from "effect"
 
 /** The item was withdrawn, because no answer came within the batch's patience. */
 export class TooLate extends Schema.TaggedError<TooLate>()("TooLate", {}) {}
 
-export interface MicroBatch<Item, Answer> {
-  /** Hands one item over, in order of arrival within the lane, and sees it through. */
-  submit(lane: string, item: Item): Effect.Effect<Answer>
-  /**
-   * The same, but withdraws the item when its caller goes away or loses patience: one that was not
-   * sent yet is dropped, the answer of one that was goes to `unwanted`.
-   */
-  attempt(lane: string, item: Item): Effect.Effect<Answer, TooLate>
-  /** Items of all lanes that no call has taken yet. */
-  readonly queued: () => number
-}
-
 interface Entry<Item, Answer> {
   readonly item: Item
   readonly answered: Deferred.Deferred<Answer, TooLate>
-  /** Null: it waits as long as it takes. */
-  readonly lateAt: number | null
+  readonly lateAt: number
   withdrawn: boolean
 }
 
@@ -49,8 +36,8 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Answer>, E>
   readonly passes: (error: E) => boolean
   /**
-   * Where a call may serve several lanes: how many calls are in flight at a time. While they are,
-   * lanes with new items wait, and the next call takes what all of them have.
+   * How many calls are in flight at a time; 1 when left out. While they are, lanes with new items
+   * wait, and the next call takes what all of them have.
    */
   readonly calls?: number
   /**
@@ -58,19 +45,14 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
    * for: while a crowd goes on, each call then takes more of them.
    */
   readonly rest?: { readonly afterItems: number; readonly millis: number }
-  /** How long attempts wait, and what becomes of the answers nobody waits for any more. */
-  readonly attempts?: {
-    readonly patienceMillis: number
-    readonly unwanted: (item: Item, answer: Answer) => Effect.Effect<void>
-  }
+  /** How long attempts wait. */
+  readonly patienceMillis?: number
+  /** What becomes of an answer nobody waits for any more. */
+  readonly unwanted?: (item: Item, answer: Answer) => Effect.Effect<void>
 }) {
   type Waiting = Entry<Item, Answer>
   type Batch = ReadonlyArray<Waiting>
-  const { patienceMillis, unwanted } = options.attempts ?? {
-    patienceMillis: Number.POSITIVE_INFINITY,
-    unwanted: () => Effect.void
-  }
-  const { rest, calls } = options
+  const { rest, calls = 1, patienceMillis = Number.POSITIVE_INFINITY, unwanted } = options
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime()
   /** What waits in each lane that has something waiting or in flight. */
@@ -84,7 +66,9 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   const answer = (entry: Waiting, exit: Exit.Exit<Answer>) => {
     mayBeLate.delete(entry)
     Deferred.doneUnsafe(entry.answered, exit)
-    if (entry.withdrawn && Exit.isSuccess(exit)) fork(unwanted(entry.item, exit.value))
+    if (entry.withdrawn && Exit.isSuccess(exit) && unwanted !== undefined) {
+      fork(unwanted(entry.item, exit.value))
+    }
   }
 
   /** One try. */
@@ -108,6 +92,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     })
   }
 
+  /** Tries until the batch is answered. */
   const persist = (batch: Batch): Effect.Effect<void> =>
     deliver(batch).pipe(
       Effect.retry({ while: options.passes, schedule: backOff }),
@@ -121,47 +106,32 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   }
 
   const leave = (lane: string, items: number): void => {
-    if (rest === undefined || items < rest.afterItems) {
-      isFree(lane)
-      return
-    }
-    const free = Effect.sync(() => {
-      isFree(lane)
-      callNext()
-    })
-    fork(Effect.delay(free, rest.millis))
+    if (rest === undefined || items < rest.afterItems) isFree(lane)
+    else goOn(Effect.sleep(rest.millis), () => isFree(lane))
   }
 
-  /** Goes on with a lane whose call failed, in nobody's way. */
-  const recover = (lane: string, batch: Batch, again: Effect.Effect<void>): void =>
+  /** Frees a lane after something that is in nobody's way. */
+  const goOn = (first: Effect.Effect<void>, free: () => void): void =>
     void fork(
-      Effect.andThen(
-        again,
-        Effect.sync(() => {
-          leave(lane, batch.length)
-          callNext()
-        })
-      )
+      Effect.map(first, () => {
+        free()
+        callNext()
+      })
     )
 
   const call = (taken: ReadonlyMap<string, Batch>): Effect.Effect<void> =>
-    Effect.matchCauseEffect(deliver([...taken.values()].flat()), {
-      onSuccess: () =>
-        Effect.sync(() => {
-          for (const [lane, batch] of taken) leave(lane, batch.length)
-        }),
-      onFailure: (cause) =>
-        Effect.sync(() => {
-          const found = Cause.findErrorOption(cause)
-          const mayPass = found._tag === "Some" && options.passes(found.value)
-          for (const [lane, batch] of taken) {
-            recover(
-              lane,
-              batch,
-              taken.size > 1 || mayPass ? persist(batch) : eachAlone(batch, cause)
-            )
-          }
-        })
+    Effect.map(Effect.exit(deliver([...taken.values()].flat())), (exit) => {
+      for (const [lane, batch] of taken) {
+        if (Exit.isSuccess(exit)) leave(lane, batch.length)
+        else {
+          const mayPass = Option.exists(Exit.findErrorOption(exit), options.passes)
+          const isWhole = taken.size > 1 || mayPass
+          const again = isWhole ? persist(batch) : eachAlone(batch, exit.cause)
+          goOn(again, () => leave(lane, batch.length))
+        }
+      }
+      inFlight -= 1
+      callNext()
     })
 
   const take = (): ReadonlyMap<string, Batch> => {
@@ -175,21 +145,17 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       if (wanted.length === 0) isFree(lane)
       else taken.set(lane, wanted)
       room -= wanted.length
-      if (room === 0 || (calls === undefined && taken.size > 0)) break
+      if (room === 0) break
     }
     return taken
   }
 
   const callNext = (): void => {
-    while (ready.size > 0 && inFlight < (calls ?? Number.POSITIVE_INFINITY)) {
+    while (ready.size > 0 && inFlight < calls) {
       const taken = take()
       if (taken.size === 0) continue
       inFlight += 1
-      const ended = Effect.sync(() => {
-        inFlight -= 1
-        callNext()
-      })
-      fork(Effect.andThen(call(taken), ended))
+      fork(call(taken))
     }
   }
 
@@ -203,7 +169,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       Effect.sync(() => {
         const now = clock.currentTimeMillisUnsafe()
         for (const entry of mayBeLate) {
-          if (entry.lateAt !== null && entry.lateAt > now) continue
+          if (entry.lateAt > now) continue
           withdraw(entry)
           Deferred.doneUnsafe(entry.answered, Exit.fail(new TooLate()))
         }
@@ -211,15 +177,11 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     )
   )
 
-  const enqueue = (lane: string, item: Item, lateAt: number | null) => {
-    const entry: Waiting = {
-      item,
-      answered: Deferred.makeUnsafe(),
-      lateAt,
-      withdrawn: false
-    }
+  const enqueue = (lane: string, item: Item, patience: number): Waiting => {
+    const lateAt = clock.currentTimeMillisUnsafe() + patience
+    const entry: Waiting = { item, answered: Deferred.makeUnsafe(), lateAt, withdrawn: false }
     waiting++
-    if (lateAt !== null) mayBeLate.add(entry)
+    if (lateAt < Number.POSITIVE_INFINITY) mayBeLate.add(entry)
     const queue = lanes.get(lane)
     if (queue === undefined) {
       lanes.set(lane, [entry])
@@ -232,15 +194,23 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   }
 
   return {
-    submit: (lane, item) =>
-      Effect.suspend(() => Effect.orDie(Deferred.await(enqueue(lane, item, null).answered))),
-    attempt: (lane, item) =>
+    /** Hands one item over, in order of arrival within the lane, and sees it through. */
+    submit: (lane: string, item: Item): Effect.Effect<Answer> =>
+      Effect.suspend(() =>
+        Effect.orDie(Deferred.await(enqueue(lane, item, Number.POSITIVE_INFINITY).answered))
+      ),
+    /**
+     * The same, but withdraws the item when its caller goes away or loses patience: one that was not
+     * sent yet is dropped, the answer of one that was goes to `unwanted`.
+     */
+    attempt: (lane: string, item: Item): Effect.Effect<Answer, TooLate> =>
       Effect.suspend(() => {
-        const entry = enqueue(lane, item, clock.currentTimeMillisUnsafe() + patienceMillis)
+        const entry = enqueue(lane, item, patienceMillis)
         return Effect.onInterrupt(Deferred.await(entry.answered), () =>
           Effect.sync(() => withdraw(entry))
         )
       }),
+    /** Items of all lanes that no call has taken yet. */
     queued: () => waiting
-  } satisfies MicroBatch<Item, Answer>
+  }
 })

@@ -44,13 +44,10 @@ export const makeSnapshot = (
   document: CatalogDocument
 ): CatalogSnapshot => {
   const channels = new Map(document.channels.map((channel) => [channel.id, channel]))
-  const mounts = new Map<string, Array<Mount>>()
-  for (const mount of document.mounts) {
-    if (!mount.enabled || channels.get(mount.channel)?.enabled !== true) continue
-    const list = mounts.get(mount.model)
-    if (list === undefined) mounts.set(mount.model, [mount])
-    else list.push(mount)
-  }
+  const enabled = document.mounts.filter(
+    (mount) => mount.enabled && channels.get(mount.channel)?.enabled === true
+  )
+  const mounts = Map.groupBy(enabled, ({ model }) => model)
   const models = new Map(document.models.map((model) => [model.id, model]))
   return { version, createdAt, document, models, mounts, channels }
 }
@@ -83,25 +80,6 @@ export const checkCatalog = (
       )
 }
 
-/** `rekeyed` are the channels whose key was written. */
-const compare = (
-  before: CatalogDocument,
-  after: CatalogDocument,
-  rekeyed: ReadonlyArray<string>
-): CatalogChange => {
-  const channels = compareLists(before.channels, after.channels, (entry) => entry.id)
-  return {
-    channels: {
-      ...channels,
-      changed: [
-        ...new Set([...channels.changed, ...rekeyed.filter((id) => !channels.added.includes(id))])
-      ]
-    },
-    models: compareLists(before.models, after.models, (entry) => entry.id),
-    mounts: compareLists(before.mounts, after.mounts, (entry) => `${entry.model}@${entry.channel}`)
-  }
-}
-
 /** What an operator is told of a catalog that has taken the place of `before`. */
 export const replacedCatalog = (
   written: {
@@ -112,17 +90,26 @@ export const replacedCatalog = (
   },
   protocols: ProtocolTables,
   keyed: ReadonlySet<string>
-): CatalogReplaced => ({
-  version: written.version,
-  changes: compare(
-    written.before,
-    written.after,
-    written.catalog.channels.flatMap((channel) =>
-      (channel.api_key ?? null) === null ? [] : [channel.id]
-    )
-  ),
-  warnings: findWarnings(written.after, protocols, (channelId) => keyed.has(channelId))
-})
+): CatalogReplaced => {
+  const { before, after } = written
+  const channels = compareLists(before.channels, after.channels, ({ id }) => id)
+  const rekeyed = written.catalog.channels.flatMap(({ id, api_key }) =>
+    (api_key ?? null) === null || channels.added.includes(id) ? [] : [id]
+  )
+  return {
+    version: written.version,
+    changes: {
+      channels: { ...channels, changed: [...new Set([...channels.changed, ...rekeyed])] },
+      models: compareLists(before.models, after.models, ({ id }) => id),
+      mounts: compareLists(
+        before.mounts,
+        after.mounts,
+        ({ model, channel }) => `${model}@${channel}`
+      )
+    },
+    warnings: findWarnings(after, protocols, (channelId) => keyed.has(channelId))
+  }
+}
 
 export class Catalog extends Context.Service<
   Catalog,

@@ -83,11 +83,6 @@ export interface VideoPollTogether {
   ): Effect.Effect<ReadonlyMap<string, Result.Result<VideoStatus, VendorFailure>>, VendorFailure>
 }
 
-export interface ImageOrder {
-  readonly upstreamModel: string
-  readonly body: ImageBody
-}
-
 /** `{created, data: [{url} | {b64_json}]}` in the standard form; further fields may follow. */
 export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
@@ -100,6 +95,8 @@ export interface TextOrder<Body> {
   readonly upstreamModel: string
   readonly body: Body
 }
+
+export type ImageOrder = TextOrder<ImageBody>
 
 /** The vendor's answer in the standard form, and what is charged by. */
 export interface TextAnswer {

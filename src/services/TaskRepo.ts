@@ -164,7 +164,10 @@ export class TaskRepo extends Context.Service<
     readonly takeOver: Effect.Effect<void>
     /** Tasks left in `submitting`: past their time, or all of them. */
     abandoned(scope: "overdue" | "all"): Effect.Effect<ReadonlyArray<AbandonedTask>>
-    /** Running tasks whose deadline passed that long ago, the first deadlines first. */
+    /**
+     * Running tasks whose deadline passed that long ago without an answer that ends them, the first
+     * deadlines first.
+     */
     overdue(seconds: number, limit: number): Effect.Effect<ReadonlyArray<OverdueTask>>
     /** Those that succeeded among that many newest tasks, the latest end last. */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>

@@ -3,7 +3,7 @@ import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
-import { accountsOf, journalId } from "./Ledger.ts"
+import { accountsOf, type JournalEntry, journalId } from "./Ledger.ts"
 
 export const UsageRecord = Schema.Struct({
   id: Schema.String,
@@ -23,14 +23,9 @@ export const UsageRecord = Schema.Struct({
 })
 export type UsageRecord = typeof UsageRecord.Type
 
-/** A line of the journal that belongs to a charge; `amountNano` is positive. */
-export interface ReceiptEntry {
-  readonly id: string
-  readonly kind: "hold" | "capture" | "release"
-  readonly amountNano: bigint
-  readonly debit: string
-  readonly credit: string
-  readonly at: Date
+/** A line of the journal that belongs to a charge. */
+interface ReceiptEntry extends Omit<JournalEntry, "holdId" | "reference"> {
+  readonly kind: keyof typeof accountsOf
 }
 
 /** A charge with everything it follows from. */
@@ -64,12 +59,12 @@ export const receiptOf = (
     readonly heldAt: Date
   }
 ): Receipt => {
-  const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, at: Date): ReceiptEntry => ({
+  const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, createdAt: Date) => ({
     id: journalId(kind, order.id),
     kind,
     amountNano,
     ...accountsOf[kind],
-    at
+    createdAt
   })
   const { holdNano, quote, heldAt } = order
   const { chargeNano, createdAt } = record

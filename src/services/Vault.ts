@@ -66,19 +66,6 @@ export const layerVault = (
       const others = previous === null ? [] : [yield* prepare(previous)]
       const keys = new Map([...others, current].map((key) => [key.keyId, key]))
 
-      const keyOf = (keyId: string, subject: string) => {
-        const key = keys.get(keyId)
-        return key === undefined
-          ? Effect.fail(
-              new CannotOpen({
-                message:
-                  `The secret of ${subject} belongs to the master key with the id ${keyId}, ` +
-                  `and only ${[...keys.keys()].join(" and ")} can be used here`
-              })
-            )
-          : Effect.succeed(key)
-      }
-
       const seal: Vault["Service"]["seal"] = Effect.fn("Vault.seal")(function* (secret, subject) {
         const nonce = yield* random.randomBytes(NONCE_BYTES)
         const sealed = yield* aead
@@ -88,9 +75,16 @@ export const layerVault = (
       })
 
       const open: Vault["Service"]["open"] = Effect.fn("Vault.open")(function* (sealed, subject) {
-        const { sealKey } = yield* keyOf(sealed.keyId, subject)
+        const key = keys.get(sealed.keyId)
+        if (key === undefined) {
+          return yield* new CannotOpen({
+            message:
+              `The secret of ${subject} belongs to the master key with the id ${sealed.keyId}, ` +
+              `and only ${[...keys.keys()].join(" and ")} can be used here`
+          })
+        }
         const opened = yield* aead
-          .decrypt(sealKey, sealed.bytes.subarray(NONCE_BYTES), {
+          .decrypt(key.sealKey, sealed.bytes.subarray(NONCE_BYTES), {
             nonce: sealed.bytes.subarray(0, NONCE_BYTES),
             aad: utf8(subject)
           })

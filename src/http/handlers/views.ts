@@ -119,10 +119,10 @@ export const receiptView = (
   units: Number(record.output),
   input_units: Number(record.input),
   formula: formulaOf(quote),
-  entries: entries.map(({ amountNano, at, ...entry }) => ({
+  entries: entries.map(({ amountNano, createdAt, ...entry }) => ({
     ...entry,
     amount: formatNano(amountNano),
-    at: at.toISOString()
+    at: createdAt.toISOString()
   })),
   explanation: chargeReason({
     quote,

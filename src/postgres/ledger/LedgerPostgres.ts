@@ -76,13 +76,11 @@ export const layerLedger = Layer.effect(
           oneTry(moveTogether(sql, settings.timeZone, movements))
         ),
       passes: isPassing,
-      attempts: {
-        patienceMillis: settings.holdPatienceSeconds * 1000,
-        unwanted: (movement, { outcome }) =>
-          movement._tag === "Hold" && (outcome === "held" || outcome === "known")
-            ? Effect.asVoid(release(unwantedHold(movement.request)))
-            : Effect.void
-      }
+      patienceMillis: settings.holdPatienceSeconds * 1000,
+      unwanted: (movement, { outcome }) =>
+        movement._tag === "Hold" && (outcome === "held" || outcome === "known")
+          ? Effect.asVoid(release(unwantedHold(movement.request)))
+          : Effect.void
     })
 
     const hold: Ledger["Service"]["hold"] = Effect.fnUntraced(function* (request) {

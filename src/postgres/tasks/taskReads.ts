@@ -62,7 +62,8 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
     maxItems: MAX_READS,
     run: (wanted: ReadonlyArray<Wanted>) => briefTry(findAll(wanted)),
     passes: isPassing,
-    attempts: { patienceMillis: Duration.toMillis(BRIEF), unwanted: () => Effect.void }
+    calls: LANES,
+    patienceMillis: Duration.toMillis(BRIEF)
   })
   let turn = 0
 
