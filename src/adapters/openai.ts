@@ -91,7 +91,6 @@ const readEmbedding: ReadText = (account, answer) =>
 export const makeOpenAi = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
-  const background = yield* Effect.scope
 
   const call = (path: string, read: ReadText) =>
     Effect.fnUntraced(function* (account: ChannelAccount, order: TextOrder<Fields>) {
@@ -101,12 +100,12 @@ export const makeOpenAi = Effect.gen(function* () {
 
   const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
     const chat = makeChatStream(account, order.body, limits.stream)
-    const takeEvent = (event: Uint8Array): Effect.Effect<"next" | "last"> => {
+    const takeEvent = (event: Uint8Array): Effect.Effect<boolean> => {
       const { piece, isLast } = chat.read(event)
-      return Effect.as(piece === null ? Effect.void : take(piece), isLast ? "last" : "next")
+      return Effect.as(piece === null ? Effect.void : take(piece), isLast)
     }
     const request = streamRequest(account, order)
-    const answer = yield* sendForEvents(wire, request, limits.stream, takeEvent, background).pipe(
+    const answer = yield* sendForEvents(wire, request, limits.stream, takeEvent).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         chat.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )

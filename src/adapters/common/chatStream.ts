@@ -5,7 +5,7 @@ import { type ChatBody, writtenBytes } from "../../domain/text/TextRequest.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
-import { dataOf, eventOf, heartbeat, isDataAlone, withData } from "../wire/eventBlocks.ts"
+import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
 import { boundsOf, parseBody, type SendOptions, type VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal } from "../wire/vendorFailures.ts"
 
@@ -67,7 +67,7 @@ const forClient = (event: Uint8Array, chunk: Fields, wanted: boolean): Uint8Arra
   const { usage, ...rest } = chunk
   const alone =
     Predicate.isObject(usage) && Array.isArray(chunk.choices) && chunk.choices.length === 0
-  return alone ? null : withData(event, JSON.stringify(rest))
+  return alone ? null : eventOf(JSON.stringify(rest))
 }
 
 /**
@@ -184,7 +184,7 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
   const next = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
   const read = (event: Uint8Array): SeenEvent => {
-    const data = dataOf(event)
+    const { data, isDataAlone } = readEvent(event)
     if (data === null) return next({ event: heartbeat, usage: null, outputBytes: 0 })
     if (data.trim() === "[DONE]") {
       progress.end()
@@ -200,7 +200,7 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
       return next(strangePiece(event, chunk))
     }
     const seen = progress.see(chunk)
-    const said = isDataAlone(event) ? event : eventOf(JSON.stringify(chunk))
+    const said = isDataAlone ? event : eventOf(JSON.stringify(chunk))
     return next({ event: forClient(said, chunk, wantsUsage), ...seen })
   }
 
