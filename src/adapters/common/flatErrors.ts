@@ -6,25 +6,23 @@ import { errorText } from "../wire/errorText.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusable } from "../wire/vendorFailures.ts"
 
-const words: Readonly<Record<string, number>> = {
-  Arrearage: 402,
-  AccessDenied: 403,
-  BadRequest: 400,
-  DataInspectionFailed: 400,
-  InternalError: 500,
-  InvalidApiKey: 401,
-  InvalidParameter: 400,
-  InvalidURL: 400,
-  ModelNotFound: 404,
-  RequestTimeOut: 408,
-  Throttling: 429
-}
+const words: ReadonlyMap<string, number> = new Map([
+  ["Arrearage", 402],
+  ["AccessDenied", 403],
+  ["BadRequest", 400],
+  ["DataInspectionFailed", 400],
+  ["InternalError", 500],
+  ["InvalidApiKey", 401],
+  ["InvalidParameter", 400],
+  ["InvalidURL", 400],
+  ["ModelNotFound", 404],
+  ["RequestTimeOut", 408],
+  ["Throttling", 429]
+])
 
 /** HTTP status a code stands for, by the word before its first dot; null for unknown ones. */
-const statusOfWord = (code: string | null): number | null => {
-  const word = code?.split(".")[0] ?? ""
-  return Object.hasOwn(words, word) ? (words[word] ?? null) : null
-}
+const statusOfWord = (code: string | null): number | null =>
+  words.get(code?.split(".")[0] ?? "") ?? null
 
 /** An error in an HTTP 200 has only its code; an empty account is an HTTP 400 here. */
 const effectiveStatus = (answer: VendorAnswer, code: string | null): number | null =>

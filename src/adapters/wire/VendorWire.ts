@@ -18,6 +18,7 @@ import {
 } from "effect"
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
 
@@ -43,12 +44,9 @@ export interface WireHead {
 }
 
 export interface WireAnswer extends WireHead {
-  /** In the pieces it came in. */
-  readonly chunks: ReadonlyArray<Uint8Array>
+  readonly raw: RawAnswer
   /** False when it would have been longer than what was asked for; the rest was not read. */
   readonly whole: boolean
-  /** Set on a large one: to be called when its bytes are not needed any more. */
-  readonly letGo?: () => void
 }
 
 export interface OpenAnswer extends WireHead {
@@ -140,7 +138,7 @@ const makeExchange =
             length += chunk.byteLength
             if (length > maxBytes) {
               large?.leave()
-              resume(Effect.succeed({ ...head, chunks, whole: false }))
+              resume(Effect.succeed({ ...head, raw: new RawAnswer(chunks), whole: false }))
               return giveUp()
             }
             chunks.push(chunk)
@@ -155,8 +153,8 @@ const makeExchange =
           },
           onResponseEnd: () => {
             large?.end()
-            const letGo = large === null ? {} : { letGo: large.leave }
-            resume(Effect.succeed({ ...head, chunks, whole: true, ...letGo }))
+            const raw = new RawAnswer(chunks, large?.leave)
+            resume(Effect.succeed({ ...head, raw, whole: true }))
           }
         })
         return Effect.sync(() => {

@@ -1,14 +1,13 @@
 /** Reads the words of a vendor's error, whichever of the usual shapes it has. */
 import { Predicate, Schema } from "effect"
 
-const Said = Schema.Struct({
-  code: Schema.optional(Schema.Unknown),
-  message: Schema.optional(Schema.Unknown)
-})
-const Holder = Schema.Struct({ error: Schema.Unknown })
-
-const isSaid = Schema.is(Said)
-const isHolder = Schema.is(Holder)
+const isSaid = Schema.is(
+  Schema.Struct({
+    code: Schema.optional(Schema.Unknown),
+    message: Schema.optional(Schema.Unknown)
+  })
+)
+const isHolder = Schema.is(Schema.Struct({ error: Schema.Unknown }))
 
 /** A text that says something, or a number as text; null for everything else. */
 const wordOf = (value: unknown): string | null => {

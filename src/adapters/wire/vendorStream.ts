@@ -1,11 +1,12 @@
 /** A vendor's answer that is read while it is being written, event by event. */
 import { Clock, Duration, Effect, type Scope } from "effect"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
 import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"
-import { headOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
+import { headOf, partOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
 import { timedOut, tooLarge } from "./vendorFailures.ts"
 import { lostOnTheWay, wholeAnswer } from "./vendorHttp.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
@@ -61,7 +62,8 @@ const readWhole = Effect.fnUntraced(function* (
   for (;;) {
     const chunk = yield* lostAs(answer.read)
     if (chunk === null || length > options.maxBytes) {
-      return yield* wholeAnswer({ ...answer, chunks, whole: chunk === null }, body, options)
+      const raw = new RawAnswer(chunks)
+      return yield* wholeAnswer({ ...answer, raw, whole: chunk === null }, body, options)
     }
     chunks.push(chunk)
     length += chunk.byteLength
@@ -129,14 +131,7 @@ const exchange = Effect.fnUntraced(function* (
       }
     }
   }
-  return {
-    ...head,
-    sent: request.body,
-    body: seen,
-    bytes: seen.bytes,
-    digest: () => null,
-    streamed: true
-  }
+  return { ...partOf(head, seen, seen.bytes), streamed: true }
 })
 
 /**
