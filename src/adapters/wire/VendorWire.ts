@@ -148,7 +148,7 @@ const makeExchange =
               const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
               const expected = expectedBytes(head, maxBytes)
               large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
-              if (!large.isReading) controller.pause()
+              if (!large.isReading()) controller.pause()
             }
           },
           onResponseEnd: () => {

@@ -36,21 +36,8 @@ export const saysError = (body: unknown): boolean => {
 }
 
 /** Where vendors explain a refusal, in the usual places and in those that frameworks have of their own. */
-const explanations: ReadonlySet<string> = new Set([
-  "code",
-  "detail",
-  "details",
-  "err_code",
-  "error",
-  "error_code",
-  "error_message",
-  "error_msg",
-  "errors",
-  "message",
-  "msg",
-  "reason",
-  "title"
-])
+const explanation =
+  /^(?:code|details?|err_code|errors?|error_(?:code|message|msg)|message|msg|reason|title)$/i
 
 /** Characters of an explanation under a name of the vendor's own. */
 const SHORT = 300
@@ -62,7 +49,7 @@ export const isExplained = (body: unknown): boolean => {
   const isFlat = Object.values(body).every((value) => typeof value !== "object" || value === null)
   return (
     (isFlat && JSON.stringify(body).length <= SHORT) ||
-    Object.keys(body).some((name) => explanations.has(name.toLowerCase()))
+    Object.keys(body).some((name) => explanation.test(name))
   )
 }
 

@@ -5,14 +5,10 @@ import { redact } from "../../hiding/bodiesFromCallLog.ts"
 import { secretsIn } from "../../hiding/credentialsFromClients.ts"
 import { plainAddress } from "../../hiding/patterns.ts"
 import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../../services/CallLog.ts"
+import type { VendorAnswer } from "./vendorAnswer.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-/** A whole answer: its status, its JSON decoded, and how many bytes that was. */
-interface Answer {
-  readonly status: number
-  readonly body: unknown
-  readonly bytes: number
-}
+type Answer = Pick<VendorAnswer, "status" | "body" | "bytes">
 
 type Ended = Exit.Exit<Answer, VendorLost | VendorUnreachable>
 

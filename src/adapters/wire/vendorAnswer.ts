@@ -84,12 +84,11 @@ const requestIdHeaders = ["x-request-id", "request-id", "x-tt-logid", "x-dashsco
 const plainId = /^[\x21-\x7e]{1,200}$/
 
 export const headOf = ({ status, headers }: WireHead): AnswerHead => {
-  const told = requestIdHeaders.map((name) => headers[name])
-  const requestId = told.find((id) => typeof id === "string" && plainId.test(id))
+  const isPlainId = (id: unknown): id is string => typeof id === "string" && plainId.test(id)
   return {
     status,
     retryAfterSeconds: parseRetryAfter(headers["retry-after"]),
-    requestId: typeof requestId === "string" ? requestId : null
+    requestId: requestIdHeaders.map((name) => headers[name]).find(isPlainId) ?? null
   }
 }
 

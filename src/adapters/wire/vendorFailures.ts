@@ -31,14 +31,8 @@ const idHolders = ["data", "output"]
 /** The vendor's name of the job, or of the request, where an answer tells one in a usual place. */
 const idIn = (body: unknown): string | null => {
   if (!Predicate.isObject(body)) return null
-  const entries = new Map<string, unknown>(Object.entries(body))
-  const own = idFields.map((name) => entries.get(name)).find((id) => isJobId(id))
-  if (isJobId(own)) return own
-  for (const holder of idHolders) {
-    const inner = idIn(entries.get(holder))
-    if (inner !== null) return inner
-  }
-  return null
+  const told = [...idFields.map((name) => body[name]), ...idHolders.map((name) => idIn(body[name]))]
+  return told.find(isJobId) ?? null
 }
 
 const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) => {
