@@ -1,38 +1,39 @@
 /** ip_c: the relay's images; the upstream model's name decides between its two families. */
 import { Result } from "effect"
+import { RELAYED_STANDARD_MODELS } from "../domain/image/ImageProtocol.ts"
 import { imageCount } from "../domain/image/ImageRequest.ts"
-import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
+import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
-import { imageRowOf, relayRoot } from "./common/relay.ts"
+import { familyAccount } from "./common/relay.ts"
 import * as ip_a from "./ip_a.ts"
 import { readMessages, toEnvelope } from "./ip_b.ts"
-import { bearer, post } from "./wire/vendorRequest.ts"
+import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas: those of ip_a and ip_b
 
 // To the vendor
 
-const familyUrl = (account: ChannelAccount, upstreamModel: string): string =>
-  `${relayRoot(account)}/${imageRowOf(upstreamModel).segment}`
+/** Family a takes the common standard form, as ip_a sends it, and family f the messages of ip_b. */
+const isStandard = ({ upstreamModel }: ImageOrder): boolean =>
+  upstreamModel.startsWith(RELAYED_STANDARD_MODELS)
+
+const familyUrl = (account: ChannelAccount, order: ImageOrder): string =>
+  rootOf(familyAccount(account, isStandard(order) ? "a" : "f"))
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
-  const { body, upstreamModel } = order
-  const url = familyUrl(account, upstreamModel)
-  const [path, content]: readonly [string, object] =
-    imageRowOf(upstreamModel).form === "messages"
-      ? ["/api/v1/services/aigc/image-generation/generation", toEnvelope(order)]
-      : ["/v1/images/generations", { ...body, model: upstreamModel, n: imageCount(body) }]
-  return Result.succeed(post(`${url}${path}`, bearer(account), content))
+  const { body, upstreamModel: model } = order
+  const [path, content]: readonly [string, object] = isStandard(order)
+    ? ["/v1/images/generations", { ...body, model, n: imageCount(body) }]
+    : ["/api/v1/services/aigc/image-generation/generation", toEnvelope(order)]
+  return Result.succeed(post(`${familyUrl(account, order)}${path}`, bearer(account), content))
 }
 
 // From the vendor
 
-const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) => {
-  const url = familyUrl(account, order.upstreamModel)
-  return imageRowOf(order.upstreamModel).form === "messages"
-    ? readMessages(account, answer, order, `${url}/api/v1/tasks/image`)
-    : ip_a.readGenerated(account, answer, order)
-}
+const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
+  isStandard(order)
+    ? ip_a.readGenerated(account, answer, order)
+    : readMessages(account, answer, order, `${familyUrl(account, order)}/api/v1/tasks/image`)
 
 // Calls
 

@@ -13,34 +13,42 @@ import type {
   TextAnswer,
   TextOrder
 } from "../services/ProtocolAdapter.ts"
-import { chatUsage, type Fields, makeChatStream, piecesOf, writtenIn } from "./common/chatStream.ts"
+import { callsOver } from "./common/adapterCalls.ts"
+import {
+  Count,
+  chatUsage,
+  type Fields,
+  makeChatStream,
+  piecesOf,
+  wantsUsage,
+  writtenIn
+} from "./common/chatStream.ts"
 import { VendorLimits } from "./wire/limits.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, unusable } from "./wire/vendorFailures.ts"
-import { send } from "./wire/vendorHttp.ts"
 import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
 import { sendForEvents } from "./wire/vendorStream.ts"
 
 // Wire schemas
 
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const isTotal = Schema.is(Schema.Struct({ total_tokens: Count }))
 const isPrompt = Schema.is(Schema.Struct({ prompt_tokens: Count }))
 
 // To the vendor
 
-const requestOf = (
-  account: ChannelAccount,
-  path: string,
-  { body, upstreamModel }: TextOrder<Fields>
-) => post(standardUrl(account, path), bearer(account), { ...body, model: upstreamModel })
+const requestTo =
+  (path: string) =>
+  (account: ChannelAccount, { body, upstreamModel }: TextOrder<Fields>) =>
+    Result.succeed(
+      post(standardUrl(account, path), bearer(account), { ...body, model: upstreamModel })
+    )
 
-const wantsUsage = ({ stream_options }: ChatBody): boolean => stream_options?.include_usage === true
+const chatRequest = requestTo("chat/completions")
 
 /** The gateway always has a stream counted, as it is charged by it. */
 const streamRequest = (account: ChannelAccount, { body, upstreamModel }: TextOrder<ChatBody>) =>
-  requestOf(account, "chat/completions", {
+  chatRequest(account, {
     upstreamModel,
     body: { ...body, stream_options: { ...body.stream_options, include_usage: true } }
   })
@@ -91,22 +99,17 @@ const readEmbedding: ReadText = (account, answer) =>
 export const makeOpenAi = Effect.gen(function* () {
   const wire = yield* VendorWire
   const limits = yield* VendorLimits
-  const background = yield* Effect.scope
 
-  const call = (path: string, read: ReadText) =>
-    Effect.fnUntraced(function* (account: ChannelAccount, order: TextOrder<Fields>) {
-      const answer = yield* send(wire, requestOf(account, path, order), limits.text)
-      return yield* Effect.fromResult(read(account, answer))
-    })
+  const call = callsOver(wire)
 
   const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
     const chat = makeChatStream(account, order.body, limits.stream)
-    const takeEvent = (event: Uint8Array): Effect.Effect<"next" | "last"> => {
+    const takeEvent = (event: Uint8Array): Effect.Effect<boolean> => {
       const { piece, isLast } = chat.read(event)
-      return Effect.as(piece === null ? Effect.void : take(piece), isLast ? "last" : "next")
+      return Effect.as(piece === null ? Effect.void : take(piece), isLast)
     }
-    const request = streamRequest(account, order)
-    const answer = yield* sendForEvents(wire, request, limits.stream, takeEvent, background).pipe(
+    const request = yield* Effect.fromResult(streamRequest(account, order))
+    const answer = yield* sendForEvents(wire, request, limits.stream, takeEvent).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         chat.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )
@@ -122,8 +125,8 @@ export const makeOpenAi = Effect.gen(function* () {
   })
 
   return {
-    complete: call("chat/completions", readChat),
+    complete: call(chatRequest, readChat, limits.text),
     stream,
-    embed: call("embeddings", readEmbedding)
+    embed: call(requestTo("embeddings"), readEmbedding, limits.text)
   } satisfies TextAdapter
 })

@@ -4,13 +4,11 @@
  */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
-import type { ChannelAccount, VideoOrder, VideoStatus } from "../services/ProtocolAdapter.ts"
+import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
-import type { VendorAnswer } from "./wire/vendorAnswer.ts"
 import { unusable } from "./wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
@@ -101,29 +99,26 @@ const words: TaskWords = {
 }
 
 /** `failureOf` tells why any other answer is of no use, by the errors the vendor has. */
-export const readTask = (
-  account: ChannelAccount,
-  answer: VendorAnswer,
-  failureOf: (account: ChannelAccount, answer: VendorAnswer) => VendorFailure
-): Result.Result<VideoStatus, VendorFailure> => {
-  if (answer.status === 404) return unknownTask
-  if (answer.status >= 300 || !isTask(answer.body)) {
-    return Result.fail(failureOf(account, answer))
+export const readPolledElse =
+  (failureOf: typeof unusable): VideoDialect["readPolled"] =>
+  (account, answer) => {
+    if (answer.status === 404) return unknownTask
+    if (answer.status >= 300 || !isTask(answer.body)) {
+      return Result.fail(failureOf(account, answer))
+    }
+    const { status, content, usage, duration, error } = answer.body
+    return taskStatus(account, answer, words, {
+      word: status,
+      videoUrl: isContent(content) ? content.video_url : undefined,
+      usage: {
+        completionTokens: isUsage(usage) ? BigInt(usage.completion_tokens) : null,
+        outputSeconds: isDuration(duration) ? duration : null
+      },
+      ...errorText(error)
+    })
   }
-  const { status, content, usage, duration, error } = answer.body
-  return taskStatus(account, answer, words, {
-    word: status,
-    videoUrl: isContent(content) ? content.video_url : undefined,
-    usage: {
-      completionTokens: isUsage(usage) ? BigInt(usage.completion_tokens) : null,
-      outputSeconds: isDuration(duration) ? duration : null
-    },
-    ...errorText(error)
-  })
-}
 
-const readPolled: VideoDialect["readPolled"] = (account, answer) =>
-  readTask(account, answer, unusable)
+export const readPolled = readPolledElse(unusable)
 
 // Calls
 

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { JobId } from "../domain/plainText.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
-import { commonFields, readTask } from "./vp_a.ts"
+import { commonFields, readPolled } from "./vp_a.ts"
 import { unusable } from "./wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
 
@@ -33,9 +33,6 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
   answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.task_id)
     : Result.fail(unusable(account, answer))
-
-const readPolled: VideoDialect["readPolled"] = (account, answer) =>
-  readTask(account, answer, unusable)
 
 // Calls
 

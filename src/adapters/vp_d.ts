@@ -47,19 +47,15 @@ const modeOf = (order: VideoOrder): Mode => {
 
 /** A lone reference image is the first frame: image mode has no other item for it. */
 const toItem = (block: Exclude<VideoBlock, { readonly type: "text" }>, mode: Mode) => {
-  switch (block.type) {
-    case "image":
-      if (block.role !== "reference_image") return { type: block.role, url: block.url }
-      return { type: mode === "image-to-video" ? "first_frame" : "refer_image", url: block.url }
-    case "audio":
-      return { type: "refer_audio", url: block.url }
-    case "video":
-      return { type: "feature_video", url: block.url }
+  const types = {
+    first_frame: "first_frame",
+    last_frame: "last_frame",
+    reference_image: mode === "image-to-video" ? "first_frame" : "refer_image",
+    audio: "refer_audio",
+    video: "feature_video"
   }
+  return { type: types[block.type === "image" ? block.role : block.type], url: block.url }
 }
-
-const toContents = (order: VideoOrder, mode: Mode) =>
-  order.blocks.flatMap((block) => (block.type === "text" ? [] : [toItem(block, mode)]))
 
 const setsRatio: ReadonlySet<string> = new Set(["first_frame", "last_frame", "feature_video"])
 
@@ -70,12 +66,13 @@ const soundOf = (order: VideoOrder, mode: Mode) => {
 }
 
 /** Where a frame or a video is given, the picture's own ratio decides and none may be sent. */
-const ratioOf = (order: VideoOrder, contents: ReturnType<typeof toContents>) =>
+const ratioOf = (order: VideoOrder, contents: ReadonlyArray<ReturnType<typeof toItem>>) =>
   contents.some(({ type }) => setsRatio.has(type)) ? null : order.ratio
 
 const toBody = (order: VideoOrder, mode: Mode) => {
   const prompt = textOf(order.blocks)
-  const contents = toContents(order, mode)
+  const media = order.blocks.filter((block) => block.type !== "text")
+  const contents = media.map((block) => toItem(block, mode))
   const settings = given({
     resolution: order.resolution?.toLowerCase(),
     aspect_ratio: ratioOf(order, contents),

@@ -121,16 +121,15 @@ const single = (media: ReadonlyArray<MediaBlock>, places: Readonly<Record<string
   return Result.succeed(Object.fromEntries(found.map(([field, , url]) => [field, url])))
 }
 
-const mediaItem = (block: MediaBlock, kind: Kind) => {
-  switch (block.type) {
-    case "image":
-      if (block.role !== "reference_image") return { type: block.role, url: block.url }
-      return { type: kind === "image" ? "first_frame" : "reference_image", url: block.url }
-    case "audio":
-      return { type: "driving_audio", url: block.url }
-    case "video":
-      return { type: "reference_video", url: block.url }
+const toItem = (block: MediaBlock, kind: Kind) => {
+  const types = {
+    first_frame: "first_frame",
+    last_frame: "last_frame",
+    reference_image: kind === "image" ? "first_frame" : "reference_image",
+    audio: "driving_audio",
+    video: "reference_video"
   }
+  return { type: types[block.type === "image" ? block.role : block.type], url: block.url }
 }
 
 /** Where the media of an order go; what has no place is refused instead of left out. */
@@ -142,7 +141,7 @@ const mediaOf = (
   if (kind === "image" && media.some(({ type }) => type === "video")) {
     return refuse("The model does not accept video input")
   }
-  if (!old) return Result.succeed({ media: media.map((block) => mediaItem(block, kind)) })
+  if (!old) return Result.succeed({ media: media.map((block) => toItem(block, kind)) })
   if (kind === "image") {
     return media.some((block) => block.type === "image" && block.role === "last_frame")
       ? refuse("The model does not accept a last frame")

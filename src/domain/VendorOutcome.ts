@@ -85,7 +85,7 @@ export const statusOfVendor = (vendorStatus: number): number => {
 }
 
 /** Refusals of our own account at the vendor: wrong key, no money, not allowed. */
-const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
+export const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
 
 /** Statuses below 500 of a vendor that stopped waiting, or that points to what it made. */
 const unsure: ReadonlySet<number> = new Set([303, 408, 499])
@@ -105,52 +105,42 @@ export const doubtOf = (failure: VendorFailure): Doubt | null => {
     : null
 }
 
+/** What an error says where nothing of the vendor's is passed on. */
+const silent = {
+  upstream: { status: null, body: null },
+  retryable: false,
+  retryAfterSeconds: null
+}
+
+const accountRefused =
+  "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it"
+
 /** What the client is told; `retryable` is false wherever a resend could be a second paid job. */
 export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
+  const { message } = failure
   const retryable = doubtOf(failure) === null
-  switch (failure._tag) {
-    case "VendorRefused":
-      return aboutAccount.has(failure.effectiveStatus)
-        ? new UpstreamError({
-            message:
-              "The vendor of this model does not accept the gateway's account at the moment; the gateway's operator has to see to it",
-            status: 502,
-            upstream: { status: failure.status, body: null },
-            retryable: false,
-            retryAfterSeconds: null
-          })
-        : new UpstreamError({
-            message: failure.message,
-            status: statusOfVendor(failure.effectiveStatus),
-            upstream: { status: failure.status, body: failure.body },
-            retryable,
-            retryAfterSeconds: failure.retryAfterSeconds
-          })
-    case "VendorUnreachable":
-      return new UpstreamError({
-        message: failure.message,
-        status: 502,
-        upstream: { status: null, body: null },
-        retryable,
-        retryAfterSeconds: null
-      })
-    case "VendorLost":
-      return new UpstreamError({
-        message: failure.message,
-        status: failure.reason === "timeout" ? 504 : 502,
-        upstream: { status: failure.status, body: null },
-        retryable,
-        retryAfterSeconds: failure.retryAfterSeconds
-      })
+  if (failure._tag === "VendorUnreachable") {
+    return new UpstreamError({ ...silent, message, status: 502, retryable })
   }
+  const { status: told, retryAfterSeconds } = failure
+  if (failure._tag === "VendorLost") {
+    const status = failure.reason === "timeout" ? 504 : 502
+    const upstream = { status: told, body: null }
+    return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
+  }
+  if (aboutAccount.has(failure.effectiveStatus)) {
+    const upstream = { status: told, body: null }
+    return new UpstreamError({ ...silent, message: accountRefused, status: 502, upstream })
+  }
+  const status = statusOfVendor(failure.effectiveStatus)
+  const upstream = { status: told, body: failure.body }
+  return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
 }
 
 /** The vendor answered, but the sweep had given the request up before. */
 export const givenUp = () =>
   new UpstreamError({
+    ...silent,
     message: "The vendor answered after the request had been given up",
-    status: 504,
-    upstream: { status: null, body: null },
-    retryable: false,
-    retryAfterSeconds: null
+    status: 504
   })

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { heldStream } from "../support/heldStream.ts"
@@ -14,7 +14,6 @@ layer(layerOverSockets)("how long a stream of openai is waited for", (it) => {
       const streaming = yield* Effect.forkChild(streamFrom(vendor.url))
       yield* vendor.write(events(chunk({ content: "y" }), finish, "[DONE]"))
       assert.isNull((yield* Fiber.join(streaming)).failure)
-      yield* TestClock.adjust("250 millis")
       yield* vendor.closed
     })
   )
@@ -106,10 +105,10 @@ layer(layerOverSockets)("how long a stream of openai is waited for", (it) => {
     Effect.gen(function* () {
       const vendor = yield* brokenVendor(sse(events(chunk({ content: "a" }), finish, "[DONE]")))
       const { stream } = yield* adapter
-      const fiber = yield* Effect.forkChild(
-        stream(accountAt(vendor.url), order, () => Effect.sleep("1 hour"))
-      )
-      yield* vendor.replied
+      const taking = yield* Latch.make()
+      const take = () => Effect.andThen(taking.open, Effect.sleep("1 hour"))
+      const fiber = yield* Effect.forkChild(stream(accountAt(vendor.url), order, take))
+      yield* taking.await
       while (fiber.pollUnsafe() === undefined) {
         yield* TestClock.adjust("1 hour")
         yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))

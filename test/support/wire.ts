@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { VendorWire, type WireFault, WireLate } from "../../src/adapters/wire/VendorWire.ts"
 import type { VendorRequest } from "../../src/adapters/wire/vendorRequest.ts"
+import { RawAnswer } from "../../src/domain/RawAnswer.ts"
 
 export interface Reply {
   readonly status?: number
@@ -29,7 +30,7 @@ export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, 
       }).pipe(
         Effect.map(({ body, ...head }) => ({
           ...head,
-          chunks: [body],
+          raw: new RawAnswer([body]),
           whole: body.byteLength <= maxBytes
         }))
       ),

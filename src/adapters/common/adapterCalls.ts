@@ -49,18 +49,25 @@ export interface VideoDialect {
   }
 }
 
+/** One question to a vendor and what its answer means, for orders of one kind. */
+export const callsOver =
+  (wire: VendorWire["Service"]) =>
+  <Asked, A>(
+    write: Write<Asked>,
+    read: Read<Asked, A>,
+    options: SendOptions,
+    sendOne: typeof send = send
+  ) =>
+    Effect.fnUntraced(function* (account: ChannelAccount, asked: Asked) {
+      const request = yield* Effect.fromResult(write(account, asked))
+      const answer = yield* sendOne(wire, request, options)
+      return yield* Effect.fromResult(read(account, answer, asked))
+    })
+
 export const videoCalls = (protocol: string, dialect: VideoDialect) =>
   Effect.gen(function* () {
-    const wire = yield* VendorWire
+    const call = callsOver(yield* VendorWire)
     const limits = yield* VendorLimits
-
-    const call = <Asked, A>(write: Write<Asked>, read: Read<Asked, A>, options: SendOptions) =>
-      Effect.fnUntraced(function* (account: ChannelAccount, asked: Asked) {
-        const request = yield* Effect.fromResult(write(account, asked))
-        const answer = yield* send(wire, request, options)
-        return yield* Effect.fromResult(read(account, answer, asked))
-      })
-
     const { submitRequest, readSubmitted, pollRequest, readPolled, extras, together } = dialect
     return {
       submit: Effect.fn(`${protocol}.submit`)(call(submitRequest, readSubmitted, limits.submit)),
@@ -105,14 +112,14 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const wire = yield* VendorWire
     const limits = yield* VendorLimits
     const { timeout } = limits.image
+    const { generateRequest, readGenerated } = dialect
+    const ask = callsOver(wire)(generateRequest, readGenerated, limits.image, sendOutlined)
 
     /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
     const generate: ImageAdapter["generate"] = Effect.fn(`${protocol}.generate`)(
       function* (account, order) {
         const startedAt = yield* Clock.currentTimeMillis
-        const request = yield* Effect.fromResult(dialect.generateRequest(account, order))
-        const answer = yield* sendOutlined(wire, request, limits.image)
-        const said = yield* Effect.fromResult(dialect.readGenerated(account, answer, order))
+        const said = yield* ask(account, order)
         const drawn =
           "taskId" in said
             ? yield* awaitDrawn(wire, said, limits.poll).pipe(

@@ -6,15 +6,21 @@ import { writtenBytes } from "../../domain/text/textSize.ts"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
-import { dataOf, eventOf, heartbeat, isDataAlone, withData } from "../wire/eventBlocks.ts"
-import { boundsOf, parseBody, type SendOptions, type VendorAnswer } from "../wire/vendorAnswer.ts"
+import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
+import {
+  type AnswerHead,
+  boundsOf,
+  parseBody,
+  partOf,
+  type SendOptions
+} from "../wire/vendorAnswer.ts"
 import { refusal } from "../wire/vendorFailures.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
 // What an answer says
 
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const isChatUsage = Schema.is(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
 
 /** What a chat vendor counted, when both counts are whole numbers. */
@@ -68,7 +74,7 @@ const forClient = (event: Uint8Array, chunk: Fields, wanted: boolean): Uint8Arra
   const { usage, ...rest } = chunk
   const alone =
     Predicate.isObject(usage) && Array.isArray(chunk.choices) && chunk.choices.length === 0
-  return alone ? null : withData(event, JSON.stringify(rest))
+  return alone ? null : eventOf(JSON.stringify(rest))
 }
 
 /**
@@ -100,7 +106,7 @@ const deltaOf = (message: unknown): unknown => {
 }
 
 /** A whole answer as the events of one, for a client that asked for events. */
-export const piecesOf = (whole: Fields, wantsUsage: boolean): ReadonlyArray<TextPiece> => {
+export const piecesOf = (whole: Fields, isCounted: boolean): ReadonlyArray<TextPiece> => {
   const { usage, choices: _, ...head } = whole
   const object = "chat.completion.chunk"
   const choices = choicesOf(whole).map(({ message, ...choice }) => ({
@@ -113,7 +119,7 @@ export const piecesOf = (whole: Fields, wantsUsage: boolean): ReadonlyArray<Text
     outputBytes: writtenIn(whole)
   }
   const counted = { ...head, object, choices: [], usage }
-  return wantsUsage && usage !== undefined
+  return isCounted && usage !== undefined
     ? [
         { ...said, usage: null },
         { ...said, event: eventOf(JSON.stringify(counted)), outputBytes: 0 }
@@ -128,16 +134,8 @@ const parsed = (data: string, options: SendOptions): Fields | null => {
   return Predicate.isObject(value) ? { ...value } : null
 }
 
-/** An error that came as an event, as the answer it would have been by itself. */
-const answerIn = (chunk: Fields, event: Uint8Array): VendorAnswer => ({
-  status: 200,
-  sent: null,
-  body: chunk,
-  bytes: event.byteLength,
-  digest: () => null,
-  requestId: null,
-  retryAfterSeconds: null
-})
+/** How an error begins that comes as an event, as the answer it would have been by itself. */
+const eventHead: AnswerHead = { status: 200, requestId: null, retryAfterSeconds: null }
 
 /**
  * Knows when all that was ordered has been said, whether or not the vendor ends in good form, and
@@ -170,22 +168,23 @@ const makeProgress = (choices: number) => {
   }
 }
 
-/** Something that a vendor sent of a stream, and what becomes of it. */
-export interface SeenEvent {
-  /** Null where the client gets nothing of it. */
+/** What becomes of an event; there is no piece where the client gets nothing of it. */
+interface SeenEvent {
   readonly piece: TextPiece | null
   readonly isLast: boolean
 }
 
+export const wantsUsage = ({ stream_options }: ChatBody): boolean =>
+  stream_options?.include_usage === true
+
 /** Reads the events of one stream in their order. */
 export const makeChatStream = (account: ChannelAccount, body: ChatBody, options: SendOptions) => {
-  const wantsUsage = body.stream_options?.include_usage === true
   const progress = makeProgress(body.n ?? 1)
   let failure: VendorFailure | null = null
   const next = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
   const read = (event: Uint8Array): SeenEvent => {
-    const data = dataOf(event)
+    const { data, isDataAlone } = readEvent(event)
     if (data === null) return next({ event: heartbeat, usage: null, outputBytes: 0 })
     if (data.trim() === "[DONE]") {
       progress.end()
@@ -194,15 +193,15 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
     const chunk = parsed(data, options)
     if (chunk !== null && saysError(chunk)) {
       const { error: _, ...said } = chunk
-      failure = refusal(account, answerIn(chunk, event))
+      failure = refusal(account, partOf(eventHead, chunk, event.byteLength))
       return { piece: writtenIn(said) === 0 ? null : plainPiece(said), isLast: true }
     }
     if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
       return next(strangePiece(event, chunk))
     }
     const seen = progress.see(chunk)
-    const said = isDataAlone(event) ? event : eventOf(JSON.stringify(chunk))
-    return next({ event: forClient(said, chunk, wantsUsage), ...seen })
+    const said = isDataAlone ? event : eventOf(JSON.stringify(chunk))
+    return next({ event: forClient(said, chunk, wantsUsage(body)), ...seen })
   }
 
   return {

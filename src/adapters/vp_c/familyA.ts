@@ -5,7 +5,7 @@ import { textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { allFields, extras, readTask } from "../vp_a.ts"
+import { allFields, extras, readPolledElse } from "../vp_a.ts"
 import { bearer, get, given, post, rootOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
@@ -31,8 +31,7 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
     ? Result.succeed(answer.body.id)
     : Result.fail(flatFailure(account, answer))
 
-const readPolled: VideoDialect["readPolled"] = (account, answer) =>
-  readTask(account, answer, flatFailure)
+const readPolled = readPolledElse(flatFailure)
 
 // Calls: those of vp_c
 

@@ -5,7 +5,7 @@ import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
 import { type ChannelAccount, Protocols } from "../../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "../common/adapterCalls.ts"
-import { relayRoot, videoSegments } from "../common/relay.ts"
+import { familyAccount } from "../common/relay.ts"
 import { unknownTask } from "../common/videoStatus.ts"
 import { vpE } from "../vp_e.ts"
 import { toBody, vpF } from "../vp_f.ts"
@@ -43,13 +43,8 @@ const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
   const message = `The relay serves no model listed as ${listedProtocol}`
   return family === null
     ? Result.fail(new VendorUnreachable({ message }))
-    : Result.succeed({ dialect: families[family], segment: videoSegments[family] })
+    : Result.succeed({ family, dialect: families[family] })
 }
-
-const below = (account: ChannelAccount, segment: string): ChannelAccount => ({
-  ...account,
-  baseUrl: `${relayRoot(account)}/${segment}`
-})
 
 /** The relay takes the key in one form, whatever that of the family's vendor is. */
 const withBearer =
@@ -63,12 +58,12 @@ const requests = (
   protocols: ProtocolTables
 ): Pick<VideoDialect, "submitRequest" | "pollRequest"> => ({
   submitRequest: (account, order) =>
-    Result.flatMap(familyOf(protocols, order.listedProtocol), ({ dialect, segment }) =>
-      Result.map(dialect.submitRequest(below(account, segment), order), withBearer(account))
+    Result.flatMap(familyOf(protocols, order.listedProtocol), ({ family, dialect }) =>
+      Result.map(dialect.submitRequest(familyAccount(account, family), order), withBearer(account))
     ),
   pollRequest: (account, task) =>
-    Result.flatMap(familyOf(protocols, task.listedProtocol), ({ dialect, segment }) =>
-      Result.map(dialect.pollRequest(below(account, segment), task), withBearer(account))
+    Result.flatMap(familyOf(protocols, task.listedProtocol), ({ family, dialect }) =>
+      Result.map(dialect.pollRequest(familyAccount(account, family), task), withBearer(account))
     )
 })
 

@@ -4,11 +4,23 @@
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
-import { Context, Duration, Effect, Exit, Latch, Layer, Schema, type Scope } from "effect"
+import {
+  Cause,
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Layer,
+  Pull,
+  Queue,
+  Schema,
+  type Scope
+} from "effect"
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
-import { optionsOf, type VendorRequest, written } from "./vendorRequest.ts"
+import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
 
 /** The request was not sent or its answer not read to the end; the cause tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
@@ -32,12 +44,9 @@ export interface WireHead {
 }
 
 export interface WireAnswer extends WireHead {
-  /** In the pieces it came in. */
-  readonly chunks: ReadonlyArray<Uint8Array>
+  readonly raw: RawAnswer
   /** False when it would have been longer than what was asked for; the rest was not read. */
   readonly whole: boolean
-  /** Set on a large one: to be called when its bytes are not needed any more. */
-  readonly letGo?: () => void
 }
 
 export interface OpenAnswer extends WireHead {
@@ -53,13 +62,19 @@ export class VendorWire extends Context.Service<
       request: VendorRequest,
       limits: WireLimits
     ): Effect.Effect<WireAnswer, WireFault | WireLate>
-    /** The same, answered when the answer begins; what is not read by the scope's end is cut off. */
+    /**
+     * The same, answered when the answer begins. When the scope ends well, what was not read has a
+     * moment to end, so that the connection is used again; else it is cut off.
+     */
     open(request: VendorRequest): Effect.Effect<OpenAnswer, WireFault, Scope.Scope>
   }
 >()("gateway/adapters/VendorWire") {}
 
 /** Bytes of an answer that wait for a reader, before the vendor has to wait. */
 const MAX_UNREAD = 256 * 1024
+
+/** How long the end of an answer may take after all that is wanted of it. */
+const END_PATIENCE_MILLIS = 250
 
 /** Smaller answers are read as they come: all of those that a process has open fit in its memory. */
 const LARGE_BYTES = 512 * 1024
@@ -71,8 +86,6 @@ const LARGE_TOGETHER_BYTES = 64 * 1024 * 1024
 const LARGE_PATIENCE_MILLIS = 1000
 /** The part of its remaining time that an answer may wait for its turn. */
 const WAIT_SHARE = 0.1
-
-const notWanted = new Error("the answer is not wanted any more")
 
 /** Bytes of the whole answer, as far as its head tells; no more than `maxBytes` are ever read. */
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
@@ -108,8 +121,6 @@ const makeExchange =
   (request, { timeout, maxBytes }) =>
     Effect.flatMap(written(request), (body) =>
       callbackWithin<WireAnswer, WireFault>(timeout, (resume) => {
-        let running: Dispatcher.DispatchController | null = null
-        let isWanted = true
         let head: WireHead = { status: 0, headers: {} }
         const chunks: Array<Uint8Array> = []
         let length = 0
@@ -119,48 +130,36 @@ const makeExchange =
           large?.leave()
           resume(Effect.fail(new WireFault({ cause })))
         }
-        try {
-          agent.dispatch(optionsOf(request, body), {
-            onRequestStart: (controller) => {
-              running = controller
-              // It may have been given up while it waited for a connection.
-              if (!isWanted) controller.abort(notWanted)
-            },
-            onResponseStart: (_, status, headers) => {
-              head = { status, headers }
-            },
-            onResponseData: (controller, chunk) => {
-              length += chunk.byteLength
-              if (length > maxBytes) {
-                large?.leave()
-                resume(Effect.succeed({ ...head, chunks, whole: false }))
-                controller.abort(notWanted)
-                return
-              }
-              chunks.push(chunk)
-              if (large !== null) large.reach(length)
-              else if (length > LARGE_BYTES) {
-                // What it has waited for its vendor is not to be lost because it waits for others.
-                const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
-                const expected = expectedBytes(head, maxBytes)
-                large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
-                if (!large.isReading) controller.pause()
-              }
-            },
-            onResponseEnd: () => {
-              large?.end()
-              const letGo = large === null ? {} : { letGo: large.leave }
-              resume(Effect.succeed({ ...head, chunks, whole: true, ...letGo }))
-            },
-            onResponseError: (_, error) => fail(error)
-          })
-        } catch (cause) {
-          fail(cause)
-        }
+        const giveUp = dispatch(agent, request, body, fail, {
+          onResponseStart: (_, status, headers) => {
+            head = { status, headers }
+          },
+          onResponseData: (controller, chunk) => {
+            length += chunk.byteLength
+            if (length > maxBytes) {
+              large?.leave()
+              resume(Effect.succeed({ ...head, raw: new RawAnswer(chunks), whole: false }))
+              return giveUp()
+            }
+            chunks.push(chunk)
+            if (large !== null) large.reach(length)
+            else if (length > LARGE_BYTES) {
+              // What it has waited for its vendor is not to be lost because it waits for others.
+              const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
+              const expected = expectedBytes(head, maxBytes)
+              large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
+              if (!large.isReading()) controller.pause()
+            }
+          },
+          onResponseEnd: () => {
+            large?.end()
+            const raw = new RawAnswer(chunks, large?.leave)
+            resume(Effect.succeed({ ...head, raw, whole: true }))
+          }
+        })
         return Effect.sync(() => {
-          isWanted = false
           large?.leave()
-          running?.abort(notWanted)
+          giveUp()
         })
       })
     )
@@ -168,67 +167,56 @@ const makeExchange =
 /** An answer that comes while it is read. */
 const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
   Effect.fnUntraced(function* (request) {
-    const arrived = yield* Latch.make(false)
-    const unread: Array<Uint8Array> = []
-    const state: {
-      running: Dispatcher.DispatchController | null
-      end: "open" | "ended" | WireFault
-      isWanted: boolean
-      waiting: number
-    } = { running: null, end: "open", isWanted: true, waiting: 0 }
-    const end = (how: "ended" | WireFault) => {
-      if (state.end === "open") state.end = how
-      arrived.openUnsafe()
+    const arrived = yield* Queue.unbounded<Uint8Array, WireFault | Cause.Done>()
+    let unread = 0
+    let paused: Dispatcher.DispatchController | null = null
+    let isOver = false
+    let giveUp = (): void => undefined
+    const stop = () => {
+      if (!isOver) giveUp()
     }
-    const stop = Effect.sync(() => {
-      state.isWanted = false
-      if (state.end === "open") state.running?.abort(notWanted)
-    })
-    yield* Effect.addFinalizer(() => stop)
+    yield* Effect.addFinalizer((exit) =>
+      Effect.sync(() => {
+        if (Exit.isFailure(exit)) stop()
+        else if (!isOver) setTimeout(stop, END_PATIENCE_MILLIS).unref()
+      })
+    )
 
     const body = yield* written(request)
     const head = yield* Effect.callback<WireHead, WireFault>((resume) => {
       const fail = (cause: unknown) => {
         const fault = new WireFault({ cause })
-        end(fault)
+        isOver = true
+        Queue.failCauseUnsafe(arrived, Cause.fail(fault))
         resume(Effect.fail(fault))
       }
-      try {
-        agent.dispatch(optionsOf(request, body), {
-          onRequestStart: (controller) => {
-            state.running = controller
-            // It may have been given up while it waited for a connection.
-            if (!state.isWanted) controller.abort(notWanted)
-          },
-          onResponseStart: (_, status, headers) => resume(Effect.succeed({ status, headers })),
-          onResponseData: (controller, chunk) => {
-            unread.push(chunk)
-            state.waiting += chunk.byteLength
-            if (state.waiting > MAX_UNREAD) controller.pause()
-            arrived.openUnsafe()
-          },
-          onResponseEnd: () => end("ended"),
-          onResponseError: (_, error) => fail(error)
-        })
-      } catch (cause) {
-        fail(cause)
-      }
-      return stop
+      giveUp = dispatch(agent, request, body, fail, {
+        onResponseStart: (_, status, headers) => resume(Effect.succeed({ status, headers })),
+        onResponseData: (controller, bytes) => {
+          Queue.offerUnsafe(arrived, bytes)
+          unread += bytes.byteLength
+          if (unread > MAX_UNREAD) {
+            controller.pause()
+            paused = controller
+          }
+        },
+        onResponseEnd: () => {
+          isOver = true
+          Queue.endUnsafe(arrived)
+        }
+      })
+      return Effect.sync(stop)
     })
 
-    const read: OpenAnswer["read"] = Effect.suspend(() => {
-      const chunk = unread.shift()
-      if (chunk !== undefined) {
-        state.waiting -= chunk.byteLength
-        if (state.running?.paused === true && state.waiting <= MAX_UNREAD) state.running.resume()
-        return Effect.succeed(chunk)
+    const taken = Effect.map(Queue.take(arrived), (bytes) => {
+      unread -= bytes.byteLength
+      if (unread <= MAX_UNREAD) {
+        paused?.resume()
+        paused = null
       }
-      if (state.end === "ended") return Effect.succeed(null)
-      if (state.end !== "open") return Effect.fail(state.end)
-      arrived.closeUnsafe()
-      return Effect.andThen(arrived.await, read)
+      return bytes
     })
-    return { ...head, read }
+    return { ...head, read: Pull.catchDone(taken, () => Effect.succeed(null)) }
   })
 
 /**
@@ -238,17 +226,16 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
 const withoutLinkLocal =
   (resolve: LookupFunction): LookupFunction =>
   (host, options, callback) =>
-    resolve(host, options, (error, found, family) => {
-      const addresses =
-        typeof found === "string" ? [{ address: found, family: family ?? 0 }] : found
-      const left = error === null ? addresses.filter(({ address }) => !isLinkLocal(address)) : []
+    resolve(host, { ...options, all: true }, (error, found) => {
+      const all = typeof found === "string" ? [] : found
+      const left = all.filter(({ address }) => !isLinkLocal(address))
       const [first] = left
-      if (error !== null) callback(error, found, family)
+      if (error !== null) callback(error, [])
       else if (first === undefined) {
         const refused = new Error("the name leads to no address that may be called")
         callback(Object.assign(refused, { code: "EACCES", syscall: "getaddrinfo" }), [])
-      } else if (typeof found === "string") callback(null, first.address, first.family)
-      else callback(null, left)
+      } else if (options.all === true) callback(null, left)
+      else callback(null, first.address, first.family)
     })
 
 /**

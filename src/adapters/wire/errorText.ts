@@ -1,14 +1,13 @@
 /** Reads the words of a vendor's error, whichever of the usual shapes it has. */
 import { Predicate, Schema } from "effect"
 
-const Said = Schema.Struct({
-  code: Schema.optional(Schema.Unknown),
-  message: Schema.optional(Schema.Unknown)
-})
-const Holder = Schema.Struct({ error: Schema.Unknown })
-
-const isSaid = Schema.is(Said)
-const isHolder = Schema.is(Holder)
+const isSaid = Schema.is(
+  Schema.Struct({
+    code: Schema.optional(Schema.Unknown),
+    message: Schema.optional(Schema.Unknown)
+  })
+)
+const isHolder = Schema.is(Schema.Struct({ error: Schema.Unknown }))
 
 /** A text that says something, or a number as text; null for everything else. */
 const wordOf = (value: unknown): string | null => {
@@ -37,21 +36,8 @@ export const saysError = (body: unknown): boolean => {
 }
 
 /** Where vendors explain a refusal, in the usual places and in those that frameworks have of their own. */
-const explanations: ReadonlySet<string> = new Set([
-  "code",
-  "detail",
-  "details",
-  "err_code",
-  "error",
-  "error_code",
-  "error_message",
-  "error_msg",
-  "errors",
-  "message",
-  "msg",
-  "reason",
-  "title"
-])
+const explanation =
+  /^(?:code|details?|err_code|errors?|error_(?:code|message|msg)|message|msg|reason|title)$/i
 
 /** Characters of an explanation under a name of the vendor's own. */
 const SHORT = 300
@@ -63,7 +49,7 @@ export const isExplained = (body: unknown): boolean => {
   const isFlat = Object.values(body).every((value) => typeof value !== "object" || value === null)
   return (
     (isFlat && JSON.stringify(body).length <= SHORT) ||
-    Object.keys(body).some((name) => explanations.has(name.toLowerCase()))
+    Object.keys(body).some((name) => explanation.test(name))
   )
 }
 

@@ -1,70 +1,40 @@
-/** Server-sent events as bytes: cut at blank lines, so that they can be handed on as they came. */
-
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const BYTE_ORDER_MARK = Buffer.from("\uFEFF")
+/** Server-sent events as bytes: cut at empty lines, so that they can be handed on as they came. */
 
 /** Longer events are not events. */
-export const MAX_EVENT_BYTES = 1024 * 1024
+const MAX_EVENT_BYTES = 1024 * 1024
 
-export interface EventReader {
-  /** The events that are whole with these bytes, each with its blank line; null when one is too long. */
-  push(bytes: Uint8Array): ReadonlyArray<Uint8Array> | null
-  /** What came after the last blank line. */
-  rest(): Uint8Array
-}
+/** Lines end with CR, LF or both. */
+const emptyLine = /(?<=^|\n|\r(?!\n))(?:\r\n?|\n)/g
+const byteOrderMark = /^\xef\xbb\xbf/
 
-/** Lines end with CR, LF or both, also where one chunk ends between the two. */
-export const makeEventReader = (maxBytes = MAX_EVENT_BYTES): EventReader => {
-  let pending: Buffer = Buffer.alloc(0)
-  let isStart = true
-  let scanned = 0
-  let lineStart = 0
-  /** A line feed at this place belongs to the carriage return before it. */
-  let pairedAt = -1
-
-  /** False while too little has come to tell. */
-  const skipMark = (): boolean => {
-    if (!isStart) return true
-    const head = pending.subarray(0, BYTE_ORDER_MARK.length)
-    if (head.equals(BYTE_ORDER_MARK)) pending = pending.subarray(BYTE_ORDER_MARK.length)
-    else if (head.equals(BYTE_ORDER_MARK.subarray(0, head.length))) return false
-    isStart = false
-    return true
-  }
+/** Reads bytes as characters of one byte each, so that nothing of them changes. */
+export const makeEventReader = () => {
+  /** What came after the last empty line. */
+  let pending = ""
+  /** Whether an event was cut at a CR that was all there was: its LF may come yet. */
+  let isSplit = false
+  const eventOf = (text: string) => Buffer.from(text.replace(byteOrderMark, ""), "latin1")
 
   return {
-    push: (bytes) => {
-      pending = Buffer.concat([pending, bytes])
-      if (!skipMark()) return []
+    /** The events that are whole with these bytes, each with its empty line; null when one is too long. */
+    push: (bytes: Uint8Array): ReadonlyArray<Uint8Array> | null => {
+      const { buffer, byteOffset, byteLength } = bytes
+      const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
+      emptyLine.lastIndex = pending.length
+      pending += isSplit && text.startsWith("\n") ? text.slice(1) : text
       const events: Array<Uint8Array> = []
       let begun = 0
-      for (; scanned < pending.length; scanned++) {
-        const byte = pending[scanned]
-        if (byte === LINE_FEED && scanned === pairedAt) {
-          // An event that was cut before it goes out without it; the next one begins with it.
-          lineStart = scanned + 1
-          continue
-        }
-        if (byte !== LINE_FEED && byte !== CARRIAGE_RETURN) continue
-        const isBlank = scanned === lineStart
-        if (byte === CARRIAGE_RETURN && pending[scanned + 1] === LINE_FEED) scanned++
-        else if (byte === CARRIAGE_RETURN) pairedAt = scanned + 1
-        lineStart = scanned + 1
-        if (isBlank) {
-          events.push(pending.subarray(begun, lineStart))
-          begun = lineStart
-        }
+      while (emptyLine.test(pending)) {
+        events.push(eventOf(pending.slice(begun, emptyLine.lastIndex)))
+        begun = emptyLine.lastIndex
       }
-      pending = pending.subarray(begun)
-      scanned -= begun
-      lineStart -= begun
-      pairedAt -= begun
-      return pending.length > maxBytes || events.some((event) => event.length > maxBytes)
-        ? null
-        : events
+      isSplit = begun === pending.length && pending.endsWith("\r")
+      pending = pending.slice(begun)
+      const isTooLong = ({ length }: { readonly length: number }) => length > MAX_EVENT_BYTES
+      return isTooLong(pending) || events.some(isTooLong) ? null : events
     },
-    rest: () => pending
+    /** What came after the last empty line, as if one followed. */
+    rest: (): ReadonlyArray<Uint8Array> => (pending === "" ? [] : [eventOf(`${pending}\n\n`)])
   }
 }
 
@@ -73,20 +43,21 @@ const fieldStart = /^(?:data|event|id|retry)?:/
 /** True for bytes that are the beginning of an event stream, whatever they are said to be. */
 export const startsEvents = (text: string): boolean => fieldStart.test(text.trimStart())
 
-const linesOf = (event: Uint8Array): ReadonlyArray<string> =>
-  new TextDecoder().decode(event).split(/\r\n|\r|\n/)
-
 const isData = (line: string): boolean => line === "data" || line.startsWith("data:")
 
-/** The data of an event; null for comments and the like, which have none. */
-export const dataOf = (event: Uint8Array): string | null => {
-  const data = linesOf(event).filter(isData)
-  return data.length === 0 ? null : data.map((line) => line.slice(5).replace(/^ /, "")).join("\n")
+export const readEvent = (event: Uint8Array) => {
+  const lines = new TextDecoder()
+    .decode(event)
+    .split(/[\r\n]+/)
+    .filter((line) => line !== "")
+  const data = lines.filter(isData).map((line) => line.slice(5).replace(/^ /, ""))
+  return {
+    /** Null for comments and the like, which have none. */
+    data: data.length === 0 ? null : data.join("\n"),
+    /** Whether it says nothing but its data: no name, no comment. */
+    isDataAlone: data.length === lines.length
+  }
 }
-
-/** True for an event that says nothing but its data: no name, no comment. */
-export const isDataAlone = (event: Uint8Array): boolean =>
-  linesOf(event).every((line) => line === "" || isData(line))
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -95,9 +66,3 @@ export const eventOf = (data: string): Uint8Array => utf8(`data: ${data}\n\n`)
 
 /** What a vendor sends to keep the connection open, without what it says beside. */
 export const heartbeat = utf8(":\n\n")
-
-/** The same event with other data, of one line. */
-export const withData = (event: Uint8Array, data: string): Uint8Array => {
-  const others = linesOf(event).filter((line) => line !== "" && !isData(line))
-  return utf8(`${[...others, `data: ${data}`].join("\n")}\n\n`)
-}

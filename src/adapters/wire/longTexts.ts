@@ -11,32 +11,22 @@ const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
 /** There is no need to look at what is large for other reasons than its texts. */
 const MAX_REST = 256 * 1024
 
-export interface Outline {
-  /** The decoded JSON with marks. */
-  readonly value: unknown
-  /** Whether there is any mark in it. */
-  readonly isShortened: boolean
-}
-
 /**
- * The JSON in the pieces, with a mark for each long text; null when it is no JSON, or must be decoded
- * whole to be known.
+ * The JSON in the pieces, with a mark for each long text; null when it has none, is no JSON, or must be
+ * decoded whole to be known.
  */
-export const outlineOf = (
-  chunks: ReadonlyArray<Uint8Array>,
-  bounds: JsonBounds
-): Outline | null => {
+export const outlineOf = (chunks: ReadonlyArray<Uint8Array>, bounds: JsonBounds): unknown => {
   const pieces = chunks.map((chunk) =>
     Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
   )
   const walk = walkJson({ ...bounds, otherBytes: MAX_REST })
   if (pieces.some((piece) => walk.push(piece) !== null)) return null
+  if (walk.media.length === 0) return null
   const { kept, cut } = cutMedia(pieces, walk.media, ({ from, to }) => markOf(to - from))
   const isPlain = (part: Buffer) => NOT_PLAIN.every((code) => !part.includes(code))
   if (!cut.every((parts) => parts.every(isPlain))) return null
   try {
-    const value: unknown = JSON.parse(Buffer.concat(kept).toString())
-    return { value, isShortened: cut.length > 0 }
+    return JSON.parse(Buffer.concat(kept).toString())
   } catch {
     return null
   }

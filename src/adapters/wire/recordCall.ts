@@ -5,14 +5,10 @@ import { redact } from "../../hiding/bodiesFromCallLog.ts"
 import { secretsIn } from "../../hiding/credentialsFromClients.ts"
 import { plainAddress } from "../../hiding/patterns.ts"
 import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../../services/CallLog.ts"
+import type { VendorAnswer } from "./vendorAnswer.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-/** A whole answer: its status, its JSON decoded, and how many bytes that was. */
-interface Answer {
-  readonly status: number
-  readonly body: unknown
-  readonly bytes: number
-}
+type Answer = Pick<VendorAnswer, "status" | "body" | "bytes">
 
 type Ended = Exit.Exit<Answer, VendorLost | VendorUnreachable>
 
@@ -33,7 +29,7 @@ const endOf = (ended: Ended): Pick<VendorCall, "status" | "failure"> => {
     : { status: null, failure: "unreachable" }
 }
 
-const describe = (
+const describeCall = (
   request: VendorRequest,
   ended: Ended,
   startedAt: number,
@@ -75,24 +71,14 @@ export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreac
     const { subjects, log } = current
     const clock = fiber.getRef(Clock.Clock)
     const startedAt = clock.currentTimeMillisUnsafe()
-    const [first, ...others] = subjects
     return Effect.onExit(traced, (ended) => {
       const endedAt = clock.currentTimeMillisUnsafe()
       const weight = weigh(request.body) + (Exit.isSuccess(ended) ? ended.value.bytes : 0)
-      const report = (subject: CallSubject) =>
-        log.record(subject, {
-          weight,
-          describe: () =>
-            describe(
-              request,
-              ended,
-              startedAt,
-              endedAt,
-              others.length > 0 ? subject.upstreamId : null
-            )
-        })
-      return first === undefined || others.length > 0
-        ? Effect.forEach(subjects, report, { discard: true })
-        : report(first)
+      const report = (subject: CallSubject) => {
+        const only = subjects.length > 1 ? subject.upstreamId : null
+        const describe = () => describeCall(request, ended, startedAt, endedAt, only)
+        return log.record(subject, { weight, describe })
+      }
+      return Effect.forEach(subjects, report, { discard: true })
     })
   })

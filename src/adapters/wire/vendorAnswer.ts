@@ -1,9 +1,9 @@
 /** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
 import { createHash } from "node:crypto"
-import { RawAnswer } from "../../domain/RawAnswer.ts"
+import type { RawAnswer } from "../../domain/RawAnswer.ts"
 import { isWithin, type JsonBounds } from "../../runtime/jsonWalk.ts"
 import { outlineOf } from "./longTexts.ts"
-import type { WireAnswer, WireHead, WireLimits } from "./VendorWire.ts"
+import type { WireHead, WireLimits } from "./VendorWire.ts"
 
 export interface VendorAnswer extends AnswerHead {
   /** The body it answers; null where there was none. */
@@ -28,6 +28,15 @@ export interface VendorAnswer extends AnswerHead {
 
 /** What is read of a body. */
 type DecodedBody = Pick<VendorAnswer, "body" | "bytes" | "digest">
+
+/** An answer of whose bytes not all were kept. */
+export const partOf = (head: AnswerHead, body: unknown, bytes: number): VendorAnswer => ({
+  ...head,
+  sent: null,
+  body,
+  bytes,
+  digest: () => null
+})
 
 /** What an answer begins with. */
 export interface AnswerHead {
@@ -75,12 +84,11 @@ const requestIdHeaders = ["x-request-id", "request-id", "x-tt-logid", "x-dashsco
 const plainId = /^[\x21-\x7e]{1,200}$/
 
 export const headOf = ({ status, headers }: WireHead): AnswerHead => {
-  const told = requestIdHeaders.map((name) => headers[name])
-  const requestId = told.find((id) => typeof id === "string" && plainId.test(id))
+  const isPlainId = (id: unknown): id is string => typeof id === "string" && plainId.test(id)
   return {
     status,
     retryAfterSeconds: parseRetryAfter(headers["retry-after"]),
-    requestId: typeof requestId === "string" ? requestId : null
+    requestId: requestIdHeaders.map((name) => headers[name]).find(isPlainId) ?? null
   }
 }
 
@@ -97,7 +105,7 @@ export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
   }
 }
 
-const wholeOf = (chunks: ReadonlyArray<Uint8Array>): Buffer => {
+const wholeOf = ({ chunks }: RawAnswer): Buffer => {
   const [only = new Uint8Array()] = chunks
   return chunks.length > 1
     ? Buffer.concat(chunks)
@@ -107,22 +115,19 @@ const wholeOf = (chunks: ReadonlyArray<Uint8Array>): Buffer => {
 /** Longer bodies would hold everything up while they are digested. */
 const MAX_DIGESTED_BYTES = 16 * 1024 * 1024
 
-export const lengthOf = (chunks: ReadonlyArray<Uint8Array>): number =>
-  chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+const digestOf =
+  ({ bytes, chunks }: RawAnswer) =>
+  (): string | null => {
+    if (bytes > MAX_DIGESTED_BYTES) return null
+    const hash = createHash("sha256")
+    for (const chunk of chunks) hash.update(chunk)
+    return hash.digest("hex")
+  }
 
-const digestOf = (chunks: ReadonlyArray<Uint8Array>) => (): string | null => {
-  if (lengthOf(chunks) > MAX_DIGESTED_BYTES) return null
-  const hash = createHash("sha256")
-  for (const chunk of chunks) hash.update(chunk)
-  return hash.digest("hex")
-}
-
-type WireBody = Pick<WireAnswer, "chunks" | "letGo">
-
-export const bodyOf = ({ chunks, letGo }: WireBody, bounds: JsonBounds): DecodedBody => {
-  const body = parseBody(wholeOf(chunks), bounds)
-  letGo?.()
-  return { body, bytes: lengthOf(chunks), digest: digestOf(chunks) }
+export const bodyOf = (raw: RawAnswer, bounds: JsonBounds): DecodedBody => {
+  const body = parseBody(wholeOf(raw), bounds)
+  raw.letGo()
+  return { body, bytes: raw.bytes, digest: digestOf(raw) }
 }
 
 /** Smaller answers are decoded in less time than it takes to look at them. */
@@ -130,17 +135,13 @@ const LARGE_BYTES = 64 * 1024
 
 /** The body with long texts left as they came, where that pays. */
 export const outlinedBodyOf = (
-  answer: WireBody,
+  raw: RawAnswer,
   bounds: JsonBounds
 ): DecodedBody & Pick<VendorAnswer, "large"> => {
-  const raw = new RawAnswer(answer.chunks, answer.letGo)
-  const outline = raw.bytes > LARGE_BYTES ? outlineOf(answer.chunks, bounds) : null
-  if (outline === null) return bodyOf(answer, bounds)
-  const { value: body, isShortened } = outline
-  const outlined = { body, bytes: raw.bytes, digest: digestOf(answer.chunks) }
-  if (isShortened) return { ...outlined, large: { raw, decode: () => bodyOf(raw, bounds) } }
-  raw.letGo()
-  return outlined
+  const body = raw.bytes > LARGE_BYTES ? outlineOf(raw.chunks, bounds) : null
+  if (body === null) return bodyOf(raw, bounds)
+  const large = { raw, decode: () => bodyOf(raw, bounds) }
+  return { body, bytes: raw.bytes, digest: digestOf(raw), large }
 }
 
 /** The same answer with everything in it decoded. */

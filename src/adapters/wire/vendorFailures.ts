@@ -3,6 +3,7 @@ import { Duration, Predicate, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
 import {
   type AnswerTrace,
+  aboutAccount,
   timeouts,
   VendorLost,
   VendorRefused
@@ -13,7 +14,7 @@ import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorOf, isExplained, saysError } from "./errorText.ts"
 import { startsEvents } from "./eventBlocks.ts"
-import type { AnswerHead, VendorAnswer } from "./vendorAnswer.ts"
+import { type AnswerHead, partOf, type VendorAnswer } from "./vendorAnswer.ts"
 
 const traceOf = (answer: VendorAnswer): AnswerTrace => ({
   status: answer.status,
@@ -30,14 +31,8 @@ const idHolders = ["data", "output"]
 /** The vendor's name of the job, or of the request, where an answer tells one in a usual place. */
 const idIn = (body: unknown): string | null => {
   if (!Predicate.isObject(body)) return null
-  const entries = new Map<string, unknown>(Object.entries(body))
-  const own = idFields.map((name) => entries.get(name)).find((id) => isJobId(id))
-  if (isJobId(own)) return own
-  for (const holder of idHolders) {
-    const inner = idIn(entries.get(holder))
-    if (inner !== null) return inner
-  }
-  return null
+  const told = [...idFields.map((name) => body[name]), ...idHolders.map((name) => idIn(body[name]))]
+  return told.find(isJobId) ?? null
 }
 
 const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) => {
@@ -62,13 +57,7 @@ export const timedOut = (limit: Duration.Duration) =>
 
 /** More was said than we read; `bytes` is how much was read. */
 export const tooLarge = (head: AnswerHead, bytes: number) =>
-  lost("broken_answer", "The vendor's answer is too large", {
-    ...head,
-    sent: null,
-    body: null,
-    bytes,
-    digest: () => null
-  })
+  lost("broken_answer", "The vendor's answer is too large", partOf(head, null, bytes))
 
 export interface RefusalText {
   /** Where it stands in no usual place of the body. */
@@ -92,11 +81,8 @@ const accountCodes: ReadonlyMap<string, number> = new Map([
   ["invalid_api_key", 401]
 ])
 
-/** Statuses that say the same by themselves. */
-const accountStatuses: ReadonlySet<number> = new Set([401, 402, 403])
-
 const accountStatus = ({ status, body }: VendorAnswer): number | null =>
-  accountStatuses.has(status)
+  aboutAccount.has(status)
     ? null
     : (accountCodes.get(errorOf(body).code?.split(".")[0]?.toLowerCase() ?? "") ?? null)
 

@@ -8,7 +8,6 @@ import {
   bodyOf,
   boundsOf,
   headOf,
-  lengthOf,
   outlinedBodyOf,
   type SendOptions,
   type VendorAnswer
@@ -42,11 +41,12 @@ const notSent: ReadonlySet<string> = new Set([
   "ERR_SSL_TLSV1_UNRECOGNIZED_NAME"
 ])
 
-const Fault = Schema.Struct({
-  code: Schema.optional(Schema.String),
-  syscall: Schema.optional(Schema.String)
-})
-const isFault = Schema.is(Fault)
+const isFault = Schema.is(
+  Schema.Struct({
+    code: Schema.optional(Schema.String),
+    syscall: Schema.optional(Schema.String)
+  })
+)
 
 /**
  * True when the fault proves that no byte of the request reached the vendor. A host with several
@@ -67,8 +67,8 @@ export const wholeAnswer = (
   body: typeof outlinedBodyOf = bodyOf
 ): Effect.Effect<VendorAnswer, VendorLost> =>
   answer.whole
-    ? Effect.succeed({ ...headOf(answer), sent, ...body(answer, boundsOf(options)) })
-    : Effect.fail(tooLarge(headOf(answer), lengthOf(answer.chunks)))
+    ? Effect.succeed({ ...headOf(answer), sent, ...body(answer.raw, boundsOf(options)) })
+    : Effect.fail(tooLarge(headOf(answer), answer.raw.bytes))
 
 /** Tells what never reached the vendor from what was lost. */
 export const lostOnTheWay = ({

@@ -47,13 +47,6 @@ export const post = (url: string, headers: Headers, body: object): VendorRequest
   body
 })
 
-type WrittenBody = string | Array<Buffer> | null
-
-/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
-function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
-}
-
 /** The fields that say something: null, an empty text and what is not there are left to the vendor. */
 export const given = (
   fields: Readonly<Record<string, unknown>>
@@ -63,20 +56,13 @@ export const given = (
 /** A length left to the model is -1. */
 export const secondsOf = ({ seconds }: VideoOrder): number => (seconds === "smart" ? -1 : seconds)
 
-/** What `undici` is told of a request. */
-export const optionsOf = (
-  { method, url, headers }: VendorRequest,
-  body: WrittenBody
-): Dispatcher.DispatchOptions => {
-  const { origin, pathname, search } = new URL(url)
-  const options = { origin, path: `${pathname}${search}`, method, headers }
-  if (body === null || typeof body === "string") return { ...options, body }
-  const length = body.reduce((sum, piece) => sum + piece.length, 0)
-  return {
-    ...options,
-    headers: { ...headers, "content-length": `${length}` },
-    body: Readable.from(letGoAsSent(body))
-  }
+// On the wire
+
+type WrittenBody = string | Array<Buffer> | null
+
+/** Each piece is let go as it is sent: what waits for its answer needs it no more. */
+function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
 }
 
 /** The body as it is sent; a large one is written piece by piece, and others have their turns. */
@@ -91,4 +77,51 @@ export const written = ({ body }: VendorRequest): Effect.Effect<WrittenBody> => 
     }
     return pieces
   })
+}
+
+/** What `undici` is told of a request. */
+const optionsOf = (
+  { method, url, headers }: VendorRequest,
+  body: WrittenBody
+): Dispatcher.DispatchOptions => {
+  const { origin, pathname, search } = new URL(url)
+  const options = { origin, path: `${pathname}${search}`, method, headers }
+  if (body === null || typeof body === "string") return { ...options, body }
+  const length = body.reduce((sum, piece) => sum + piece.length, 0)
+  return {
+    ...options,
+    headers: { ...headers, "content-length": `${length}` },
+    body: Readable.from(letGoAsSent(body))
+  }
+}
+
+const notWanted = new Error("the answer is not wanted any more")
+
+/** Sends the request; what it answers gives it up. The handler hears of the vendor's answer. */
+export const dispatch = (
+  agent: Dispatcher,
+  request: VendorRequest,
+  body: WrittenBody,
+  onFault: (cause: unknown) => void,
+  handler: Dispatcher.DispatchHandler
+): (() => void) => {
+  let running: Dispatcher.DispatchController | null = null
+  let isWanted = true
+  try {
+    agent.dispatch(optionsOf(request, body), {
+      ...handler,
+      onRequestStart: (controller) => {
+        running = controller
+        // It may have been given up while it waited for a connection.
+        if (!isWanted) controller.abort(notWanted)
+      },
+      onResponseError: (_, error) => onFault(error)
+    })
+  } catch (cause) {
+    onFault(cause)
+  }
+  return () => {
+    isWanted = false
+    running?.abort(notWanted)
+  }
 }

@@ -1,11 +1,12 @@
 /** A vendor's answer that is read while it is being written, event by event. */
-import { Clock, Duration, Effect, Exit, Scope } from "effect"
+import { Clock, Duration, Effect, type Scope } from "effect"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
 import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"
-import { headOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
+import { headOf, partOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
 import { timedOut, tooLarge } from "./vendorFailures.ts"
 import { lostOnTheWay, wholeAnswer } from "./vendorHttp.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
@@ -22,11 +23,6 @@ export interface StreamOptions extends SendOptions {
   /** From any bytes to the next ones. */
   readonly idle: Duration.Duration
 }
-
-/** How long the end of an answer may take after its last event, so that the connection is used again. */
-const END_PATIENCE = Duration.millis(250)
-
-const utf8 = (text: string) => new TextEncoder().encode(text)
 
 /** Counts only what is waited for the vendor. */
 const makePatience = (limit: Duration.Duration) => {
@@ -66,7 +62,8 @@ const readWhole = Effect.fnUntraced(function* (
   for (;;) {
     const chunk = yield* lostAs(answer.read)
     if (chunk === null || length > options.maxBytes) {
-      return yield* wholeAnswer({ ...answer, chunks, whole: chunk === null }, body, options)
+      const raw = new RawAnswer(chunks)
+      return yield* wholeAnswer({ ...answer, raw, whole: chunk === null }, body, options)
     }
     chunks.push(chunk)
     length += chunk.byteLength
@@ -91,18 +88,12 @@ const isStream = (contentType: unknown, begun: ReadonlyArray<Uint8Array>): boole
   return isEventStream(contentType) ? !/^[{[]/.test(text) : startsEvents(text)
 }
 
-interface Exchanged {
-  readonly answer: StreamedAnswer
-  /** Waits for what follows the last event; null where nothing does. */
-  readonly ending: Effect.Effect<unknown, unknown> | null
-}
-
 const exchange = Effect.fnUntraced(function* (
   wire: VendorWire["Service"],
   request: VendorRequest,
   options: StreamOptions,
-  take: (event: Uint8Array) => Effect.Effect<"next" | "last">
-): Effect.fn.Return<Exchanged, VendorLost | VendorUnreachable, Scope.Scope> {
+  take: (event: Uint8Array) => Effect.Effect<boolean>
+): Effect.fn.Return<StreamedAnswer, VendorLost | VendorUnreachable, Scope.Scope> {
   const throughout = makePatience(options.timeout)
   const atFirst = makePatience(options.begin)
   const response = yield* throughout(atFirst(lostAs(wire.open(request))))
@@ -117,85 +108,41 @@ const exchange = Effect.fnUntraced(function* (
   }
   if (!streamed) {
     const answer = yield* throughout(atFirst(readWhole(response, begun, request, options)))
-    return { answer: { ...answer, streamed: false }, ending: null }
+    return { ...answer, streamed: false }
   }
 
   const moreSoon = Effect.suspend(() => makePatience(options.idle)(more))
   const reader = makeEventReader()
   const head = headOf(response)
   const seen = { events: 0, bytes: 0 }
-  const takeAll = Effect.fnUntraced(function* (events: ReadonlyArray<Uint8Array>) {
+  for (let isOver = false; !isOver; ) {
+    const chunk = begun.shift() ?? (yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon))
+    seen.bytes += chunk?.byteLength ?? 0
+    const events = chunk === null ? reader.rest() : reader.push(chunk)
+    if (events === null || seen.bytes > options.maxBytes) {
+      return yield* tooLarge(head, seen.bytes)
+    }
+    isOver = chunk === null
     for (const event of events) {
       seen.events += 1
-      if ((yield* take(event)) === "last") return "last"
-    }
-    return "next"
-  })
-  const ended = (ending: Exchanged["ending"]): Exchanged => ({
-    answer: {
-      ...head,
-      sent: request.body,
-      body: seen,
-      bytes: seen.bytes,
-      digest: () => null,
-      streamed: true
-    },
-    ending
-  })
-  for (;;) {
-    const chunk = begun.shift() ?? (yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon))
-    if (chunk === null) break
-    seen.bytes += chunk.byteLength
-    const events = reader.push(chunk)
-    if (events === null || seen.bytes > options.maxBytes) {
-      return yield* Effect.fail(tooLarge(head, seen.bytes))
-    }
-    if ((yield* takeAll(events)) === "last") {
-      return ended(Effect.repeat(response.read, { until: (chunk) => chunk === null }))
+      if (yield* take(event)) {
+        isOver = true
+        break
+      }
     }
   }
-  const rest = reader.rest()
-  if (rest.length > 0) yield* takeAll([Buffer.concat([rest, utf8("\n\n")])])
-  return ended(null)
+  return { ...partOf(head, seen, seen.bytes), streamed: true }
 })
-
-/**
- * Gives the connection back in good form, or closes it, beside whatever the answer is used for.
- */
-const settle = (
-  exchanged: Effect.Effect<Exchanged, VendorLost | VendorUnreachable, Scope.Scope>,
-  background: Scope.Scope
-) =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      const exit = yield* Effect.exit(restore(Scope.provide(exchanged, scope)))
-      const close = Scope.close(scope, exit)
-      if (Exit.isFailure(exit) || exit.value.ending === null) {
-        yield* close
-      } else {
-        yield* exit.value.ending.pipe(
-          Effect.timeout(END_PATIENCE),
-          Effect.ignore,
-          Effect.ensuring(close),
-          Effect.forkIn(background, { startImmediately: true })
-        )
-      }
-      return (yield* exit).answer
-    })
-  )
 
 /**
  * Sends one request and hands every event of its answer to `take` as it comes, until that says it
  * was the last one. An answer that is an error or no stream is read whole and handed to nobody. The
- * `timeout` is for all the waits for the vendor together. Fails like `send`, also in mid-stream. What
- * follows the last event is read in `background`.
+ * `timeout` is for all the waits for the vendor together. Fails like `send`, also in mid-stream.
  */
 export const sendForEvents = (
   wire: VendorWire["Service"],
   request: VendorRequest,
   options: StreamOptions,
-  take: (event: Uint8Array) => Effect.Effect<"next" | "last">,
-  background: Scope.Scope
+  take: (event: Uint8Array) => Effect.Effect<boolean>
 ): Effect.Effect<StreamedAnswer, VendorLost | VendorUnreachable> =>
-  recordCall(request, settle(exchange(wire, request, options, take), background))
+  recordCall(request, Effect.scoped(exchange(wire, request, options, take)))

@@ -121,7 +121,7 @@ it.live("an answer that nobody hands on does not count for good", () => {
   turns.enter(10, () => undefined).end()
   return Effect.sync(() => {
     const next = turns.enter(10, () => undefined)
-    const hasRoom = next.isReading
+    const hasRoom = next.isReading()
     next.leave()
     return hasRoom
   }).pipe(Effect.delay("1 millis"), Effect.repeat({ until: (hasRoom) => hasRoom }))
@@ -161,7 +161,7 @@ it.effect("turns come in the order of arrival, and never within another answer's
   Effect.gen(function* () {
     const { told, enter } = line(10)
     const first = enter("first", 25)
-    assert.isTrue(first.isReading, "one alone may have any size")
+    assert.isTrue(first.isReading(), "one alone may have any size")
     const second = enter("second", 6)
     const third = enter("third", 6)
     const fourth = enter("fourth", 2)
@@ -169,7 +169,7 @@ it.effect("turns come in the order of arrival, and never within another answer's
     assert.deepStrictEqual(told, [])
     yield* Effect.promise(() => Promise.resolve())
     assert.deepStrictEqual(told, ["second"])
-    assert.deepStrictEqual([third.isReading, fourth.isReading], [false, false])
+    assert.deepStrictEqual([third.isReading(), fourth.isReading()], [false, false])
     second.leave()
     yield* Effect.promise(() => Promise.resolve())
     assert.deepStrictEqual(told, ["second", "third", "fourth"])
@@ -181,14 +181,14 @@ it.effect("what turns out larger than it was said to be counts as what it is", (
     const { enter } = line(10)
     const first = enter("first", 4)
     first.reach(3)
-    assert.isTrue(enter("second", 6).isReading)
+    assert.isTrue(enter("second", 6).isReading())
     first.reach(9)
     const third = enter("third", 1)
-    assert.isFalse(third.isReading)
+    assert.isFalse(third.isReading())
     first.leave()
     first.leave()
-    assert.isTrue(third.isReading)
-    assert.isFalse(enter("fourth", 4).isReading, "what left twice was counted twice")
+    assert.isTrue(third.isReading())
+    assert.isFalse(enter("fourth", 4).isReading(), "what left twice was counted twice")
   })
 )
 
@@ -197,7 +197,7 @@ it("one that has no time left does not wait for others", () => {
   const enter = (mayWaitMillis?: number) => turns.enter(1, () => undefined, mayWaitMillis)
   const [first, patient, pressed] = [enter(), enter(), enter(0)]
   assert.deepStrictEqual(
-    [first, patient, pressed].map(({ isReading }) => isReading),
+    [first, patient, pressed].map(({ isReading }) => isReading()),
     [true, false, true]
   )
   for (const one of [first, patient, pressed]) one.leave()
