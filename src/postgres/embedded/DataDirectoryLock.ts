@@ -2,11 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { hostname, tmpdir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import { Effect, Option, Predicate, Schema, type Scope } from "effect"
 import { DataDirectoryInUse, EmbeddedDatabaseFailed } from "./embeddedErrors.ts"
 
 const Owner = Schema.Struct({
