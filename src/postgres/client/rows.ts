@@ -2,6 +2,7 @@
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { isPassing } from "../../runtime/databaseErrors.ts"
+import { cutPage, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 
@@ -117,6 +118,23 @@ export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never 
         : Effect.die(new Error(`one row was expected, and ${rows.length} came`))
     })
 }
+
+/**
+ * Reads a page of a list, and one row more, newest first. `isEntry` finds a cursor's entry, and
+ * `newest` the rows before it, or from the newest one on.
+ */
+export const readPage = Effect.fnUntraced(function* <
+  S extends Schema.Top & { readonly DecodingServices: never }
+>(
+  schema: S,
+  { after, limit }: PageRequest,
+  statements: { readonly isEntry: (after: string) => Statement; readonly newest: Statement }
+) {
+  if (after !== null && (yield* repeatable(statements.isEntry(after))).length === 0) {
+    return yield* unknownCursor
+  }
+  return cutPage(yield* rowsOf(schema)(repeatable(statements.newest)), limit)
+})
 
 const DELETED_AT_ONCE = 1000
 

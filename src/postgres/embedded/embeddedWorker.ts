@@ -87,10 +87,8 @@ const createCluster = async (
 }
 
 const syncTree = (directory: string): void => {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name)
-    if (entry.isDirectory()) syncTree(path)
-    else if (entry.isFile()) sync(path)
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory() || entry.isFile()) sync(join(entry.parentPath, entry.name))
   }
   sync(directory)
 }

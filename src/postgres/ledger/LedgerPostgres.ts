@@ -21,6 +21,7 @@ import {
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
+import { AbandonedTask } from "../../services/TaskRepo.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"
 import { makeAudit } from "./ledgerAudit.ts"
@@ -183,19 +184,17 @@ export const layerLedger = Layer.effect(
        WHERE p.organization_id = w.organization_id`)
       }),
       sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
-        const left = yield* rowsOf(
-          Schema.Struct({ organization_id: Schema.String, id: Schema.String })
-        )(
+        const left = yield* rowsOf(AbandonedTask)(
           oneTry(sql`
-          SELECT o.organization_id, o.id FROM open_orders o
+          SELECT o.organization_id AS "organizationId", o.id FROM open_orders o
            WHERE ${scope === "all" ? sql`true` : sql`o.expires_at <= now()`}
              AND NOT EXISTS (SELECT 1 FROM tasks t
                               WHERE t.organization_id = o.organization_id AND t.id = o.id)`)
         )
         yield* Effect.forEach(
           left,
-          ({ organization_id, id }) =>
-            release(releaseOfLeft(organization_id, id)).pipe(unhindered(id)),
+          ({ organizationId, id }) =>
+            release(releaseOfLeft(organizationId, id)).pipe(unhindered(id)),
           { concurrency: "unbounded", discard: true }
         )
         return left.length
