@@ -21,7 +21,6 @@ import {
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
-import { AbandonedTask } from "../../services/TaskRepo.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"
 import { makeAudit } from "./ledgerAudit.ts"
@@ -29,6 +28,7 @@ import { type Movement, moveTogether } from "./ledgerBatch.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
+const LeftRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
 const Deposited = Schema.Struct({ outcome: DepositOutcome })
 
 /** Together in one call, of whichever organisations. */
@@ -184,7 +184,7 @@ export const layerLedger = Layer.effect(
        WHERE p.organization_id = w.organization_id`)
       }),
       sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
-        const left = yield* rowsOf(AbandonedTask)(
+        const left = yield* rowsOf(LeftRow)(
           oneTry(sql`
           SELECT o.organization_id AS "organizationId", o.id FROM open_orders o
            WHERE ${scope === "all" ? sql`true` : sql`o.expires_at <= now()`}

@@ -85,10 +85,6 @@ export const layerTaskRepo = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
 
-    const takeOver = Effect.asVoid(
-      bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
-    )
-
     return TaskRepo.of({
       find: yield* makeFindTask(sql),
       accept: yield* makeAcceptTask(sql),
@@ -110,7 +106,9 @@ export const layerTaskRepo = Layer.effect(
               WHERE p.until < excluded.until`)
         )
       ),
-      takeOver,
+      takeOver: Effect.asVoid(
+        bounded(sql`UPDATE tasks SET next_poll_at = now() WHERE state = 'processing'`)
+      ),
       abandoned: Effect.fn("TaskRepo.abandoned")((scope) =>
         rowsOf(AbandonedTask)(
           oneTry(sql`
