@@ -9,7 +9,7 @@ import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../doma
 import { canonicalPieces } from "../domain/jsonPieces.ts"
 import { RawAnswer } from "../domain/RawAnswer.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
-import type { TaskState } from "../domain/video/VideoTask.ts"
+import { TaskState } from "../domain/video/VideoTask.ts"
 import { holdsLongText } from "../hiding/patterns.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import type { ImageResult } from "./ProtocolAdapter.ts"
@@ -39,14 +39,15 @@ export const StoredAnswer = Schema.Union([
 export type StoredAnswer = typeof StoredAnswer.Type
 
 /** What the store knows of a key. */
-export interface KeptRequest {
-  readonly fingerprint: string
-  readonly holdId: string
-  readonly answer: StoredAnswer | null
-  readonly holdIsOpen: boolean
+export const KeptRequest = Schema.Struct({
+  fingerprint: Schema.String,
+  holdId: Schema.String,
+  answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
+  holdIsOpen: Schema.Boolean,
   /** Null for synchronous work. */
-  readonly taskState: TaskState | null
-}
+  taskState: Schema.NullOr(TaskState)
+})
+export type KeptRequest = typeof KeptRequest.Type
 
 /** How the first request was answered. */
 export type Recalled =

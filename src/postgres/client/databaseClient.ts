@@ -1,8 +1,6 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
-import type * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
-import type * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { PgClient } from "@effect/sql-pg"
+import type { Layer, Redacted } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
 
 /**
  * A pool of at most `maxConnections` connections to a PostgreSQL server.
@@ -19,7 +17,7 @@ import type { SqlError } from "effect/sql/SqlError"
 export const layerPostgres = (options: {
   readonly url: Redacted.Redacted
   readonly maxConnections: number
-}): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError> =>
+}): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
   PgClient.layer({
     url: options.url,
     maxConnections: options.maxConnections,

@@ -2,6 +2,7 @@
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { isPassing } from "../../runtime/databaseErrors.ts"
+import { cutPage, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 
 type Statement = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 
@@ -10,8 +11,6 @@ export const BRIEF = Duration.millis(2500)
 /** Longer than the server lets a statement wait for a lock and run, so that its own error comes first. */
 const ONE_TRY = Duration.seconds(10)
 const MINUTE = Duration.minutes(1)
-/** A minute more than the server lets an audit's statements run and wait. */
-const AUDIT = Duration.minutes(12)
 
 /** The trouble of a database that took longer. */
 export const unanswered = (limit: Duration.Duration) => {
@@ -22,11 +21,11 @@ export const unanswered = (limit: Duration.Duration) => {
 }
 
 /**
- * Fails after `limit` without waiting for what it leaves behind: taking a statement back from a
+ * Fails after `limit`, with trouble that passes, without waiting for what it leaves behind: taking a statement back from a
  * connection that is lost takes seconds more. Covers the wait for a free connection, which the
  * pool itself does not bound. A fiber and a timer are all it takes, as every statement pays for it.
  */
-const within =
+export const within =
   (limit: Duration.Duration) =>
   <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
     Effect.withFiber(({ context }) =>
@@ -50,12 +49,6 @@ const within =
 
 /** Runs a statement or transaction once; no answer within 10 s is trouble that passes. */
 export const oneTry = within(ONE_TRY)
-
-/** The same for an audit: no answer within twelve minutes is trouble that passes. */
-export const longTry = within(AUDIT)
-
-/** The same for what a client waits for: no answer within 2.5 s is trouble that passes. */
-export const briefTry = within(BRIEF)
 
 /** Runs a statement or transaction once, and dies after 10 s. */
 export const bounded = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
@@ -125,6 +118,23 @@ export const rowOf = <S extends Schema.Top & { readonly DecodingServices: never 
         : Effect.die(new Error(`one row was expected, and ${rows.length} came`))
     })
 }
+
+/**
+ * Reads a page of a list, and one row more, newest first. `isEntry` finds a cursor's entry, and
+ * `newest` the rows before it, or from the newest one on.
+ */
+export const readPage = Effect.fnUntraced(function* <
+  S extends Schema.Top & { readonly DecodingServices: never }
+>(
+  schema: S,
+  { after, limit }: PageRequest,
+  statements: { readonly isEntry: (after: string) => Statement; readonly newest: Statement }
+) {
+  if (after !== null && (yield* repeatable(statements.isEntry(after))).length === 0) {
+    return yield* unknownCursor
+  }
+  return cutPage(yield* rowsOf(schema)(repeatable(statements.newest)), limit)
+})
 
 const DELETED_AT_ONCE = 1000
 

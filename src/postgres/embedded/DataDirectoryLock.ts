@@ -2,11 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { hostname, tmpdir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import { Effect, Option, Predicate, Schema } from "effect"
 import { DataDirectoryInUse, EmbeddedDatabaseFailed } from "./embeddedErrors.ts"
 
 const Owner = Schema.Struct({
@@ -19,40 +15,32 @@ const OwnerJson = Schema.fromJsonString(Owner)
 const socketDirectoryPrefix = "media-gateway-"
 const sqliteBusy = 5
 
-/** What the holder of a data directory may use. All paths are absolute. */
-export interface LockedDataDirectory {
-  readonly directory: string
-  /** Empty, mode 0700, and with a path short enough for unix sockets; removed with the lock. */
-  readonly socketDirectory: string
-}
-
-const readOwner = (file: string): Option.Option<typeof Owner.Type> =>
-  Option.liftThrowable(() => readFileSync(file, "utf8"))().pipe(
-    Option.flatMap(Schema.decodeUnknownOption(OwnerJson))
-  )
-
 const isRunning = (pid: number): boolean =>
   Option.isSome(Option.liftThrowable(() => process.kill(pid, 0))())
 
-const inUse = (directory: string, owner: Option.Option<typeof Owner.Type>): DataDirectoryInUse => {
+const readOwner = (file: string): typeof Owner.Type | null =>
+  Option.liftThrowable(() => readFileSync(file, "utf8"))().pipe(
+    Option.flatMap(Schema.decodeUnknownOption(OwnerJson)),
+    Option.getOrNull
+  )
+
+const inUse = (directory: string, owner: typeof Owner.Type | null): DataDirectoryInUse => {
+  const isHere = owner?.host === hostname()
   // The file may still be the one a killed owner left: the new owner locks before it writes.
-  const known = Option.filter(owner, ({ host, pid }) => host !== hostname() || isRunning(pid))
-  const who = Option.match(known, {
-    onNone: () => "another process",
-    onSome: ({ host, pid }) =>
-      host === hostname() ? `process ${pid}` : `process ${pid} on host ${host}`
-  })
+  const known = owner !== null && (!isHere || isRunning(owner.pid)) ? owner : null
+  const where = isHere ? "" : ` on host ${owner?.host}`
+  const who = known === null ? "another process" : `process ${known.pid}${where}`
   return new DataDirectoryInUse({
     message:
       `The data directory ${directory} is in use by ${who}. ` +
       "Stop that process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.",
     directory,
-    ...Option.match(known, { onNone: () => ({}), onSome: ({ pid }) => ({ ownerPid: pid }) })
+    ...(known === null ? {} : { ownerPid: known.pid })
   })
 }
 
 /** A killed owner could not remove its socket directory; only names of our own making are touched. */
-const removeAbandonedSocketDirectory = ({ socketDirectory }: typeof Owner.Type): void => {
+const removeSocketDirectoryOf = ({ socketDirectory }: typeof Owner.Type): void => {
   if (
     dirname(socketDirectory) === tmpdir() &&
     basename(socketDirectory).startsWith(socketDirectoryPrefix)
@@ -73,7 +61,9 @@ const openLocked = (file: string): DatabaseSync => {
 }
 
 /**
- * Takes the data directory for this scope, creating it with mode 0700 if it is missing.
+ * Takes the data directory for this scope, creating it with mode 0700 if it is missing. Answers its
+ * absolute path, and that of a directory for sockets, which is short enough for them, empty, of mode
+ * 0700, and removed with the lock.
  *
  * The lock is the one SQLite holds on the file `lock` during an exclusive transaction: the kernel
  * grants it to one process and takes it back when that process ends in any way, and SQLite itself
@@ -82,9 +72,7 @@ const openLocked = (file: string): DatabaseSync => {
  *
  * Nothing else may open the file `lock`: closing any descriptor of it would drop the kernel's lock.
  */
-export const lockDataDirectory = Effect.fnUntraced(function* (
-  dataDir: string
-): Effect.fn.Return<LockedDataDirectory, DataDirectoryInUse | EmbeddedDatabaseFailed, Scope.Scope> {
+export const lockDataDirectory = Effect.fnUntraced(function* (dataDir: string) {
   const directory = resolve(dataDir)
   const ownerFile = join(directory, "owner.json")
 
@@ -109,7 +97,8 @@ export const lockDataDirectory = Effect.fnUntraced(function* (
   return yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        Option.map(readOwner(ownerFile), removeAbandonedSocketDirectory)
+        const killed = readOwner(ownerFile)
+        if (killed !== null) removeSocketDirectoryOf(killed)
         const socketDirectory = mkdtempSync(join(tmpdir(), socketDirectoryPrefix))
         const owner = { pid: process.pid, host: hostname(), socketDirectory }
         writeFileSync(ownerFile, `${JSON.stringify(owner)}\n`, { mode: 0o600 })

@@ -1,8 +1,5 @@
 import { Worker } from "node:worker_threads"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
-import type * as Scope from "effect/Scope"
+import { Deferred, Effect, type Scope } from "effect"
 import { EmbeddedDatabaseFailed } from "./embeddedErrors.ts"
 
 /** What the worker is given. */
@@ -12,16 +9,10 @@ export interface DatabaseServerInput {
   readonly socketPath: string
 }
 
-/** What the worker tells; it is told `{ _tag: "Stop" }`. */
+/** What the worker tells; any message to it stops it. */
 export type DatabaseServerMessage =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Failed"; readonly message: string }
-
-/** A database that listens on the socket it was given. */
-export interface DatabaseServer {
-  /** Never ends while the database runs, nor when it is stopped by closing the scope. */
-  readonly awaitFailure: Effect.Effect<EmbeddedDatabaseFailed>
-}
 
 // Sources run as TypeScript, the published package as JavaScript; the worker lies beside this file.
 const workerFile = new URL(
@@ -32,10 +23,11 @@ const workerFile = new URL(
 /**
  * Starts PGlite and its socket server in a worker thread and waits until it accepts connections.
  * Closing the scope stops the socket server, closes PGlite with a checkpoint and ends the thread.
+ * Answers an effect that ends with the failure, should the database stop by itself.
  */
 export const startDatabaseServer = Effect.fnUntraced(function* (
   input: DatabaseServerInput
-): Effect.fn.Return<DatabaseServer, EmbeddedDatabaseFailed, Scope.Scope> {
+): Effect.fn.Return<Effect.Effect<EmbeddedDatabaseFailed>, EmbeddedDatabaseFailed, Scope.Scope> {
   const ready = yield* Deferred.make<void, EmbeddedDatabaseFailed>()
   const ended = yield* Deferred.make<EmbeddedDatabaseFailed>()
 
@@ -44,11 +36,9 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
     worker.stdout.resume()
     worker.stderr.resume()
     let reason: { readonly message: string; readonly cause?: unknown } | undefined
-    worker.on("message", (message: unknown) => {
-      if (Predicate.isTagged(message, "Ready")) Deferred.doneUnsafe(ready, Effect.void)
-      if (Predicate.isTagged(message, "Failed") && Predicate.hasProperty(message, "message")) {
-        reason = { message: String(message.message) }
-      }
+    worker.on("message", (message: DatabaseServerMessage) => {
+      if (message._tag === "Ready") Deferred.doneUnsafe(ready, Effect.void)
+      else reason = { message: message.message }
     })
     worker.on("error", (cause) => {
       reason ??= { message: String(cause), cause }
@@ -67,7 +57,7 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
   })
 
   const stop = (worker: Worker) =>
-    Effect.sync(() => worker.postMessage({ _tag: "Stop" })).pipe(
+    Effect.sync(() => worker.postMessage("stop")).pipe(
       Effect.andThen(Deferred.await(ended)),
       // Ending the thread loses nothing that was acknowledged; the next start replays the log.
       Effect.timeoutOrElse({
@@ -78,5 +68,5 @@ export const startDatabaseServer = Effect.fnUntraced(function* (
 
   yield* Effect.acquireRelease(start, stop)
   yield* Deferred.await(ready)
-  return { awaitFailure: Deferred.await(ended) }
+  return Deferred.await(ended)
 })

@@ -1,13 +1,61 @@
 import { join } from "node:path"
-import * as PgClient from "@effect/sql-pg/PgClient"
-import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
-import * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, type Layer, Schedule } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { startDatabaseServer } from "./DatabaseServer.ts"
 import { lockDataDirectory } from "./DataDirectoryLock.ts"
 import type { EmbeddedDatabaseError } from "./embeddedErrors.ts"
-import { maintainForever } from "./maintenance.ts"
+
+const checkpointAfterBytes = 64 * 1024 * 1024
+
+const checkpointWhenDue = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const due = yield* sql`
+    SELECT 1 FROM pg_control_checkpoint()
+    WHERE pg_current_wal_lsn() - redo_lsn >= ${checkpointAfterBytes}`
+  if (due.length > 0) yield* sql`CHECKPOINT`
+})
+
+// Thresholds are autovacuum's defaults.
+const vacuumWhenDue = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql<{ readonly name: string }>`
+    SELECT format('%I.%I', schemaname, relname) AS name FROM pg_stat_all_tables
+    WHERE schemaname <> 'pg_toast' AND (
+      n_dead_tup > 50 + 0.2 * n_live_tup
+      OR n_mod_since_analyze > 50 + 0.1 * n_live_tup
+      OR n_ins_since_vacuum > 1000 + 0.2 * n_live_tup)`
+  yield* Effect.forEach(tables, ({ name }) => sql.unsafe(`VACUUM (ANALYZE) ${name}`), {
+    discard: true
+  })
+})
+
+/** Indexes by ranges of pages; between vacuums new pages are in none of their ranges. */
+const summariseIndexes = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    SELECT brin_summarize_new_values(c.oid)
+      FROM pg_class c JOIN pg_am a ON a.oid = c.relam
+     WHERE a.amname = 'brin' AND c.relkind = 'i'`
+)
+
+/** One round. */
+export const maintain = vacuumWhenDue.pipe(
+  Effect.andThen(summariseIndexes),
+  Effect.andThen(checkpointWhenDue)
+)
+
+/**
+ * Does every 15 seconds what PostgreSQL's background processes do elsewhere. PGlite is a single
+ * process and has none: without this, the write-ahead log and dead rows grow until the next restart,
+ * and so does the time a start takes after a kill. Never ends; a failed round is logged.
+ */
+const maintainForever = maintain.pipe(
+  Effect.catchCause((cause) =>
+    Effect.logWarning("maintenance of the embedded database failed", cause)
+  ),
+  Effect.repeat(Schedule.spaced("15 seconds"))
+)
 
 /**
  * PostgreSQL inside this process: PGlite in a worker thread, reached through a unix socket by the
@@ -26,12 +74,15 @@ import { maintainForever } from "./maintenance.ts"
  */
 export const layerEmbedded = (options: {
   readonly dataDir: string
-}): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, EmbeddedDatabaseError | SqlError> =>
+}): Layer.Layer<
+  PgClient.PgClient | SqlClient.SqlClient,
+  EmbeddedDatabaseError | SqlError.SqlError
+> =>
   PgClient.layerFrom(
     Effect.gen(function* () {
       const { directory, socketDirectory } = yield* lockDataDirectory(options.dataDir)
       const socketPath = join(socketDirectory, "s")
-      const server = yield* startDatabaseServer({ directory, socketPath })
+      const failure = yield* startDatabaseServer({ directory, socketPath })
       const client = yield* PgClient.make({
         path: socketPath,
         username: "postgres",
@@ -43,9 +94,7 @@ export const layerEmbedded = (options: {
       })
       yield* maintainForever.pipe(
         Effect.provideService(SqlClient.SqlClient, client),
-        Effect.raceFirst(
-          Effect.flatMap(server.awaitFailure, ({ message }) => Effect.logFatal(message))
-        ),
+        Effect.raceFirst(Effect.flatMap(failure, ({ message }) => Effect.logFatal(message))),
         Effect.forkScoped
       )
       return client

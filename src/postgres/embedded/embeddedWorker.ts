@@ -12,7 +12,6 @@ import { dirname, join } from "node:path"
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { PGlite } from "@electric-sql/pglite"
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket"
-import * as Predicate from "effect/Predicate"
 import type { DatabaseServerInput, DatabaseServerMessage } from "./DatabaseServer.ts"
 import { SyncedNodeFs } from "./SyncedNodeFs.ts"
 
@@ -64,8 +63,7 @@ const main = async (port: MessagePort): Promise<void> => {
   })
   await server.start()
 
-  port.on("message", async (message: unknown) => {
-    if (!Predicate.isTagged(message, "Stop")) return
+  port.once("message", async () => {
     await server.stop()
     await database.close()
     process.exit(0)
@@ -89,10 +87,8 @@ const createCluster = async (
 }
 
 const syncTree = (directory: string): void => {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name)
-    if (entry.isDirectory()) syncTree(path)
-    else if (entry.isFile()) sync(path)
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory() || entry.isFile()) sync(join(entry.parentPath, entry.name))
   }
   sync(directory)
 }

@@ -28,6 +28,7 @@ import { type Movement, moveTogether } from "./ledgerBatch.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
+const LeftRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
 const Deposited = Schema.Struct({ outcome: DepositOutcome })
 
 /** Together in one call, of whichever organisations. */
@@ -181,19 +182,17 @@ export const layerLedger = Layer.effect(
        WHERE p.organization_id = w.organization_id`)
       }),
       sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
-        const left = yield* rowsOf(
-          Schema.Struct({ organization_id: Schema.String, id: Schema.String })
-        )(
+        const left = yield* rowsOf(LeftRow)(
           oneTry(sql`
-          SELECT o.organization_id, o.id FROM open_orders o
+          SELECT o.organization_id AS "organizationId", o.id FROM open_orders o
            WHERE ${scope === "all" ? sql`true` : sql`o.expires_at <= now()`}
              AND NOT EXISTS (SELECT 1 FROM tasks t
                               WHERE t.organization_id = o.organization_id AND t.id = o.id)`)
         )
         yield* Effect.forEach(
           left,
-          ({ organization_id, id }) =>
-            release(releaseOfLeft(organization_id, id)).pipe(unhindered(id)),
+          ({ organizationId, id }) =>
+            release(releaseOfLeft(organizationId, id)).pipe(unhindered(id)),
           { concurrency: "unbounded", discard: true }
         )
         return left.length

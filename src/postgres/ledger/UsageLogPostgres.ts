@@ -3,7 +3,6 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
 import { storable } from "../../domain/plainText.ts"
-import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import {
   noSuchRecord,
   orderOfUsage,
@@ -12,7 +11,7 @@ import {
   UsageRecord,
   usageId
 } from "../../services/UsageLog.ts"
-import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
 
 /** Columns of `UsageRecord`, of an order `o` that was captured. */
 export const usageColumns = columnsOf(UsageRecord, "o", {
@@ -38,42 +37,34 @@ export const layerUsageLog = Layer.effect(
     /** The charge of one order, by the id of its usage record. */
     const find = (organizationId: string, memberId: string | null, id: string) => {
       const orderId = storable(id) === id ? orderOfUsage(id) : null
-      return repeatable(sql`
+      return sql`
         SELECT ${columns}, ${sql.literal(heldColumns)} FROM orders o
          WHERE organization_id = ${organizationId} AND id = ${orderId}
-           AND state = 'captured' AND ${ownedBy(memberId)}`)
+           AND state = 'captured' AND ${ownedBy(memberId)}`
     }
 
     return UsageLog.of({
-      list: Effect.fn("UsageLog.list")(function* (organizationId, memberId, page) {
-        const orderId = page.after === null ? null : orderOfUsage(page.after)
-        if (page.after !== null) {
-          const found = yield* find(organizationId, memberId, page.after)
-          if (found.length === 0) return yield* unknownCursor
-        }
-        const rows = yield* rowsOf(UsageRecord)(
-          repeatable(sql`
-          SELECT ${columns}
-            FROM (SELECT order_id, ended_at FROM order_ends
-                   WHERE organization_id = ${organizationId} AND charge > 0
-                     AND ${ownedBy(memberId)}
-                     AND ${
-                       orderId === null
-                         ? sql`true`
-                         : sql`(ended_at, order_id) < (
-                             SELECT c.closed_at, c.id FROM orders c
-                              WHERE c.organization_id = ${organizationId} AND c.id = ${orderId})`
-                     }
-                   ORDER BY ended_at DESC, order_id DESC
-                   LIMIT ${page.limit + 1}) e
-           CROSS JOIN LATERAL (SELECT * FROM orders
-                                WHERE organization_id = ${organizationId} AND id = e.order_id) o
-           ORDER BY e.ended_at DESC, e.order_id DESC`)
-        )
-        return cutPage(rows, page.limit)
+      list: Effect.fn("UsageLog.list")((organizationId, memberId, page) => {
+        const before = (after: string) => sql`(ended_at, order_id) < (
+          SELECT c.closed_at, c.id FROM orders c
+           WHERE c.organization_id = ${organizationId} AND c.id = ${orderOfUsage(after)})`
+        return readPage(UsageRecord, page, {
+          isEntry: (after) => find(organizationId, memberId, after),
+          newest: sql`
+            SELECT ${columns}
+              FROM (SELECT order_id, ended_at FROM order_ends
+                     WHERE organization_id = ${organizationId} AND charge > 0
+                       AND ${ownedBy(memberId)}
+                       AND ${page.after === null ? sql`true` : before(page.after)}
+                     ORDER BY ended_at DESC, order_id DESC
+                     LIMIT ${page.limit + 1}) e
+             CROSS JOIN LATERAL (SELECT * FROM orders
+                                  WHERE organization_id = ${organizationId} AND id = e.order_id) o
+             ORDER BY e.ended_at DESC, e.order_id DESC`
+        })
       }),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
-        const found = yield* find(organizationId, memberId, id)
+        const found = yield* repeatable(find(organizationId, memberId, id))
         if (found.length === 0) return yield* noSuchRecord
         const record = yield* rowOf(UsageRecord)(Effect.succeed(found))
         const held = yield* rowOf(HeldRow)(Effect.succeed(found))

@@ -1,8 +1,8 @@
 /** The audits of the books: all of them, those of some organisations, and which ones are due. */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { type Ledger, Violation } from "../../services/Ledger.ts"
-import { longTry, rowOf, rowsOf } from "../client/rows.ts"
+import { rowOf, rowsOf, within } from "../client/rows.ts"
 
 const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
 /** As PostgreSQL writes a time: milliseconds would be too coarse. */
@@ -12,6 +12,9 @@ const ThroughRow = Schema.Struct({ through: Schema.String })
 const HORIZON = "2 minutes"
 /** Every row there is is read again within this time. */
 const PASS_SECONDS = 24 * 3600
+
+/** A minute more than the server lets its statements run and wait. */
+const AUDIT = Duration.minutes(12)
 
 interface AuditOptions {
   /** How long an idempotency key is kept. */
@@ -28,7 +31,7 @@ export const makeAudit = (
                set_config('lock_timeout', '1min', true)`.pipe(
       Effect.andThen(effect),
       sql.withTransaction,
-      longTry,
+      within(AUDIT),
       Effect.orDie
     )
 

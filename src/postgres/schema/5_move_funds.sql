@@ -197,15 +197,13 @@ BEGIN
     END IF;
     IF p_answers IS NOT NULL OR p_forgotten IS NOT NULL THEN
       FOREACH i IN ARRAY won LOOP
-        IF p_answers[i] IS NOT NULL THEN
-          UPDATE idempotency_keys q SET answer = p_answers[i]
-           WHERE q.organization_id = p_organizations[p_close_places[i]]
-             AND q.order_id = p_closes[i];
-        END IF;
+        o := p_close_places[i];
         IF p_forgotten[i] THEN
           DELETE FROM idempotency_keys q
-           WHERE q.organization_id = p_organizations[p_close_places[i]]
-             AND q.order_id = p_closes[i];
+           WHERE q.organization_id = p_organizations[o] AND q.order_id = p_closes[i];
+        ELSIF p_answers[i] IS NOT NULL THEN
+          UPDATE idempotency_keys q SET answer = p_answers[i]
+           WHERE q.organization_id = p_organizations[o] AND q.order_id = p_closes[i];
         END IF;
       END LOOP;
     END IF;

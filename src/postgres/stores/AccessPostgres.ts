@@ -17,7 +17,7 @@ import {
   refusedKey,
   Scope
 } from "../../services/Access.ts"
-import { bounded, columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 
 const KeyRow = Schema.Struct({
   organizationId: Schema.String,
@@ -30,7 +30,7 @@ const KeyRow = Schema.Struct({
 })
 const keyColumns = columnsOf(KeyRow, "k", { keyId: "k.id" })
 
-const OwnerRow = Schema.Struct({ organization_id: Schema.String })
+const OwnerRow = Schema.Struct({ organizationId: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
 /** Keys that open something, and keys that open nothing, which cannot drive out the others. */
@@ -80,16 +80,16 @@ export const layerAccess = Layer.effect(
 
     const organizationOf = Effect.fnUntraced(function* (memberId: string) {
       const [row] = yield* rowsOf(OwnerRow)(
-        repeatable(sql`SELECT organization_id FROM members WHERE id = ${memberId}`)
+        repeatable(
+          sql`SELECT organization_id AS "organizationId" FROM members WHERE id = ${memberId}`
+        )
       )
-      return row?.organization_id ?? (yield* new NotFound({ message: "No such member" }))
+      return row?.organizationId ?? (yield* new NotFound({ message: "No such member" }))
     })
 
     const isEmpty = Effect.map(
-      rowOf(Schema.Struct({ empty: Schema.Boolean }))(
-        repeatable(sql`SELECT NOT EXISTS (SELECT 1 FROM organizations) AS empty`)
-      ),
-      ({ empty }) => empty
+      repeatable(sql`SELECT 1 FROM organizations LIMIT 1`),
+      (rows) => rows.length === 0
     )
 
     return Access.of({

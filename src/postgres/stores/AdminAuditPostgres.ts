@@ -2,9 +2,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import { AdminAudit, AuditEntry } from "../../services/AdminAudit.ts"
-import { columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, readPage, repeatable } from "../client/rows.ts"
 
 export const layerAdminAudit = Layer.effect(
   AdminAudit,
@@ -23,20 +22,16 @@ export const layerAdminAudit = Layer.effect(
           ON CONFLICT (id) DO NOTHING`)
       }),
       // Ids begin with their time, so their order is that of the writes.
-      list: Effect.fn("AdminAudit.list")(function* (page) {
-        if (page.after !== null) {
-          const found = yield* repeatable(sql`SELECT 1 FROM admin_audit WHERE id = ${page.after}`)
-          if (found.length === 0) return yield* unknownCursor
-        }
-        const rows = yield* rowsOf(AuditEntry)(
-          repeatable(sql`
-        SELECT ${columns} FROM admin_audit a
-         WHERE ${page.after === null ? sql`true` : sql`id < ${page.after}`}
-         ORDER BY id DESC
-         LIMIT ${page.limit + 1}`)
-        )
-        return cutPage(rows, page.limit)
-      })
+      list: Effect.fn("AdminAudit.list")((page) =>
+        readPage(AuditEntry, page, {
+          isEntry: (after) => sql`SELECT 1 FROM admin_audit WHERE id = ${after}`,
+          newest: sql`
+            SELECT ${columns} FROM admin_audit a
+             WHERE ${page.after === null ? sql`true` : sql`id < ${page.after}`}
+             ORDER BY id DESC
+             LIMIT ${page.limit + 1}`
+        })
+      )
     })
   })
 )

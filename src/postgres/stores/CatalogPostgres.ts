@@ -13,7 +13,7 @@ import {
   replacedCatalog
 } from "../../services/Catalog.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import { bounded, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { bounded, repeatable, rowsOf } from "../client/rows.ts"
 
 const VersionRow = Schema.Struct({
   version: Schema.BigInt,
@@ -63,11 +63,11 @@ export const layerCatalog = Layer.effect(
               const [latest] = yield* rowsOf(VersionRow)(sql`
                 SELECT version, created_at, document FROM catalog_versions
                  ORDER BY version DESC LIMIT 1`)
-              const next = yield* rowOf(Schema.Struct({ version: Schema.BigInt }))(sql`
+              const version = (latest?.version ?? 0n) + 1n
+              yield* sql`
                 INSERT INTO catalog_versions (version, document)
-                VALUES (${(latest?.version ?? 0n) + 1n}, ${sql.json(encodeDocument(document))})
-                RETURNING version`)
-              return { version: next.version, before: latest?.document ?? emptySnapshot.document }
+                VALUES (${version}, ${sql.json(encodeDocument(document))})`
+              return { version, before: latest?.document ?? emptySnapshot.document }
             })
           )
           .pipe(bounded)

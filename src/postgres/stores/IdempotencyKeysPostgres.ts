@@ -1,25 +1,16 @@
 /** Idempotency keys in PostgreSQL; the ledger's batches write them. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { TaskState } from "../../domain/video/VideoTask.ts"
 import {
   IdempotencyKeys,
+  KeptRequest,
   makeKeyOf,
   makeRecentAnswers,
-  recallOf,
-  StoredAnswer
+  recallOf
 } from "../../services/IdempotencyKeys.ts"
 import { columnsOf, deleteInBatches, repeatable, rowsOf } from "../client/rows.ts"
 
-const KeptRow = Schema.Struct({
-  fingerprint: Schema.String,
-  holdId: Schema.String,
-  answer: Schema.NullOr(Schema.fromJsonString(StoredAnswer)),
-  holdIsOpen: Schema.Boolean,
-  taskState: Schema.NullOr(TaskState)
-})
-
-const keptColumns = columnsOf(KeptRow, "q", {
+const keptColumns = columnsOf(KeptRequest, "q", {
   holdId: "q.order_id",
   holdIsOpen: "o.state = 'open'",
   taskState: "t.state"
@@ -45,7 +36,7 @@ export const layerIdempotencyKeys = Layer.effect(
     return IdempotencyKeys.of({
       keyOf,
       recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
-        const [row] = yield* rowsOf(KeptRow)(
+        const [row] = yield* rowsOf(KeptRequest)(
           repeatable(sql`
             SELECT ${sql.literal(keptColumns)}
               FROM idempotency_keys q

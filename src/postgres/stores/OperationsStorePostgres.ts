@@ -2,7 +2,7 @@
 import { Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditState, OperationsStore, Totals } from "../../services/Operations.ts"
-import { bounded, oneTry, rowOf, rowsOf } from "../client/rows.ts"
+import { bounded, oneTry, rowOf } from "../client/rows.ts"
 import { latestMigration } from "../schema/applySchema.ts"
 
 const MigrationRow = Schema.Struct({ latest: Schema.NullOr(Schema.Int) })
@@ -81,14 +81,12 @@ export const layerOperationsStore = Layer.effect(
       report,
       totals,
       takeAudit: Effect.fn("OperationsStore.takeAudit")(function* (everySeconds) {
-        const taken = yield* rowsOf(Schema.Struct({ only_row: Schema.Boolean }))(
-          oneTry(sql`
+        const taken = yield* bounded(sql`
         UPDATE ledger_audit_state SET begun_at = now(), ended_at = NULL
          WHERE begun_at IS NULL
             OR (begun_at <= now() - make_interval(secs => ${everySeconds})
                 AND (ended_at IS NOT NULL OR begun_at <= now() - ${LONGEST_AUDIT}::interval))
         RETURNING only_row`)
-        )
         return taken.length > 0
       }),
       endAudit: Effect.fn("OperationsStore.endAudit")(function* (violations) {

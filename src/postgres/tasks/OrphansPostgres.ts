@@ -3,9 +3,8 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
-import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import { OrphanRecord, Orphans } from "../../services/Orphans.ts"
-import { columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, readPage, repeatable, rowsOf } from "../client/rows.ts"
 
 /** Columns of `OrphanRecord`, and the tables that have them. */
 export const orphanColumns = columnsOf(OrphanRecord, "o", { id: "o.order_id", heldNano: "q.hold" })
@@ -19,25 +18,18 @@ export const layerOrphans = Layer.effect(
     const columns = sql.literal(orphanColumns)
 
     return Orphans.of({
-      list: Effect.fn("Orphans.list")(function* (resolved, page) {
-        if (page.after !== null) {
-          const found = yield* repeatable(sql`SELECT 1 FROM orphans WHERE order_id = ${page.after}`)
-          if (found.length === 0) return yield* unknownCursor
-        }
-        const rows = yield* rowsOf(OrphanRecord)(
-          repeatable(sql`
-        SELECT ${columns} FROM ${sql.literal(orphansWithOrders)}
-         WHERE (o.resolved_at IS NOT NULL) = ${resolved}
-           AND ${
-             page.after === null
-               ? sql`true`
-               : sql`(o.created_at, o.order_id) < (
-                   SELECT p.created_at, p.order_id FROM orphans p WHERE p.order_id = ${page.after})`
-           }
-         ORDER BY o.created_at DESC, o.order_id DESC
-         LIMIT ${page.limit + 1}`)
-        )
-        return cutPage(rows, page.limit)
+      list: Effect.fn("Orphans.list")((resolved, page) => {
+        const before = sql`(o.created_at, o.order_id) < (
+          SELECT p.created_at, p.order_id FROM orphans p WHERE p.order_id = ${page.after})`
+        return readPage(OrphanRecord, page, {
+          isEntry: (after) => sql`SELECT 1 FROM orphans WHERE order_id = ${after}`,
+          newest: sql`
+            SELECT ${columns} FROM ${sql.literal(orphansWithOrders)}
+             WHERE (o.resolved_at IS NOT NULL) = ${resolved}
+               AND ${page.after === null ? sql`true` : before}
+             ORDER BY o.created_at DESC, o.order_id DESC
+             LIMIT ${page.limit + 1}`
+        })
       }),
       resolve: Effect.fn("Orphans.resolve")(function* (id, note) {
         const [row] = isOrderId(id)

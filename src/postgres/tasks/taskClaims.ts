@@ -15,12 +15,7 @@ const claimedColumns = columnsOf(ClaimedTask, "t", {
   quote: "o.quote"
 })
 
-interface PutBack {
-  readonly task: ClaimedTask
-  readonly nextPollSeconds: number
-  readonly known: boolean | null
-  readonly askedSecondsAgo?: number
-}
+type PutBack = { readonly task: ClaimedTask } & Parameters<TaskRepo["Service"]["putBack"]>[1]
 
 /** Written in one statement, at most. */
 const MAX_PUT_BACKS = 500

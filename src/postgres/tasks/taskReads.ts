@@ -9,13 +9,13 @@ import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Completion, Task } from "../../services/TaskRepo.ts"
 import {
   BRIEF,
-  briefTry,
   columnsOf,
   decodeRows,
   repeatable,
   rowsOf,
   secondsSince,
-  unanswered
+  unanswered,
+  within
 } from "../client/rows.ts"
 
 /** The kind of a task, as its summary tells it. */
@@ -60,7 +60,7 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
 
   const reads = yield* makeMicroBatch({
     maxItems: MAX_READS,
-    run: (wanted: ReadonlyArray<Wanted>) => briefTry(findAll(wanted)),
+    run: (wanted: ReadonlyArray<Wanted>) => within(BRIEF)(findAll(wanted)),
     passes: isPassing,
     calls: LANES,
     patienceMillis: Duration.toMillis(BRIEF)
