@@ -74,9 +74,7 @@ function* pieces(value: unknown, replace: Replace): Generator<string> {
 
 const sorted = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(
-        Object.entries(value).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
-      )
+    ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
     : value
 
 /** JSON that does not depend on the order of an object's fields. */

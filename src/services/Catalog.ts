@@ -11,12 +11,12 @@ import type {
 import {
   type CatalogChange,
   compareLists,
-  type Fault,
   findFaults,
   findWarnings
 } from "../domain/catalog/CatalogRules.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import { type ChannelUnavailable, InvalidRequest } from "../domain/Errors.ts"
+import type { FieldFault } from "../domain/requestFields.ts"
 import type { ChannelAccount } from "./ProtocolAdapter.ts"
 
 /** One version of the catalog, ready for look-ups. */
@@ -35,7 +35,7 @@ export interface CatalogSnapshot {
 export interface CatalogReplaced {
   readonly version: bigint
   readonly changes: CatalogChange
-  readonly warnings: ReadonlyArray<Fault>
+  readonly warnings: ReadonlyArray<FieldFault>
 }
 
 export const makeSnapshot = (

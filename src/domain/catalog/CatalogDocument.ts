@@ -44,14 +44,17 @@ const Enabled = Schema.Boolean.annotate({
   description: "False takes it out of use; true when left out"
 }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
 
+const orNull = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.NullOr(schema)
+    .annotate({ description })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+
 /** What a vendor is called with, as far as `text` and `address` let it be written. */
 const callFields = (address: Schema.String, text: Schema.String) => ({
   base_url: address.annotate({
     description: "The vendor's base address, as its documentation gives it"
   }),
-  app_id: Schema.NullOr(text)
-    .annotate({ description: "Application id, which vp_b needs" })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  app_id: orNull(text, "Application id, which vp_b needs")
 })
 
 const channelFields = {
@@ -109,12 +112,8 @@ export type Model = typeof Model.Type
 export const Mount = Schema.Struct({
   model: Id.annotate({ description: "The model that is mounted" }),
   channel: Id.annotate({ description: "The channel it is mounted on" }),
-  protocol: Schema.NullOr(ProtocolName)
-    .annotate({ description: "Overrides the model's protocol; null takes the model's" })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  upstream_model: Schema.NullOr(plainText())
-    .annotate({ description: "The vendor's name of the model; null sends the catalog's" })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  protocol: orNull(ProtocolName, "Overrides the model's protocol; null takes the model's"),
+  upstream_model: orNull(plainText(), "The vendor's name of the model; null sends the catalog's"),
   enabled: Enabled
 })
 export type Mount = typeof Mount.Type

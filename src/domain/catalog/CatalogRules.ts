@@ -1,5 +1,6 @@
 /** Contradictions a catalog may hold, and what changed between two of them. */
 import { Equal } from "effect"
+import type { FieldFault } from "../requestFields.ts"
 import { canServe } from "../video/VideoProtocol.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
 import { isLinkLocalHost } from "./linkLocal.ts"
@@ -7,13 +8,8 @@ import { isReserved, type Modality } from "./Modality.ts"
 import type { Prices } from "./Prices.ts"
 import type { ProtocolTables } from "./ProtocolTables.ts"
 
-export interface Fault {
-  /** Where in the document, such as `mounts[2].channel`. */
-  readonly path: string
-  readonly message: string
-}
-
-type Faults = Generator<Fault, void>
+/** Each with its place in the document, such as `mounts[2].channel`. */
+type Faults = Generator<FieldFault, void>
 
 const quoted = (text: string): string => JSON.stringify(text)
 
@@ -131,7 +127,7 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
 export const findFaults = (
   catalog: CatalogDocument,
   protocols: ProtocolTables
-): ReadonlyArray<Fault> => [
+): ReadonlyArray<FieldFault> => [
   ...duplicates("channels", catalog.channels),
   ...addressFaults(catalog.channels),
   ...duplicates("models", catalog.models),
@@ -177,7 +173,7 @@ export const findWarnings = (
   catalog: CatalogDocument,
   protocols: ProtocolTables,
   hasKey: (channelId: string) => boolean
-): ReadonlyArray<Fault> => [
+): ReadonlyArray<FieldFault> => [
   ...catalog.channels.flatMap(({ id }, index) =>
     hasKey(id)
       ? []

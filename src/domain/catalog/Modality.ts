@@ -1,13 +1,11 @@
 /** The nine modalities and what the service does with each. */
 import { Schema, Struct } from "effect"
 
-export type ModalityStatus = "open" | "coming_soon" | "planned"
-
 interface Row {
   /** Short name accepted by `GET /v1/models?modality=`; null where there is none. */
   readonly filter: string | null
   readonly endpoint: string | null
-  readonly status: ModalityStatus
+  readonly status: "open" | "coming_soon" | "planned"
 }
 
 export const modalities = {

@@ -54,26 +54,25 @@ const toBlock = (block: ContentBlock): VideoBlock => {
   }
 }
 
-/** Top-level media, lifted into blocks in the order image, audio, video. */
-const liftMedia = (body: VideoBody): ReadonlyArray<VideoBlock> => [
+/** Top-level media as blocks, in the order image, audio, video. */
+const liftMedia = (body: VideoBody): ReadonlyArray<ContentBlock> => [
   ...[body.images, body.image, body.image_url]
     .flatMap(mediaUrls)
-    .map((url): VideoBlock => ({ type: "image", role: "reference_image", url })),
+    .map((image_url): ContentBlock => ({ type: "image_url", image_url })),
   ...[body.audio, body.audio_url, body.audios]
     .flatMap(mediaUrls)
-    .map((url): VideoBlock => ({ type: "audio", url })),
+    .map((audio_url): ContentBlock => ({ type: "audio_url", audio_url })),
   ...[body.video, body.video_url, body.videos]
     .flatMap(mediaUrls)
-    .map((url): VideoBlock => ({ type: "video", url }))
+    .map((video_url): ContentBlock => ({ type: "video_url", video_url }))
 ]
 
 /** `content` wins over top-level media; a top-level prompt joins it when it holds no text. */
 const gatherBlocks = (body: VideoBody): ReadonlyArray<VideoBlock> => {
-  const prompt: ReadonlyArray<VideoBlock> =
-    typeof body.prompt === "string" ? [{ type: "text", text: body.prompt }] : []
-  if (body.content === null || body.content === undefined) return [...prompt, ...liftMedia(body)]
-  const blocks = body.content.map(toBlock)
-  return blocks.some((block) => block.type === "text") ? blocks : [...prompt, ...blocks]
+  const blocks = (body.content ?? liftMedia(body)).map(toBlock)
+  return typeof body.prompt !== "string" || blocks.some(({ type }) => type === "text")
+    ? blocks
+    : [{ type: "text", text: body.prompt }, ...blocks]
 }
 
 const wholeNumberText = /^-?\d{1,9}$/
@@ -151,13 +150,7 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
     }
   })
 
-export interface InputCounts {
-  readonly images: number
-  readonly audios: number
-  readonly videos: number
-}
-
-export const countInputs = (blocks: ReadonlyArray<VideoBlock>): InputCounts => {
+export const countInputs = (blocks: ReadonlyArray<VideoBlock>) => {
   const count = (type: VideoBlock["type"]) => blocks.filter((block) => block.type === type).length
   return { images: count("image"), audios: count("audio"), videos: count("video") }
 }

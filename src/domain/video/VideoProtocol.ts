@@ -1,9 +1,7 @@
 /** The video protocols: what a client may order and how it is billed. */
-import { Schema } from "effect"
 import type { Resolution } from "./tiers.ts"
 
-export const VideoBilling = Schema.Literals(["token_video", "second_video"])
-export type VideoBilling = typeof VideoBilling.Type
+export type VideoBilling = "token_video" | "second_video"
 
 /** A way the relay speaks; vp_a and vp_b share one, the others are named after their protocol. */
 export type RelayFamily = "a" | "d" | "e" | "f"
