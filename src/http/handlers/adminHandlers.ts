@@ -41,8 +41,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       .handleRaw(
         "replaceCatalog",
         Effect.fn("admin.replaceCatalog")(function* () {
-          const payload = yield* asCatalog
-          const replaced = yield* catalog.replace(payload)
+          const replaced = yield* catalog.replace(yield* asCatalog)
           return { ...replaced, version: Number(replaced.version) }
         })
       )
@@ -56,24 +55,18 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       .handleRaw(
         "deposit",
         Effect.fn("admin.deposit")(function* ({ params }) {
-          const payload = yield* asDeposit
-          const applied = yield* ledger.deposit(params.id, payload.amount, payload.reference)
+          const { amount, reference } = yield* asDeposit
+          const applied = yield* ledger.deposit(params.id, amount, reference)
           const { balance } = moneyView(yield* ledger.balance(params.id))
-          return { organization_id: params.id, reference: payload.reference, applied, balance }
+          return { organization_id: params.id, reference, applied, balance }
         })
       )
       .handleRaw(
         "createMember",
         Effect.fn("admin.createMember")(function* ({ params }) {
-          const payload = yield* asMember
-          const monthlyCapNano = payload.monthly_cap ?? null
-          const id = yield* access.createMember(params.id, { name: payload.name, monthlyCapNano })
-          return {
-            id,
-            organization_id: params.id,
-            name: payload.name,
-            monthly_cap: monthlyCapNano
-          }
+          const { name, monthly_cap: monthlyCapNano = null } = yield* asMember
+          const id = yield* access.createMember(params.id, { name, monthlyCapNano })
+          return { id, organization_id: params.id, name, monthly_cap: monthlyCapNano }
         })
       )
       .handleRaw(
