@@ -3,6 +3,7 @@
  * request is answered; what it says of its length does not, or slow clients would take all the room
  * with nothing but a head.
  */
+import { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
@@ -37,6 +38,8 @@ export const bodyTooLarge = (limit: number): PayloadTooLarge => {
   return new PayloadTooLarge({ message: limit === MAX_TEXTS_BYTES ? `${most}${hint}` : most })
 }
 
+export const unreadable = new InvalidRequest({ message: "The body could not be read" })
+
 /** What a route takes of a body. */
 interface BodyBounds extends JsonBounds {
   readonly maxBytes: number
@@ -50,6 +53,29 @@ const passes = (passed: Passed, bounds: JsonBounds): InvalidRequest => {
   }
   return new InvalidRequest({ message: `The body may have at most ${most[passed]}` })
 }
+
+/** Reads a short body off its socket, in half the time of Effect's own reader. */
+const readFromSocket = (source: IncomingMessage): Effect.Effect<Buffer, InvalidRequest> =>
+  Effect.callback((resume) => {
+    const pieces: Array<Buffer> = []
+    const add = (piece: Buffer) => void pieces.push(piece)
+    const end = () => {
+      leave()
+      const [only] = pieces
+      resume(
+        Effect.succeed(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces))
+      )
+    }
+    const fail = () => {
+      leave()
+      resume(Effect.fail(unreadable))
+    }
+    const leave = () => {
+      source.off("data", add).off("end", end).off("error", fail).off("close", fail)
+    }
+    source.on("data", add).on("end", end).on("error", fail).on("close", fail)
+    return Effect.sync(leave)
+  })
 
 export const makeBodies = (budgetBytes: number) => {
   const room = makeShares({
@@ -108,7 +134,12 @@ export const makeBodies = (budgetBytes: number) => {
     expected: number
   ) {
     yield* take(owner, expected)
-    const bytes = Buffer.from(yield* Effect.orDie(request.arrayBuffer))
+    const { source, headers } = request
+    // Who expects to be told to go on is told by Effect's own reader.
+    const bytes =
+      owner !== OPERATOR && source instanceof IncomingMessage && headers.expect === undefined
+        ? yield* readFromSocket(source)
+        : Buffer.from(yield* Effect.orDie(request.arrayBuffer))
     const walk = walkJson(bounds)
     const passed = walk.push(bytes)
     return passed === null ? { pieces: [bytes], walk } : yield* passes(passed, bounds)

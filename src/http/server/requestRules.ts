@@ -29,7 +29,7 @@ import {
   RequestJson,
   RequestRules
 } from "../api/middlewares.ts"
-import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies } from "./bodies.ts"
+import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadable } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 
 /** Faults that an error tells; nobody mends more of them at a time. */
@@ -115,9 +115,7 @@ const unreadOf = (defect: unknown, limit: number): GatewayError | null => {
   if (!HttpServerError.isHttpServerError(defect)) return null
   const { reason } = defect
   if (reason._tag !== "RequestParseError") return null
-  return reason.reason === "BodyTooLarge"
-    ? bodyTooLarge(limit)
-    : new InvalidRequest({ message: "The body could not be read" })
+  return reason.reason === "BodyTooLarge" ? bodyTooLarge(limit) : unreadable
 }
 
 const withoutJson = Effect.provideService(RequestJson, Effect.succeed(undefined))
