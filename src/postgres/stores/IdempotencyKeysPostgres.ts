@@ -4,9 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import {
   IdempotencyKeys,
-  makeKeyOf,
-  makeRecentAnswers,
-  recallOf,
+  makeIdempotencyKeys,
   StoredAnswer
 } from "../../services/IdempotencyKeys.ts"
 import { columnsOf, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
@@ -31,8 +29,6 @@ export const layerIdempotencyKeys = Layer.effect(
   IdempotencyKeys,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const keyOf = yield* makeKeyOf
-    const recent = makeRecentAnswers()
 
     const purgeBatch = rowOf(Schema.Struct({ gone: Schema.Int }))(
       oneTry(sql`
@@ -51,23 +47,19 @@ export const layerIdempotencyKeys = Layer.effect(
       Effect.repeat(purgeBatch, { while: ({ gone }) => gone === PURGED_AT_ONCE })
     )
 
-    return IdempotencyKeys.of({
-      keyOf,
-      recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
+    return yield* makeIdempotencyKeys({
+      find: Effect.fnUntraced(function* (organizationId, key) {
         const [row] = yield* rowsOf(KeptRow)(
           repeatable(sql`
             SELECT ${sql.literal(keptColumns)}
               FROM idempotency_keys q
               JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
               LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.order_id
-             WHERE q.organization_id = ${organizationId} AND q.key = ${key.key}
+             WHERE q.organization_id = ${organizationId} AND q.key = ${key}
                AND q.expires_at > now()`)
         )
-        if (row === undefined) return null
-        return yield* recallOf(row, key, recent.find(organizationId, key))
+        return row ?? null
       }),
-      remember: (organizationId, key, result) =>
-        Effect.sync(() => recent.keep(organizationId, key, result)),
       purge
     })
   })
