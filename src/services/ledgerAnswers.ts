@@ -79,29 +79,21 @@ export const answerHold = Effect.fnUntraced(function* (
 export type DepositOutcome = "applied" | "repeated" | "mismatch" | "too_large"
 
 /** True where this call was the one that added the money. */
-export const answerDeposit = (
-  outcome: DepositOutcome
-): Effect.Effect<boolean, IdempotencyMismatch | InvalidRequest> => {
-  switch (outcome) {
-    case "applied":
-    case "repeated":
-      return Effect.succeed(outcome === "applied")
-    case "mismatch":
-      return Effect.fail(
-        new IdempotencyMismatch({
-          message: "This reference was deposited before with another amount",
-          param: "reference"
-        })
-      )
-    case "too_large":
-      return Effect.fail(
-        new InvalidRequest({
-          message: "amount: The pool would hold more than it can count",
-          param: "amount"
-        })
-      )
+export const answerDeposit = Effect.fnUntraced(function* (outcome: DepositOutcome) {
+  if (outcome === "mismatch") {
+    return yield* new IdempotencyMismatch({
+      message: "This reference was deposited before with another amount",
+      param: "reference"
+    })
   }
-}
+  if (outcome === "too_large") {
+    return yield* new InvalidRequest({
+      message: "amount: The pool would hold more than it can count",
+      param: "amount"
+    })
+  }
+  return outcome === "applied"
+})
 
 /** Of an order whose gateway stopped before it was answered: its vendor may have made it. */
 export const releaseOfLeft = (organizationId: string, holdId: string): Release => ({
