@@ -105,3 +105,22 @@ export const releaseOfLeft = (organizationId: string, holdId: string): Release =
   answer: null,
   forgetKey: false
 })
+
+/** What does not end in this time is left to the next round; it may still succeed meanwhile. */
+const RELEASE_PATIENCE = "10 seconds"
+
+/**
+ * Gives back what was left behind: ends within a bound and never fails, so that one hold that cannot
+ * be closed does not keep the others. Trouble is logged with the hold's id.
+ */
+export const unhindered =
+  (holdId: string) =>
+  <A>(release: Effect.Effect<A>): Effect.Effect<void> =>
+    release.pipe(
+      Effect.timeout(RELEASE_PATIENCE),
+      Effect.catchCause((cause) =>
+        Effect.logError("a hold could not be given back", cause).pipe(
+          Effect.annotateLogs({ hold: holdId })
+        )
+      )
+    )

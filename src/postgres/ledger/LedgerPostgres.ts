@@ -4,13 +4,13 @@ import { Effect, Layer, Metric, Schema } from "effect"
 import { Overloaded } from "../../domain/Errors.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { unhindered } from "../../runtime/releaseBounded.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { type HoldRequest, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   answerDeposit,
   answerHold,
   releaseOfLeft,
+  unhindered,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"
