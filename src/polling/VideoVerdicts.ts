@@ -117,14 +117,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     how: Pick<Release, "task" | "orphan">
   ) =>
     Effect.tap(
-      ledger.release({
-        organizationId,
-        holdId: id,
-        by,
-        ...how,
-        answer: null,
-        forgetKey: false
-      }),
+      ledger.release({ organizationId, holdId: id, by, ...how, answer: null, forgetKey: false }),
       ({ state }) => Effect.sync(() => (state === "open" ? undefined : ended(id)))
     )
 
@@ -141,15 +134,6 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       ({ won }) => won
     )
 
-  const putBack = Effect.fnUntraced(function* (
-    task: ClaimedTask,
-    known: boolean | null,
-    silenceSeconds: number
-  ) {
-    const pace = nextPollSeconds(settings, task.ageSeconds, yield* Random.next)
-    return yield* tasks.putBack(task, { nextPollSeconds: Math.max(pace, silenceSeconds), known })
-  })
-
   /** `known` tells whether the vendor knew the task; null when it gave no answer to tell. */
   const stillOpen = Effect.fnUntraced(function* (
     task: ClaimedTask,
@@ -157,11 +141,12 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     silenceSeconds = 0
   ) {
     const lost = known === false && (task.unknownForSeconds ?? 0) >= settings.unknownGraceSeconds
+    const pace = nextPollSeconds(settings, task.ageSeconds, yield* Random.next)
     const current = yield* lost
       ? giveUp(task, taskLost)
       : task.pastDeadline
         ? giveUp(task, deadlineExceeded)
-        : putBack(task, known, silenceSeconds)
+        : tasks.putBack(task, { nextPollSeconds: Math.max(pace, silenceSeconds), known })
     if (!current) yield* countOn(staleClaims, task)
   })
 

@@ -17,22 +17,13 @@ export interface Rate {
   readonly retryMillis: number
 }
 
-export interface RequestRates {
-  /** Counts one request of the owner, whose bucket refills with `perMinute` (above 0) a minute. */
-  take(owner: string, perMinute: number): Effect.Effect<Rate>
-  /** What the owner may do next; counts nothing. */
-  look(owner: string, perMinute: number): Effect.Effect<Rate>
-  /** Buckets that are kept. */
-  readonly kept: () => number
-}
-
 // Whole nanoseconds add up exactly, also over a process's whole life.
 const MINUTE = 60_000_000_000
 const MILLI = 1_000_000
 /** Fewer buckets than this are not worth a walk over them. */
 const WORTH_SWEEPING = 1024
 
-export const makeRequestRates = (): RequestRates => {
+export const makeRequestRates = () => {
   const fullAt = new Map<string, number>()
   let sweepAt = WORTH_SWEEPING
 
@@ -69,8 +60,11 @@ export const makeRequestRates = (): RequestRates => {
     })
 
   return {
-    take: (owner, perMinute) => rateOf(owner, perMinute, 1),
-    look: (owner, perMinute) => rateOf(owner, perMinute, 0),
+    /** Counts one request of the owner, whose bucket refills with `perMinute` (above 0) a minute. */
+    take: (owner: string, perMinute: number) => rateOf(owner, perMinute, 1),
+    /** What the owner may do next; counts nothing. */
+    look: (owner: string, perMinute: number) => rateOf(owner, perMinute, 0),
+    /** Buckets that are kept. */
     kept: () => fullAt.size
   }
 }

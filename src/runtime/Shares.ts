@@ -1,34 +1,11 @@
 /** What owners have taken of something that is bounded, counted in this process. */
-import { Effect, type Scope } from "effect"
+import { Effect } from "effect"
 
-export interface Shares {
-  /**
-   * Takes an amount until the scope closes; false, and nothing taken, when the owner or all together
-   * would have more than they may. Whoever has nothing may take one thing larger than the bound.
-   */
-  take(owner: string, amount?: number): Effect.Effect<boolean, never, Scope.Scope>
-  /** The same, until `giveBack` is called with the same. */
-  tryTake(owner: string, amount?: number): boolean
-  giveBack(owner: string, amount?: number): void
-  /** A share of nothing at first, for what is not known beforehand; given back with the scope. */
-  open(owner: string): Effect.Effect<Share, never, Scope.Scope>
-}
-
-/** A part of what is bounded that grows with what it is needed for. */
-export interface Share {
-  /**
-   * Takes more under the rules of `take`, for which the share is one thing. False when there is no
-   * room: what it is needed for comes to nothing then, so all of the share is given back.
-   */
-  grow(by: number): boolean
-}
-
-export const makeShares = (bounds: {
-  /** The most one owner may have. */
-  readonly each: number
-  /** The most all of them may have. */
-  readonly together?: number
-}): Shares => {
+/**
+ * At most `each` for one owner, and `together` for all of them. An owner that has nothing may take one
+ * thing larger than that.
+ */
+export const makeShares = (bounds: { readonly each: number; readonly together?: number }) => {
   const { each, together = Number.POSITIVE_INFINITY } = bounds
   const taken = new Map<string, number>()
   let all = 0
@@ -53,37 +30,37 @@ export const makeShares = (bounds: {
   }
 
   return {
-    take: (owner, amount = 1) =>
-      Effect.suspend(() =>
-        tryTake(owner, amount)
-          ? Effect.as(
-              Effect.addFinalizer(() => Effect.sync(() => change(owner, -amount))),
-              true
-            )
-          : Effect.succeed(false)
-      ).pipe(Effect.uninterruptible),
+    /** Takes an amount until the scope closes; false, and nothing taken, when there is no room. */
+    take: (owner: string, amount = 1) =>
+      Effect.acquireRelease(
+        Effect.sync(() => tryTake(owner, amount)),
+        (isTaken) => Effect.sync(() => (isTaken ? change(owner, -amount) : undefined))
+      ),
+    /** The same, until `giveBack` is called with the same. */
     tryTake,
-    giveBack: (owner, amount = 1) => change(owner, -amount),
-    open: (owner) =>
-      Effect.suspend(() => {
-        let mine = 0
-        const giveBack = () => {
-          change(owner, -mine)
-          mine = 0
+    giveBack: (owner: string, amount = 1): void => change(owner, -amount),
+    /** A share of nothing at first, for what is not known beforehand; given back with the scope. */
+    open: Effect.fnUntraced(function* (owner: string) {
+      let mine = 0
+      const giveBack = () => {
+        change(owner, -mine)
+        mine = 0
+      }
+      yield* Effect.addFinalizer(() => Effect.sync(giveBack))
+      return {
+        /**
+         * Takes more for the same thing, of which the share is a part. False when there is no room:
+         * what it is needed for comes to nothing then, so all of the share is given back.
+         */
+        grow: (by: number): boolean => {
+          const isRoom = mayHave(owner, mine, mine + by)
+          if (isRoom) {
+            change(owner, by)
+            mine += by
+          } else giveBack()
+          return isRoom
         }
-        const grow = (by: number): boolean => {
-          if (!mayHave(owner, mine, mine + by)) {
-            giveBack()
-            return false
-          }
-          change(owner, by)
-          mine += by
-          return true
-        }
-        return Effect.as(
-          Effect.addFinalizer(() => Effect.sync(giveBack)),
-          { grow }
-        )
-      })
+      }
+    })
   }
 }

@@ -3,8 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { Overloaded } from "../domain/Errors.ts"
 
-const Coded = Schema.Struct({ code: Schema.String })
-const isCoded = Schema.is(Coded)
+const isCoded = Schema.is(Schema.Struct({ code: Schema.String }))
 
 /**
  * The server is going, coming or full (the SQLSTATE classes of operator and resource trouble), or

@@ -49,17 +49,6 @@ export interface LargeMedium {
   readonly to: number
 }
 
-export interface JsonWalk {
-  /** Goes on with the next bytes; what is passed of the bounds, or null. */
-  readonly push: (piece: Buffer) => Passed | null
-  /** In their order, as far as the bytes go. */
-  readonly media: ReadonlyArray<LargeMedium>
-  /** Whether a text, an array or an object has no end yet: such bytes are no JSON. */
-  readonly isOpen: () => boolean
-}
-
-const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE
-
 const nextQuote = (bytes: Buffer, from: number): number => {
   const near = Math.min(from + SHORT, bytes.length)
   for (let index = from; index < near; index++) {
@@ -79,7 +68,7 @@ const backslashesBefore = (bytes: Buffer, from: number, end: number): number => 
  * Bytes that are no JSON are answered for too, one way or the other. The time is linear, and long
  * texts cost next to nothing.
  */
-export const walkJson = (bounds: JsonBounds): JsonWalk => {
+export const walkJson = (bounds: JsonBounds) => {
   const media: Array<LargeMedium> = []
   /** Bytes of the pieces before. */
   let before = 0
@@ -129,7 +118,7 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
 
   /** Numbers in arrays are free up to their bound. */
   const countValue = (byte: number): void => {
-    const isNumber = byte === MINUS || isDigit(byte)
+    const isNumber = byte === MINUS || (byte >= ZERO && byte <= NINE)
     if (isNumber) numbers++
     if (!isNumber || numbers > bounds.arrayNumbers) values++
   }
@@ -151,7 +140,7 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
     return values > bounds.values ? "values" : null
   }
 
-  const push: JsonWalk["push"] = (bytes) => {
+  const push = (bytes: Buffer): Passed | null => {
     let index = 0
     while (index < bytes.length) {
       if (textFrom !== null) {
@@ -174,7 +163,14 @@ export const walkJson = (bounds: JsonBounds): JsonWalk => {
     return otherBytes > bounds.otherBytes ? "otherBytes" : null
   }
 
-  return { push, media, isOpen: () => textFrom !== null || depth !== 0 }
+  return {
+    /** Goes on with the next bytes; what is passed of the bounds, or null. */
+    push,
+    /** In their order, as far as the bytes go. */
+    media,
+    /** Whether a text, an array or an object has no end yet: such bytes are no JSON. */
+    isOpen: () => textFrom !== null || depth !== 0
+  }
 }
 
 /** Whether a whole body is within the bounds. */

@@ -83,14 +83,12 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
       })
     })
 
-  const eachAlone = (batch: Batch, cause: Cause.Cause<E>): Effect.Effect<void> => {
-    if (batch.length > 1) {
-      return Effect.forEach(batch, (entry) => persist([entry]), { discard: true })
-    }
-    return Effect.sync(() => {
-      for (const entry of batch) answer(entry, Exit.die(Cause.squash(cause)))
-    })
-  }
+  const eachAlone = (batch: Batch, cause: Cause.Cause<E>): Effect.Effect<void> =>
+    batch.length > 1
+      ? Effect.forEach(batch, (entry) => persist([entry]), { discard: true })
+      : Effect.sync(() => {
+          for (const entry of batch) answer(entry, Exit.die(Cause.squash(cause)))
+        })
 
   /** Tries until the batch is answered. */
   const persist = (batch: Batch): Effect.Effect<void> =>

@@ -72,82 +72,55 @@ export class IdempotencyKeys extends Context.Service<
   }
 >()("gateway/services/IdempotencyKeys") {}
 
-/** Every store makes keys alike, so that a repeat is known wherever it arrives. */
-export const makeKeyOf = Effect.map(Digest.Digest, (digest): IdempotencyKeys["Service"]["keyOf"] =>
-  Effect.fnUntraced(function* (key, path, body) {
-    let hash: Uint8Array = new Uint8Array()
-    let before = `${path}\n`
-    // Each digest has the one before it in it, so that no piece needs the whole in memory.
-    for (const piece of canonicalPieces(body)) {
-      if (before === "") yield* Effect.yieldNow
-      hash = yield* Effect.orDie(
-        digest.digest(Digest.sha256, Buffer.concat([hash, Buffer.from(before + piece)]))
-      )
-      before = ""
-    }
-    return { key, fingerprint: Hex.encode(hash) }
-  })
-)
-
-const RETRY_SECONDS = 1
-
 export const stillRunning = new IdempotencyConflict({
   message:
     "The first request with this Idempotency-Key is still running; repeat it in a moment for its answer",
   param: "idempotency-key",
-  retryAfterSeconds: RETRY_SECONDS
+  retryAfterSeconds: 1
 })
 
 const notKept = (message: string) =>
   new IdempotencyConflict({ message, param: "idempotency-key", retryAfterSeconds: null })
 
 /** What the first request came to, or why that cannot be told. */
-export const recallOf = (
-  kept: KeptRequest,
+export const recallOf = Effect.fnUntraced(function* (
+  { answer, taskState, ...kept }: KeptRequest,
   key: RequestKey,
   remembered: AnswerBody | null
-): Effect.Effect<Recalled, RepeatRefusal> => {
+): Effect.fn.Return<Recalled, RepeatRefusal> {
   if (kept.fingerprint !== key.fingerprint) {
-    return Effect.fail(
-      new IdempotencyMismatch({
-        message: "This Idempotency-Key was used for another request; take a fresh one",
-        param: "idempotency-key"
-      })
-    )
+    return yield* new IdempotencyMismatch({
+      message: "This Idempotency-Key was used for another request; take a fresh one",
+      param: "idempotency-key"
+    })
   }
-  if (kept.taskState !== null && kept.taskState !== "submitting" && kept.taskState !== "rejected") {
-    return Effect.succeed({ _tag: "Video", id: kept.holdId })
+  if (taskState !== null && taskState !== "submitting" && taskState !== "rejected") {
+    return { _tag: "Video", id: kept.holdId }
   }
-  if (kept.answer?._tag === "Refused") return Effect.succeed(kept.answer)
-  if (kept.answer?._tag === "Images") {
-    const result = kept.answer.result ?? remembered
-    return result === null
-      ? Effect.fail(
-          notKept(
-            "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others"
-          )
-        )
-      : Effect.succeed({ _tag: "Images", result })
+  switch (answer?._tag) {
+    case "Refused":
+      return answer
+    case "Images": {
+      const result = answer.result ?? remembered
+      if (result !== null) return { _tag: "Images", result }
+      return yield* notKept(
+        "The images of this Idempotency-Key were made, charged and answered in base64, which is not kept; take a fresh key to make others"
+      )
+    }
+    case "Text":
+      // What a stream carried is not kept, so nothing that is remembered can be its answer.
+      if (remembered !== null && !answer.streamed) return { _tag: "Text", result: remembered }
+      return yield* notKept(
+        "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
+      )
+    default:
+      if (kept.holdIsOpen) return yield* stillRunning
+      return { _tag: "Refused", error: givenUp() }
   }
-  if (kept.answer?._tag === "Text") {
-    // What a stream carried is not kept, so nothing that is remembered can be its answer.
-    return remembered === null || kept.answer.streamed
-      ? Effect.fail(
-          notKept(
-            "The answer to the request of this Idempotency-Key was made and charged, and is not kept; take a fresh key to make another"
-          )
-        )
-      : Effect.succeed({ _tag: "Text", result: remembered })
-  }
-  return kept.holdIsOpen
-    ? Effect.fail(stillRunning)
-    : Effect.succeed({ _tag: "Refused", error: givenUp() })
-}
+})
 
 export const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
 
-const ROOM_BYTES = 64 * 1024 * 1024
-const BYTES_PER_NUMBER = 8
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
@@ -157,32 +130,57 @@ export const carriesImages = (result: Exclude<ImageResult, RawAnswer>): boolean 
     result.data.some((entry: unknown) => isRecord(entry) && typeof entry.b64_json === "string")) ||
   holdsLongText(result)
 
+const ROOM_BYTES = 64 * 1024 * 1024
+const BYTES_PER_NUMBER = 8
+
 const bytesOf = (value: unknown): number => {
   if (value instanceof RawAnswer) return value.bytes
   if (typeof value === "string") return value.length
   if (typeof value === "number") return BYTES_PER_NUMBER
-  return typeof value === "object" && value !== null
+  return isRecord(value)
     ? Object.values(value).reduce((sum: number, inner) => sum + bytesOf(inner), 0)
     : 0
 }
 
-/**
- * Answers with images in base64 and texts that models wrote, kept in memory for repeats of their
- * request: the database takes neither.
- */
-export const makeRecentAnswers = (roomBytes = ROOM_BYTES) => {
-  const kept = makeBoundedMap(
-    roomBytes,
-    ({ result }: { readonly fingerprint: string; readonly result: AnswerBody }) => bytesOf(result)
+/** The service over a store of keys; `find` is for those whose time is not over. */
+export const makeIdempotencyKeys = Effect.fnUntraced(function* (store: {
+  readonly find: (organizationId: string, key: string) => Effect.Effect<KeptRequest | null>
+  readonly purge: Effect.Effect<void>
+}) {
+  const digest = yield* Digest.Digest
+  /**
+   * Answers with images in base64 and texts that models wrote, for repeats of their request: the
+   * database takes neither.
+   */
+  const recent = makeBoundedMap(ROOM_BYTES, ({ result }: { result: AnswerBody } & RequestKey) =>
+    bytesOf(result)
   )
   const nameOf = (organizationId: string, { key }: RequestKey) => `${organizationId} ${key}`
-  return {
-    keep: (organizationId: string, key: RequestKey, result: AnswerBody): void =>
-      kept.set(nameOf(organizationId, key), { fingerprint: key.fingerprint, result }),
-    /** Null also where the key stood for another request when an answer was last kept for it. */
-    find: (organizationId: string, key: RequestKey): AnswerBody | null => {
-      const last = kept.get(nameOf(organizationId, key))
-      return last?.fingerprint === key.fingerprint ? last.result : null
-    }
-  }
-}
+
+  return IdempotencyKeys.of({
+    keyOf: Effect.fnUntraced(function* (key, path, body) {
+      let hash: Uint8Array = new Uint8Array()
+      let before = `${path}\n`
+      // Each digest has the one before it in it, so that no piece needs the whole in memory.
+      for (const piece of canonicalPieces(body)) {
+        if (before === "") yield* Effect.yieldNow
+        hash = yield* Effect.orDie(
+          digest.digest(Digest.sha256, Buffer.concat([hash, Buffer.from(before + piece)]))
+        )
+        before = ""
+      }
+      return { key, fingerprint: Hex.encode(hash) }
+    }),
+    recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
+      const kept = yield* store.find(organizationId, key.key)
+      if (kept === null) return null
+      // The key may have stood for another request when an answer was last remembered for it.
+      const last = recent.get(nameOf(organizationId, key))
+      const remembered = last?.fingerprint === key.fingerprint ? last.result : null
+      return yield* recallOf(kept, key, remembered)
+    }),
+    remember: (organizationId, key, result) =>
+      Effect.sync(() => recent.set(nameOf(organizationId, key), { ...key, result })),
+    purge: store.purge
+  })
+})

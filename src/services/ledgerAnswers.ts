@@ -83,29 +83,21 @@ export const DepositOutcome = Schema.Literals(["applied", "repeated", "mismatch"
 export type DepositOutcome = typeof DepositOutcome.Type
 
 /** True where this call was the one that added the money. */
-export const answerDeposit = (
-  outcome: DepositOutcome
-): Effect.Effect<boolean, IdempotencyMismatch | InvalidRequest> => {
-  switch (outcome) {
-    case "applied":
-    case "repeated":
-      return Effect.succeed(outcome === "applied")
-    case "mismatch":
-      return Effect.fail(
-        new IdempotencyMismatch({
-          message: "This reference was deposited before with another amount",
-          param: "reference"
-        })
-      )
-    case "too_large":
-      return Effect.fail(
-        new InvalidRequest({
-          message: "amount: The pool would hold more than it can count",
-          param: "amount"
-        })
-      )
+export const answerDeposit = Effect.fnUntraced(function* (outcome: DepositOutcome) {
+  if (outcome === "mismatch") {
+    return yield* new IdempotencyMismatch({
+      message: "This reference was deposited before with another amount",
+      param: "reference"
+    })
   }
-}
+  if (outcome === "too_large") {
+    return yield* new InvalidRequest({
+      message: "amount: The pool would hold more than it can count",
+      param: "amount"
+    })
+  }
+  return outcome === "applied"
+})
 
 /** Of an order whose gateway stopped before it was answered: its vendor may have made it. */
 export const releaseOfLeft = (organizationId: string, holdId: string): Release => ({
@@ -117,3 +109,22 @@ export const releaseOfLeft = (organizationId: string, holdId: string): Release =
   answer: null,
   forgetKey: false
 })
+
+/** What does not end in this time is left to the next round; it may still succeed meanwhile. */
+const RELEASE_PATIENCE = "10 seconds"
+
+/**
+ * Gives back what was left behind: ends within a bound and never fails, so that one hold that cannot
+ * be closed does not keep the others. Trouble is logged with the hold's id.
+ */
+export const unhindered =
+  (holdId: string) =>
+  <A>(release: Effect.Effect<A>): Effect.Effect<void> =>
+    release.pipe(
+      Effect.timeout(RELEASE_PATIENCE),
+      Effect.catchCause((cause) =>
+        Effect.logError("a hold could not be given back", cause).pipe(
+          Effect.annotateLogs({ hold: holdId })
+        )
+      )
+    )

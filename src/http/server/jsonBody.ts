@@ -5,13 +5,13 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Semaphore } from "effect"
 import { InvalidRequest } from "../../domain/Errors.ts"
-import type { JsonWalk } from "../../runtime/jsonWalk.ts"
+import { cutMedia, type walkJson } from "../../runtime/jsonWalk.ts"
 
 /** The bytes of a body, and what a walk over them found. */
 export interface JsonBytes {
   /** Emptied when they are decoded, so that they are in memory no longer than what they say. */
   readonly pieces: Array<Buffer>
-  readonly walk: Pick<JsonWalk, "media" | "isOpen">
+  readonly walk: Pick<ReturnType<typeof walkJson>, "media" | "isOpen">
 }
 
 /** Smaller bodies are decoded at once, and of the media of larger ones this much at a turn. */
@@ -48,31 +48,6 @@ const textOf = (pieces: ReadonlyArray<Buffer>): string => {
   return (isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes).toString()
 }
 
-/** The body with a mark for each medium, and the bytes of those. */
-const cutMedia = (pieces: ReadonlyArray<Buffer>, media: JsonWalk["media"]) => {
-  const kept: Array<Buffer> = []
-  const cut = media.map((): Array<Buffer> => [])
-  let index = 0
-  let start = 0
-  for (const piece of pieces) {
-    const end = start + piece.length
-    let at = start
-    while (at < end) {
-      const { from, to } = media[index] ?? { from: end, to: end }
-      const next = Math.min(end, at < from ? from : to)
-      const part = piece.subarray(at - start, next - start)
-      if (at < from) kept.push(part)
-      else {
-        cut[index]?.push(part)
-        if (next === to) kept.push(Buffer.from(`${MARK}${index++}`))
-      }
-      at = next
-    }
-    start = end
-  }
-  return { outline: textOf(kept), cut }
-}
-
 /** Where the text may be cut: not behind a backslash that belongs to what follows. */
 const lastBorder = (bytes: Buffer): number => {
   let run = 0
@@ -101,7 +76,12 @@ const withMedia = (value: unknown, media: ReadonlyArray<unknown>): unknown => {
 }
 
 const parseLarge = Effect.fnUntraced(function* (body: JsonBytes) {
-  const { outline, cut } = cutMedia(body.pieces.splice(0), body.walk.media)
+  const { kept, cut } = cutMedia(
+    body.pieces.splice(0),
+    body.walk.media,
+    (_, index) => `${MARK}${index}`
+  )
+  const outline = textOf(kept)
   const media: Array<unknown> = []
   let taken = 0
   for (const pieces of cut) {

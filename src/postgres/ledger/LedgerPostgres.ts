@@ -4,7 +4,6 @@ import { Effect, Layer, Metric, Schema } from "effect"
 import { Overloaded } from "../../domain/Errors.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { unhindered } from "../../runtime/releaseBounded.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   Balance,
@@ -18,6 +17,7 @@ import {
   answerHold,
   DepositOutcome,
   releaseOfLeft,
+  unhindered,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { ledgerBatchSize } from "../../services/metrics.ts"

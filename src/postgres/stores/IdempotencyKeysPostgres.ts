@@ -4,9 +4,7 @@ import { SqlClient } from "effect/sql"
 import {
   IdempotencyKeys,
   KeptRequest,
-  makeKeyOf,
-  makeRecentAnswers,
-  recallOf
+  makeIdempotencyKeys
 } from "../../services/IdempotencyKeys.ts"
 import { columnsOf, deleteInBatches, repeatable, rowsOf } from "../client/rows.ts"
 
@@ -20,8 +18,6 @@ export const layerIdempotencyKeys = Layer.effect(
   IdempotencyKeys,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const keyOf = yield* makeKeyOf
-    const recent = makeRecentAnswers()
 
     const purge = deleteInBatches(
       (most) => sql`
@@ -33,23 +29,19 @@ export const layerIdempotencyKeys = Layer.effect(
         RETURNING 1`
     )
 
-    return IdempotencyKeys.of({
-      keyOf,
-      recall: Effect.fn("IdempotencyKeys.recall")(function* (organizationId, key) {
+    return yield* makeIdempotencyKeys({
+      find: Effect.fnUntraced(function* (organizationId, key) {
         const [row] = yield* rowsOf(KeptRequest)(
           repeatable(sql`
             SELECT ${sql.literal(keptColumns)}
               FROM idempotency_keys q
               JOIN orders o ON o.organization_id = q.organization_id AND o.id = q.order_id
               LEFT JOIN tasks t ON t.organization_id = q.organization_id AND t.id = q.order_id
-             WHERE q.organization_id = ${organizationId} AND q.key = ${key.key}
+             WHERE q.organization_id = ${organizationId} AND q.key = ${key}
                AND q.expires_at > now()`)
         )
-        if (row === undefined) return null
-        return yield* recallOf(row, key, recent.find(organizationId, key))
+        return row ?? null
       }),
-      remember: (organizationId, key, result) =>
-        Effect.sync(() => recent.keep(organizationId, key, result)),
       purge: Effect.asVoid(purge)
     })
   })
