@@ -29,7 +29,11 @@ type Outcome<A> = Result.Result<A, VendorFailure>
 type Write<Asked> = (account: ChannelAccount, asked: Asked) => Outcome<VendorRequest>
 
 /** What an answer means, or why it is of no use. */
-type Read<Asked, A> = (account: ChannelAccount, answer: VendorAnswer, asked: Asked) => Outcome<A>
+export type Read<Asked, A> = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  asked: Asked
+) => Outcome<A>
 
 type Tasks = ReadonlyArray<VideoTaskRef>
 
@@ -77,8 +81,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
         ? {}
         : {
             together: {
-              most: together.most,
-              mayShare: together.mayShare,
+              ...together,
               poll: call(together.pollRequest, together.readPolled, limits.poll)
             }
           })

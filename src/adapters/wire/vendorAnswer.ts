@@ -1,8 +1,8 @@
 /** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
 import { createHash } from "node:crypto"
 import type { RawAnswer } from "../../domain/RawAnswer.ts"
-import { isWithin, type JsonBounds } from "../../runtime/jsonWalk.ts"
-import { outlineOf } from "./longTexts.ts"
+import { markOf } from "../../hiding/patterns.ts"
+import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/jsonWalk.ts"
 import type { WireHead, WireLimits } from "./VendorWire.ts"
 
 export interface VendorAnswer extends AnswerHead {
@@ -105,13 +105,6 @@ export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
   }
 }
 
-const wholeOf = ({ chunks }: RawAnswer): Buffer => {
-  const [only = new Uint8Array()] = chunks
-  return chunks.length > 1
-    ? Buffer.concat(chunks)
-    : Buffer.from(only.buffer, only.byteOffset, only.byteLength)
-}
-
 /** Longer bodies would hold everything up while they are digested. */
 const MAX_DIGESTED_BYTES = 16 * 1024 * 1024
 
@@ -125,9 +118,36 @@ const digestOf =
   }
 
 export const bodyOf = (raw: RawAnswer, bounds: JsonBounds): DecodedBody => {
-  const body = parseBody(wholeOf(raw), bounds)
+  const body = parseBody(Buffer.concat(raw.chunks), bounds)
   raw.letGo()
   return { body, bytes: raw.bytes, digest: digestOf(raw) }
+}
+
+/** A backslash, and the control characters that a broken writer leaves in a text. */
+const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
+
+/** There is no need to look at what is large for other reasons than its texts. */
+const MAX_REST = 256 * 1024
+
+/**
+ * The JSON in the pieces, with a mark for each long text; null when it has none, is no JSON, or must be
+ * decoded whole to be known.
+ */
+export const outlineOf = (chunks: ReadonlyArray<Uint8Array>, bounds: JsonBounds): unknown => {
+  const pieces = chunks.map((chunk) =>
+    Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  )
+  const walk = walkJson({ ...bounds, otherBytes: MAX_REST })
+  if (pieces.some((piece) => walk.push(piece) !== null)) return null
+  if (walk.media.length === 0) return null
+  const { kept, cut } = cutMedia(pieces, walk.media, ({ from, to }) => markOf(to - from))
+  const isPlain = (part: Buffer) => NOT_PLAIN.every((code) => !part.includes(code))
+  if (!cut.every((parts) => parts.every(isPlain))) return null
+  try {
+    return JSON.parse(Buffer.concat(kept).toString())
+  } catch {
+    return null
+  }
 }
 
 /** Smaller answers are decoded in less time than it takes to look at them. */
