@@ -6,10 +6,15 @@ import { Predicate, Result, Schema } from "effect"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import { WebAddress } from "../domain/plainText.ts"
 import { anyFields } from "../domain/requestFields.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../hiding/patterns.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
-import { type Drawn, type ImageDialect, imageCalls, isDated } from "./common/adapterCalls.ts"
+import {
+  type Drawn,
+  type ImageDialect,
+  imageCalls,
+  isDated,
+  type Read
+} from "./common/adapterCalls.ts"
 import { errorOf, saysError } from "./wire/errorText.ts"
 import { decodedWhole, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { refusal, unusable } from "./wire/vendorFailures.ts"
@@ -102,11 +107,7 @@ const failure = (account: ChannelAccount, answer: VendorAnswer) => {
 }
 
 /** Passes the answer on as it came where nothing in it is to be changed, else what it holds. */
-export const readGenerated = (
-  account: ChannelAccount,
-  answer: VendorAnswer,
-  order: ImageOrder
-): Result.Result<Drawn, VendorFailure> => {
+export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) => {
   const images = imagesIn(answer, imageCount(order.body))
   const { large } = answer
   if (large !== undefined) {

@@ -13,7 +13,7 @@ import type {
   TextAnswer,
   TextOrder
 } from "../services/ProtocolAdapter.ts"
-import { callsOver } from "./common/adapterCalls.ts"
+import { callsOver, type Read } from "./common/adapterCalls.ts"
 import {
   Count,
   chatUsage,
@@ -69,12 +69,7 @@ const readList = (
     : Result.fail(unusable(account, answer))
 }
 
-type ReadText = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-) => Result.Result<TextAnswer, VendorFailure>
-
-const readChat: ReadText = (account, answer) =>
+const readChat: Read<unknown, TextAnswer> = (account, answer) =>
   Result.map(readList(account, answer, "choices"), (result) => ({
     result,
     usage: chatUsage(result.usage),
@@ -87,7 +82,7 @@ const embeddingUsage = (usage: unknown): TokenCounts | null => {
   return isPrompt(usage) ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: 0n } : null
 }
 
-const readEmbedding: ReadText = (account, answer) =>
+const readEmbedding: Read<unknown, TextAnswer> = (account, answer) =>
   Result.map(readList(account, answer, "data"), (result) => ({
     result,
     usage: embeddingUsage(result.usage),

@@ -35,16 +35,10 @@ const isDuration = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, max
 // To the vendor
 
 const toContentBlock = (block: VideoBlock) => {
-  switch (block.type) {
-    case "text":
-      return { type: "text", text: block.text }
-    case "image":
-      return { type: "image_url", role: block.role, image_url: { url: block.url } }
-    case "audio":
-      return { type: "audio_url", role: "reference_audio", audio_url: { url: block.url } }
-    case "video":
-      return { type: "video_url", role: "reference_video", video_url: { url: block.url } }
-  }
+  if (block.type === "text") return { type: "text", text: block.text }
+  const type = `${block.type}_url`
+  const role = block.type === "image" ? block.role : `reference_${block.type}`
+  return { type, role, [type]: { url: block.url } }
 }
 
 /** The fields that vp_b takes as well. */

@@ -13,7 +13,7 @@ import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorReques
 
 // Wire schemas
 
-export const isEnvelope = Schema.is(
+const isEnvelope = Schema.is(
   Schema.Struct({ code: Schema.Int, data: Schema.optional(Schema.Unknown) })
 )
 const isSubmitted = Schema.is(Schema.Struct({ id: JobId }))
@@ -128,20 +128,26 @@ const statusOfCode = (code: number): number | null => {
 }
 
 /** A refusal by the vendor's own code; a code for a bad request leaves the finer HTTP status. */
-export const refused = (account: ChannelAccount, answer: VendorAnswer) => {
+const refused = (account: ChannelAccount, answer: VendorAnswer) => {
   const byCode = isEnvelope(answer.body) ? statusOfCode(answer.body.code) : null
   const finer = byCode === 400 && answer.status === 422
   return refusal(account, answer, { effectiveStatus: finer ? answer.status : byCode })
 }
 
-/** HTTP 200 is not success here: only `code` 0 is. */
-const open = (
+const withoutEnvelope = (account: ChannelAccount, answer: VendorAnswer) =>
+  answer.status >= 300 ? refused(account, answer) : brokenAnswer(answer)
+
+/**
+ * HTTP 200 is not success here: only `code` 0 is. `failureOf` tells why an answer without a code is
+ * of no use.
+ */
+export const open = (
   account: ChannelAccount,
-  answer: VendorAnswer
+  answer: VendorAnswer,
+  failureOf: (account: ChannelAccount, answer: VendorAnswer) => VendorFailure = withoutEnvelope
 ): Result.Result<unknown, VendorFailure> => {
-  if (answer.status >= 300) return Result.fail(refused(account, answer))
-  if (!isEnvelope(answer.body)) return Result.fail(brokenAnswer(answer))
-  return answer.body.code === 0
+  if (!isEnvelope(answer.body)) return Result.fail(failureOf(account, answer))
+  return answer.status < 300 && answer.body.code === 0
     ? Result.succeed(answer.body.data)
     : Result.fail(refused(account, answer))
 }

@@ -20,7 +20,7 @@ import { VendorLimits } from "../wire/limits.ts"
 import { VendorWire } from "../wire/VendorWire.ts"
 import type { SendOptions, VendorAnswer } from "../wire/vendorAnswer.ts"
 import { timedOut } from "../wire/vendorFailures.ts"
-import { send, sendOutlined } from "../wire/vendorHttp.ts"
+import { send } from "../wire/vendorHttp.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
@@ -29,7 +29,11 @@ type Outcome<A> = Result.Result<A, VendorFailure>
 type Write<Asked> = (account: ChannelAccount, asked: Asked) => Outcome<VendorRequest>
 
 /** What an answer means, or why it is of no use. */
-type Read<Asked, A> = (account: ChannelAccount, answer: VendorAnswer, asked: Asked) => Outcome<A>
+export type Read<Asked, A> = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  asked: Asked
+) => Outcome<A>
 
 type Tasks = ReadonlyArray<VideoTaskRef>
 
@@ -52,15 +56,10 @@ export interface VideoDialect {
 /** One question to a vendor and what its answer means, for orders of one kind. */
 export const callsOver =
   (wire: VendorWire["Service"]) =>
-  <Asked, A>(
-    write: Write<Asked>,
-    read: Read<Asked, A>,
-    options: SendOptions,
-    sendOne: typeof send = send
-  ) =>
+  <Asked, A>(write: Write<Asked>, read: Read<Asked, A>, options: SendOptions) =>
     Effect.fnUntraced(function* (account: ChannelAccount, asked: Asked) {
       const request = yield* Effect.fromResult(write(account, asked))
-      const answer = yield* sendOne(wire, request, options)
+      const answer = yield* send(wire, request, options)
       return yield* Effect.fromResult(read(account, answer, asked))
     })
 
@@ -77,8 +76,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
         ? {}
         : {
             together: {
-              most: together.most,
-              mayShare: together.mayShare,
+              ...together,
               poll: call(together.pollRequest, together.readPolled, limits.poll)
             }
           })
@@ -113,7 +111,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const limits = yield* VendorLimits
     const { timeout } = limits.image
     const { generateRequest, readGenerated } = dialect
-    const ask = callsOver(wire)(generateRequest, readGenerated, limits.image, sendOutlined)
+    const options = { ...limits.image, keepsLongTexts: true }
+    const ask = callsOver(wire)(generateRequest, readGenerated, options)
 
     /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
     const generate: ImageAdapter["generate"] = Effect.fn(`${protocol}.generate`)(

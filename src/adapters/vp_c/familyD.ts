@@ -1,15 +1,13 @@
 /** The relay's family d: the older interface of vp_d's vendor, one path for text, one for an image. */
 import { Result, Schema } from "effect"
 import { JobId, WebAddress } from "../../domain/plainText.ts"
-import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { Resolution } from "../../domain/video/tiers.ts"
 import { countInputs, textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
 import { type TaskWords, taskStatus } from "../common/videoStatus.ts"
-import { isEnvelope, refused } from "../vp_d.ts"
-import type { VendorAnswer } from "../wire/vendorAnswer.ts"
+import { open } from "../vp_d.ts"
 import { brokenAnswer, refusedUnsent } from "../wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf, secondsOf } from "../wire/vendorRequest.ts"
 
@@ -74,19 +72,8 @@ const pollRequest: VideoDialect["pollRequest"] = (account, { upstreamId }) => {
 
 // From the vendor
 
-/** HTTP 200 is not success here: only `code` 0 is. */
-const open = (
-  account: ChannelAccount,
-  answer: VendorAnswer
-): Result.Result<unknown, VendorFailure> => {
-  if (!isEnvelope(answer.body)) return Result.fail(flatFailure(account, answer))
-  return answer.status < 300 && answer.body.code === 0
-    ? Result.succeed(answer.body.data)
-    : Result.fail(refused(account, answer))
-}
-
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer, order) =>
-  Result.flatMap(open(account, answer), (data) =>
+  Result.flatMap(open(account, answer, flatFailure), (data) =>
     isSubmitted(data)
       ? Result.succeed(`${pathOf(order)}/${data.task_id}`)
       : Result.fail(brokenAnswer(answer))
@@ -99,7 +86,7 @@ const words: TaskWords = {
 }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) =>
-  Result.flatMap(open(account, answer), (data) => {
+  Result.flatMap(open(account, answer, flatFailure), (data) => {
     if (!isPolled(data)) return Result.fail(brokenAnswer(answer))
     const { task_status: word, task_status_msg: said, task_result: result } = data
     return taskStatus(account, answer, words, {

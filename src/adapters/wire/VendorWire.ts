@@ -227,11 +227,11 @@ const withoutLinkLocal =
   (resolve: LookupFunction): LookupFunction =>
   (host, options, callback) =>
     resolve(host, { ...options, all: true }, (error, found) => {
+      if (error !== null) return callback(error, [])
       const all = typeof found === "string" ? [] : found
       const left = all.filter(({ address }) => !isLinkLocal(address))
       const [first] = left
-      if (error !== null) callback(error, [])
-      else if (first === undefined) {
+      if (first === undefined) {
         const refused = new Error("the name leads to no address that may be called")
         callback(Object.assign(refused, { code: "EACCES", syscall: "getaddrinfo" }), [])
       } else if (options.all === true) callback(null, left)

@@ -1,8 +1,8 @@
 /** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
 import { createHash } from "node:crypto"
 import type { RawAnswer } from "../../domain/RawAnswer.ts"
-import { isWithin, type JsonBounds } from "../../runtime/jsonWalk.ts"
-import { outlineOf } from "./longTexts.ts"
+import { markOf } from "../../hiding/patterns.ts"
+import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/jsonWalk.ts"
 import type { WireHead, WireLimits } from "./VendorWire.ts"
 
 export interface VendorAnswer extends AnswerHead {
@@ -21,13 +21,10 @@ export interface VendorAnswer extends AnswerHead {
   readonly large?: {
     /** The answer as it came. */
     readonly raw: RawAnswer
-    /** Decodes everything in it. */
-    readonly decode: () => DecodedBody
+    /** The body with everything in it decoded. */
+    readonly decode: () => unknown
   }
 }
-
-/** What is read of a body. */
-type DecodedBody = Pick<VendorAnswer, "body" | "bytes" | "digest">
 
 /** An answer of whose bytes not all were kept. */
 export const partOf = (head: AnswerHead, body: unknown, bytes: number): VendorAnswer => ({
@@ -51,6 +48,8 @@ export interface SendOptions extends WireLimits {
   readonly arrayNumbers?: number
   /** Most values of every kind; `MAX_VALUES` when left out. */
   readonly values?: number
+  /** Whether the long texts of a large answer are left as they came, where that pays. */
+  readonly keepsLongTexts?: boolean
 }
 
 /** Everything that walks over an answer goes one call deeper for each level. */
@@ -105,13 +104,6 @@ export const parseBody = (bytes: Buffer, bounds: JsonBounds): unknown => {
   }
 }
 
-const wholeOf = ({ chunks }: RawAnswer): Buffer => {
-  const [only = new Uint8Array()] = chunks
-  return chunks.length > 1
-    ? Buffer.concat(chunks)
-    : Buffer.from(only.buffer, only.byteOffset, only.byteLength)
-}
-
 /** Longer bodies would hold everything up while they are digested. */
 const MAX_DIGESTED_BYTES = 16 * 1024 * 1024
 
@@ -124,26 +116,53 @@ const digestOf =
     return hash.digest("hex")
   }
 
-export const bodyOf = (raw: RawAnswer, bounds: JsonBounds): DecodedBody => {
-  const body = parseBody(wholeOf(raw), bounds)
-  raw.letGo()
-  return { body, bytes: raw.bytes, digest: digestOf(raw) }
+/** A backslash, and the control characters that a broken writer leaves in a text. */
+const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
+
+/** There is no need to look at what is large for other reasons than its texts. */
+const MAX_REST = 256 * 1024
+
+/**
+ * The JSON in the pieces, with a mark for each long text; null when it has none, is no JSON, or must be
+ * decoded whole to be known.
+ */
+export const outlineOf = (chunks: ReadonlyArray<Uint8Array>, bounds: JsonBounds): unknown => {
+  const pieces = chunks.map((chunk) =>
+    Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  )
+  const walk = walkJson({ ...bounds, otherBytes: MAX_REST })
+  if (pieces.some((piece) => walk.push(piece) !== null)) return null
+  if (walk.media.length === 0) return null
+  const { kept, cut } = cutMedia(pieces, walk.media, ({ from, to }) => markOf(to - from))
+  const isPlain = (part: Buffer) => NOT_PLAIN.every((code) => !part.includes(code))
+  if (!cut.every((parts) => parts.every(isPlain))) return null
+  try {
+    return JSON.parse(Buffer.concat(kept).toString())
+  } catch {
+    return null
+  }
 }
 
 /** Smaller answers are decoded in less time than it takes to look at them. */
 const LARGE_BYTES = 64 * 1024
 
-/** The body with long texts left as they came, where that pays. */
-export const outlinedBodyOf = (
+/** What is read of an answer that came whole. */
+export const readBody = (
   raw: RawAnswer,
-  bounds: JsonBounds
-): DecodedBody & Pick<VendorAnswer, "large"> => {
-  const body = raw.bytes > LARGE_BYTES ? outlineOf(raw.chunks, bounds) : null
-  if (body === null) return bodyOf(raw, bounds)
-  const large = { raw, decode: () => bodyOf(raw, bounds) }
-  return { body, bytes: raw.bytes, digest: digestOf(raw), large }
+  options: SendOptions
+): Pick<VendorAnswer, "body" | "bytes" | "digest" | "large"> => {
+  const bounds = boundsOf(options)
+  const decode = (): unknown => {
+    const body = parseBody(Buffer.concat(raw.chunks), bounds)
+    raw.letGo()
+    return body
+  }
+  const isLarge = options.keepsLongTexts === true && raw.bytes > LARGE_BYTES
+  const body = isLarge ? outlineOf(raw.chunks, bounds) : null
+  const read = { bytes: raw.bytes, digest: digestOf(raw) }
+  return body === null ? { ...read, body: decode() } : { ...read, body, large: { raw, decode } }
 }
 
 /** The same answer with everything in it decoded. */
 export const decodedWhole = ({ large, ...answer }: VendorAnswer): VendorAnswer =>
-  large === undefined ? answer : { ...answer, ...large.decode() }
+  large === undefined ? answer : { ...answer, body: large.decode() }

@@ -4,14 +4,7 @@ import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.t
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { recordCall } from "./recordCall.ts"
 import type { VendorWire, WireAnswer, WireFault } from "./VendorWire.ts"
-import {
-  bodyOf,
-  boundsOf,
-  headOf,
-  outlinedBodyOf,
-  type SendOptions,
-  type VendorAnswer
-} from "./vendorAnswer.ts"
+import { headOf, readBody, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
 import { connectionLost, timedOut, tooLarge } from "./vendorFailures.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
@@ -63,11 +56,10 @@ const beforeSending = (cause: unknown): boolean => {
 export const wholeAnswer = (
   answer: WireAnswer,
   sent: VendorAnswer["sent"],
-  options: SendOptions,
-  body: typeof outlinedBodyOf = bodyOf
+  options: SendOptions
 ): Effect.Effect<VendorAnswer, VendorLost> =>
   answer.whole
-    ? Effect.succeed({ ...headOf(answer), sent, ...body(answer.raw, boundsOf(options)) })
+    ? Effect.succeed({ ...headOf(answer), sent, ...readBody(answer.raw, options) })
     : Effect.fail(tooLarge(headOf(answer), answer.raw.bytes))
 
 /** Tells what never reached the vendor from what was lost. */
@@ -80,33 +72,26 @@ export const lostOnTheWay = ({
       : connectionLost()
   )
 
-const sendFor =
-  (body: typeof outlinedBodyOf) =>
-  (
-    wire: VendorWire["Service"],
-    request: VendorRequest,
-    options: SendOptions
-  ): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
-    recordCall(
-      request,
-      wire.exchange(request, options).pipe(
-        Effect.matchEffect({
-          onFailure: (failure) =>
-            failure._tag === "WireLate"
-              ? Effect.fail(timedOut(options.timeout))
-              : lostOnTheWay(failure),
-          onSuccess: (answer) => wholeAnswer(answer, request.body, options, body)
-        }),
-        asVendorTime
-      )
-    )
-
 /**
  * Sends one request and reads the whole answer, whatever its status. Fails with
  * `VendorUnreachable` when nothing was sent, and with `VendorLost` when the answer did not come,
  * was cut or outgrew `maxBytes`. Redirects are not followed.
  */
-export const send = sendFor(bodyOf)
-
-/** The same, with the long texts of a large answer left as they came. */
-export const sendOutlined = sendFor(outlinedBodyOf)
+export const send = (
+  wire: VendorWire["Service"],
+  request: VendorRequest,
+  options: SendOptions
+): Effect.Effect<VendorAnswer, VendorLost | VendorUnreachable> =>
+  recordCall(
+    request,
+    wire.exchange(request, options).pipe(
+      Effect.matchEffect({
+        onFailure: (failure) =>
+          failure._tag === "WireLate"
+            ? Effect.fail(timedOut(options.timeout))
+            : lostOnTheWay(failure),
+        onSuccess: (answer) => wholeAnswer(answer, request.body, options)
+      }),
+      asVendorTime
+    )
+  )

@@ -48,9 +48,7 @@ export const post = (url: string, headers: Headers, body: object): VendorRequest
 })
 
 /** The fields that say something: null, an empty text and what is not there are left to the vendor. */
-export const given = (
-  fields: Readonly<Record<string, unknown>>
-): Readonly<Record<string, unknown>> =>
+export const given = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? "") !== ""))
 
 /** A length left to the model is -1. */

@@ -1,4 +1,5 @@
 /** The connections to vendors: where a name may lead. */
+import { lookup } from "node:dns"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo, LookupFunction } from "node:net"
@@ -53,6 +54,15 @@ it.live.each(["169.254.0.1", "fe80::1", "::ffff:169.254.0.1"])(
       const said = Exit.isFailure(exit) ? JSON.stringify(exit.cause) : ""
       assert.include(said, "EACCES")
     })
+)
+
+it.live("a name that leads nowhere is told by its fault", () =>
+  Effect.gen(function* () {
+    const { exit } = yield* asked(lookup)
+    const said = Exit.isFailure(exit) ? JSON.stringify(exit.cause) : ""
+    assert.include(said, "getaddrinfo")
+    assert.notInclude(said, "EACCES")
+  })
 )
 
 it.live("a name that leads elsewhere as well is called there", () =>

@@ -6,13 +6,13 @@ import { Context, Duration, Effect, Fiber, Layer, Queue } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { type LargeAnswers, makeLargeAnswers } from "../../../src/adapters/wire/largeAnswers.ts"
 import { layerVendorWireWith, VendorWire } from "../../../src/adapters/wire/VendorWire.ts"
-import { sendOutlined } from "../../../src/adapters/wire/vendorHttp.ts"
+import { send } from "../../../src/adapters/wire/vendorHttp.ts"
 import { get } from "../../../src/adapters/wire/vendorRequest.ts"
 import type { RawAnswer } from "../../../src/domain/RawAnswer.ts"
 import { responseOf } from "../../../src/http/handlers/respond.ts"
 
 const MINUTE = 60_000
-const limits = { timeout: Duration.minutes(1), maxBytes: 128 * 1024 * 1024 }
+const limits = { timeout: Duration.minutes(1), maxBytes: 128 * 1024 * 1024, keepsLongTexts: true }
 
 /** Other answers that come while one waits that would be done long before them if it did not. */
 const MANY = 50
@@ -67,7 +67,7 @@ const crowdedWire = Effect.fnUntraced(function* (patienceMillis: number) {
   const wire = Context.get(yield* Layer.build(layerVendorWireWith(() => watched)), VendorWire)
   const ask = (path: string, timeout = limits.timeout) =>
     Effect.map(
-      sendOutlined(wire, get(`${vendor.url}${path}`, {}), { ...limits, timeout }),
+      send(wire, get(`${vendor.url}${path}`, {}), { ...limits, timeout }),
       ({ large }) => large?.raw
     )
   return {
