@@ -67,7 +67,7 @@ const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
 const MAX_TURNS = 50
 
-class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
+export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("CannotSharePort", {
   message: Schema.String
 }) {}
 
