@@ -169,7 +169,7 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
   Effect.fnUntraced(function* (request) {
     const arrived = yield* Queue.unbounded<Uint8Array, WireFault | Cause.Done>()
     let unread = 0
-    let paused: Dispatcher.DispatchController | null = null
+    let running: Dispatcher.DispatchController | null = null
     let isOver = false
     let giveUp = (): void => undefined
     const stop = () => {
@@ -195,10 +195,8 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
         onResponseData: (controller, bytes) => {
           Queue.offerUnsafe(arrived, bytes)
           unread += bytes.byteLength
-          if (unread > MAX_UNREAD) {
-            controller.pause()
-            paused = controller
-          }
+          running = controller
+          if (unread > MAX_UNREAD) controller.pause()
         },
         onResponseEnd: () => {
           isOver = true
@@ -210,10 +208,7 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
 
     const taken = Effect.map(Queue.take(arrived), (bytes) => {
       unread -= bytes.byteLength
-      if (unread <= MAX_UNREAD) {
-        paused?.resume()
-        paused = null
-      }
+      if (unread <= MAX_UNREAD && running?.paused === true) running.resume()
       return bytes
     })
     return { ...head, read: Pull.catchDone(taken, () => Effect.succeed(null)) }
