@@ -22,7 +22,7 @@ const clipPrices: Prices = {
 
 const imagePrices: Prices = { kind: "image", per_image: "0.17" }
 
-interface Way {
+export interface Way {
   readonly model: string
   readonly modality: "video" | "image"
   readonly listed: string
