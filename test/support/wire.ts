@@ -1,5 +1,5 @@
 /** Vendors without sockets: what goes out is handed to a function, and its answer comes in. */
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import { VendorWire, type WireFault, WireLate } from "../../src/adapters/wire/VendorWire.ts"
 import type { VendorRequest } from "../../src/adapters/wire/vendorRequest.ts"
 import { RawAnswer } from "../../src/domain/RawAnswer.ts"
@@ -11,6 +11,12 @@ export interface Reply {
 }
 
 export const jsonBody = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value))
+
+const within = <A, E>(timeout: Duration.Duration, answer: Effect.Effect<A, E>) =>
+  Effect.timeoutOrElse(answer, {
+    duration: timeout,
+    orElse: () => Effect.fail(new WireLate())
+  })
 
 export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, WireFault>) => {
   const answered = (request: VendorRequest) =>
@@ -24,20 +30,17 @@ export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, 
     )
   return VendorWire.of({
     exchange: (request, { timeout, maxBytes }) =>
-      Effect.timeoutOrElse(answered(request), {
-        duration: timeout,
-        orElse: () => Effect.fail(new WireLate())
-      }).pipe(
+      within(timeout, answered(request)).pipe(
         Effect.map(({ body, ...head }) => ({
           ...head,
           raw: new RawAnswer([body]),
           whole: body.byteLength <= maxBytes
         }))
       ),
-    open: (request) =>
-      Effect.map(answered(request), ({ body, ...head }) => {
+    open: (request, timeout) =>
+      Effect.map(within(timeout, answered(request)), ({ body, ...head }) => {
         const left: Array<Uint8Array> = [body]
-        return { ...head, read: Effect.sync(() => left.shift() ?? null) }
+        return { ...head, read: () => Effect.sync(() => left.shift() ?? null) }
       })
   })
 }

@@ -4,18 +4,7 @@
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
-import {
-  Cause,
-  Context,
-  Duration,
-  Effect,
-  Exit,
-  Layer,
-  Pull,
-  Queue,
-  Schema,
-  type Scope
-} from "effect"
+import { Context, Duration, Effect, Exit, Layer, Schema, type Scope } from "effect"
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
@@ -50,8 +39,8 @@ export interface WireAnswer extends WireHead {
 }
 
 export interface OpenAnswer extends WireHead {
-  /** The next bytes, or null at the end. For one reader. */
-  readonly read: Effect.Effect<Uint8Array | null, WireFault>
+  /** The next bytes, or null at the end, within the time. For one reader. */
+  read(timeout: Duration.Duration): Effect.Effect<Uint8Array | null, WireFault | WireLate>
 }
 
 export class VendorWire extends Context.Service<
@@ -66,7 +55,10 @@ export class VendorWire extends Context.Service<
      * The same, answered when the answer begins. When the scope ends well, what was not read has a
      * moment to end, so that the connection is used again; else it is cut off.
      */
-    open(request: VendorRequest): Effect.Effect<OpenAnswer, WireFault, Scope.Scope>
+    open(
+      request: VendorRequest,
+      timeout: Duration.Duration
+    ): Effect.Effect<OpenAnswer, WireFault | WireLate, Scope.Scope>
   }
 >()("gateway/adapters/VendorWire") {}
 
@@ -166,52 +158,64 @@ const makeExchange =
 
 /** An answer that comes while it is read. */
 const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
-  Effect.fnUntraced(function* (request) {
-    const arrived = yield* Queue.unbounded<Uint8Array, WireFault | Cause.Done>()
-    let unread = 0
+  Effect.fnUntraced(function* (request, timeout) {
+    const unread: Array<Uint8Array> = []
+    let unreadBytes = 0
+    let end: Effect.Effect<null, WireFault> | null = null
     let running: Dispatcher.DispatchController | null = null
-    let isOver = false
     let giveUp = (): void => undefined
+    let wakeReader = (): void => undefined
     const stop = () => {
-      if (!isOver) giveUp()
+      if (end === null) giveUp()
     }
     yield* Effect.addFinalizer((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) stop()
-        else if (!isOver) setTimeout(stop, END_PATIENCE_MILLIS).unref()
+        else if (end === null) setTimeout(stop, END_PATIENCE_MILLIS).unref()
       })
     )
 
     const body = yield* written(request)
-    const head = yield* Effect.callback<WireHead, WireFault>((resume) => {
+    const head = yield* callbackWithin<WireHead, WireFault>(timeout, (resume) => {
       const fail = (cause: unknown) => {
-        const fault = new WireFault({ cause })
-        isOver = true
-        Queue.failCauseUnsafe(arrived, Cause.fail(fault))
-        resume(Effect.fail(fault))
+        const failure = Effect.fail(new WireFault({ cause }))
+        end = failure
+        resume(failure)
+        wakeReader()
       }
       giveUp = dispatch(agent, request, body, fail, {
         onResponseStart: (_, status, headers) => resume(Effect.succeed({ status, headers })),
         onResponseData: (controller, bytes) => {
-          Queue.offerUnsafe(arrived, bytes)
-          unread += bytes.byteLength
           running = controller
-          if (unread > MAX_UNREAD) controller.pause()
+          unread.push(bytes)
+          unreadBytes += bytes.byteLength
+          if (unreadBytes > MAX_UNREAD) controller.pause()
+          wakeReader()
         },
         onResponseEnd: () => {
-          isOver = true
-          Queue.endUnsafe(arrived)
+          end = Effect.succeed(null)
+          wakeReader()
         }
       })
       return Effect.sync(stop)
     })
 
-    const taken = Effect.map(Queue.take(arrived), (bytes) => {
-      unread -= bytes.byteLength
-      if (unread <= MAX_UNREAD && running?.paused === true) running.resume()
-      return bytes
-    })
-    return { ...head, read: Pull.catchDone(taken, () => Effect.succeed(null)) }
+    const read: OpenAnswer["read"] = (timeout) =>
+      Effect.suspend(() => {
+        const bytes = unread.shift()
+        if (bytes !== undefined) {
+          unreadBytes -= bytes.byteLength
+          if (unreadBytes <= MAX_UNREAD && running?.paused === true) running.resume()
+          return Effect.succeed(bytes)
+        }
+        if (end !== null) return end
+        const arrival = callbackWithin<void, never>(timeout, (resume) => {
+          wakeReader = () => resume(Effect.void)
+          return Effect.void
+        })
+        return Effect.andThen(arrival, read(timeout))
+      })
+    return { ...head, read }
   })
 
 /**

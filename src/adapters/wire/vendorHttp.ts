@@ -1,9 +1,9 @@
 /** The one way to a vendor: send, wait, and tell what never reached it from what was lost. */
-import { Effect, Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { recordCall } from "./recordCall.ts"
-import type { VendorWire, WireAnswer, WireFault } from "./VendorWire.ts"
+import type { VendorWire, WireAnswer, WireFault, WireLate } from "./VendorWire.ts"
 import { headOf, readBody, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
 import { connectionLost, timedOut, tooLarge } from "./vendorFailures.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
@@ -63,14 +63,16 @@ export const wholeAnswer = (
     : Effect.fail(tooLarge(headOf(answer), answer.raw.bytes))
 
 /** Tells what never reached the vendor from what was lost. */
-export const lostOnTheWay = ({
-  cause
-}: WireFault): Effect.Effect<never, VendorLost | VendorUnreachable> =>
-  Effect.fail(
-    beforeSending(cause)
-      ? new VendorUnreachable({ message: "The vendor could not be reached" })
-      : connectionLost()
-  )
+export const lostOnTheWay =
+  (timeout: Duration.Duration) =>
+  (failure: WireFault | WireLate): Effect.Effect<never, VendorLost | VendorUnreachable> => {
+    if (failure._tag === "WireLate") return Effect.fail(timedOut(timeout))
+    return Effect.fail(
+      beforeSending(failure.cause)
+        ? new VendorUnreachable({ message: "The vendor could not be reached" })
+        : connectionLost()
+    )
+  }
 
 /**
  * Sends one request and reads the whole answer, whatever its status. Fails with
@@ -86,10 +88,7 @@ export const send = (
     request,
     wire.exchange(request, options).pipe(
       Effect.matchEffect({
-        onFailure: (failure) =>
-          failure._tag === "WireLate"
-            ? Effect.fail(timedOut(options.timeout))
-            : lostOnTheWay(failure),
+        onFailure: lostOnTheWay(options.timeout),
         onSuccess: (answer) => wholeAnswer(answer, request.body, options)
       }),
       asVendorTime

@@ -5,9 +5,9 @@ import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.t
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
-import type { OpenAnswer, VendorWire, WireFault } from "./VendorWire.ts"
+import type { VendorWire, WireFault, WireLate } from "./VendorWire.ts"
 import { headOf, partOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
-import { timedOut, tooLarge } from "./vendorFailures.ts"
+import { tooLarge } from "./vendorFailures.ts"
 import { lostOnTheWay, wholeAnswer } from "./vendorHttp.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
@@ -24,51 +24,35 @@ export interface StreamOptions extends SendOptions {
   readonly idle: Duration.Duration
 }
 
-/** Counts only what is waited for the vendor. */
-const makePatience = (limit: Duration.Duration) => {
-  let leftMillis = Duration.toMillis(limit)
-  return <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | VendorLost, R> =>
-    Effect.flatMap(Clock.currentTimeMillis, (started) =>
-      wait.pipe(
-        Effect.timeoutOrElse({
-          duration: Duration.millis(Math.max(0, leftMillis)),
-          orElse: () => Effect.fail(timedOut(limit))
-        }),
-        asVendorTime,
-        Effect.ensuring(
-          Effect.map(Clock.currentTimeMillis, (now) => {
-            leftMillis -= now - started
-          })
-        )
+/** What is left of a limit; only waits take from it. */
+const makePatience = (limit: Duration.Duration) => ({
+  limit,
+  leftMillis: Duration.toMillis(limit)
+})
+type Patience = ReturnType<typeof makePatience>
+
+/** Waits for the vendor while both have time left. */
+const waitFor = <A, R>(
+  one: Patience,
+  other: Patience,
+  wait: (timeout: Duration.Duration) => Effect.Effect<A, WireFault | WireLate, R>
+): Effect.Effect<A, VendorLost | VendorUnreachable, R> =>
+  Effect.flatMap(Clock.currentTimeMillis, (started) => {
+    const { limit, leftMillis } = other.leftMillis < one.leftMillis ? other : one
+    return wait(Duration.millis(Math.max(0, leftMillis))).pipe(
+      Effect.catch(lostOnTheWay(limit)),
+      asVendorTime,
+      Effect.ensuring(
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          one.leftMillis -= now - started
+          other.leftMillis -= now - started
+        })
       )
     )
-}
+  })
 
 const isEventStream = (contentType: unknown): boolean =>
   typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType)
-
-const lostAs = <A, R>(reading: Effect.Effect<A, WireFault, R>) =>
-  Effect.catch(reading, lostOnTheWay)
-
-/** Reads an answer to its end, as if it were no stream. */
-const readWhole = Effect.fnUntraced(function* (
-  answer: OpenAnswer,
-  begun: ReadonlyArray<Uint8Array>,
-  { body }: VendorRequest,
-  options: StreamOptions
-) {
-  const chunks = [...begun]
-  let length = begun.reduce((sum, chunk) => sum + chunk.byteLength, 0)
-  for (;;) {
-    const chunk = yield* lostAs(answer.read)
-    if (chunk === null || length > options.maxBytes) {
-      const raw = new RawAnswer(chunks)
-      return yield* wholeAnswer({ ...answer, raw, whole: chunk === null }, body, options)
-    }
-    chunks.push(chunk)
-    length += chunk.byteLength
-  }
-})
 
 /** The longest name of a field of events with its colon. */
 const FIELD_NAME_BYTES = 6
@@ -96,27 +80,35 @@ const exchange = Effect.fnUntraced(function* (
 ): Effect.fn.Return<StreamedAnswer, VendorLost | VendorUnreachable, Scope.Scope> {
   const throughout = makePatience(options.timeout)
   const atFirst = makePatience(options.begin)
-  const response = yield* throughout(atFirst(lostAs(wire.open(request))))
-  const more = lostAs(response.read)
+  const response = yield* waitFor(throughout, atFirst, (left) => wire.open(request, left))
   const begun: Array<Uint8Array> = []
   const { "content-type": contentType } = response.headers
   let streamed = response.status < 300 ? isStream(contentType, begun) : false
   while (streamed === null) {
-    const chunk = yield* throughout(atFirst(more))
+    const chunk = yield* waitFor(throughout, atFirst, response.read)
     if (chunk !== null) begun.push(chunk)
     streamed = isStream(contentType, begun) ?? (chunk === null ? isEventStream(contentType) : null)
   }
   if (!streamed) {
-    const answer = yield* throughout(atFirst(readWhole(response, begun, request, options)))
+    let length = begun.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+    let whole = false
+    while (!whole && length <= options.maxBytes) {
+      const chunk = yield* waitFor(throughout, atFirst, response.read)
+      if (chunk !== null) begun.push(chunk)
+      length += chunk?.byteLength ?? 0
+      whole = chunk === null
+    }
+    const raw = new RawAnswer(begun)
+    const answer = yield* wholeAnswer({ ...response, raw, whole }, request.body, options)
     return { ...answer, streamed: false }
   }
 
-  const moreSoon = Effect.suspend(() => makePatience(options.idle)(more))
   const reader = makeEventReader()
   const head = headOf(response)
   const seen = { events: 0, bytes: 0 }
   for (let isOver = false; !isOver; ) {
-    const chunk = begun.shift() ?? (yield* throughout(seen.bytes === 0 ? atFirst(more) : moreSoon))
+    const patience = seen.bytes === 0 ? atFirst : makePatience(options.idle)
+    const chunk = begun.shift() ?? (yield* waitFor(throughout, patience, response.read))
     seen.bytes += chunk?.byteLength ?? 0
     const events = chunk === null ? reader.rest() : reader.push(chunk)
     if (events === null || seen.bytes > options.maxBytes) {
