@@ -9,9 +9,9 @@ import type { ChatBody } from "../domain/text/TextRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type {
   ChannelAccount,
+  ModelOrder,
   TextAdapter,
-  TextAnswer,
-  TextOrder
+  TextAnswer
 } from "../services/ProtocolAdapter.ts"
 import { callsOver, type Read } from "./common/adapterCalls.ts"
 import {
@@ -39,7 +39,7 @@ const isPrompt = Schema.is(Schema.Struct({ prompt_tokens: Count }))
 
 const requestTo =
   (path: string) =>
-  (account: ChannelAccount, { body, upstreamModel }: TextOrder<Fields>) =>
+  (account: ChannelAccount, { body, upstreamModel }: ModelOrder<Fields>) =>
     Result.succeed(
       post(standardUrl(account, path), bearer(account), { ...body, model: upstreamModel })
     )
@@ -47,7 +47,7 @@ const requestTo =
 const chatRequest = requestTo("chat/completions")
 
 /** The gateway always has a stream counted, as it is charged by it. */
-const streamRequest = (account: ChannelAccount, { body, upstreamModel }: TextOrder<ChatBody>) =>
+const streamRequest = (account: ChannelAccount, { body, upstreamModel }: ModelOrder<ChatBody>) =>
   chatRequest(account, {
     upstreamModel,
     body: { ...body, stream_options: { ...body.stream_options, include_usage: true } }

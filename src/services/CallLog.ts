@@ -31,7 +31,7 @@ export const VendorCall = Schema.Struct({
   /** Short JSON; null when there was no body. */
   request: Schema.Unknown,
   answer: Schema.Unknown,
-  /** What tells this end from another: a gateway's consecutive polls with the same one are kept as one. */
+  /** Tells this end from another: a gateway's consecutive polls with the same one are kept as one. */
   outcome: Schema.String
 })
 export type VendorCall = typeof VendorCall.Type

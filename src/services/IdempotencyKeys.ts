@@ -2,7 +2,7 @@
  * Requests that carry an `Idempotency-Key`. The key is taken in the commit of the hold, so one key
  * orders once, whatever gateway its repeats reach; they are answered what the first one was.
  */
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, Predicate, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
@@ -121,13 +121,12 @@ export const recallOf = Effect.fnUntraced(function* (
 
 export const isKeyAlreadyUsed = Schema.is(KeyAlreadyUsed)
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
-
 /** True when an answer carries images themselves, not only their addresses. */
 export const carriesImages = (result: Exclude<ImageResult, RawAnswer>): boolean =>
   (Array.isArray(result.data) &&
-    result.data.some((entry: unknown) => isRecord(entry) && typeof entry.b64_json === "string")) ||
+    result.data.some(
+      (entry: unknown) => Predicate.isObject(entry) && typeof entry.b64_json === "string"
+    )) ||
   holdsLongText(result)
 
 const ROOM_BYTES = 64 * 1024 * 1024
@@ -137,7 +136,7 @@ const bytesOf = (value: unknown): number => {
   if (value instanceof RawAnswer) return value.bytes
   if (typeof value === "string") return value.length
   if (typeof value === "number") return BYTES_PER_NUMBER
-  return isRecord(value)
+  return Predicate.isObjectOrArray(value)
     ? Object.values(value).reduce((sum: number, inner) => sum + bytesOf(inner), 0)
     : 0
 }

@@ -91,12 +91,13 @@ export interface ImageAdapter {
   generate(account: ChannelAccount, order: ImageOrder): Effect.Effect<ImageResult, VendorFailure>
 }
 
-export interface TextOrder<Body> {
+/** What is passed to a model as the client sent it, under the name the vendor has for the model. */
+export interface ModelOrder<Body> {
   readonly upstreamModel: string
   readonly body: Body
 }
 
-export type ImageOrder = TextOrder<ImageBody>
+export type ImageOrder = ModelOrder<ImageBody>
 
 /** The vendor's answer in the standard form, and what is charged by. */
 export interface TextAnswer {
@@ -120,7 +121,7 @@ export interface TextAdapter {
   /** Waits for a whole answer. Never repeated on failure. */
   complete(
     account: ChannelAccount,
-    order: TextOrder<ChatBody>
+    order: ModelOrder<ChatBody>
   ): Effect.Effect<TextAnswer, VendorFailure>
   /**
    * Hands every event to `take` as it comes, and reads the next one when it was taken. The event
@@ -129,12 +130,12 @@ export interface TextAdapter {
    */
   stream(
     account: ChannelAccount,
-    order: TextOrder<ChatBody>,
+    order: ModelOrder<ChatBody>,
     take: (piece: TextPiece) => Effect.Effect<void>
   ): Effect.Effect<void, VendorFailure>
   embed(
     account: ChannelAccount,
-    order: TextOrder<EmbeddingBody>
+    order: ModelOrder<EmbeddingBody>
   ): Effect.Effect<TextAnswer, VendorFailure>
 }
 

@@ -13,7 +13,7 @@ import type {
   ChannelAccount,
   ImageOrder,
   ImageResult,
-  TextOrder,
+  ModelOrder,
   VideoOrder,
   VideoStatus
 } from "../services/ProtocolAdapter.ts"
@@ -35,14 +35,14 @@ export interface ReceivedChat {
   readonly kind: "chat"
   readonly protocol: string
   readonly account: ChannelAccount
-  readonly order: TextOrder<ChatBody>
+  readonly order: ModelOrder<ChatBody>
 }
 
 export interface ReceivedEmbedding {
   readonly kind: "embedding"
   readonly protocol: string
   readonly account: ChannelAccount
-  readonly order: TextOrder<EmbeddingBody>
+  readonly order: ModelOrder<EmbeddingBody>
 }
 
 export type ReceivedText = ReceivedChat | ReceivedEmbedding

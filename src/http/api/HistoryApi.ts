@@ -52,7 +52,7 @@ const Transition = Schema.Struct({
   by: told("What brought it there, such as create, poll or sweep")
 })
 
-/** Consecutive polls with the same end are one entry: its answer is the newest one's. */
+/** A gateway's consecutive polls with the same end are one entry: its answer is the newest one's. */
 const UpstreamCall = Schema.Struct({
   id: told("The call's id"),
   purpose: oneOf(["submit", "poll", "image", "text"], "What it was for"),

@@ -28,7 +28,7 @@ const run = Effect.fnUntraced(function* (file: string) {
   yield* sql.unsafe(`DO $do$ BEGIN EXECUTE ${BODY}${text}${BODY}; END $do$`)
 })
 
-const migrations = { "1_schema": Effect.forEach(files, run, { discard: true }) }
+const migrations = { "1_orders": Effect.forEach(files, run, { discard: true }) }
 
 /** Number of the last migration, as the database records it. */
 export const latestMigration = Object.keys(migrations).length
@@ -50,7 +50,7 @@ const isFilledByAnother = Effect.gen(function* () {
   )
   if (!exists) return false
   const rows = yield* sql`
-    SELECT 1 FROM effect_sql_migrations WHERE migration_id = 1 AND name <> 'schema'`
+    SELECT 1 FROM effect_sql_migrations WHERE migration_id = 1 AND name <> 'orders'`
   return rows.length > 0
 })
 

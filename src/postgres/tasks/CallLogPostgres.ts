@@ -23,10 +23,11 @@ const MAX_WAITING = 5000
 /** Characters of the bodies that wait to be described; calls that come on top are dropped. */
 const MAX_WEIGHT = 128 * 1024 * 1024
 const PATIENCE = "5 seconds"
-/** How long repeats of the same answer are gathered, of how many jobs, and of how many it is known. */
+/** How long repeats of a poll are gathered, and in how many rows; a row has some 8 KiB at most. */
 const GATHER_MILLIS = 15_000
-const MAX_GATHERED = 10_000
-const MAX_JOBS = 20_000
+const MAX_GATHERED = 4000
+/** The last polls of so many jobs are remembered; of jobs beyond them every poll is a row. */
+const MAX_JOBS = 100_000
 
 /** Calls that are missing from the log, because too many came at a time or could not be written. */
 export const droppedCalls = Metric.counter("gateway_call_log_dropped_total", {

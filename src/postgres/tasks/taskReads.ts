@@ -83,12 +83,9 @@ export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
   Effect.fn("TaskRepo.recentCompletions")((newest: number) =>
     rowsOf(Completion)(
       repeatable(sql`
-        SELECT * FROM (
-          SELECT ${sql.literal(KIND)} AS kind,
-                 extract(epoch FROM finished_at - created_at)::float8 AS "tookSeconds"
-            FROM (SELECT model, summary, state, created_at, finished_at
-                    FROM tasks ORDER BY id DESC LIMIT ${newest}) newest
-           WHERE state = 'succeeded' ORDER BY finished_at) ended
-         WHERE kind IS NOT NULL`)
+        SELECT kind, extract(epoch FROM finished_at - created_at)::float8 AS "tookSeconds"
+          FROM (SELECT ${sql.literal(KIND)} AS kind, state, created_at, finished_at
+                  FROM tasks ORDER BY id DESC LIMIT ${newest}) newest
+         WHERE state = 'succeeded' AND kind IS NOT NULL ORDER BY finished_at`)
     )
   )

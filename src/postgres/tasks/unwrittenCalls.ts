@@ -79,8 +79,9 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
     /** Rows that were taken and not written. */
     putBack: (rows: ReadonlyArray<CallRow>): void => {
       for (const row of rows) {
-        const { request } = row
-        waiting.set(row.id, { ...(waiting.get(row.id) ?? row), request })
+        const newest = waiting.get(row.id) ?? gathered.get(row.id)?.row ?? row
+        gathered.delete(row.id)
+        waiting.set(row.id, { ...newest, request: row.request })
       }
     }
   }

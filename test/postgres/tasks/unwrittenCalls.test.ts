@@ -108,13 +108,18 @@ describe("calls that wait to be written", () => {
     assert.deepStrictEqual(take(light), [later(a, 1, repeat)])
   })
 
-  it("wait again when they could not be written, with what came meanwhile", () => {
+  it.each([
+    ["is to be written as well", true],
+    ["is still gathered", false]
+  ])("wait again when they could not be written, where what came meanwhile %s", (_, released) => {
     const unwritten = makeUnwrittenCalls(10, 10)
     const first = add(unwritten, "a", "running")
     const taken = unwritten.take(100)
     const second = add(unwritten, "a", "running")
-    unwritten.release(0)
+    if (released) unwritten.release(0)
     unwritten.putBack(taken)
     assert.deepStrictEqual(take(unwritten), [row(first, 1, second)])
+    unwritten.release(0)
+    assert.deepStrictEqual(take(unwritten), [])
   })
 })

@@ -127,16 +127,19 @@ const readTrack = (track: Box): readonly [id: number, Track] => {
 
 const readMovie = (moov: Box): Movie => {
   const { unitsPerSecond, stated } = statedLength(find(moov, "mvhd"))
-  const extension = find(moov, "mvex")
-  const header = find(extension, "mehd")
-  const fragments = knownUnits(isLong(header) ? numberAt(header, 4, 8) : numberAt(header, 4))
-  const defaults = extension === null ? [] : all(extension, "trex")
+  const extensions = all(moov, "mvex")
+  const inExtensions = (type: string) => extensions.flatMap((box) => all(box, type))
+  const fragments = inExtensions("mehd").map((header) =>
+    knownUnits(isLong(header) ? numberAt(header, 4, 8) : numberAt(header, 4))
+  )
   return {
     unitsPerSecond,
-    stated: Math.max(stated, fragments),
-    isFragmented: extension !== null,
+    stated: Math.max(stated, ...fragments),
+    isFragmented: extensions.length > 0,
     tracks: new Map(all(moov, "trak").map(readTrack)),
-    frameUnits: new Map(defaults.map((box) => [numberAt(box, 4) ?? 0, numberAt(box, 12) ?? 0]))
+    frameUnits: new Map(
+      inExtensions("trex").map((box) => [numberAt(box, 4) ?? 0, numberAt(box, 12) ?? 0])
+    )
   }
 }
 
