@@ -165,6 +165,31 @@ describe("the length of an inline video", () => {
       7
     ],
     [
+      "every part that says how long its frames are and its fragments together",
+      Buffer.concat([
+        brand,
+        box(
+          "moov",
+          header(1000, 0),
+          track(1),
+          box("mvex", box("mehd", words(0, 7000))),
+          box("mvex", box("mehd", words(0, 1000))),
+          frameUnits(1, 1000)
+        ),
+        fragment(1, box("trun", words(0, 2)))
+      ]),
+      7
+    ],
+    [
+      "frames whose length is told in the second of such parts",
+      Buffer.concat([
+        brand,
+        box("moov", header(1000, 0), track(1), box("mvex"), frameUnits(1, 1000)),
+        fragment(1, box("trun", words(0, 2)))
+      ]),
+      2
+    ],
+    [
       "its longest track, where the header of the movie states less",
       Buffer.concat([brand, box("moov", header(1000, 1), statedTrack(1, 60_000), track(2))]),
       60
