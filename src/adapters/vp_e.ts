@@ -6,9 +6,9 @@ import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { flatFailure } from "./common/flatErrors.ts"
-import { listOf, type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
+import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
-import type { VendorAnswer } from "./wire/vendorAnswer.ts"
+import { listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { refusal, refusedUnsent } from "./wire/vendorFailures.ts"
 import { get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 

@@ -12,7 +12,7 @@ const AHEAD_MILLIS = 200
 const MOST_AHEAD = 192
 /** A pace is not told from less time. */
 const LEAST_MILLIS = 50
-/** Questions that were answered and are not settled yet, of all channels together. */
+/** Questions of the poller that were answered and are not settled yet, of all channels together. */
 const MAX_SETTLING = 1024
 
 interface Waiting {
@@ -90,10 +90,10 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
     if (next !== undefined) start(next.question)
   }
 
-  const ask = (question: Question): Effect.Effect<void> => {
+  const ask = (question: Question): Effect.Effect<Effect.Effect<void>> => {
     const { channelId } = question
     open.change(channelId, 1)
-    const answer = Effect.ensuring(
+    return Effect.ensuring(
       question.ask,
       Effect.sync(() => {
         answered.set(channelId, (answered.get(channelId) ?? 0) + question.tasks.length)
@@ -101,21 +101,22 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
         open.change(channelId, -1)
       })
     )
-    return Effect.flatMap(answer, (settle) => {
-      settling.change("all", 1)
-      return Effect.ensuring(
-        settle,
-        Effect.sync(() => settling.change("all", -1))
-      )
-    })
   }
 
   /** A question that cannot be settled must not keep the others waiting. */
   const start = (question: Question) =>
     inBackground(
-      Effect.catchCause(ask(question), (cause) =>
-        Effect.logError("a question could not be settled", cause).pipe(
-          Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
+      Effect.flatMap(ask(question), (settle) => {
+        settling.change("all", 1)
+        return Effect.ensuring(
+          settle,
+          Effect.sync(() => settling.change("all", -1))
+        )
+      }).pipe(
+        Effect.catchCause((cause) =>
+          Effect.logError("a question could not be settled", cause).pipe(
+            Effect.annotateLogs({ tasks: question.tasks.map(({ id }) => id).join() })
+          )
         )
       )
     )
@@ -139,8 +140,8 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
     /** Whether so many answers are not settled yet that no more tasks should be claimed. */
     isBehind: () => settling.isFull("all"),
     /**
-     * Asks before those who wait, and settles. The place is taken here and now, before the effect
-     * runs, and given back at the answer.
+     * Asks before those who wait, and answers how to settle. The place is taken here and now, before
+     * the effect runs, and given back at the answer.
      */
     ask,
     /** Begins with the question in the background, or lets it wait for its turn. */

@@ -112,7 +112,9 @@ export const layerVideoSettlement = Layer.effect(
       if (!mayBeAsked(task)) return task
       const claimed = yield* tasks.claim(organizationId, id)
       if (Option.isNone(claimed)) return task
-      yield* detached.run(Effect.suspend(() => asks.ask(questions.one(claimed.value))))
+      yield* detached.run(
+        Effect.flatten(Effect.suspend(() => asks.ask(questions.one(claimed.value))))
+      )
       return yield* find(organizationId, id)
     })
 

@@ -44,7 +44,7 @@ export type Passed = keyof Omit<JsonBounds, "arrayNumbers">
  * A large text that may be a medium, such as an image in base64: of ASCII alone, and without escapes
  * of other characters. Offsets are from the start of the body, without its quotes.
  */
-export interface LargeMedium {
+interface LargeMedium {
   readonly from: number
   readonly to: number
 }

@@ -19,7 +19,6 @@ const places: ReadonlyArray<readonly [declared: RegExp, section: string]> = [
 
 const files = readdirSync(room, { recursive: true, encoding: "utf8" })
   .filter((file) => /^(?:[iv]p_|openai)/.test(file) && file.endsWith(".ts"))
-  .filter((file) => !file.endsWith("Family.ts"))
   .sort()
 
 /** The text of each section by its title, in the order they stand. */

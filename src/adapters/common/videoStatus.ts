@@ -27,7 +27,7 @@ export type TaskWords = {
 }
 
 /** What a vendor says of a task; what the word does not ask for is not looked at. */
-export interface SaidOfTask {
+interface SaidOfTask {
   readonly word: string
   readonly videoUrl: string | undefined
   readonly usage?: VideoUsage
@@ -35,10 +35,6 @@ export interface SaidOfTask {
   readonly code?: string | null
   readonly message: string | null
 }
-
-/** What stands in a list; nothing where it is none. */
-export const listOf = (value: unknown): ReadonlyArray<unknown> =>
-  Array.isArray(value) ? value : []
 
 const uncounted: VideoUsage = { completionTokens: null, outputSeconds: null }
 

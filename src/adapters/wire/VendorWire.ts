@@ -211,6 +211,8 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
         if (end !== null) return end
         const arrival = callbackWithin<void, never>(timeout, (resume) => {
           wakeReader = () => resume(Effect.void)
+          // It may have come since this was begun, as fibers make way for other work at any step.
+          if (unread.length > 0 || end !== null) wakeReader()
           return Effect.void
         })
         return Effect.andThen(arrival, read(timeout))

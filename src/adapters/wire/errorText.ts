@@ -15,7 +15,7 @@ const wordOf = (value: unknown): string | null => {
   return typeof value === "number" ? String(value) : null
 }
 
-export interface ErrorText {
+interface ErrorText {
   readonly code: string | null
   readonly message: string | null
 }

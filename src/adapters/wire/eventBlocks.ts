@@ -13,7 +13,7 @@ export const makeEventReader = () => {
   let pending = ""
   /** Whether an event was cut at a CR that was all there was: its LF may come yet. */
   let isSplit = false
-  const eventOf = (text: string) => Buffer.from(text.replace(byteOrderMark, ""), "latin1")
+  const bytesOf = (text: string) => Buffer.from(text.replace(byteOrderMark, ""), "latin1")
 
   return {
     /** The events that are whole with these bytes, each with its empty line; null when one is too long. */
@@ -25,7 +25,7 @@ export const makeEventReader = () => {
       const events: Array<Uint8Array> = []
       let begun = 0
       while (emptyLine.test(pending)) {
-        events.push(eventOf(pending.slice(begun, emptyLine.lastIndex)))
+        events.push(bytesOf(pending.slice(begun, emptyLine.lastIndex)))
         begun = emptyLine.lastIndex
       }
       isSplit = begun === pending.length && pending.endsWith("\r")
@@ -34,7 +34,7 @@ export const makeEventReader = () => {
       return isTooLong(pending) || events.some(isTooLong) ? null : events
     },
     /** What came after the last empty line, as if one followed. */
-    rest: (): ReadonlyArray<Uint8Array> => (pending === "" ? [] : [eventOf(`${pending}\n\n`)])
+    rest: (): ReadonlyArray<Uint8Array> => (pending === "" ? [] : [bytesOf(`${pending}\n\n`)])
   }
 }
 

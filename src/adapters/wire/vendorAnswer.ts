@@ -6,7 +6,7 @@ import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/jso
 import type { WireHead, WireLimits } from "./VendorWire.ts"
 
 export interface VendorAnswer extends AnswerHead {
-  /** The body it answers; null where there was none. */
+  /** The body it answers; null where there was none, or the answer is known in part alone. */
   readonly sent: object | null
   /**
    * Decoded JSON; the text itself where it is not JSON; null where it is nested deeper or has more
@@ -166,3 +166,7 @@ export const readBody = (
 /** The same answer with everything in it decoded. */
 export const decodedWhole = ({ large, ...answer }: VendorAnswer): VendorAnswer =>
   large === undefined ? answer : { ...answer, body: large.decode() }
+
+/** What stands in a list; nothing where it is none. */
+export const listOf = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : []

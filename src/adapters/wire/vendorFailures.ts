@@ -59,7 +59,7 @@ export const timedOut = (limit: Duration.Duration) =>
 export const tooLarge = (head: AnswerHead, bytes: number) =>
   lost("broken_answer", "The vendor's answer is too large", partOf(head, null, bytes))
 
-export interface RefusalText {
+interface RefusalText {
   /** Where it stands in no usual place of the body. */
   readonly message?: string | null
   /** Status the vendor's own code stands for, where it differs from the HTTP status. */

@@ -12,7 +12,7 @@ import { lostOnTheWay, wholeAnswer } from "./vendorHttp.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
 /** Of a stream the body is only how much came: nothing of what it said, and no digest. */
-export interface StreamedAnswer extends VendorAnswer {
+interface StreamedAnswer extends VendorAnswer {
   readonly streamed: boolean
 }
 

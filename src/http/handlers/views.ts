@@ -74,7 +74,6 @@ export const quoteView = (
   object: "quote",
   ...order,
   hold: formatNano(quote.holdNano),
-  // Where the vendor reports nothing, the hold is charged.
   expected_charge: formatNano(quote.holdNano),
   formula: formulaOf(quote),
   affordable: {

@@ -26,7 +26,7 @@ const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
       .map(({ name }) => name)
   )
 
-const decodeBody = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 const decodeMade = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
 )
@@ -54,7 +54,7 @@ export const layerAdminAuditing = Layer.effect(
       const body =
         endpoint.payload.size === 0 || unread.has(status)
           ? Option.none()
-          : Option.flatMap(yield* Effect.option(request.text), decodeBody)
+          : Option.flatMap(yield* Effect.option(request.text), decodeJson)
       yield* audit.record({
         action: endpoint.identifier,
         subjectId: params.id === undefined ? answer && madeId(answer) : auditedText(params.id),

@@ -66,10 +66,10 @@ const idsOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
 const nameless = errorResponse(
   new InvalidRequest({ message: "A request in HTTP/1.1 names its host in a header" })
 )
-const strangeExpectation = HttpServerResponse.setStatus(
-  errorResponse(new InvalidRequest({ message: "Of expectations only 100-continue is met" })),
-  417
-)
+/** The client may keep its body back, and what it sends next would be taken for that. */
+const strangeExpectation = errorResponse(
+  new InvalidRequest({ message: "Of expectations only 100-continue is met" })
+).pipe(HttpServerResponse.setStatus(417), HttpServerResponse.setHeader("connection", "close"))
 
 /** The answer to a head that no route shall see; null to all others. */
 const refusalOf = ({ source }: HttpServerRequest.HttpServerRequest) => {

@@ -1,27 +1,38 @@
-/** The connections to vendors: where a name may lead. */
-import { lookup } from "node:dns"
+/** The connections to vendors: where a name may lead, and how an answer is read as it comes. */
 import { once } from "node:events"
-import { createServer } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo, LookupFunction } from "node:net"
 import { assert, it } from "@effect/vitest"
-import { Context, Duration, Effect, Exit, Layer } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Scheduler } from "effect"
 import { makeLargeAnswers } from "../../../src/adapters/wire/largeAnswers.ts"
 import { layerVendorWireWith, VendorWire } from "../../../src/adapters/wire/VendorWire.ts"
 import { get } from "../../../src/adapters/wire/vendorRequest.ts"
 
-const vendor = Effect.acquireRelease(
-  Effect.promise(async () => {
-    let connections = 0
-    const server = createServer((_, response) => response.end("{}"))
-    server.on("connection", () => connections++)
-    server.listen(0, "127.0.0.1")
-    await once(server, "listening")
-    const address: string | AddressInfo | null = server.address()
-    if (address === null || typeof address === "string") throw new Error("no port")
-    return { server, port: address.port, connections: () => connections }
-  }),
-  ({ server }) => Effect.promise(async () => void (await server[Symbol.asyncDispose]()))
-)
+const vendorWith = (answer: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      let connections = 0
+      const server = createServer(answer)
+      server.on("connection", () => connections++)
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const address: string | AddressInfo | null = server.address()
+      if (address === null || typeof address === "string") throw new Error("no port")
+      return { server, port: address.port, connections: () => connections }
+    }),
+    ({ server }) => Effect.promise(async () => void (await server[Symbol.asyncDispose]()))
+  )
+
+const wireThrough = (resolve: LookupFunction) => {
+  const turns = () => makeLargeAnswers({ budgetBytes: 1, patienceMillis: 1 })
+  return Effect.map(Layer.build(layerVendorWireWith(turns, resolve)), Context.get(VendorWire))
+}
+
+/** As Node answers for a name that nobody has. */
+const leadingNowhere: LookupFunction = (host, _, callback) => {
+  const error = new Error(`getaddrinfo ENOTFOUND ${host}`)
+  callback(Object.assign(error, { code: "ENOTFOUND", syscall: "getaddrinfo" }), "")
+}
 
 /** Leads every name to these addresses. */
 const leadingTo =
@@ -34,9 +45,8 @@ const leadingTo =
   }
 
 const asked = Effect.fnUntraced(function* (resolve: LookupFunction) {
-  const { port, connections } = yield* vendor
-  const turns = () => makeLargeAnswers({ budgetBytes: 1, patienceMillis: 1 })
-  const wire = Context.get(yield* Layer.build(layerVendorWireWith(turns, resolve)), VendorWire)
+  const { port, connections } = yield* vendorWith((_, response) => response.end("{}"))
+  const wire = yield* wireThrough(resolve)
   const exit = yield* Effect.exit(
     wire.exchange(get(`http://vendor.test:${port}/`, {}), {
       timeout: Duration.seconds(20),
@@ -58,7 +68,7 @@ it.live.each(["169.254.0.1", "fe80::1", "::ffff:169.254.0.1"])(
 
 it.live("a name that leads nowhere is told by its fault", () =>
   Effect.gen(function* () {
-    const { exit } = yield* asked(lookup)
+    const { exit } = yield* asked(leadingNowhere)
     const said = Exit.isFailure(exit) ? JSON.stringify(exit.cause) : ""
     assert.include(said, "getaddrinfo")
     assert.notInclude(said, "EACCES")
@@ -71,6 +81,29 @@ it.live("a name that leads elsewhere as well is called there", () =>
       const { exit, connections } = yield* asked(leadingTo(...addresses))
       assert.isTrue(Exit.isSuccess(exit), JSON.stringify(exit))
       assert.strictEqual(connections, 1)
+    }
+  })
+)
+
+const PIECES = 200
+
+it.live("no bytes are missed, wherever the reader makes way for what comes", () =>
+  Effect.gen(function* () {
+    let write = (): void => undefined
+    const { port } = yield* vendorWith((_, response) => {
+      response.flushHeaders()
+      write = () => void response.write("x")
+    })
+    const wire = yield* wireThrough(leadingTo("127.0.0.1"))
+    for (const steps of [6, 7, 8, 9, 10, 11, 13]) {
+      const answer = yield* wire.open(get(`http://vendor.test:${port}/`, {}), Duration.hours(1))
+      const read = Effect.suspend(() => {
+        // The next one comes when this one was read, so that none brings the one before it along.
+        write()
+        return answer.read(Duration.hours(1))
+      })
+      const all = Effect.replicateEffect(read, PIECES, { discard: true })
+      yield* Effect.provideService(all, Scheduler.MaxOpsBeforeYield, steps)
     }
   })
 )
