@@ -18,7 +18,7 @@ export interface Secrets {
   readonly masterKey: Redacted.Redacted<Uint8Array>
   /** Opens what was sealed before a rotation; there is none outside of one. */
   readonly previousMasterKey?: Redacted.Redacted<Uint8Array> | null
-  /** Null: the admin interface lets nobody in. */
+  /** Null: the admin interface is closed. */
   readonly adminToken: Redacted.Redacted | null
 }
 

@@ -171,7 +171,7 @@ const readPolledTogether: Together["readPolled"] = (account, answer, tasks) =>
     const ids = tasks.map(({ upstreamId }) => upstreamId)
     const rows = rowsOf(data)
     const readable = rows.filter(isRow).filter(({ id }) => ids.includes(id))
-    // A row that nobody can place may be that of any id without one: those are not unknown.
+    // A row without a known place may be that of any id without one: those are not unknown.
     const isComplete = readable.length === rows.length
     const statuses = ids.flatMap((id) => {
       const row = readable.find((candidate) => candidate.id === id)

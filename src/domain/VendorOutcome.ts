@@ -9,8 +9,8 @@ import { UpstreamError } from "./Errors.ts"
 const retryAfterSeconds = Schema.NullOr(Schema.Int)
 
 /**
- * What is known of an answer that nobody got, so that an operator can claim by it at the vendor. Its
- * digest is of the body's bytes; null where the body was not read to its end.
+ * What is known of an answer that did not reach the client, so that an operator can claim by it at
+ * the vendor. Its digest is of the body's bytes; null where the body was not read to its end.
  */
 export const AnswerTrace = Schema.Struct({
   status: Schema.Int,

@@ -145,7 +145,7 @@ export const errorTable = {
       required: decimal("What the order holds"),
       ...waiting
     },
-    // The next month is a long wait for a program that has nobody to ask.
+    // The next month is a long wait for a program with no person to ask.
     retry: "not by itself",
     mayFollowPaidCall: false
   },

@@ -1,4 +1,4 @@
-/** Fields of request bodies: those that may be left out, those of the vendor, and those that nobody has. */
+/** Fields of request bodies: those that may be left out, those of the vendor, and unknown ones. */
 import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { fieldKey, nearestName } from "./nearest.ts"
@@ -60,8 +60,8 @@ export const fieldCheck = <A extends object>(faultsOf: (value: A) => ReadonlyArr
 export const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 /**
- * A field that may be left out or null, which mean the same. `expected` is what an error says the field should have been, such as "a
- * whole number of seconds".
+ * A field that may be left out or null, which mean the same. `expected` is what an error says the
+ * field should have been, such as "a whole number of seconds".
  */
 export const optional = <S extends Schema.Top>(schema: S, expected: string) =>
   Schema.optionalKey(Schema.NullOr(schema).annotate({ expected: `${expected}, or null` }))

@@ -1,6 +1,6 @@
 /**
  * Hides what a request or an answer says from the operators who read the call log. It is an
- * allow-list: a field that nobody thought of shows only the size and digest of its text.
+ * allow-list: a field that is not listed shows only the size and digest of its text.
  */
 import { hash } from "node:crypto"
 import { Predicate, Schema } from "effect"

@@ -33,7 +33,7 @@ const spellings = (secret: string): ReadonlyArray<string> =>
 const secretsOf = ({ apiKey, appId }: Credentials): ReadonlyArray<string> =>
   [Redacted.value(apiKey), appId ?? ""].flatMap(spellings)
 
-/** How vendors name the accounts, projects and keys of their customers; ours, as nobody else is named. */
+/** How vendors name the accounts, projects and keys of their customers; ours, as no other customer is named. */
 const accountName = /\b(?:org-|proj_|sk-)(?=[\w*-]*\d)[\w*-]{8,}/g
 
 const hide = (secrets: ReadonlyArray<string>, text: string): string =>

@@ -1,4 +1,4 @@
-/** Hides what clients sent from whatever is kept, in the words that vendors repeat of it. */
+/** Hides what clients sent from all that is kept, in the words that vendors repeat of it. */
 import { Predicate } from "effect"
 import { UpstreamError } from "../domain/Errors.ts"
 import { storable } from "../domain/plainText.ts"
@@ -110,7 +110,7 @@ export const withoutMedia = (error: UpstreamError): UpstreamError => {
 
 /**
  * The refusal without what it repeats of the texts of a request: pieces of its message are masked,
- * and a body that has any is left out, as is one that may be an answer nobody could read.
+ * and a body that has any is left out, as is one that may be an answer that could not be read.
  */
 export const keptRefusal = (
   error: UpstreamError,

@@ -27,7 +27,7 @@ const discreetly = (tracer: Tracer.Tracer): Tracer.Tracer => ({
   }
 })
 
-/** Wraps the tracer that is in place. Where nobody collects spans none are made, which costs least. */
+/** Wraps the tracer that is in place. Where spans are not collected none are made, which costs least. */
 export const layerDiscreetTracing = Layer.unwrap(
   Effect.map(Tracer.Tracer, (tracer) =>
     tracer === Tracer.nativeTracer

@@ -13,7 +13,7 @@ export interface SlowClientBuffer<E> {
   failCause(cause: Cause.Cause<E>): Effect.Effect<void>
   /** Waits until the client has taken everything or is gone, and cuts it off when it does neither. */
   readonly taken: Effect.Effect<void>
-  /** For one reader. Whoever stops reading is gone. */
+  /** For one reader. A client that stops reading is gone. */
   readonly events: Stream.Stream<Uint8Array, E>
   /** The client is gone. */
   readonly leave: Effect.Effect<void>

@@ -141,7 +141,7 @@ export const makePaidOrders = Effect.gen(function* () {
       return won
     })
 
-    /** Nobody hears of a failure before the money is back. */
+    /** A failure is answered only when the money is back. */
     const giveBack = (error: UpstreamError, orphan: Doubt | null) =>
       Effect.andThen(returned(error, orphan), Effect.fail(error))
 

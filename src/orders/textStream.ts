@@ -42,14 +42,14 @@ const CLIENT_SHARE = 0.1
 type Broken = Cause.Cause<VendorFailure> | null
 
 /**
- * The vendor is read to its end whatever the client does. A stream that breaks off is charged by the
+ * The vendor is read to its end even when the client has gone. A stream that breaks off is charged by the
  * formula for what had been written, and not at all when that was nothing.
  */
 export const makeTextStream = (resolve: OrderResolution) =>
   Effect.map(Settings, ({ textDeadlineSeconds, textStreamDeadlineSeconds }) => {
     const patience = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds) * CLIENT_SHARE
 
-    /** `begun` completes with the first event. Whoever runs the order fails it when no event came. */
+    /** `begun` completes with the first event. The runner of the order fails it when no event came. */
     return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
       const request = chatRequest(body)
       const resolved = yield* resolve.text(caller, request)
@@ -108,7 +108,7 @@ export const makeTextStream = (resolve: OrderResolution) =>
               Exit.isSuccess(exit)
                 ? Effect.andThen(Deferred.succeed(begun, undefined), outlet.end)
                 : Effect.flatMap(Deferred.isDone(begun), (hasBegun) =>
-                    // Where nothing had begun, the failure is the answer, and nobody reads on.
+                    // Where nothing had begun, the failure is the answer.
                     hasBegun ? outlet.failCause(exit.cause) : outlet.leave
                   )
             ),

@@ -1,4 +1,4 @@
-/** Settles tasks nobody asks for, and gives back what crashes left behind. */
+/** Settles tasks that no client reads, and gives back what crashes left behind. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../runtime/Settings.ts"
 import { CallLog } from "../services/CallLog.ts"

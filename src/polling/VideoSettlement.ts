@@ -19,7 +19,7 @@ export class VideoSettlement extends Context.Service<
   VideoSettlement,
   {
     /**
-     * The task as it stands, after asking the vendor if nobody did within the ask interval. Waits
+     * The task as it stands, after asking the vendor if it was not asked within the ask interval. Waits
      * up to `waitSeconds` for its end. Another organisation's task is not found.
      */
     read(organizationId: string, id: string, waitSeconds: number): Effect.Effect<Task, TaskNotFound>
@@ -42,7 +42,7 @@ export class VideoSettlement extends Context.Service<
     readonly sweep: Effect.Effect<void>
     /**
      * Gives back all of it and takes over every running task. Only for a gateway that starts alone
-     * on its database, where nobody else can be in the middle of anything.
+     * on its database, where no other can be in the middle of anything.
      */
     readonly recover: Effect.Effect<void>
   }
@@ -53,7 +53,7 @@ const CLAIM_LIMIT = 256
 /** How long a claimed task waits for its question, at most, and the same as a share of the lease. */
 const MAX_WAIT_SECONDS = 1
 const MAX_WAIT_SHARE = 0.1
-/** Of the lease, for a wait nobody has ended; what is left of it is for the vendor and for us. */
+/** Of the lease, for a wait that has not ended; what is left of it is for the vendor and for us. */
 const STALE_SHARE = 0.3
 /** Running tasks that one sweep gives back, at most. */
 const OVERDUE_LIMIT = 1000
@@ -169,7 +169,7 @@ export const layerVideoSettlement = Layer.effect(
     )
 
     const maxWaitMillis = 1000 * Math.min(MAX_WAIT_SECONDS, settings.leaseSeconds * MAX_WAIT_SHARE)
-    /** Whoever has room for it may ask sooner than a vendor that has become slow is done. */
+    /** A gateway with room for it may ask sooner than a vendor that has become slow is done. */
     const giveBackLate = Effect.suspend(() =>
       Effect.forEach(
         asks.late(maxWaitMillis),

@@ -1,5 +1,5 @@
 /**
- * What gateways tell each other: that keys or the catalog have changed. Whoever keeps what was read
+ * What gateways tell each other: that keys or the catalog have changed. One that keeps what was read
  * from the store takes a mark before the read and one before each use, and asks whether it holds.
  */
 import { type Clock, Context, Effect, Layer, Schema } from "effect"
@@ -70,7 +70,7 @@ export const makeMarks = Effect.fnUntraced(function* (listensAt: (atMillis: numb
   return { changed, mark, isListening: Effect.map(monotonicMillis, listensAt) }
 })
 
-/** For a gateway that has its database to itself: there is nobody else to tell or to hear. */
+/** For a gateway that has its database to itself: there is no other to tell or to hear. */
 export const layerChangesAlone = Layer.effect(
   Changes,
   Effect.gen(function* () {

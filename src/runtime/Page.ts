@@ -18,7 +18,7 @@ export const cutPage = <A>(rows: ReadonlyArray<A>, limit: number): Page<A> => ({
   hasMore: rows.length > limit
 })
 
-/** An export that went on behind a cursor nobody gave out would end silently. */
+/** An export that went on behind an invented cursor would end silently. */
 export const unknownCursor = new InvalidRequest({
   message: "after: Expected the id of an entry of this list",
   param: "after"

@@ -6,7 +6,7 @@ export const defaultSettings = {
   currency: "CNY",
   /** IANA time zone whose calendar months bound the members' caps. */
   timeZone: "UTC",
-  /** No other gateway shares the database: whatever is half done at the start was left by a crash. */
+  /** No other gateway shares the database: all that is half done at the start was left by a crash. */
   soleGateway: false,
   /**
    * From the hold to the moment a video order without the vendor's answer is given up. The vendor has

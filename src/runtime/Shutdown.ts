@@ -9,7 +9,7 @@ export const Shutdown = Context.Reference<{
   readonly begun: Effect.Effect<void>
   /** A repeat changes nothing. */
   readonly begin: Effect.Effect<void>
-  /** Until whatever still runs is interrupted; all of it before the end has begun. */
+  /** Until all that still runs is interrupted; all of it before the end has begun. */
   readonly timeLeft: Effect.Effect<Duration.Duration>
 }>("gateway/services/Shutdown", {
   defaultValue: () => ({

@@ -1,6 +1,6 @@
 /**
- * Adaptive batches: at most one call is in flight for a lane, and the next one takes whatever queued
- * meanwhile. A lone caller waits for nobody, and a crowd pays one call.
+ * Adaptive batches: at most one call is in flight for a lane, and the next one takes all that queued
+ * meanwhile. A lone caller is served at once, and a crowd pays one call.
  */
 import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Option, Schedule, Schema } from "effect"
 
@@ -41,13 +41,13 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
    */
   readonly calls?: number
   /**
-   * How long a lane rests after a call with at least that many items, for items nobody is in a hurry
+   * How long a lane rests after a call with at least that many items, for items that are in no hurry
    * for: while a crowd goes on, each call then takes more of them.
    */
   readonly rest?: { readonly afterItems: number; readonly millis: number }
   /** How long attempts wait. */
   readonly patienceMillis?: number
-  /** What becomes of an answer nobody waits for any more. */
+  /** What becomes of an answer whose caller no longer waits. */
   readonly unwanted?: (item: Item, answer: Answer) => Effect.Effect<void>
 }) {
   type Waiting = Entry<Item, Answer>
@@ -108,7 +108,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
     else goOn(Effect.sleep(rest.millis), () => isFree(lane))
   }
 
-  /** Frees a lane after something that is in nobody's way. */
+  /** Frees a lane after something that holds no caller up. */
   const goOn = (first: Effect.Effect<void>, free: () => void): void =>
     void fork(
       Effect.map(first, () => {

@@ -23,7 +23,7 @@ export interface Caller {
   readonly requestsPerMinute?: number | null
 }
 
-/** `oneOf` is what a route asks for; none where it lets nobody in. */
+/** `oneOf` is what a route asks for; none where no key opens it. */
 export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): PermissionDenied =>
   new PermissionDenied({
     message:

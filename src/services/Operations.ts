@@ -51,7 +51,7 @@ export class OperationsStore extends Context.Service<
 >()("gateway/services/OperationsStore") {}
 
 export interface Check {
-  /** `pending`: nothing is known yet, which keeps nobody away. */
+  /** `pending`: nothing is known yet, and the gateway is ready all the same. */
   readonly status: "ok" | "failing" | "pending"
   /** In words for an operator; never about one organisation. */
   readonly detail?: string
@@ -60,7 +60,7 @@ export interface Check {
 export interface ReadinessReport {
   /**
    * `degraded`: it serves, and somebody should look. Broken books stop the organisations they belong
-   * to, so they take no gateway away from the others. Holds that are given back late stop nobody.
+   * to, so they take no gateway away from the others. Holds that are given back late stop none of them.
    */
   readonly status: "ready" | "degraded" | "not_ready"
   readonly checks: {

@@ -1,4 +1,4 @@
-/** Jobs a vendor may have made that nobody paid for: an operator asks the vendor about them. */
+/** Jobs a vendor may have made that no client paid for: an operator asks the vendor about them. */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
 import { AnswerTrace } from "../domain/VendorOutcome.ts"

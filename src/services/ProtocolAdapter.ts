@@ -46,7 +46,7 @@ export interface VideoTaskRef {
 }
 
 export type VideoStatus =
-  /** `strangeWord` is set when the vendor used a status word nobody knows. */
+  /** `strangeWord` is set when the vendor used a status word that no table has. */
   | { readonly _tag: "Processing"; readonly strangeWord?: string }
   | { readonly _tag: "Succeeded"; readonly videoUrl: string; readonly usage: VideoUsage }
   | { readonly _tag: "Failed"; readonly code: string; readonly message: string }
@@ -160,7 +160,7 @@ export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Pro
 
 /**
  * How long a request has waited for vendors so far, in nanoseconds, so that the rest can be called our
- * overhead; null where nobody wants to know.
+ * overhead; null where it is not measured.
  */
 export const VendorTime = Context.Reference<{ nanos: bigint } | null>(
   "gateway/services/VendorTime",

@@ -158,7 +158,7 @@ export class TaskRepo extends Context.Service<
         readonly askedSecondsAgo?: number
       }
     ): Effect.Effect<boolean>
-    /** Nobody asks the channel's vendor for this long; a longer pause stays. */
+    /** The channel's vendor is not asked for this long; a longer pause stays. */
     pause(channelId: string, seconds: number): Effect.Effect<void>
     /** Makes every processing task due now, claimed or not. */
     readonly takeOver: Effect.Effect<void>

@@ -87,7 +87,7 @@ export const lateSuccesses = Metric.counter("gateway_late_success_total", {
   incremental: true
 })
 
-/** Labels: `protocol`, `channel`. Answers that came after their claim had run out; what was still open stays another's to write. */
+/** Labels: `protocol`, `channel`. What the tasks came to is written by the gateway that claimed them next. */
 export const staleClaims = Metric.counter("gateway_stale_claims_total", {
   description: "Answers without a verdict whose claim had run out: they wrote nothing",
   incremental: true

@@ -11,7 +11,7 @@ import {
 import { sha256 } from "./digest.ts"
 import { countOf, isOn, readSwitches } from "./switches.ts"
 
-/** Where an order is taken; nobody else knows its task. */
+/** Where an order is taken; no other place knows its task. */
 export interface Place {
   /** Also the first path segment. */
   readonly protocol: string

@@ -75,7 +75,7 @@ export class TestingGateway extends Context.Service<
 >()("gateway/testing/TestingGateway") {}
 
 export const URL_OF_GATEWAY = "http://gateway.test"
-/** Simulated vendors answer at once, and nobody moves the live clock. */
+/** Simulated vendors answer at once, and the live clock moves by itself. */
 const quick: Partial<Settings> = {
   askIntervalSeconds: 0.01,
   maxAskIntervalSeconds: 0.05,

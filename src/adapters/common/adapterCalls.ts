@@ -182,7 +182,7 @@ const ofTask = (upstreamId: string, failure: VendorFailure): VendorFailure => {
   }
 }
 
-/** Tells the operator of images that a vendor made and nobody ordered. */
+/** Tells the operator of images that a vendor made beyond the order. */
 const noteSurplus = (account: ChannelAccount, images: number): Effect.Effect<void> =>
   images <= 0
     ? Effect.void

@@ -1,6 +1,6 @@
 /**
  * The connections to vendors. Requests go to `undici` straight from an effect: an answer is a handful
- * of events, and whatever stands between them and the adapter is paid for by every order.
+ * of events, and all that stands between them and the adapter is paid for by every order.
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"

@@ -128,7 +128,7 @@ const exchange = Effect.fnUntraced(function* (
 
 /**
  * Sends one request and hands every event of its answer to `take` as it comes, until that says it
- * was the last one. An answer that is an error or no stream is read whole and handed to nobody. The
+ * was the last one. An answer that is an error or no stream is read whole and not handed on. The
  * `timeout` is for all the waits for the vendor together. Fails like `send`, also in mid-stream.
  */
 export const sendForEvents = (

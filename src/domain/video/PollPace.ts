@@ -25,7 +25,7 @@ export const nextPollSeconds = (pace: PollPace, ageSeconds: number, chance: numb
   return Math.max(askIntervalSeconds, jittered)
 }
 
-/** Nobody is sent away for longer, however long a task usually takes. */
+/** No client is sent away for longer, however long a task usually takes. */
 const LONGEST_ABSENCE_SECONDS = 60
 
 /**
@@ -43,7 +43,7 @@ export const comeBackMillis = (
   return Math.ceil(within * 1000)
 }
 
-/** A vendor may ask for silence, but not for so long that nobody notices it came back. */
+/** A vendor may ask for silence, but not for so long that its return goes unnoticed. */
 const LONGEST_PAUSE_SECONDS = 300
 
 /** Seconds a channel is left alone for a vendor's `Retry-After`; 0 when it named none. */

@@ -28,7 +28,7 @@ const isText = (block: { readonly type: string }): block is TextBlock => block.t
 
 const DASH = "\\p{Pd}\\u2212"
 const LONG_DASH = "\\u2013-\\u2015\\u2e3a\\u2e3b\\ufe58"
-/** Spaces and line breaks of every kind, and what nobody sees. */
+/** Spaces and line breaks of every kind, and what is not visible. */
 const BLANK = "\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}"
 const BETWEEN = `[${BLANK}=:＝：]*`
 /** Half a surrogate pair belongs to a value, which is then refused. */

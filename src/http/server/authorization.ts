@@ -120,7 +120,7 @@ const refused = errorResponse(new InvalidApiKey({ message: "The admin token is m
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** Null: no token is configured, and nobody is let in. */
+/** Null: no token is configured, and no request is let in. */
 export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
   Layer.succeed(
     AdminAuthorization,

@@ -1,10 +1,10 @@
-/** The contract for people: a page to read and try it that asks nobody else for anything. */
+/** The contract for people: a page to read and try it that loads nothing from elsewhere. */
 import { Effect, Scope } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { GatewayApi } from "../api/GatewayApi.ts"
 
-/** Nothing but this gateway is asked, whatever the page's script would like. */
+/** The page's script can ask this gateway alone. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval'",

@@ -27,7 +27,7 @@ export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.E
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** A failure nobody foresaw: said in the log with its cause, to the client without. */
+/** An unforeseen failure: said in the log with its cause, to the client without. */
 const unforeseen = Effect.fnUntraced(function* (
   request: { readonly url: string; readonly method: string },
   cause: Cause.Cause<unknown>
@@ -44,7 +44,7 @@ const unforeseen = Effect.fnUntraced(function* (
             "The gateway failed to handle this request; its operator finds the cause by this answer's x-request-id"
         })
       )
-  // Nobody can say how far an ordering request came, so it must not be sent again on its own.
+  // It is not known how far an ordering request came, so it must not be sent again on its own.
   return request.method === "GET"
     ? response
     : HttpServerResponse.setHeader(response, "x-should-retry", "false")

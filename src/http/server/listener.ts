@@ -179,7 +179,7 @@ export const layerOrderlyEnd = Layer.effectDiscard(
         })
       turn(-1, 0)
     })
-    // Then what is left are connections on which nobody asks anything, or not the whole of it.
+    // What is left then are connections without a request, or with only a part of one.
     const answered = Effect.sync(() => unanswered() === 0).pipe(
       Effect.delay("20 millis"),
       Effect.repeat({ until: (none) => none }),

@@ -32,7 +32,7 @@ import {
 import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadable } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
 
-/** Faults that an error tells; nobody mends more of them at a time. */
+/** Faults that an error tells; more of them are not mended at a time. */
 const MAX_FAULTS = 20
 
 /**
@@ -156,7 +156,7 @@ export const layerRequestRules = Layer.effect(
             message: `Send the body as ${types}, not ${JSON.stringify(type)}`
           })
         }
-        // Nobody where no key is asked for.
+        // There is none where no key is asked for.
         const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
         const organizationId = caller?.organizationId ?? null
         if (isForm(request)) {

@@ -22,8 +22,9 @@ export const unanswered = (limit: Duration.Duration) => {
 
 /**
  * Fails after the duration, with trouble that passes, without waiting for what it leaves behind:
- * taking a statement back from a connection that is lost takes seconds more. Covers the wait for a free connection, which the
- * pool itself does not bound. A fiber and a timer are all it takes, as every statement pays for it.
+ * taking a statement back from a connection that is lost takes seconds more. Covers the wait for a
+ * free connection, which the pool itself does not bound. A fiber and a timer are all it takes, as
+ * every statement pays for it.
  */
 export const within =
   (limit: Duration.Duration) =>

@@ -22,7 +22,7 @@ const startParams = [
     "wal_sync_method=fsync",
     "synchronous_commit=on",
     "TimeZone=UTC",
-    // Nobody reads the server's log; statements, and the values in them, must not reach it.
+    // The server's log is not read; statements, and the values in them, must not reach it.
     "log_min_messages=fatal",
     "log_min_error_statement=panic"
   ].flatMap((setting) => ["-c", setting])

@@ -43,7 +43,7 @@ const overloaded = new Overloaded({
   retryAfterSeconds: 2
 })
 
-/** Nobody waits for the hold any more and no vendor was called, so nothing of it may stay. */
+/** The order no longer waits for the hold and no vendor was called, so nothing of it may stay. */
 const unwantedHold = (request: HoldRequest): Release => ({
   organizationId: request.organizationId,
   holdId: request.id,

@@ -51,7 +51,7 @@ export const makeAudit = (
        ORDER BY nth, organization_id LIMIT 1000`
     )
 
-  /** Whoever has it is the only one who reads or writes the sums. */
+  /** The gateway that has it is the only one that reads or writes the sums. */
   const lockedThrough = rowOf(ThroughRow)(
     sql`SELECT through::text AS through FROM ledger_audited FOR UPDATE`
   )
@@ -113,7 +113,7 @@ export const makeAudit = (
       SELECT organization_id FROM ${audit(from, null)}
       UNION SELECT organization_id FROM pools WHERE stopped_at IS NOT NULL`)
 
-  /** Those nobody has looked at for the longest time, as many as it takes to see all in their time. */
+  /** Those that were looked at longest ago, as many as it takes to see all in their time. */
   const nextInTurn = (everySeconds: number) =>
     rowsOf(OrganizationRow)(sql`
       SELECT p.organization_id FROM pools p

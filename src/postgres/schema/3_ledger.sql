@@ -37,7 +37,7 @@ CREATE TABLE orders (
   hold bigint NOT NULL CHECK (hold > 0),
   -- Everything the hold was computed from.
   quote jsonb NOT NULL,
-  -- Channel, protocol and upstream model: what an operator needs if nobody else knows.
+  -- Channel, protocol and upstream model: what an operator needs where no other record has it.
   job jsonb NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,

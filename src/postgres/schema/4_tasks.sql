@@ -1,4 +1,4 @@
--- Video tasks with their polling, and the orders whose outcome at the vendor nobody knows.
+-- Video tasks with their polling, and the orders whose outcome at the vendor is not known.
 
 CREATE TABLE tasks (
   organization_id text NOT NULL,

@@ -14,7 +14,7 @@ const TotalsRow = Schema.Struct({
   heldNano: Schema.BigIntFromString
 })
 
-/** An audit nobody ended within this time died with its gateway. */
+/** An audit that has not ended within this time died with its gateway. */
 const LONGEST_AUDIT = "10 minutes"
 /** What a sweep may take to give back what is due. */
 const LATE = "60 seconds"

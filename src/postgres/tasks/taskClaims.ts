@@ -35,7 +35,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
                  WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {
-    // Whoever locks the row is about to ask or to end the task: there is nothing to wait for.
+    // The one that locks the row is about to ask or to end the task: there is nothing to wait for.
     const [row] = yield* rowsOf(ClaimedTask)(
       oneTry(sql`
           UPDATE tasks t ${lease}

@@ -6,7 +6,7 @@ import { makeBoundedMap } from "../../runtime/boundedMap.ts"
 import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 
-/** A row as it is to stand, whatever of it was written before. */
+/** A row as it is to stand; it takes the place of what was written of it before. */
 export interface CallRow extends LoggedCall {
   readonly organizationId: string
   readonly jobId: string

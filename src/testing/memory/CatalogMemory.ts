@@ -79,7 +79,7 @@ export const layerChannelCredentialsMemory = Layer.effect(
   })
 )
 
-/** There is one gateway on a state in memory, so nobody else has to be told or heard. */
+/** There is one gateway on a state in memory, so no other has to be told or heard. */
 export const layerChangesMemory = Layer.effect(
   Changes,
   Effect.gen(function* () {

@@ -115,7 +115,7 @@ export interface MemoryState {
   /** Every version there was, the one in force last. */
   readonly catalogs: Array<CatalogSnapshot>
   readonly accounts: Map<string, StoredAccount>
-  /** Until when nobody asks a channel's vendor. */
+  /** Until when a channel's vendor is not asked. */
   readonly pauses: Map<string, number>
   /** By order, the oldest first. */
   readonly orphans: Map<string, OrphanRecord>

@@ -5,7 +5,7 @@ import { AdminAudit } from "../../services/AdminAudit.ts"
 import { OperationsStore } from "../../services/Operations.ts"
 import { dateOrNull, MemoryStore, pageOf } from "./MemoryStore.ts"
 
-/** An audit nobody ended within this time died with its gateway. */
+/** An audit that has not ended within this time died with its gateway. */
 const LONGEST_AUDIT_MILLIS = 600_000
 /** What a sweep may take to give back what is due. */
 const LATE_MILLIS = 60_000
