@@ -33,7 +33,7 @@ const priceOf = (quote: TokenVideoQuote, currency: string): string => {
   return (
     `${formatNano(nanoPerToken)} ${currency} each` +
     (withVideo ? ", the price with a reference video" : "") +
-    (fellBack ? `, the price of 480p and 720p because ${resolution} has none of its own` : "")
+    (fellBack ? `, the price of 480p to 720p because ${resolution} has none of its own` : "")
   )
 }
 

@@ -24,7 +24,7 @@ import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
 
 /** Takes one of an organisation's places, which is kept until the answer has left. */
-const makePlaces = (bound: number, kind: string) => {
+const makeRequestPlaces = (bound: number, kind: string) => {
   const taken = makeShares({ each: bound })
   const refused = new RateLimited({
     message: `This organisation may have ${bound} ${kind} at a time; send this one again when another is answered`,
@@ -74,8 +74,8 @@ export const layerAuthorization = Layer.effect(
     const { organizationInFlight, organizationWaits } = yield* Settings
     const rates = yield* makeKeyRates
     const guardOf = yield* makeKeyLookUps
-    const takeWorking = makePlaces(organizationInFlight, "requests at this gateway")
-    const takeWaiting = makePlaces(organizationWaits, "requests that wait at this gateway")
+    const takeWorking = makeRequestPlaces(organizationInFlight, "requests at this gateway")
+    const takeWaiting = makeRequestPlaces(organizationWaits, "requests that wait at this gateway")
 
     /** The holder of the key, when its rates and its scopes allow the request and there is a place. */
     const admitted = Effect.fnUntraced(function* (

@@ -82,7 +82,7 @@ describe("the reason of a charge", () => {
       "a resolution without a price of its own",
       sharp,
       reported(972_000n),
-      "The vendor reported 972000 completion tokens at 0.000046 CNY each, the price of 480p and 720p because 4K has none of its own; exactly the 44.712 that was held was charged."
+      "The vendor reported 972000 completion tokens at 0.000046 CNY each, the price of 480p to 720p because 4K has none of its own; exactly the 44.712 that was held was charged."
     ],
     [
       "a length the model chose",
