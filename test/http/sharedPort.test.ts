@@ -41,7 +41,10 @@ describe.skipIf(process.platform !== "linux")("gateways on one port", () => {
           PORT: String(yield* Effect.promise(freePort)),
           GATEWAY_REUSE_PORT: "1",
           GATEWAY_METRICS_PORT: "0",
-          GATEWAY_SHUTDOWN_SECONDS: "600"
+          GATEWAY_SHUTDOWN_SECONDS: "600",
+          // The test asks as often as it takes until both gateways know its key and its catalog.
+          GATEWAY_KEY_MODELS_PER_MINUTE: "1000000",
+          GATEWAY_ADDRESS_UNKNOWN_KEYS_PER_MINUTE: "0"
         }
         const first = yield* startGateway(env, shippedEntry)
         const second = yield* startGateway(env, shippedEntry)
