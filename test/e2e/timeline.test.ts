@@ -152,56 +152,58 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
-    it.effect("an image request is told by its hold: made, and where nobody could be reached", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const picture = Buffer.from("not really a picture".repeat(20)).toString("base64")
-        yield* callAt(() => ({ body: { created: 1, data: [{ b64_json: picture }] } }))
-        const who = yield* gateway.customer("100")
-        const made = yield* orderImages(who, { model: "paint-1", n: 2, size: "1024x1024" })
-        assert.strictEqual(made.status, 200, made.text)
-        const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
-        assert.deepInclude(timeline, {
-          kind: "image",
-          state: "succeeded",
-          model: "paint-1",
-          channel: "ch-i",
-          key_id: null,
-          summary: null
-        })
-        assert.deepInclude(timeline.quote, { kind: "image", amount: "0.4", images: 2 })
-        assert.deepStrictEqual(
-          timeline.transitions.map(({ state, by }) => [state, by]),
-          [
-            ["processing", "image"],
-            ["succeeded", "image"]
-          ]
-        )
-        assert.deepStrictEqual(
-          timeline.ledger.map(({ kind: what, amount }) => [what, amount]),
-          [
-            ["hold", "0.4"],
-            ["capture", "0.4"],
-            ["usage", "0.4"],
-            ["release", "0.4"]
-          ]
-        )
-        const [call] = timeline.upstream_calls
-        assert.deepInclude(call, { purpose: "image", status: 200 })
-        assert.deepNestedInclude(call?.request, {
-          n: 2,
-          size: "1024x1024",
-          "prompt.characters": 12
-        })
-        assert.deepNestedInclude(call?.answer, {
-          "data[0].b64_json.bytes": Buffer.from(picture, "base64").length
-        })
+    it.effect(
+      "an image request is told by its hold: made, and where the vendor could not be reached",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const picture = Buffer.from("not really a picture".repeat(20)).toString("base64")
+          yield* callAt(() => ({ body: { created: 1, data: [{ b64_json: picture }] } }))
+          const who = yield* gateway.customer("100")
+          const made = yield* orderImages(who, { model: "paint-1", n: 2, size: "1024x1024" })
+          assert.strictEqual(made.status, 200, made.text)
+          const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
+          assert.deepInclude(timeline, {
+            kind: "image",
+            state: "succeeded",
+            model: "paint-1",
+            channel: "ch-i",
+            key_id: null,
+            summary: null
+          })
+          assert.deepInclude(timeline.quote, { kind: "image", amount: "0.4", images: 2 })
+          assert.deepStrictEqual(
+            timeline.transitions.map(({ state, by }) => [state, by]),
+            [
+              ["processing", "image"],
+              ["succeeded", "image"]
+            ]
+          )
+          assert.deepStrictEqual(
+            timeline.ledger.map(({ kind: what, amount }) => [what, amount]),
+            [
+              ["hold", "0.4"],
+              ["capture", "0.4"],
+              ["usage", "0.4"],
+              ["release", "0.4"]
+            ]
+          )
+          const [call] = timeline.upstream_calls
+          assert.deepInclude(call, { purpose: "image", status: 200 })
+          assert.deepNestedInclude(call?.request, {
+            n: 2,
+            size: "1024x1024",
+            "prompt.characters": 12
+          })
+          assert.deepNestedInclude(call?.answer, {
+            "data[0].b64_json.bytes": Buffer.from(picture, "base64").length
+          })
 
-        yield* orderImages(who, { model: "paint-down" })
-        const down = yield* timelineOf(yield* newestHold(who.organizationId))
-        assert.deepInclude(down, { state: "failed", model: null, orphan: null })
-        assert.deepInclude(down.upstream_calls[0], { status: null, failure: "unreachable" })
-      })
+          yield* orderImages(who, { model: "paint-down" })
+          const down = yield* timelineOf(yield* newestHold(who.organizationId))
+          assert.deepInclude(down, { state: "failed", model: null, orphan: null })
+          assert.deepInclude(down.upstream_calls[0], { status: null, failure: "unreachable" })
+        })
     )
 
     it.effect("an unknown id is not found, whatever its shape", () =>

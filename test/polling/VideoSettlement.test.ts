@@ -119,6 +119,31 @@ layer(layerGateway())("reading a task", (it) => {
   )
 })
 
+layer(layerGatewayTesting({ vendors: { videos: vendor.refuses() }, replacing: layerCountedTasks }))(
+  "a task its vendor refused",
+  (it) => {
+    it.effect("is not found, and is not kept for those who read it again", () =>
+      Effect.gen(function* () {
+        const gateway = yield* TestingGateway
+        const who = yield* gateway.customer()
+        yield* gateway.call("/v1/videos/generations", {
+          key: who.key,
+          json: { model: "film-1", prompt: "a lighthouse" }
+        })
+        const page = { after: null, limit: 10 }
+        const { data } = yield* (yield* Ledger).journal(who.organizationId, page)
+        const id = data.find(({ kind }) => kind === "release")?.holdId ?? ""
+        const again = read(who, id).pipe(
+          Effect.tap(({ status }) => Effect.sync(() => assert.strictEqual(status, 404)))
+        )
+        assert.match(id, /^vt_/)
+        assert.deepStrictEqual(yield* counted(again), { finds: 1, claims: 0 })
+        assert.deepStrictEqual(yield* counted(again), { finds: 1, claims: 0 })
+      })
+    )
+  }
+)
+
 layer(layerGateway({ askIntervalSeconds: 2, pollerSeconds: 3600 }))("a running task", (it) => {
   it.effect("is claimed by a reader once in an ask interval, however often it is read", () =>
     Effect.gen(function* () {

@@ -46,7 +46,7 @@ const familyOf = ({ video }: ProtocolTables, listedProtocol: string) => {
     : Result.succeed({ family, dialect: families[family] })
 }
 
-/** The relay takes the key in one form, whatever that of the family's vendor is. */
+/** The relay takes the key in one form for all families. */
 const withBearer =
   (account: ChannelAccount) =>
   (request: VendorRequest): VendorRequest => ({

@@ -1,4 +1,4 @@
-/** What every quote has in common, whatever it prices, and how it was reckoned. */
+/** What all kinds of quotes have in common, and how each was reckoned. */
 import { Schema } from "effect"
 import { ImageQuote } from "../image/ImageQuote.ts"
 import { costOf, TextQuote, type TokenCounts } from "../text/TextQuote.ts"

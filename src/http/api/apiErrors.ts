@@ -68,7 +68,7 @@ const answered = <S extends ErrorClass>(
   )
 }
 
-/** One component of the document, whatever the status. */
+/** One component of the document for all statuses. */
 const upstreamBody = bodyOf("upstream_error")
 
 /** The vendor's own status where it says something about the request, a gateway's elsewhere. */

@@ -64,7 +64,7 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
   return {
     /**
      * Refuses a request that is over the rate, and says so on its answer. Of the rate of all requests
-     * every answer tells, whatever it is. Refusals are counted elsewhere, when they happen.
+     * every answer tells. Refusals are counted elsewhere, when they happen.
      */
     within: Effect.fnUntraced(function* (policy: Policy, caller: Caller) {
       const rate = yield* rateOf(policy === "refusals" ? "look" : "take", policy, caller)

@@ -28,7 +28,7 @@ const wireThrough = (resolve: LookupFunction) => {
   return Effect.map(Layer.build(layerVendorWireWith(turns, resolve)), Context.get(VendorWire))
 }
 
-/** As Node answers for a name that nobody has. */
+/** As Node answers for an unknown name. */
 const leadingNowhere: LookupFunction = (host, _, callback) => {
   const error = new Error(`getaddrinfo ENOTFOUND ${host}`)
   callback(Object.assign(error, { code: "ENOTFOUND", syscall: "getaddrinfo" }), "")
