@@ -90,13 +90,13 @@ export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: n
     Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
 }
 
-/** What the body of the request says, decoded; others have their turn before it is worked on. */
+/** What the body of the request says, decoded. */
 export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
   options: SchemaAST.ParseOptions = {}
 ) => {
   const decode = decodeBody(schema, options)
-  return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode), Effect.tap(Effect.yieldNow))
+  return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode))
 }
 
 /** Without its parameters. Decoders are found by these very types, so that no others may pass. */
