@@ -176,7 +176,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const record = (purpose: "submit" | "poll", call: VendorCall) =>
         log.record(
           { organizationId, jobId: request.id, purpose, upstreamId: null },
-          { weight: 1, describe: () => call }
+          { answered: null, weigh: () => 1, describe: () => call }
         )
       yield* record("submit", callOf("200 running", 1))
       yield* record("poll", callOf("200 running", 2, { n: 1 }))
