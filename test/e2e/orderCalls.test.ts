@@ -2,6 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { layerVendorLimits } from "../../src/adapters/wire/limits.ts"
 import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { brokenVendor, type Reply } from "../support/brokenVendor.ts"
@@ -58,7 +60,10 @@ const ordered = Effect.fnUntraced(function* (name: Order, reply: Reply) {
   )
   yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
   const who = yield* gateway.customer("100")
-  const answer = yield* orders[name].order(who)
+  const answer = yield* orders[name].order(who).pipe(
+    // A stream that is cut off is no answer to its client.
+    Effect.catchDefect(() => Effect.succeed(null))
+  )
   const timeline = yield* timelineOf(yield* newestHold(who.organizationId))
   const [call] = timeline.upstream_calls
   assert.strictEqual(timeline.upstream_calls_total, 1)
@@ -90,7 +95,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         Effect.gen(function* () {
           const { made, purpose } = orders[name]
           const { answer, timeline, call, rows } = yield* ordered(name, made)
-          assert.strictEqual(answer.status, 200, answer.text)
+          assert.strictEqual(answer?.status, 200, answer?.text)
           assert.deepStrictEqual(rows, [])
           assert.strictEqual(timeline.state, "succeeded")
           const { started_at: startedAt, duration_ms: millis, ...rest } = call ?? assert.fail()
@@ -128,13 +133,13 @@ for (const kind of ["embedded", "postgres"] as const) {
         Effect.gen(function* () {
           const refusal = { error: { code: "BadText", message: "no" } }
           const refused = yield* ordered(name, { status: 400, body: refusal })
-          assert.strictEqual(refused.answer.status, 400)
+          assert.strictEqual(refused.answer?.status, 400)
           isLogged(name, refused)
           assert.deepInclude(refused.call, { status: 400, failure: null })
           assert.deepNestedInclude(refused.call?.answer, { "error.code": "BadText" })
 
           const broken = yield* ordered(name, said({ id: "nothing" }))
-          assert.strictEqual(broken.answer.status, 502)
+          assert.strictEqual(broken.answer?.status, 502)
           isLogged(name, broken)
           assert.deepInclude(broken.call, { status: 200, answer: { id: "nothing" } })
 
@@ -146,11 +151,15 @@ for (const kind of ["embedded", "postgres"] as const) {
 
     it.effect("a stream that tells an error after its first words is charged, and in the log", () =>
       Effect.gen(function* () {
-        const error = `data: ${JSON.stringify({ error: { message: "it broke" } })}\n\n`
-        const broken = yield* ordered("streamed chat", streamed(chunkOf("some words") + error))
+        const error = { error: { message: "it broke" } }
+        const events = `${chunkOf("some words")}data: ${JSON.stringify(error)}\n\n`
+        const broken = yield* ordered("streamed chat", streamed(events))
         assert.strictEqual(broken.timeline.state, "succeeded")
         isLogged("streamed chat", broken)
-        assert.deepInclude(broken.call, { status: 200, answer: { events: 2, bytes: 144 } })
+        assert.deepInclude(broken.call, {
+          status: 200,
+          answer: { events: 2, bytes: events.length }
+        })
       })
     )
   })
@@ -158,13 +167,20 @@ for (const kind of ["embedded", "postgres"] as const) {
 
 const deadlines = { imageDeadlineSeconds: 1, textDeadlineSeconds: 1, textStreamDeadlineSeconds: 1 }
 layer(
-  layerTestGateway("embedded", { ...quickSettings, ...deadlines }, { catalogFor: textCatalog() }),
+  layerTestGateway(
+    "embedded",
+    { ...quickSettings, ...deadlines },
+    {
+      catalogFor: textCatalog(),
+      adapters: layerAdapters.pipe(Layer.provide(layerVendorLimits))
+    }
+  ),
   { excludeTestServices: true, timeout: "60 seconds" }
 )("a call without an answer", (it) => {
   it.effect.each(everyOrder)("%s: is in the log", (name) =>
     Effect.gen(function* () {
       const late = yield* ordered(name, "hang")
-      assert.strictEqual(late.answer.status, 504, late.answer.text)
+      assert.strictEqual(late.answer?.status, 504, late.answer?.text)
       isLogged(name, late)
       assert.deepInclude(late.call, { status: null, failure: "timeout" })
     })
