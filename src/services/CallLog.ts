@@ -58,7 +58,7 @@ export interface CallReport {
 }
 
 export interface CallLogShape {
-  /** Takes note of a call; never waits and never fails. What does not fit is counted and dropped. */
+  /** Takes note of a call that no order's row tells of; never waits and never fails. What does not fit is counted and dropped. */
   record(subject: CallSubject, report: CallReport): Effect.Effect<void>
   /** Waits a short time for what was recorded so far to be stored. */
   readonly flush: Effect.Effect<void>

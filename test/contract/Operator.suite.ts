@@ -2,7 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { AdminAudit } from "../../src/services/AdminAudit.ts"
-import { CallLog, type VendorCall } from "../../src/services/CallLog.ts"
+import { type AnsweredCall, CallLog, type VendorCall } from "../../src/services/CallLog.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { OperationsStore } from "../../src/services/Operations.ts"
 import { Orphans } from "../../src/services/Orphans.ts"
@@ -134,7 +134,8 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         usage: usageOf(12n)
       })
       const told = yield* history.find(request.id)
-      assert.deepInclude(told, { organizationId, memberId: memberIds[0] ?? "", totalCalls: 0 })
+      const memberId = memberIds[0] ?? ""
+      assert.deepInclude(told, { organizationId, memberId, totalCalls: 0, call: null })
       assert.deepInclude(told.hold, {
         amountNano: 10n,
         state: "captured",
@@ -163,6 +164,28 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       for (const id of [jobId("vt"), "vt_x"]) {
         assert.strictEqual((yield* Effect.flip(history.find(id)))._tag, "task_not_found")
       }
+    })
+  )
+
+  it.effect("an order that is charged tells of the call that made it, and only that one", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const history = yield* TaskHistory
+      const { hold, close } = yield* organization(100n)
+      const call: AnsweredCall = {
+        startedAt: new Date(1_700_000_000_000),
+        durationMillis: 1234,
+        status: 200,
+        bytes: 5,
+        requestId: null
+      }
+      const request = hold(10n, { id: jobId("im"), quote: imageQuote })
+      yield* ledger.hold(request)
+      assert.isNull((yield* history.find(request.id)).call)
+      const charge = { ...close(request.id), chargeNano: 10n, usage: usageOf(10n) }
+      yield* ledger.capture({ ...charge, call })
+      yield* ledger.capture({ ...charge, call: { ...call, status: 201 } })
+      assert.deepStrictEqual((yield* history.find(request.id)).call, call)
     })
   )
 

@@ -1,6 +1,6 @@
 /**
- * Calls to vendors in PostgreSQL. They are described and written in the background, many at a time,
- * so that neither a client nor a poll waits for it.
+ * Calls to vendors in PostgreSQL, but for those that an order's row tells of. They are described and
+ * written in the background, many at a time, so that neither a client nor a poll waits for it.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Exit, FiberSet, Layer, Metric, Schedule, Semaphore, Struct } from "effect"
