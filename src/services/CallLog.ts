@@ -36,7 +36,7 @@ export const VendorCall = Schema.Struct({
 })
 export type VendorCall = typeof VendorCall.Type
 
-/** A call whose answer came whole, as the order's row tells of it where it was all that the order took. */
+/** A call whose answer came whole, as an order's row tells of the one that made it. */
 export const AnsweredCall = Schema.Struct({
   startedAt: Schema.DateFromString,
   durationMillis: Schema.Int,
@@ -58,7 +58,10 @@ export interface CallReport {
 }
 
 export interface CallLogShape {
-  /** Takes note of a call that no order's row tells of; never waits and never fails. What does not fit is counted and dropped. */
+  /**
+   * Takes note of a call that no order's row tells of; never waits and never fails. What does not fit
+   * is counted and dropped.
+   */
   record(subject: CallSubject, report: CallReport): Effect.Effect<void>
   /** Waits a short time for what was recorded so far to be stored. */
   readonly flush: Effect.Effect<void>
