@@ -3,7 +3,7 @@
  * given back, before anything is answered. What differs between kinds of orders stands in a value.
  * Each step is safe to stop after: what a crash leaves open is given back by the sweep.
  */
-import { Cause, Effect, type Exit, Metric, Result, Schema } from "effect"
+import { Cause, Effect, Exit, Metric, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { Quote } from "../domain/money/Quote.ts"
@@ -25,6 +25,7 @@ import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services
 import { Ledger, type UsageEntry, type VendorJob } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
 import { type NewTask, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
+import { makeOrderCall } from "./orderCall.ts"
 import { makePlaces } from "./places.ts"
 
 /** What finishing an order means, once the vendor has done its part. */
@@ -103,6 +104,7 @@ export const makePaidOrders = Effect.gen(function* () {
     const { caller, job, keptRefusal = withoutMedia, kind } = order
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
+    const orderCall = makeOrderCall(callLog)
     const pass = (step: OrderStep) => failpoints.pass(`${kind}.${step}`)
     const logFailure = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
       Effect.annotateLogs(Effect.logError(message, ...more), {
@@ -198,14 +200,19 @@ export const makePaidOrders = Effect.gen(function* () {
       if (key !== null && remembered !== null) {
         yield* idempotencyKeys.remember(organizationId, key, remembered)
       }
+      const answered = Exit.isSuccess(finish.answer) ? orderCall.answered() : null
       const { state } = yield* ledger.capture({
         ...close,
         task: null,
         chargeNano: finish.chargeNano,
         usage: { ...finish.usage, keyId: caller.keyId, taskId: null },
+        call: answered,
         answer: stored
       })
-      if (state === "captured") return yield* finish.answer
+      if (state === "captured") {
+        if (answered !== null) orderCall.forget()
+        return yield* finish.answer
+      }
       // A sweep has given the hold back, and its orphan tells the operator of the job.
       const { protocol, channelId: channel } = job
       yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
@@ -223,7 +230,7 @@ export const makePaidOrders = Effect.gen(function* () {
 
     const call = Effect.suspend(() => order.call(id)).pipe(
       Effect.onInterrupt(() => whenInterrupted),
-      recordingCalls(callLog, [
+      recordingCalls(orderCall, [
         { organizationId, jobId: id, purpose: words[kind].purpose, upstreamId: null }
       ]),
       Effect.catchCause(afterFailure)
@@ -235,7 +242,7 @@ export const makePaidOrders = Effect.gen(function* () {
       const answer = yield* finished(yield* order.finish(made, id))
       yield* pass("finished")
       return answer
-    })
+    }).pipe(Effect.ensuring(orderCall.tell))
 
     return Effect.gen(function* () {
       yield* pass("placed")

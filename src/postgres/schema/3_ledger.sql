@@ -58,6 +58,8 @@ CREATE TABLE orders (
   -- Where input is charged apart, by this price; `unit_price` is of output then.
   input_unit_price bigint CHECK (input_unit_price > 0),
   basis text,
+  -- The vendor's call that made what is charged, where one answer was all of it.
+  call jsonb,
   CHECK ((state = 'open') = (closed_at IS NULL)),
   -- A charge of nothing is no charge.
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),

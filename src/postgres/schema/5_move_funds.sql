@@ -11,7 +11,8 @@
 --
 -- `p_organizations` are those concerned, each once; a place is one's position among them.
 --
--- Closes, by position: place, order, charge, who closed it, the usage detail of the charge, the task's
+-- Closes, by position: place, order, charge, who closed it, the usage detail of the charge,
+-- the vendor's call that made it (`orders.call`), the task's
 -- new state {from, lease, state, ...}, orphan {upstream_id, reason, answer}, the answer kept for
 -- repeats, and whether the key may order again. A null charge releases the whole hold; a positive one is
 -- charged in full, also above the hold. The first close of an order wins, later ones change nothing.
@@ -33,7 +34,7 @@ CREATE FUNCTION move_funds(
   p_close_places int[], p_closes text[], p_charges bigint[], p_closers text[],
   p_usage_keys text[], p_usage_tasks text[], p_models text[], p_modalities text[],
   p_inputs bigint[], p_outputs bigint[], p_units text[], p_unit_prices bigint[],
-  p_input_unit_prices bigint[], p_bases text[], p_task_ends jsonb[], p_orphans jsonb[],
+  p_input_unit_prices bigint[], p_bases text[], p_calls jsonb[], p_task_ends jsonb[], p_orphans jsonb[],
   p_answers text[], p_forgotten boolean[],
   p_hold_places int[], p_holds text[], p_hold_spenders int[], p_amounts bigint[],
   p_seconds double precision[], p_quotes jsonb[], p_jobs jsonb[], p_tasks jsonb[],
@@ -163,7 +164,7 @@ BEGIN
            key_id = p_usage_keys[i], task_id = p_usage_tasks[i], model = p_models[i],
            modality = p_modalities[i], input = p_inputs[i], output = p_outputs[i],
            unit = p_units[i], unit_price = p_unit_prices[i],
-           input_unit_price = p_input_unit_prices[i], basis = p_bases[i]
+           input_unit_price = p_input_unit_prices[i], basis = p_bases[i], call = p_calls[i]
       FROM unnest(won) AS i
      WHERE r.ctid = order_rows[i];
     INSERT INTO order_ends (organization_id, ended_at, order_id, member_id, month, hold, charge)
