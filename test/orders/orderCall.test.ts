@@ -57,6 +57,7 @@ describe("the call of an order", () => {
     Effect.gen(function* () {
       const { logged, call, report } = setUp()
       yield* report("text", null)
+      assert.deepStrictEqual(logged, ["text"])
       yield* report("submit", 200)
       assert.deepStrictEqual(logged, ["text", "submit"])
       assert.isNull(call.answered())
