@@ -4,7 +4,7 @@
  * the order's end.
  */
 import { Console, Duration, Effect } from "effect"
-import type { Books } from "./ours.ts"
+import type { Books } from "../subjects/ours.ts"
 
 const ROWS_PER_JOB = 2
 const IMAGE_NANO = 200_000_000n
