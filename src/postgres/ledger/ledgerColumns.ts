@@ -24,9 +24,8 @@ type Placed<Item> = Item & { readonly place: number }
 export interface Movements {
   readonly organizations: ReadonlyArray<string>
   readonly closes: ReadonlyArray<Placed<Close>>
-  /** Their ids differ within an organisation; each names its spender by position, from 1. */
+  /** Their ids differ within an organisation; of one member all have the same number as spender, from 1. */
   readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
-  readonly spenders: ReadonlyArray<Placed<{ readonly memberId: string }>>
 }
 
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
@@ -77,6 +76,7 @@ const closeColumns = {
   p_unit_prices: [int8, (close) => usageOf(close)?.unitPriceNano],
   p_input_unit_prices: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
   p_bases: [text, (close) => usageOf(close)?.basis],
+  p_calls: [jsonb, () => null],
   p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
   p_orphans: [jsonb, (close) => given(releaseOf(close)?.orphan, orphanItem)],
   p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],
@@ -85,8 +85,9 @@ const closeColumns = {
 
 const holdColumns = {
   p_hold_places: [int4, ({ place }) => place],
-  p_hold_spenders: [int4, ({ spender }) => spender],
   p_holds: [text, ({ request }) => request.id],
+  p_members: [text, ({ request }) => request.memberId],
+  p_spenders: [int4, ({ spender }) => spender],
   p_amounts: [int8, ({ request }) => request.amountNano],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
   p_quotes: [jsonb, ({ request }) => request.quote],
@@ -98,23 +99,15 @@ const holdColumns = {
   ]
 } as const satisfies Record<string, Column<Movements["holds"][number]>>
 
-/** The members of the holds, each once. */
-const spenderColumns = {
-  p_spender_places: [int4, ({ place }) => place],
-  p_spenders: [text, ({ memberId }) => memberId]
-} as const satisfies Record<string, Column<Movements["spenders"][number]>>
-
 /** What `columnsOf` makes, in its order; the function skips what is null as a whole. */
 export const columnNames: ReadonlyArray<string> = [
   ...Struct.keys(organizationColumns),
   ...Struct.keys(closeColumns),
-  ...Struct.keys(holdColumns),
-  ...Struct.keys(spenderColumns)
+  ...Struct.keys(holdColumns)
 ]
 
 export const columnsOf = (moved: Movements): ReadonlyArray<PgTypes.Parameter> => [
   ...columns(organizationColumns, moved.organizations),
   ...columns<Placed<Close>>(closeColumns, moved.closes),
-  ...columns<Movements["holds"][number]>(holdColumns, moved.holds),
-  ...columns(spenderColumns, moved.spenders)
+  ...columns<Movements["holds"][number]>(holdColumns, moved.holds)
 ]
