@@ -26,7 +26,7 @@
 -- ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
 -- deployment's zone.
 -- Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
--- another order), stopped, unknown_member, member_cap_exceeded, insufficient_balance.
+-- another order), unknown_member, member_cap_exceeded, stopped, insufficient_balance.
 --
 -- A column that is null for every item may be null as a whole. A call for several organisations
 -- waits only briefly for a lock: the others are not to wait for one that is in trouble.
@@ -227,8 +227,8 @@ BEGIN
         WHEN request.is_known THEN 'known'
         WHEN request.is_key_used OR key_taken[request.key_first] THEN 'key_used'
         WHEN request.is_member IS NULL THEN 'unknown_member'
-        WHEN request.is_stopped THEN 'stopped'
         WHEN used[request.spender] + request.amount > request.monthly_cap THEN 'member_cap_exceeded'
+        WHEN request.is_stopped THEN 'stopped'
         WHEN request.amount > available[request.place] THEN 'insufficient_balance'
         ELSE 'held' END;
       hold_caps := hold_caps || request.monthly_cap;
