@@ -17,6 +17,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 
 const moveFunds = "src/postgres/schema/5_move_funds.sql"
 const ledger = "src/postgres/schema/3_ledger.sql"
+const tasks = "src/postgres/schema/4_tasks.sql"
 const audit = "src/postgres/schema/6_audit.sql"
 
 /** The place must occur once, so that a mutant is one change. */
@@ -26,109 +27,142 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
   [moveFunds]: [
     [
       "pools not locked",
-      "AND r.organization_id = p_organizations[wanted.o]\n           FOR UPDATE) r ON true;",
-      "AND r.organization_id = p_organizations[wanted.o]) r ON true;"
-    ],
-    [
-      "orders not locked",
-      "AND r.id = wanted.id FOR UPDATE) r ON true;",
-      "AND r.id = wanted.id) r ON true;"
-    ],
-    [
-      "tasks not locked",
-      "AND t.id = wanted.id\n             FOR UPDATE) t ON true;",
-      "AND t.id = wanted.id) t ON true;"
-    ],
-    [
-      "orders locked in the order of arrival",
-      `u.id COLLATE "C") wanted
-      LEFT JOIN LATERAL (
-        SELECT r.ctid`,
-      `u.i) wanted
-      LEFT JOIN LATERAL (
-        SELECT r.ctid`
-    ],
-    ["member months not locked", "r.month FOR UPDATE) r;", "r.month) r;"],
-    [
-      "closed orders close again",
-      "CONTINUE WHEN order_states[first] IS DISTINCT FROM 'open';",
-      "CONTINUE WHEN order_states[first] IS NULL;"
-    ],
-    [
-      "task's state not compared",
-      "(task_states[i] IS DISTINCT FROM p_task_ends[i] ->> 'from'",
-      "(false"
-    ],
-    ["task's claim not compared", "OR task_leases[i] <> (", "OR task_leases[i] = ("],
-    [
-      "cap compared with <",
-      "WHEN month_used[m] + p_amounts[i] > caps[s]",
-      "WHEN month_used[m] + p_amounts[i] >= caps[s]"
-    ],
-    ["cap not checked", "WHEN month_used[m] + p_amounts[i] > caps[s]", "WHEN false"],
-    ["cap blind to its batch", "      month_used[m] := month_used[m] + p_amounts[i];\n", ""],
-    [
-      "cap blind to what closes free",
-      "month_used[m] - order_holds[i] + order_charges[first];",
-      "month_used[m] + order_charges[first];"
-    ],
-    [
-      "pool compared with <",
-      "WHEN p_amounts[i] > available[o] THEN",
-      "WHEN p_amounts[i] >= available[o] THEN"
-    ],
-    ["pool not checked", "WHEN p_amounts[i] > available[o] THEN", "WHEN false THEN"],
-    ["pool blind to its batch", "      available[o] := available[o] - p_amounts[i];\n", ""],
-    [
-      "pool of another organisation",
-      "array_agg(r.free ORDER BY wanted.o)",
-      "array_agg(r.free ORDER BY wanted.o DESC)"
+      "WHERE p.organization_id = wanted.id FOR UPDATE) r ON true;",
+      "WHERE p.organization_id = wanted.id) r ON true;"
     ],
     [
       "pools locked in the order of arrival",
-      'ORDER BY u.organization_id COLLATE "C") wanted\n      LEFT',
-      "ORDER BY u.o) wanted\n      LEFT"
+      'FROM unnest(p_organizations) AS u(id) ORDER BY u.id COLLATE "C") wanted',
+      "FROM unnest(p_organizations) AS u(id)) wanted"
     ],
     [
-      "holds taken from the first pool",
-      "      o := p_hold_places[i];\n      s := p_hold_spenders[i];",
-      "      o := 1;\n      s := p_hold_spenders[i];"
+      "tasks not locked",
+      "AND t.id = wanted.id\n                             FOR UPDATE) r;",
+      "AND t.id = wanted.id) r;"
+    ],
+    ["rows that were moved by a hand are passed over", "IF NOT is_whole THEN", "IF false THEN"],
+    ["closed orders close again", "coalesce(o.state = 'open' AND (", "coalesce(true AND ("],
+    ["task's state not compared", "SELECT t.state = u.task_end ->> 'from'", "SELECT true"],
+    [
+      "task's claim not compared",
+      "AND t.lease = coalesce((u.task_end ->> 'lease')::bigint, t.lease)",
+      "AND true"
     ],
     [
-      "known holds held again",
-      "WHEN i = ANY (known_holds) THEN 'known'",
-      "WHEN false THEN 'known'"
+      "a repeat in one call wins too",
+      "applies AND i = first_value(i) OVER by_order AS wins",
+      "applies AS wins"
     ],
-    ["used keys order again", "WHEN key_name = ANY (used_keys) THEN", "WHEN false THEN"],
-    ["stop of spending ignored", "WHEN pool_stopped[o] THEN", "WHEN false THEN"],
-    [
-      "charges not taken from the pool",
-      "SET balance = r.balance - charged[i],",
-      "SET balance = r.balance,"
-    ],
-    ["held money not returned", "held = r.held - freed[i] + taken[i]", "held = r.held + taken[i]"],
-    [
-      "settled in the month it is by then",
-      "order_members[i] || ' ' || order_months[i]);",
-      "order_members[i] || ' ' || this_month);"
-    ],
-    ["overage cut off", "greatest(order_charges[first] - order_holds[first], 0);", "0;"],
+    ["the last of two closes wins", "ORDER BY applies DESC, i)", "ORDER BY applies DESC, i DESC)"],
+    ["a close that does not apply hides one that does", "ORDER BY applies DESC, i)", "ORDER BY i)"],
     [
       "charge of another close",
-      "charge = coalesce(p_charges[i], 0), closed_at",
-      "charge = coalesce(p_charges[1], 0), closed_at"
+      "SET state = w.new_state, charge = w.new_charge,",
+      "SET state = w.new_state, charge = (SELECT min(new_charge) FROM won),"
     ],
     [
-      "end of another charge",
-      "order_months[i], order_holds[i], coalesce(p_charges[i], 0)",
-      "order_months[i], order_holds[i], coalesce(p_charges[1], 0)"
+      "month's held money not returned",
+      "UPDATE member_months r SET held = r.held - s.freed,",
+      "UPDATE member_months r SET held = r.held,"
     ],
-    ["closed orders stay listed as open", "WHERE r.ctid = ended.place;", "WHERE false;"],
-    ["a repeat in one call wins too", "order_states[first] := CASE", "order_states[i] := CASE"],
     [
-      "organisation dropped from a WHERE",
-      "WHERE r.organization_id = p_organizations[u.place] AND r.id = u.id);\n    IF p_keys",
-      "WHERE r.id = u.id LIMIT 1);\n    IF p_keys"
+      "charges not counted in the month",
+      "captured = r.captured + s.charged",
+      "captured = r.captured"
+    ],
+    [
+      "settled in the month it is by then",
+      "AND m.month = w.month) AS row",
+      "AND m.month = month_start::date) AS row"
+    ],
+    [
+      "charges not taken from the pool",
+      "UPDATE pools r SET balance = r.balance - s.charged,",
+      "UPDATE pools r SET balance = r.balance,"
+    ],
+    [
+      "held money not returned",
+      "SET balance = r.balance - s.charged, held = r.held - s.freed",
+      "SET balance = r.balance - s.charged, held = r.held"
+    ],
+    [
+      "overage cut off",
+      "array_agg(greatest(new_charge - hold, 0) ORDER BY i)",
+      "array_agg(0::bigint ORDER BY i)"
+    ],
+    [
+      "organisation dropped from a close",
+      "WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o ON true",
+      "WHERE r.id = u.id LIMIT 1) o ON true"
+    ],
+    [
+      "answers of closes that lost are kept",
+      "WHERE u.outcome = 'won' AND u.answer IS NOT NULL",
+      "WHERE u.answer IS NOT NULL"
+    ],
+    [
+      "keys of closes that lost are forgotten",
+      "WHERE u.outcome = 'won' AND u.is_forgotten",
+      "WHERE u.is_forgotten"
+    ],
+    [
+      "cap compared with <",
+      "+ request.amount > request.monthly_cap",
+      "+ request.amount >= request.monthly_cap"
+    ],
+    [
+      "cap not checked",
+      "WHEN used[request.spender] + request.amount > request.monthly_cap",
+      "WHEN false"
+    ],
+    [
+      "cap blind to its batch",
+      "      used[request.spender] := used[request.spender] + request.amount;\n",
+      ""
+    ],
+    [
+      "pool compared with <",
+      "WHEN request.amount > available[request.place]",
+      "WHEN request.amount >= available[request.place]"
+    ],
+    ["pool not checked", "WHEN request.amount > available[request.place]", "WHEN false"],
+    [
+      "pool blind to its batch",
+      "      available[request.place] := available[request.place] - request.amount;\n",
+      ""
+    ],
+    [
+      "pool of another organisation",
+      "available[request.place] := coalesce(available[request.place], request.free);",
+      "available[request.place] := coalesce(available[1], request.free);"
+    ],
+    ["known holds held again", "WHEN request.is_known THEN 'known'", "WHEN false THEN 'known'"],
+    ["used keys order again", "WHEN request.is_key_used OR key_taken", "WHEN key_taken"],
+    [
+      "keys used in one call order again",
+      "WHEN request.is_key_used OR key_taken[request.key_first] THEN",
+      "WHEN request.is_key_used THEN"
+    ],
+    ["stop of spending ignored", "WHEN request.is_stopped THEN", "WHEN false THEN"],
+    [
+      "organisation dropped from a hold",
+      "WHERE r.organization_id = u.organization_id AND r.id = u.id) AS is_known",
+      "WHERE r.id = u.id LIMIT 1) AS is_known"
+    ],
+    [
+      "refused holds are written",
+      "WHERE u.outcome = 'held'\n    ), written",
+      "WHERE true\n    ), written"
+    ],
+    [
+      "holds not counted in the month",
+      "SET held = r.held + excluded.held\n",
+      "SET held = r.held\n"
+    ],
+    [
+      "holds not taken from the pool",
+      "UPDATE pools r SET held = r.held + s.amount",
+      "UPDATE pools r SET held = r.held"
     ]
   ],
   [ledger]: [
@@ -143,6 +177,13 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "FOR EACH ROW WHEN (false) EXECUTE"
     ]
   ],
+  [tasks]: [
+    [
+      "open orders without tasks not found",
+      "before FROM orders_settled) AND o.state = 'open'\n  UNION",
+      "before FROM orders_settled) AND false\n  UNION"
+    ]
+  ],
   [audit]: [
     ["audit blind to balances", "FROM books WHERE balance <> moved\n", "FROM books WHERE false\n"],
     [
@@ -155,7 +196,16 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "FROM months WHERE held <> open OR captured <> charged",
       "FROM months WHERE false"
     ],
-    ["audit blind to ends", "WHERE o.closed_at IS DISTINCT FROM e.ended_at", "WHERE false"],
+    [
+      "audit blind to orders that no sweep finds",
+      "state = 'open' AND created_at < (SELECT before FROM orders_settled)",
+      "false"
+    ],
+    [
+      "audit blind to what was charged",
+      "SELECT * FROM touched WHERE closed_at >= p_from",
+      "SELECT * FROM touched WHERE false"
+    ],
     ["audit blind to debts", "balance - held + overage < 0\n", "false\n"]
   ]
 }

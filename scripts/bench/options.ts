@@ -37,7 +37,7 @@ const usage = `npm run bench -- [options]
   --only-ours         the same as --subjects ours
   --growth            every case on an empty and on a full database as well
   --growth-tasks N    video tasks of the full one (1000000)
-  --growth-rows N     rows of its ledger: holds, transfers and usage records (10000000)
+  --growth-rows N     orders of its ledger (10000000)
   --open-tasks N      tasks that are open at once in the case lag (10000)
   --compare REV       measures our gateway at that revision as well, in the same rounds
   --json FILE         writes every window of every round

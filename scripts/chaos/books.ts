@@ -125,8 +125,8 @@ export const readBooks = Effect.fnUntraced(function* (
     transfers: yield* rowsOf(Transfer)(sql`
       SELECT organization_id, kind, debit, credit, amount, NULL AS hold_id, reference FROM transfers
       UNION ALL
-      SELECT organization_id, 'capture', 'pool', 'revenue', charge, order_id, NULL
-        FROM order_ends WHERE charge > 0`),
+      SELECT organization_id, 'capture', 'pool', 'revenue', charge, id, NULL
+        FROM orders WHERE charge > 0`),
     holds: yield* rowsOf(Hold)(sql`
       SELECT organization_id, id, member_id, hold AS amount, charge AS captured, overage, state,
              job ->> 'upstreamModel' AS upstream_model, month::text AS month, created_at, closed_at, closed_by

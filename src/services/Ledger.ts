@@ -119,10 +119,14 @@ export const JournalEntry = Schema.Struct({
 })
 export type JournalEntry = typeof JournalEntry.Type
 
-const prefixOf = { hold: "hold_", deposit: "tr_", capture: "tr_", release: "release_" }
+const prefixOf = { hold: "hold_", capture: "tr_", release: "release_" }
 
-/** The id of a journal entry: a deposit's by its number, all others by the order. */
-export const journalId = (kind: JournalEntry["kind"], key: string): string => prefixOf[kind] + key
+/** How the ids of deposits begin, which are their journal entries' ids as well; a UUIDv7 follows. */
+export const depositPrefix = "tr_"
+
+/** The id of the journal entry of an order. */
+export const journalId = (kind: keyof typeof prefixOf, orderId: string): string =>
+  prefixOf[kind] + orderId
 
 /** Where money goes from and to: a charge comes from the pool, and the hold goes back whole. */
 export const accountsOf = {
@@ -168,7 +172,10 @@ export class Ledger extends Context.Service<
     balance(organizationId: string): Effect.Effect<Balance, NotFound>
     /** The member's current calendar month. */
     memberMonth(organizationId: string, memberId: string): Effect.Effect<MemberMonth>
-    /** Newest first. */
+    /**
+     * Newest first, by when an order was created: its hold, its capture and its release stand
+     * together, however much later it was closed, and `createdAt` tells when each happened.
+     */
     journal(
       organizationId: string,
       page: PageRequest

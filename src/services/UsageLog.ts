@@ -87,7 +87,9 @@ export const noSuchRecord = new NotFound({ message: "No such usage record" })
 export class UsageLog extends Context.Service<
   UsageLog,
   {
-    /** Newest first; of one member, or of the whole organisation. */
+    /**
+     * Newest order first, whenever it was charged; of one member, or of the whole organisation.
+     */
     list(
       organizationId: string,
       memberId: string | null,

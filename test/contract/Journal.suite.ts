@@ -44,11 +44,11 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           ...[kind, amountNano, holdId, debit, credit, reference]
         ]),
         [
+          ["hold", 30n, open.id, "pool", "held", null],
           ["release", 20n, released.id, "held", "pool", null],
+          ["hold", 20n, released.id, "pool", "held", null],
           ["release", 10n, captured.id, "held", "pool", null],
           ["capture", 15n, captured.id, "pool", "revenue", null],
-          ["hold", 30n, open.id, "pool", "held", null],
-          ["hold", 20n, released.id, "pool", "held", null],
           ["hold", 10n, captured.id, "pool", "held", null],
           ["deposit", 100n, null, "external", "pool", "first"]
         ]

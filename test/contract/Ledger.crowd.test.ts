@@ -200,7 +200,7 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("locks holds in their own order, then member months, and the pool last", () =>
+    it.effect("locks the pool before anything else of its organisation", () =>
       Effect.gen(function* () {
         const access = yield* Access
         const sql = yield* SqlClient.SqlClient
@@ -211,7 +211,6 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
           name: "m",
           monthlyCapNano: null
         })
-        // The first goes alone; the two behind it wait for it together and share a call.
         const ids = ["im_x", "im_b", "im_a"]
         for (const id of ids) yield* ledger.hold(request(organizationId, memberId, id, 10n))
         const released = Effect.forEach(
@@ -233,20 +232,18 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
           SELECT 1 FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid`.pipe(
           Effect.map((rows) => rows.length > 0)
         )
-        const isFree = (table: string, id: string) =>
+        const isFree = (table: string) =>
           sql`SELECT 1 FROM ${sql.literal(table)} WHERE organization_id = ${organizationId}
-                 AND ${sql.literal(id)} FOR UPDATE NOWAIT`
+                 FOR UPDATE NOWAIT`
         const beside = Effect.gen(function* () {
-          yield* sql`SELECT 1 FROM orders
-                      WHERE organization_id = ${organizationId} AND id = 'im_a' FOR UPDATE`
+          yield* sql`SELECT 1 FROM pools WHERE organization_id = ${organizationId} FOR UPDATE`
           const releasing = yield* Effect.forkDetach(released)
           yield* isWaitedFor.pipe(
             Effect.delay("5 millis"),
             Effect.repeat({ until: (waiting) => waiting })
           )
-          yield* isFree("orders", "id = 'im_b'")
-          yield* isFree("member_months", "true")
-          yield* isFree("pools", "true")
+          yield* isFree("orders")
+          yield* isFree("member_months")
           return releasing
         })
         const releasing = yield* sql.withTransaction(beside)

@@ -48,22 +48,22 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
             holding(rich.hold(10n, same))
           ),
           [
-            ["held", 980n, 25n, 20n],
-            ["held", 960n, 0n, 40n],
+            ["held", 1000n, 25n, 0n],
+            ["held", 1000n, 0n, 0n],
             ["stopped", 1000n, 0n, 0n],
-            ["held", 5n, 0n, 10n],
+            ["held", 15n, 0n, 0n],
             ["insufficient_balance", 5n, 0n, 10n],
             ["member_cap_exceeded", 980n, 25n, 20n],
-            ["unknown_member", 960n, 0n, 0n],
+            ["unknown_member", 990n, 0n, 0n],
             ["key_used", 5n, 0n, 10n],
-            ["held", 960n, 0n, 40n],
-            ["held", 960n, 0n, 40n]
+            ["held", 990n, 0n, 10n],
+            ["held", 1000n, 0n, 0n]
           ]
         )
 
-        // The first one's pool is not even looked at.
+        // What is told is what each decision was made by.
         assert.deepStrictEqual(yield* move(holding(capped.hold(6n)), holding(poor.hold(6n))), [
-          ["member_cap_exceeded", 0n, 25n, 20n],
+          ["member_cap_exceeded", 980n, 25n, 20n],
           ["insufficient_balance", 5n, 0n, 10n]
         ])
 
@@ -81,7 +81,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
           [
             ["won", "captured", 12n, 2n],
             ["won", "released", 0n, 0n],
-            ["held", 0n, 0n, 0n],
+            ["held", 15n, 0n, 0n],
             ["unknown", null, 0n, 0n],
             ["closed", "captured", 12n, 2n],
             ["won", "captured", 12n, 0n]
@@ -101,8 +101,8 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         assert.deepStrictEqual(
           yield* move(holding(stopped.hold(1n, same)), holding(rich.hold(1n))),
           [
-            ["held", 999n, 0n, 0n],
-            ["held", 957n, 0n, 0n]
+            ["held", 1000n, 0n, 0n],
+            ["held", 958n, 0n, 42n]
           ]
         )
         assert.deepEqual(yield* ledger.verify, [])

@@ -168,7 +168,7 @@ for (const kind of ["image", "text"] as const) {
       const { answer, charged } = yield* ordered(kind, "answered", ({ holdId }) =>
         Effect.flatMap(
           SqlClient.SqlClient,
-          (sql) => sql`UPDATE open_orders SET expires_at = now() WHERE id = ${holdId}`
+          (sql) => sql`UPDATE orders SET expires_at = now() WHERE id = ${holdId}`
         )
       )
       assert.strictEqual(answer.status, 200, answer.text)

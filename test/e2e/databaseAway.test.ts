@@ -202,11 +202,11 @@ it.live("a deadlock with somebody who locks in the other order loses no hold", (
       (rows) => rows.length > 0
     ).pipe(Effect.orDie)
     const backwards = Effect.gen(function* () {
-      yield* other`SELECT 1 FROM pools WHERE organization_id = ${who.organizationId} FOR UPDATE`
-      const ordered = yield* Effect.forkChild(order("images"))
-      yield* until(waiting)
       yield* other`SELECT 1 FROM member_months
                     WHERE organization_id = ${who.organizationId} FOR UPDATE`
+      const ordered = yield* Effect.forkChild(order("images"))
+      yield* until(waiting)
+      yield* other`SELECT 1 FROM pools WHERE organization_id = ${who.organizationId} FOR UPDATE`
       return ordered
     })
     const ordered = yield* other.withTransaction(backwards)

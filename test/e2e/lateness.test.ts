@@ -82,10 +82,8 @@ for (const kind of ["embedded", "postgres"] as const) {
         yield* createVideo(who, { model: "film-1", prompt })
         const submitting = yield* createVideo(who, { model: "film-1", prompt })
         yield* sql`
-          WITH late AS (
-            UPDATE orders SET expires_at = now() - interval '2 minutes'
-             WHERE state = 'open' AND id <> ${submitting})
-          UPDATE open_orders SET expires_at = now() - interval '2 minutes' WHERE id <> ${submitting}`
+          UPDATE orders SET expires_at = now() - interval '2 minutes'
+           WHERE state = 'open' AND id <> ${submitting}`
         yield* sql`
           UPDATE tasks SET state = 'submitting', upstream_id = NULL, next_poll_at = NULL,
                            submit_deadline = now() - interval '3 minutes'

@@ -107,8 +107,8 @@ it.live(
       const tasks = yield* Effect.flatMap(
         sql`
           SELECT t.state, t.upstream_id, t.lease,
-                 (SELECT count(*) FROM order_ends e
-                   WHERE e.order_id = t.id AND e.charge > 0) AS captures
+                 (SELECT count(*) FROM orders o
+                   WHERE o.id = t.id AND o.state = 'captured') AS captures
             FROM tasks t`,
         Schema.decodeUnknownEffect(Tasks)
       )

@@ -30,9 +30,9 @@ export const usageOf = (units: bigint): UsageEntry => ({
 
 let minted = 0
 
-/** A fresh id of a video task or image request, as the gateway would mint it. */
+/** A fresh id of a video task or image request, as the gateway would mint it; later than any deposit's. */
 export const jobId = (kind: "vt" | "im"): string =>
-  `${kind}_00000000-0000-7000-8000-${String(minted++).padStart(12, "0")}`
+  `${kind}_f0000000-0000-7000-8000-${String(minted++).padStart(12, "0")}`
 
 /** A fresh organisation with `amountNano` and some members. */
 export const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCount = 1) {
@@ -48,7 +48,7 @@ export const organization = Effect.fnUntraced(function* (amountNano: bigint, mem
   const hold = (amount: bigint, more: Partial<HoldRequest> = {}): HoldRequest => ({
     organizationId,
     memberId: memberIds[0] ?? "",
-    id: `im_${minted++}`,
+    id: jobId("im"),
     amountNano: amount,
     ttlSeconds: 60,
     quote: {},

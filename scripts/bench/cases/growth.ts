@@ -1,12 +1,10 @@
 /**
  * Fills a database as years of business would: settled images and videos of the accounts, spread
- * over twelve months, with consistent books. A job is two rows of the ledger: its order and
- * the order's end.
+ * over twelve months, with consistent books. A job is one row of the ledger.
  */
 import { Console, Duration, Effect } from "effect"
 import type { Books } from "../subjects/ours.ts"
 
-const ROWS_PER_JOB = 2
 const IMAGE_NANO = 200_000_000n
 const NANO_PER_TOKEN = 46_000n
 const HELD_TOKENS = 108_000n
@@ -51,12 +49,6 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
        FROM ${jobs(tasks, count)}`
   ],
   [
-    "ends of orders",
-    `INSERT INTO order_ends (organization_id, ended_at, order_id, member_id, month, hold, charge)
-     SELECT organization_id, closed_at, id, member_id, month, hold, charge FROM orders
-      ORDER BY closed_at`
-  ],
-  [
     "tasks",
     `INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
                         listed_protocol, upstream_model, summary, state, upstream_id, video_url,
@@ -79,8 +71,8 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
   ],
   [
     "deposits",
-    `INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
-     SELECT organization_id, 'deposit', 'external', 'pool', sum(charge)::bigint, 'for the growth'
+    `INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference)
+     SELECT organization_id, 'tr_' || gen_random_uuid(), 'deposit', 'external', 'pool', sum(charge)::bigint, 'for the growth'
        FROM orders GROUP BY organization_id`
   ],
   // In all those years there were audits.
@@ -103,7 +95,8 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
       WHERE closed_at < now() GROUP BY organization_id, member_id, month
      ON CONFLICT (organization_id, member_id, month) DO UPDATE SET captured = excluded.captured`
   ],
-  ["audited", "UPDATE ledger_audited SET through = now()"]
+  ["audited", "UPDATE ledger_audited SET through = now()"],
+  ["settled", "UPDATE orders_settled SET before = now()"]
 ]
 
 export interface Growth {
@@ -113,7 +106,7 @@ export interface Growth {
 
 /** Before anything else is ordered in that database: the months' sums are those of its orders. */
 export const fill = Effect.fnUntraced(function* ({ sql, accounts }: Books, growth: Growth) {
-  const count = Math.max(growth.tasks, Math.ceil(growth.ledgerRows / ROWS_PER_JOB))
+  const count = Math.max(growth.tasks, growth.ledgerRows)
   yield* sql`CREATE TEMPORARY TABLE bench_accounts (place int, organization_id text, member_id text)`
   yield* Effect.forEach(
     accounts,

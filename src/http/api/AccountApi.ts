@@ -106,7 +106,12 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     success: list(UsageEntry)
   })
     .annotate(RequiredScope, "usage")
-    .annotateMerge(operation("List usage", `The member's own charges, newest first. ${AS_CSV}`)),
+    .annotateMerge(
+      operation(
+        "List usage",
+        `The member's own charges, the newest order first, whenever it was charged. ${AS_CSV}`
+      )
+    ),
   HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
     .annotate(RequiredScope, "usage")
     .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),

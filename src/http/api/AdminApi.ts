@@ -173,14 +173,22 @@ export class AdminGroup extends HttpApiGroup.make("admin")
       query: pageQuery,
       success: list(JournalEntry),
       error: errors.NotFound
-    }).annotateMerge(operation("Read the journal", "Every movement of the pool, newest first.")),
+    }).annotateMerge(
+      operation(
+        "Read the journal",
+        "Every movement of the pool, the newest order or deposit first: the movements of an order stand together where it was placed, and `created_at` tells when each was made."
+      )
+    ),
     HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
       params: id("organisation"),
       query: pageQuery,
       success: list(MemberUsageEntry),
       error: errors.NotFound
     }).annotateMerge(
-      operation("Read the usage", `Every charge of the organisation, newest first. ${AS_CSV}`)
+      operation(
+        "Read the usage",
+        `Every charge of the organisation, the newest order first, whenever it was charged. ${AS_CSV}`
+      )
     ),
     HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
       params: { ...id("organisation"), usage_id: told("Id of the usage record") },

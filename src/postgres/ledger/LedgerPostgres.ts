@@ -1,12 +1,14 @@
 /** The ledger in PostgreSQL: movements of money are calls of one SQL function. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Metric, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { Overloaded } from "../../domain/Errors.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   Balance,
+  depositPrefix,
   type HoldRequest,
   Ledger,
   MemberMonth,
@@ -23,7 +25,7 @@ import {
 import { ledgerBatchSize } from "../../services/metrics.ts"
 import { oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { readJournal } from "./journal.ts"
-import { makeAudit } from "./ledgerAudit.ts"
+import { HORIZON, makeAudit } from "./ledgerAudit.ts"
 import { type Movement, moveTogether } from "./ledgerBatch.ts"
 
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
@@ -67,6 +69,7 @@ export const layerLedger = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const settings = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
 
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
@@ -132,8 +135,11 @@ export const layerLedger = Layer.effect(
       release,
       deposit: Effect.fn("Ledger.deposit")(function* (organizationId, amountNano, reference) {
         yield* balance(organizationId)
+        const id = depositPrefix + (yield* random.uuidV7())
         const { outcome } = yield* rowOf(Deposited)(
-          oneTry(sql`SELECT deposit(${organizationId}, ${amountNano}, ${reference}) AS outcome`)
+          oneTry(
+            sql`SELECT deposit(${organizationId}, ${id}, ${amountNano}, ${reference}) AS outcome`
+          )
         )
         return yield* answerDeposit(outcome)
       }),
@@ -182,12 +188,21 @@ export const layerLedger = Layer.effect(
        WHERE p.organization_id = w.organization_id`)
       }),
       sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
+        // The next sweep reads what was created since the oldest that is open, or since those began
+        // that may not have been committed yet.
         const left = yield* rowsOf(LeftRow)(
           oneTry(sql`
-          SELECT o.organization_id AS "organizationId", o.id FROM open_orders o
-           WHERE ${scope === "all" ? sql`true` : sql`o.expires_at <= now()`}
-             AND NOT EXISTS (SELECT 1 FROM tasks t
-                              WHERE t.organization_id = o.organization_id AND t.id = o.id)`)
+          WITH waiting AS MATERIALIZED (
+            SELECT o.organization_id, o.id, o.created_at, o.expires_at FROM open_orders() o
+             WHERE NOT EXISTS (SELECT 1 FROM tasks t
+                                WHERE t.organization_id = o.organization_id AND t.id = o.id)
+          ), moved_on AS (
+            UPDATE orders_settled
+               SET before = greatest(before, least(now() - ${HORIZON}::interval,
+                                                   (SELECT min(created_at) FROM waiting)))
+          )
+          SELECT organization_id AS "organizationId", id FROM waiting
+           WHERE ${scope === "all" ? sql`true` : sql`expires_at <= now()`}`)
         )
         yield* Effect.forEach(
           left,

@@ -1,4 +1,4 @@
-/** Usage detail and receipts in PostgreSQL, read off the orders; their ends give the order in time. */
+/** Usage detail and receipts in PostgreSQL, read off the orders along their keys. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
@@ -12,6 +12,7 @@ import {
   usageId
 } from "../../services/UsageLog.ts"
 import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
+import { orderKinds, upTo } from "./journal.ts"
 
 /** Columns of `UsageRecord`, of an order `o` that was captured. */
 export const usageColumns = columnsOf(UsageRecord, "o", {
@@ -45,22 +46,20 @@ export const layerUsageLog = Layer.effect(
 
     return UsageLog.of({
       list: Effect.fn("UsageLog.list")((organizationId, memberId, page) => {
-        const before = (after: string) => sql`(ended_at, order_id) < (
-          SELECT c.closed_at, c.id FROM orders c
-           WHERE c.organization_id = ${organizationId} AND c.id = ${orderOfUsage(after)})`
+        const last = page.after === null ? null : orderOfUsage(page.after)
+        const before = last === null ? sql`true` : sql`id <> ${last}`
+        const uuid = last === null ? null : last.slice(last.indexOf("_") + 1)
         return readPage(UsageRecord, page, {
           isEntry: (after) => find(organizationId, memberId, after),
           newest: sql`
             SELECT ${columns}
-              FROM (SELECT order_id, ended_at FROM order_ends
-                     WHERE organization_id = ${organizationId} AND charge > 0
-                       AND ${ownedBy(memberId)}
-                       AND ${page.after === null ? sql`true` : before(page.after)}
-                     ORDER BY ended_at DESC, order_id DESC
-                     LIMIT ${page.limit + 1}) e
-             CROSS JOIN LATERAL (SELECT * FROM orders
-                                  WHERE organization_id = ${organizationId} AND id = e.order_id) o
-             ORDER BY e.ended_at DESC, e.order_id DESC`
+              FROM ${sql.literal(orderKinds)}
+             CROSS JOIN LATERAL (
+               SELECT * FROM orders
+                WHERE organization_id = ${organizationId} AND ${ownedBy(memberId)}
+                  AND ${upTo("id", "prefix")(sql, uuid)} AND ${before} AND state = 'captured'
+                ORDER BY id DESC LIMIT ${page.limit + 1}) o
+             ORDER BY substr(o.id, length(prefix) + 1) DESC LIMIT ${page.limit + 1}`
         })
       }),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {

@@ -1,96 +1,94 @@
 /**
  * The journal of an organisation: deposits are transfers, and of each order its hold, its charge and
- * its release are read off its row and its end. Each of these is read along its own index, so a page
- * costs the same however long the books are.
+ * its release are read off its row. All stand in the order of their ids, which is that of their
+ * creation, so that a page is read along the keys and costs the same however long the books are.
  */
-import { Effect, Schema } from "effect"
+import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../../domain/Errors.ts"
-import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
-import { JournalEntry, journalId } from "../../services/Ledger.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
+import { isOrderId, orderPrefixes } from "../../domain/orderIds.ts"
+import type { Page, PageRequest } from "../../runtime/Page.ts"
+import { depositPrefix, JournalEntry, journalId } from "../../services/Ledger.ts"
+import { readPage } from "../client/rows.ts"
 
-/** Entries of one moment stand in this order, the later event last. */
-const kinds = ["hold", "deposit", "capture", "release"] as const
+/** The prefixes of orders' ids as a table `kinds (prefix)`. */
+export const orderKinds = `(VALUES ${Object.values(orderPrefixes)
+  .map((prefix) => `('${prefix}_')`)
+  .join(", ")}) AS kinds (prefix)`
 
-/** As the database writes the number of a transfer. */
-const transferNumber = /^[1-9]\d{0,17}$/
+/** Of ids that share a prefix, those up to that UUID or, where it is null, all of them. */
+export const upTo =
+  (id: string, prefix: string) => (sql: SqlClient.SqlClient, uuid: string | null) =>
+    sql`${sql.literal(id)} >= ${sql.literal(prefix)}
+      AND ${sql.literal(id)} <= ${sql.literal(prefix)} || ${uuid ?? "~"}::text`
 
-/** The number of a transfer as a text: such texts stand in the order of the numbers. */
-const NUMBER = "lpad(id::text, 19, '0')"
+/** Entries of one order, the later event last. */
+const kinds = ["hold", "capture", "release"] as const
 
-const CursorRow = Schema.Struct({ at: Schema.String, key: Schema.String })
+const isDeposit = (id: string) =>
+  id.startsWith(depositPrefix) &&
+  isOrderId(`${orderPrefixes.image}_${id.slice(depositPrefix.length)}`)
+
+/** What the entry is of, and where it stands: by the UUID, and among the entries of one order. */
+const placeOf = (entryId: string) => {
+  if (isDeposit(entryId)) {
+    return { id: entryId, kind: "deposit", rank: 0, uuid: entryId.slice(depositPrefix.length) }
+  }
+  for (const [rank, kind] of kinds.entries()) {
+    const id = entryId.slice(journalId(kind, "").length)
+    if (journalId(kind, id) === entryId && isOrderId(id)) {
+      return { id, kind, rank, uuid: id.slice(id.indexOf("_") + 1) }
+    }
+  }
+  return null
+}
 
 /**
  * Reads one page, newest first. A closed hold shows as its release, and a capture comes from the
  * pool beside it, so that the entries of an account fold to its balance.
  */
-export const readJournal = Effect.fnUntraced(function* (
+export const readJournal = (
   sql: SqlClient.SqlClient,
   organizationId: string,
   page: PageRequest
-): Effect.fn.Return<Page<JournalEntry>, InvalidRequest> {
+): Effect.Effect<Page<JournalEntry>, InvalidRequest> => {
   const own = sql`organization_id = ${organizationId}`
-
-  /** The entry's moment as text, because a Date would lose the microseconds. */
-  const findCursor = Effect.fnUntraced(function* (after: string) {
-    const kind = kinds.find((one) => {
-      const prefix = journalId(one, "")
-      const isNumber = transferNumber.test(after.slice(prefix.length))
-      return after.startsWith(prefix) && (one === "deposit") === isNumber
-    })
-    if (kind === undefined) return null
-    const key = after.slice(journalId(kind, "").length)
-    const found = {
-      hold: sql`SELECT created_at::text AS at, id AS key FROM orders WHERE ${own} AND id = ${key}`,
-      deposit: sql`SELECT created_at::text AS at, ${sql.literal(NUMBER)} AS key FROM transfers
-                    WHERE ${own} AND id = ${key}::bigint`,
-      capture: sql`SELECT closed_at::text AS at, id AS key FROM orders
-                    WHERE ${own} AND id = ${key} AND state = 'captured'`,
-      release: sql`SELECT closed_at::text AS at, id AS key FROM orders
-                    WHERE ${own} AND id = ${key} AND state <> 'open'`
-    }
-    const [row] = yield* rowsOf(CursorRow)(repeatable(found[kind]))
-    return row === undefined ? null : { ...row, rank: kinds.indexOf(kind) }
+  const cursor = page.after === null ? null : placeOf(page.after)
+  const uuid = cursor?.uuid ?? null
+  const limit = page.limit + 1
+  const entryOf = (kind: (typeof kinds)[number]) => sql.literal(`'${journalId(kind, "")}' || id`)
+  return readPage(JournalEntry, page, {
+    isEntry: () =>
+      cursor?.kind === "deposit"
+        ? sql`SELECT 1 FROM transfers WHERE ${own} AND id = ${cursor.id}`
+        : sql`SELECT 1 FROM orders WHERE ${own} AND id = ${cursor?.id ?? null}
+                 AND CASE ${cursor?.kind ?? null}::text WHEN 'capture' THEN state = 'captured'
+                       WHEN 'release' THEN state <> 'open' ELSE true END`,
+    newest: sql`
+      SELECT * FROM (
+        SELECT e.id, e.kind, e.amount AS "amountNano", e.debit, e.credit, o.id AS "holdId",
+               NULL AS reference, e.at AS "createdAt", e.rank, o.uuid
+          FROM ${sql.literal(orderKinds)}
+         CROSS JOIN LATERAL (
+           SELECT *, substr(id, length(prefix) + 1) AS uuid FROM orders
+            WHERE ${own} AND ${upTo("id", "prefix")(sql, uuid)}
+            ORDER BY id DESC LIMIT ${limit}) o
+         CROSS JOIN LATERAL (
+           SELECT ${entryOf("hold")} AS id, 0 AS rank, 'hold' AS kind, hold AS amount,
+                  'pool' AS debit, 'held' AS credit, created_at AS at
+           UNION ALL
+           SELECT ${entryOf("capture")}, 1, 'capture', charge, 'pool', 'revenue', closed_at
+            WHERE state = 'captured'
+           UNION ALL
+           SELECT ${entryOf("release")}, 2, 'release', hold, 'held', 'pool', closed_at
+            WHERE state <> 'open') e
+        UNION ALL
+        (SELECT id, kind, amount, debit, credit, NULL, reference, created_at, 0,
+                substr(id, ${depositPrefix.length + 1}::int)
+           FROM transfers
+          WHERE ${own} AND ${upTo("id", `'${depositPrefix}'`)(sql, uuid)}
+          ORDER BY id DESC LIMIT ${limit})) entries
+       WHERE ${cursor === null ? sql`true` : sql`(uuid, rank) < (${uuid}::text, ${cursor.rank}::int)`}
+       ORDER BY uuid DESC, rank DESC LIMIT ${limit}`
   })
-
-  const cursor = page.after === null ? null : yield* findCursor(page.after)
-  if (page.after !== null && cursor === null) return yield* unknownCursor
-
-  /** What comes before the cursor among the rows of one table: `at` leads to it, the rest is exact. */
-  const newest = (kind: (typeof kinds)[number], at: string, key: string) => {
-    const [when, which] = [sql.literal(at), sql.literal(key)]
-    const rank = sql.literal(String(kinds.indexOf(kind)))
-    const before =
-      cursor === null
-        ? sql`true`
-        : sql`${when} <= ${cursor.at}::timestamptz
-              AND (${when}, ${rank}, ${which})
-                  < (${cursor.at}::timestamptz, ${cursor.rank}::int, ${cursor.key})`
-    return sql`${own} AND ${before} ORDER BY ${when} DESC, ${which} DESC LIMIT ${page.limit + 1}`
-  }
-  const id = (kind: JournalEntry["kind"]) => sql.literal(`'${journalId(kind, "")}' ||`)
-  const rows = yield* rowsOf(JournalEntry)(
-    repeatable(sql`
-    SELECT * FROM (
-      (SELECT 0 AS rank, orders.id AS place, ${id("hold")} orders.id AS id, 'hold' AS kind,
-              hold AS "amountNano", 'pool' AS debit, 'held' AS credit, orders.id AS "holdId",
-              NULL AS reference, created_at AS "createdAt"
-         FROM orders WHERE ${newest("hold", "created_at", "orders.id")})
-      UNION ALL
-      (SELECT 1, ${sql.literal(NUMBER)}, ${id("deposit")} id, kind, amount, debit, credit, NULL,
-              reference, created_at
-         FROM transfers WHERE ${newest("deposit", "created_at", NUMBER)})
-      UNION ALL
-      (SELECT 2, order_id, ${id("capture")} order_id, 'capture', charge, 'pool', 'revenue',
-              order_id, NULL, ended_at
-         FROM order_ends WHERE charge > 0 AND ${newest("capture", "ended_at", "order_id")})
-      UNION ALL
-      (SELECT 3, order_id, ${id("release")} order_id, 'release', hold, 'held', 'pool', order_id,
-              NULL, ended_at
-         FROM order_ends WHERE ${newest("release", "ended_at", "order_id")})) entries
-     ORDER BY "createdAt" DESC, rank DESC, place DESC
-     LIMIT ${page.limit + 1}`)
-  )
-  return cutPage(rows, page.limit)
-})
+}

@@ -9,7 +9,7 @@ const OrganizationRow = Schema.Struct({ organization_id: Schema.String })
 const ThroughRow = Schema.Struct({ through: Schema.String })
 
 /** Later than a transaction of a gateway can end after its beginning, which is its rows' time. */
-const HORIZON = "2 minutes"
+export const HORIZON = "2 minutes"
 /** Every row there is is read again within this time. */
 const PASS_SECONDS = 24 * 3600
 
@@ -74,15 +74,15 @@ export const makeAudit = (
                      0 AS overage
                 FROM transfers WHERE ${inTime("created_at")}
               UNION ALL
-              SELECT organization_id, -charge, greatest(charge - hold, 0)
-                FROM order_ends WHERE ${inTime("ended_at")}) happened
+              SELECT organization_id, -charge, overage
+                FROM orders WHERE ${inTime("closed_at")}) happened
        GROUP BY organization_id
       ON CONFLICT (organization_id) DO UPDATE
         SET moved = a.moved + excluded.moved, overage = a.overage + excluded.overage`
     yield* sql`
       INSERT INTO ledger_audited_months AS a (organization_id, member_id, month, captured)
       SELECT organization_id, member_id, month, sum(charge)
-        FROM order_ends WHERE ${inTime("ended_at")}
+        FROM orders WHERE ${inTime("closed_at")}
        GROUP BY organization_id, member_id, month
       ON CONFLICT (organization_id, member_id, month) DO UPDATE
         SET captured = a.captured + excluded.captured`

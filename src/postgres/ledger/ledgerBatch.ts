@@ -27,7 +27,7 @@ const Outcomes = Schema.Struct({
   hold_outcomes: list(HoldResult),
   hold_caps: amounts,
   hold_used: amounts,
-  available: amounts,
+  hold_available: amounts,
   cap_ends_at: Schema.Date
 })
 
@@ -63,7 +63,6 @@ const arranged = (movements: ReadonlyArray<Movement>) => {
   const held = new Map<string, number>()
   const closes: Array<Movements["closes"][number]> = []
   const holds: Array<Movements["holds"][number]> = []
-  const spenders: Array<Movements["spenders"][number]> = []
   const places = movements.map((movement) => {
     const place = positionIn(organizations, movement.request.organizationId)
     if (movement._tag !== "Hold") return closes.push({ ...movement, place }) - 1
@@ -71,12 +70,10 @@ const arranged = (movements: ReadonlyArray<Movement>) => {
     // A hold that comes twice goes once.
     const index = positionIn(held, `${place} ${id}`) - 1
     if (index < holds.length) return index
-    const spender = positionIn(members, `${place} ${memberId}`)
-    if (spender > spenders.length) spenders.push({ place, memberId })
-    holds.push({ ...movement, place, spender })
+    holds.push({ ...movement, place, spender: positionIn(members, `${place} ${memberId}`) })
     return index
   })
-  return { places, moved: { organizations: [...organizations.keys()], closes, holds, spenders } }
+  return { places, moved: { organizations: [...organizations.keys()], closes, holds } }
 }
 
 const answered = <A>(answers: ReadonlyArray<A> | null, place: number): A => {
@@ -105,11 +102,10 @@ export const moveTogether = Effect.fnUntraced(function* (
         overage: row.close_overage?.[place] ?? 0n
       }
     }
-    const organization = moved.holds[place]?.place ?? 0
     return {
       _tag,
       outcome: answered(row.hold_outcomes, place),
-      available: row.available?.[organization - 1] ?? 0n,
+      available: row.hold_available?.[place] ?? 0n,
       cap: row.hold_caps?.[place] ?? 0n,
       used: row.hold_used?.[place] ?? 0n,
       capEndsAt: row.cap_ends_at

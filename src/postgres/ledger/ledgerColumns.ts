@@ -25,9 +25,8 @@ type Placed<Item> = Item & { readonly place: number }
 export interface Movements {
   readonly organizations: ReadonlyArray<string>
   readonly closes: ReadonlyArray<Placed<Close>>
-  /** Their ids differ within an organisation; each names its spender by position, from 1. */
+  /** Their ids differ within an organisation; of one member all have the same number as spender, from 1. */
   readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
-  readonly spenders: ReadonlyArray<Placed<{ readonly memberId: string }>>
 }
 
 const encodeCall = Schema.encodeSync(AnsweredCall)
@@ -88,8 +87,9 @@ const closeColumns = {
 
 const holdColumns = {
   p_hold_places: [int4, ({ place }) => place],
-  p_hold_spenders: [int4, ({ spender }) => spender],
   p_holds: [text, ({ request }) => request.id],
+  p_members: [text, ({ request }) => request.memberId],
+  p_spenders: [int4, ({ spender }) => spender],
   p_amounts: [int8, ({ request }) => request.amountNano],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
   p_quotes: [jsonb, ({ request }) => request.quote],
@@ -101,23 +101,15 @@ const holdColumns = {
   ]
 } as const satisfies Record<string, Column<Movements["holds"][number]>>
 
-/** The members of the holds, each once. */
-const spenderColumns = {
-  p_spender_places: [int4, ({ place }) => place],
-  p_spenders: [text, ({ memberId }) => memberId]
-} as const satisfies Record<string, Column<Movements["spenders"][number]>>
-
 /** What `columnsOf` makes, in its order; the function skips what is null as a whole. */
 export const columnNames: ReadonlyArray<string> = [
   ...Struct.keys(organizationColumns),
   ...Struct.keys(closeColumns),
-  ...Struct.keys(holdColumns),
-  ...Struct.keys(spenderColumns)
+  ...Struct.keys(holdColumns)
 ]
 
 export const columnsOf = (moved: Movements): ReadonlyArray<PgTypes.Parameter> => [
   ...columns(organizationColumns, moved.organizations),
   ...columns<Placed<Close>>(closeColumns, moved.closes),
-  ...columns<Movements["holds"][number]>(holdColumns, moved.holds),
-  ...columns(spenderColumns, moved.spenders)
+  ...columns<Movements["holds"][number]>(holdColumns, moved.holds)
 ]

@@ -26,11 +26,13 @@ CREATE TABLE member_months (
 
 -- An order is one row: its hold, its end, its charge and what the charge was computed from. Closing it
 -- is an update in place (HOT): no index of the table has a column that a close changes, BRIN apart,
--- which does not count, and every page has room for it.
+-- which does not count, and every page has room for it. What a close changes stands last, so that the
+-- log of the update need not repeat what stands before.
 CREATE TABLE orders (
   organization_id text NOT NULL,
-  -- Prefix of its kind and a UUIDv7, minted before any side effect.
-  id text NOT NULL,
+  -- Prefix of its kind and a UUIDv7, minted before any side effect. Ids are compared by their
+  -- characters' codes, here and wherever they are looked up, so that they stand in order of time.
+  id text COLLATE "C" NOT NULL,
   member_id text NOT NULL,
   -- The month of the member that the hold and the charge count in.
   month date NOT NULL,
@@ -66,44 +68,28 @@ CREATE TABLE orders (
   CHECK (state <> 'captured'
          OR (key_id, model, modality, input, output, unit, unit_price, basis) IS NOT NULL)
 ) WITH (fillfactor = 60);
-CREATE INDEX orders_by_created ON orders (organization_id, created_at, id);
+-- A member's own orders, in order of time: its pool may have ten million of others.
+CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
 -- Pages that are written are summed up by the thousand or so rows: what is recent stays a short read.
-CREATE INDEX orders_recent ON orders USING brin (created_at)
+CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
   WITH (autosummarize = on, pages_per_range = 32);
 -- The last of the indexes: until a table is analysed its indexes look equally good, and of equals the
 -- youngest is taken.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
 
--- The orders that are open, which are few: sweeps and counts read it and not `orders`.
-CREATE TABLE open_orders (
-  organization_id text NOT NULL,
-  id text NOT NULL,
-  expires_at timestamptz NOT NULL,
-  PRIMARY KEY (organization_id, id)
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-
--- One row a close, in the order in which money moved: what went back to the pool and what was charged.
--- The journal and the usage detail are read along it, and audits compare it with the orders.
-CREATE TABLE order_ends (
-  organization_id text NOT NULL,
-  ended_at timestamptz NOT NULL,
-  order_id text NOT NULL,
-  member_id text NOT NULL,
-  month date NOT NULL,
-  hold bigint NOT NULL CHECK (hold > 0),
-  -- 0 where the hold was released.
-  charge bigint NOT NULL CHECK (charge >= 0),
-  PRIMARY KEY (organization_id, ended_at, order_id)
+-- Until when every order without a task is known to be closed. Sweeps move it on, and it never passes
+-- an order that is open, however long ago that was left.
+CREATE TABLE orders_settled (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  before timestamptz NOT NULL DEFAULT '-infinity'
 );
-CREATE INDEX order_ends_charges ON order_ends (organization_id, member_id, ended_at, order_id)
-  WHERE charge > 0;
-CREATE INDEX order_ends_recent ON order_ends USING brin (ended_at)
-  WITH (autosummarize = on, pages_per_range = 32);
+INSERT INTO orders_settled DEFAULT VALUES;
 
 -- Money that comes in. One row is one debit and one credit.
 CREATE TABLE transfers (
   organization_id text NOT NULL,
-  id bigint GENERATED ALWAYS AS IDENTITY,
+  -- A prefix and a UUIDv7, so that deposits stand among the orders in order of time.
+  id text COLLATE "C" NOT NULL,
   kind text NOT NULL CHECK (kind = 'deposit'),
   debit text NOT NULL,
   credit text NOT NULL,
@@ -122,8 +108,6 @@ BEGIN
 END $$;
 CREATE TRIGGER transfers_append_only BEFORE UPDATE OR DELETE ON transfers
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER order_ends_append_only BEFORE UPDATE OR DELETE ON order_ends
-  FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER orders_stay BEFORE DELETE ON orders
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER orders_close_once BEFORE UPDATE ON orders
@@ -135,7 +119,7 @@ CREATE TABLE idempotency_keys (
   key text NOT NULL,
   -- Of the path and the body.
   fingerprint text NOT NULL,
-  order_id text NOT NULL,
+  order_id text COLLATE "C" NOT NULL,
   -- What the first request was answered, once it was: JSON in its own order of fields.
   answer text,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -147,7 +131,7 @@ CREATE INDEX idempotency_keys_due ON idempotency_keys (expires_at);
 
 -- Adds money once per reference. Answers applied, repeated (same reference and amount), mismatch
 -- (another amount) or too_large.
-CREATE FUNCTION deposit(p_organization text, p_amount bigint, p_reference text)
+CREATE FUNCTION deposit(p_organization text, p_id text, p_amount bigint, p_reference text)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_balance bigint;
@@ -161,8 +145,8 @@ BEGIN
     RETURN CASE WHEN v_known = p_amount THEN 'repeated' ELSE 'mismatch' END;
   END IF;
   IF v_balance > 4000000000000000000 - p_amount THEN RETURN 'too_large'; END IF;
-  INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
-  VALUES (p_organization, 'deposit', 'external', 'pool', p_amount, p_reference);
+  INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference)
+  VALUES (p_organization, p_id, 'deposit', 'external', 'pool', p_amount, p_reference);
   UPDATE pools SET balance = balance + p_amount WHERE organization_id = p_organization;
   RETURN 'applied';
 END $$;

@@ -3,7 +3,7 @@
 CREATE TABLE tasks (
   organization_id text NOT NULL,
   -- That of its order.
-  id text NOT NULL,
+  id text COLLATE "C" NOT NULL,
   member_id text NOT NULL,
   key_id text NOT NULL,
   model text NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE channel_pauses (
 -- The vendor may have made and billed these; nothing is sent again, an operator looks into it.
 CREATE TABLE orphans (
   organization_id text NOT NULL,
-  order_id text NOT NULL,
+  order_id text COLLATE "C" NOT NULL,
   -- Channel, protocol and upstream model of the job.
   job jsonb NOT NULL,
   upstream_id text,
@@ -68,3 +68,20 @@ CREATE TABLE orphans (
   FOREIGN KEY (organization_id, order_id) REFERENCES orders (organization_id, id)
 );
 CREATE INDEX orphans_by_created ON orphans (created_at, order_id);
+
+-- The orders that are open: those with a task by their task, and those without among what was created
+-- since all of them were closed. Read through the indexes of what is running and what is recent, also
+-- where a table was never analysed.
+CREATE FUNCTION open_orders() RETURNS SETOF orders LANGUAGE sql STABLE
+SET enable_seqscan = off
+AS $$
+  SELECT o.* FROM orders o
+   WHERE o.created_at >= (SELECT before FROM orders_settled) AND o.state = 'open'
+  UNION ALL
+  SELECT o.*
+    FROM (SELECT organization_id, id FROM tasks WHERE state = 'submitting'
+          UNION ALL SELECT organization_id, id FROM tasks WHERE state = 'processing') t
+   CROSS JOIN LATERAL (SELECT * FROM orders
+                        WHERE organization_id = t.organization_id AND id = t.id OFFSET 0) o
+   WHERE o.created_at < (SELECT before FROM orders_settled) AND o.state = 'open'
+$$;

@@ -21,11 +21,12 @@ export const layerIdempotencyKeys = Layer.effect(
 
     const purge = deleteInBatches(
       (most) => sql`
+        /* A key that is locked is about to be used again. */
         DELETE FROM idempotency_keys q
          USING (SELECT organization_id, key FROM idempotency_keys
-                 WHERE expires_at <= now() ORDER BY expires_at LIMIT ${most}) old
+                 WHERE expires_at <= now() ORDER BY expires_at LIMIT ${most}
+                   FOR UPDATE SKIP LOCKED) old
          WHERE q.organization_id = old.organization_id AND q.key = old.key
-           AND q.expires_at <= now()
         RETURNING 1`
     )
 

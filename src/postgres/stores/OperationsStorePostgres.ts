@@ -61,13 +61,13 @@ export const layerOperationsStore = Layer.effect(
       oneTry(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS "submittingTasks",
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS "processingTasks",
-             (SELECT count(*)::int FROM open_orders) AS "openHolds",
+             (SELECT count(*)::int FROM open_orders()) AS "openHolds",
              late.holds AS "lateHolds", late.seconds AS "oldestLateSeconds",
              coalesce(sum(balance), 0)::text AS "poolNano",
              coalesce(sum(held), 0)::text AS "heldNano"
         FROM (SELECT count(*)::int AS holds,
                      coalesce(extract(epoch FROM now() - min(since)), 0)::float8 AS seconds
-                FROM (SELECT expires_at AS since FROM open_orders
+                FROM (SELECT expires_at AS since FROM open_orders()
                        WHERE expires_at <= now() - ${LATE}::interval
                       UNION ALL
                       SELECT submit_deadline FROM tasks

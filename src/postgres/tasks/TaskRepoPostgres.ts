@@ -122,7 +122,7 @@ export const layerTaskRepo = Layer.effect(
         rowsOf(OverdueTask)(
           oneTry(sql`
           SELECT t.organization_id AS "organizationId", t.id, t.upstream_id AS "upstreamId"
-            FROM open_orders o
+            FROM open_orders() o
             JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
            WHERE t.state = 'processing'
              AND o.expires_at <= now() - make_interval(secs => ${seconds})

@@ -1,7 +1,8 @@
 /** The ledger in memory: it admits, charges and returns what the one in PostgreSQL would. */
 import { Clock, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { Settings } from "../../runtime/Settings.ts"
-import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
+import { type Capture, depositPrefix, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   answerDeposit,
   answerHold,
@@ -19,6 +20,7 @@ export const layerLedgerMemory = Layer.effect(
   Effect.gen(function* () {
     const store = yield* MemoryStore
     const { currency, timeZone, idempotencySeconds } = yield* Settings
+    const random = yield* SecureRandom.SecureRandom
 
     const hold: Ledger["Service"]["hold"] = Effect.fn("Ledger.hold")(function* (request) {
       const nowMillis = yield* Clock.currentTimeMillis
@@ -66,7 +68,9 @@ export const layerLedgerMemory = Layer.effect(
         const books = yield* booksOf(organizationId)
         if (amountNano <= 0n) return yield* Effect.die(new Error(`a deposit of ${amountNano}`))
         const nowMillis = yield* Clock.currentTimeMillis
-        return yield* answerDeposit(depositFunds(store, books, amountNano, reference, nowMillis))
+        const id = depositPrefix + (yield* random.uuidV7())
+        const deposit = { id, amountNano, reference }
+        return yield* answerDeposit(depositFunds(store, books, deposit, nowMillis))
       }),
       balance: Effect.fn("Ledger.balance")((organizationId) =>
         Effect.map(booksOf(organizationId), ({ pool }) => ({

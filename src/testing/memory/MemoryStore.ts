@@ -177,6 +177,12 @@ export const momentOf = (state: MemoryState, nowMillis: number): Moment => ({
   turn: state.turns++
 })
 
+const uuidOf = (id: string): string => id.slice(id.lastIndexOf("_") + 1)
+
+/** Orders and deposits stand in the order of the UUIDs of their ids. */
+export const byCreation = (one: { readonly id: string }, other: { readonly id: string }): number =>
+  uuidOf(one.id) < uuidOf(other.id) ? -1 : 1
+
 /** What was charged above the hold. */
 export const overageOf = ({ chargeNano, request }: StoredOrder): bigint =>
   chargeNano > request.amountNano ? chargeNano - request.amountNano : 0n

@@ -1,10 +1,7 @@
 /** The usage detail in memory, read off the orders that were charged. */
 import { Effect, Layer } from "effect"
 import { noSuchRecord, orderOfUsage, receiptOf, UsageLog } from "../../services/UsageLog.ts"
-import { decodeQuote, MemoryStore, pageOf, type StoredOrder, usageOf } from "./MemoryStore.ts"
-
-const byEnd = (one: StoredOrder, other: StoredOrder): number =>
-  (one.ended?.turn ?? 0) - (other.ended?.turn ?? 0)
+import { byCreation, decodeQuote, MemoryStore, pageOf, usageOf } from "./MemoryStore.ts"
 
 export const layerUsageLogMemory = Layer.effect(
   UsageLog,
@@ -16,10 +13,7 @@ export const layerUsageLogMemory = Layer.effect(
           const own = orders.filter(
             ({ request }) => memberId === null || request.memberId === memberId
           )
-          return pageOf(
-            own.toSorted(byEnd).flatMap((order) => usageOf(order) ?? []),
-            page
-          )
+          return pageOf(own.flatMap((order) => usageOf(order) ?? []).toSorted(byCreation), page)
         })
       ),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {

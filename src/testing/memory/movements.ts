@@ -14,6 +14,7 @@ import type { DepositOutcome, HoldOutcome } from "../../services/ledgerAnswers.t
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
 import {
   type Books,
+  byCreation,
   type MemoryState,
   type Moment,
   momentOf,
@@ -197,39 +198,40 @@ export const closeHold = (
 export const depositFunds = (
   state: MemoryState,
   { pool, deposits }: Books,
-  amountNano: bigint,
-  reference: string,
+  deposit: { readonly id: string; readonly amountNano: bigint; readonly reference: string },
   nowMillis: number
 ): DepositOutcome => {
-  const known = deposits.find((deposit) => deposit.reference === reference)
+  const { amountNano, reference } = deposit
+  const known = deposits.find((one) => one.reference === reference)
   if (known !== undefined) return known.amountNano === amountNano ? "repeated" : "mismatch"
   if (pool.balanceNano > MAX_BALANCE_NANO - amountNano) return "too_large"
   pool.balanceNano += amountNano
-  const made = momentOf(state, nowMillis)
-  deposits.push({ id: String(made.turn + 1), amountNano, reference, made })
+  deposits.push({ ...deposit, made: momentOf(state, nowMillis) })
   return "applied"
 }
 
-/** Every movement there was, the oldest first. */
+/** Every movement there was, the oldest order or deposit first. */
 export const journalOf = ({ deposits, orders }: Books): ReadonlyArray<JournalEntry> => {
-  const lines: Array<{ readonly turn: number; readonly entry: JournalEntry }> = []
-  const write = ({ at, turn }: Moment, entry: Omit<JournalEntry, "createdAt">) =>
-    lines.push({ turn, entry: { ...entry, createdAt: at } })
-  for (const { id, amountNano, reference, made } of deposits) {
+  const made = deposits.map(({ id, amountNano, reference, made }) => {
     const accounts = { debit: "external", credit: "pool" }
-    const kind = "deposit"
-    write(made, { id: journalId(kind, id), kind, amountNano, ...accounts, holdId: null, reference })
-  }
-  for (const { request, held, ended, chargeNano } of orders.values()) {
-    const move = (moment: Moment, kind: keyof typeof accountsOf, amountNano: bigint) => {
-      const holdId = request.id
+    const entries: ReadonlyArray<JournalEntry> = [
+      { id, kind: "deposit", amountNano, ...accounts, holdId: null, reference, createdAt: made.at }
+    ]
+    return { id, entries }
+  })
+  const ordered = [...orders.values()].map(({ request, held, ended, chargeNano }) => {
+    const entry = (kind: keyof typeof accountsOf, amountNano: bigint, { at }: Moment) => {
+      const { id: holdId } = request
       const id = journalId(kind, holdId)
-      write(moment, { id, kind, amountNano, ...accountsOf[kind], holdId, reference: null })
+      return {
+        ...{ id, kind, amountNano, ...accountsOf[kind] },
+        ...{ holdId, reference: null, createdAt: at }
+      }
     }
-    move(held, "hold", request.amountNano)
-    if (ended === null) continue
-    if (chargeNano > 0n) move(ended, "capture", chargeNano)
-    move(ended, "release", request.amountNano)
-  }
-  return lines.toSorted((a, b) => a.turn - b.turn).map(({ entry }) => entry)
+    const entries = [entry("hold", request.amountNano, held)]
+    if (ended !== null && chargeNano > 0n) entries.push(entry("capture", chargeNano, ended))
+    if (ended !== null) entries.push(entry("release", request.amountNano, ended))
+    return { id: request.id, entries }
+  })
+  return [...made, ...ordered].toSorted(byCreation).flatMap(({ entries }) => entries)
 }

@@ -76,13 +76,11 @@ const auditedBooks = Effect.gen(function* () {
   yield* ledger.verifyOf(yield* ledger.suspects(60))
 })
 
-const open =
-  "ALTER TABLE transfers DISABLE TRIGGER ALL; ALTER TABLE order_ends DISABLE TRIGGER ALL; ALTER TABLE orders DISABLE TRIGGER ALL"
+const open = "ALTER TABLE transfers DISABLE TRIGGER ALL; ALTER TABLE orders DISABLE TRIGGER ALL"
 
 /** What is late, and no fault of the books. */
 const delays = [
-  `WITH late AS (UPDATE orders SET expires_at = now() - interval '2 hours' WHERE id = 'open')
-   UPDATE open_orders SET expires_at = now() - interval '2 hours' WHERE id = 'open'`,
+  "UPDATE orders SET expires_at = now() - interval '2 hours' WHERE id = 'open'",
   "UPDATE tasks SET submit_deadline = now() - interval '2 hours'"
 ] as const
 
@@ -96,22 +94,17 @@ const tamperings = [
   ["I2", "UPDATE pools SET held = held + 1"],
   ["I2", "UPDATE orders SET hold = hold + 1 WHERE id = 'open'"],
   ["I2", "UPDATE orders SET organization_id = 'nobody' WHERE id = 'open'"],
-  ["I2", "DELETE FROM open_orders WHERE id = 'open'"],
-  ["I2", "UPDATE open_orders SET expires_at = expires_at + interval '10 years' WHERE id = 'open'"],
-  ["I2", "UPDATE open_orders SET id = 'released' WHERE id = 'open'"],
-  ["I2", "UPDATE open_orders SET id = 'nothing' WHERE id = 'open'"],
+  ["I2", "UPDATE orders_settled SET before = now() + interval '1 hour'"],
+  ["I2", "DELETE FROM orders WHERE id = 'open'"],
   ["I3", "UPDATE member_months SET held = held + 1"],
   ["I3", "UPDATE member_months SET captured = captured + 1"],
   ["I3", "DELETE FROM member_months"],
-  ["I4", "DELETE FROM order_ends WHERE charge > 0"],
-  ["I4", "DELETE FROM order_ends WHERE order_id = 'released'"],
-  ["I4", "DELETE FROM orders WHERE id = 'captured'"],
-  ["I4", "UPDATE order_ends SET charge = 14 WHERE charge > 0"],
-  ["I4", "UPDATE order_ends SET order_id = 'nothing' WHERE order_id = 'captured'"],
-  ["I4", "UPDATE order_ends SET organization_id = 'nobody' WHERE order_id = 'released'"],
-  ["I4", "UPDATE order_ends SET ended_at = ended_at - interval '1 second'"],
+  ["I1", "DELETE FROM orders WHERE id = 'captured'"],
+  ["I3", "DELETE FROM orders WHERE id = 'captured'"],
+  ["I1", "UPDATE orders SET charge = 14, unit_price = 14 WHERE id = 'captured'"],
+  ["I3", "UPDATE orders SET charge = 14, unit_price = 14 WHERE id = 'captured'"],
+  ["I3", "UPDATE orders SET month = month - interval '1 month' WHERE id = 'captured'"],
   ["I4", "UPDATE orders SET charge = 14 WHERE charge > 0"],
-  ["I4", "UPDATE orders SET charge = 14, unit_price = 14 WHERE id = 'captured'"],
   ["I4", "UPDATE orders SET unit_price = 11 WHERE charge > 0"],
   ["I4", "UPDATE orders SET unit_price = 11 WHERE id = 'captured'"],
   ["I4", "UPDATE orders SET input_unit_price = 4 WHERE id = 'written'"],
@@ -129,34 +122,12 @@ const tamperings = [
   ["I7", "UPDATE tasks SET id = 'nothing' WHERE id = 'submitting'"],
   ["I9", "UPDATE idempotency_keys SET order_id = 'nothing'"],
   // With sums that are right.
-  [
-    "I4",
-    `WITH lost AS (DELETE FROM order_ends WHERE order_id = 'captured'),
-     month AS (UPDATE member_months SET captured = captured - 15)
-     UPDATE pools SET balance = balance + 15`
-  ],
-  [
-    "I4",
-    `UPDATE order_ends SET charge = CASE order_id WHEN 'captured' THEN 14 ELSE 16 END
-      WHERE charge > 0`
-  ],
-  ...["'nothing'", "order_id"].map(
-    (id) =>
-      [
-        "I4",
-        `WITH stray AS (
-       INSERT INTO order_ends (organization_id, ended_at, order_id, member_id, month, hold, charge)
-       SELECT organization_id, now(), ${id}, member_id, month, 1, 1
-         FROM order_ends WHERE order_id = 'captured'),
-     month AS (UPDATE member_months SET captured = captured + 1)
-     UPDATE pools SET balance = balance - 1`
-      ] as const
-  ),
+  ["I4", `UPDATE orders SET charge = CASE id WHEN 'captured' THEN 14 ELSE 16 END WHERE charge > 0`],
   [
     "I5",
     `WITH spent AS (
-       INSERT INTO transfers (organization_id, kind, debit, credit, amount, reference)
-       SELECT organization_id, 'deposit', 'pool', 'external', 2000, 'back' FROM pools)
+       INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference)
+       SELECT organization_id, 'tr_back', 'deposit', 'pool', 'external', 2000, 'back' FROM pools)
      UPDATE pools SET balance = balance - 2000`
   ]
 ] as const
@@ -221,8 +192,6 @@ for (const kind of ["embedded", "postgres"] as const) {
           for (const statement of [
             "UPDATE transfers SET amount = 1",
             "DELETE FROM transfers",
-            "UPDATE order_ends SET charge = 1",
-            "DELETE FROM order_ends",
             "UPDATE orders SET unit_price = 1 WHERE id = 'captured'",
             "UPDATE orders SET state = 'open', closed_at = NULL WHERE id = 'released'",
             "DELETE FROM orders WHERE id = 'open'"
@@ -241,7 +210,6 @@ const aged = (sql: SqlClient.SqlClient, time: string) =>
     [
       ...open.split(";"),
       `UPDATE transfers SET created_at = created_at - interval '${time}'`,
-      `UPDATE order_ends SET ended_at = ended_at - interval '${time}'`,
       `UPDATE orders SET created_at = created_at - interval '${time}',
               closed_at = closed_at - interval '${time}'`
     ],
@@ -296,8 +264,8 @@ describe.each(["postgres"] as const)(
           yield* ledger.verifyOf(yield* ledger.suspects(60))
           const sums = sql<{ moved: string; captured: string | null; recent: number }>`
               SELECT a.moved::text, (SELECT sum(captured)::text FROM ledger_audited_months) AS captured,
-                     (SELECT count(*)::int FROM order_ends, ledger_audited
-                       WHERE ended_at >= through) AS recent
+                     (SELECT count(*)::int FROM orders, ledger_audited
+                       WHERE closed_at >= through) AS recent
                 FROM ledger_audited_pools a WHERE a.organization_id = ${organizationId}`
           assert.deepEqual(yield* sums, [{ moved: "0", captured: null, recent: 3 }])
           // Between the last look and this one.
@@ -313,10 +281,7 @@ describe.each(["postgres"] as const)(
           yield* sql`
             UPDATE transfers SET created_at = now() - interval '3 minutes'
              WHERE reference = 'second'`
-          yield* sql`
-            WITH ended AS (UPDATE order_ends SET ended_at = now() - interval '3 minutes'
-                            WHERE order_id = 'open')
-            UPDATE orders SET closed_at = now() - interval '3 minutes' WHERE id = 'open'`
+          yield* sql`UPDATE orders SET closed_at = now() - interval '3 minutes' WHERE id = 'open'`
           assert.deepEqual(yield* ledger.suspects(60), [])
           assert.deepEqual(yield* sums, [{ moved: "960", captured: "45", recent: 0 }])
           assert.deepEqual(yield* ledger.suspects(60), [])
