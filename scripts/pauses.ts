@@ -15,8 +15,8 @@ import { call } from "../test/support/http.ts"
 import { type LargeBody, largeBodies } from "../test/support/largeBodies.ts"
 import { type Customer, makeOperator } from "../test/support/operator.ts"
 import { startPostgres } from "../test/support/postgresServer.ts"
-import { gatewayEntry, temporaryDatabase } from "./bench/ours.ts"
-import { startVendor } from "./bench/vendorControl.ts"
+import { gatewayEntry } from "./bench/subjects/ours.ts"
+import { startVendor } from "./bench/subjects/vendorControl.ts"
 
 const { values } = parseArgs({
   options: {
@@ -98,7 +98,7 @@ const program = Effect.gen(function* () {
   )
   const vendor = yield* startVendor
   const gateway = yield* startGateway(
-    { DATABASE_URL: yield* temporaryDatabase(server.url), NODE_NO_WARNINGS: "1" },
+    { DATABASE_URL: server.url, NODE_NO_WARNINGS: "1" },
     gatewayEntry,
     [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(probe)}`]
   )

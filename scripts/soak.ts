@@ -11,13 +11,14 @@ import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Clock, Console, Duration, Effect, Fiber, FiberSet, Schedule, Schema } from "effect"
 import { call } from "../test/support/http.ts"
-import { startPostgres } from "../test/support/postgresServer.ts"
-import { chatOrder, createVideo, imageOrder } from "./bench/cases.ts"
-import type { LoadRequest } from "./bench/load.ts"
-import { startOurs, temporaryDatabase } from "./bench/ours.ts"
-import { median } from "./bench/stats.ts"
-import type { Subject } from "./bench/subject.ts"
-import { startVendor } from "./bench/vendorControl.ts"
+import { chatOrder, createVideo, imageOrder } from "./bench/cases/cases.ts"
+import type { LoadRequest } from "./bench/measure/load.ts"
+import { placeProcesses } from "./bench/measure/machine.ts"
+import { median } from "./bench/measure/stats.ts"
+import { startOurs } from "./bench/subjects/ours.ts"
+import { openServer } from "./bench/subjects/server.ts"
+import type { Subject } from "./bench/subjects/subject.ts"
+import { startVendor } from "./bench/subjects/vendorControl.ts"
 
 const { values } = parseArgs({
   options: {
@@ -88,25 +89,13 @@ const between = (samples: ReadonlyArray<Sample>, from: number, to: number): numb
   )
 
 const program = Effect.gen(function* () {
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(() => startPostgres({ settings: { fsync: "on" } })),
-    ({ stop }) => Effect.promise(stop)
-  )
+  const server = yield* openServer(null)
   const vendor = yield* startVendor
   yield* vendor.takes(plan.taskSeconds * 1000)
-  const placement = {
-    pinned: false,
-    node: [process.execPath]
-  } as const
-  const subject = yield* startOurs({
-    name: "ours",
-    databaseUrl: yield* temporaryDatabase(server.url),
-    vendorUrl: vendor.url,
-    placement,
-    profile: null
-  })
+  const placement = yield* Effect.promise(() => placeProcesses(false))
+  const subject = yield* startOurs({ placement, server, vendor }, { name: "ours" })
   const { books } = subject
-  const pid = subject.process?.pid ?? 0
+  const pid = subject.processes[0]?.pid ?? 0
   const clients = yield* FiberSet.make<void, never>()
   const counts = { orders: 0, bad: 0 }
   const start = yield* Clock.currentTimeMillis

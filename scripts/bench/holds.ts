@@ -17,7 +17,7 @@ import { layerChangesAlone } from "../../src/runtime/Changes.ts"
 import { Access } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { startPostgres } from "../../test/support/postgresServer.ts"
-import { median } from "./stats.ts"
+import { median } from "./measure/stats.ts"
 
 const { values } = parseArgs({
   options: {

@@ -2,14 +2,14 @@
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { type SubjectKind, subjectKinds } from "./subject.ts"
+import { type SubjectKind, subjectKinds } from "./subjects/subject.ts"
 
 export interface BenchOptions {
   readonly rounds: number
   /** Of one measured window. */
   readonly seconds: number
-  /** Load on each process before the first round of a case: V8 compiles what comes often. */
-  readonly warmUpSeconds: number
+  /** To each process before the first round of a case. */
+  readonly warmUpRequests: number
   /** Names of cases; null is all of them. */
   readonly cases: ReadonlySet<string> | null
   readonly subjects: ReadonlySet<SubjectKind>
@@ -31,7 +31,7 @@ export interface BenchOptions {
 const usage = `npm run bench -- [options]
   --rounds N          interleaved rounds (5)
   --seconds S         measured window of a case (3)
-  --warm-up S         load on a process before the first round of a case (20)
+  --warm-up-requests N  to a process before the first round of a case (50000)
   --cases a,b,c       only these cases
   --subjects a,b      of ${subjectKinds.join(", ")} (all)
   --only-ours         the same as --subjects ours
@@ -52,7 +52,8 @@ const numberFrom = (name: string, text: string): number => {
   return value
 }
 
-const isKind = (name: string): name is SubjectKind => subjectKinds.some((kind) => kind === name)
+const isKind = (name: string): name is (typeof subjectKinds)[number] =>
+  subjectKinds.some((kind) => kind === name)
 
 const kindsFrom = (text: string): ReadonlySet<SubjectKind> => {
   const names = text.split(",")
@@ -70,7 +71,7 @@ export const readOptions = (args: ReadonlyArray<string>): BenchOptions => {
     options: {
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "3" },
-      "warm-up": { type: "string", default: "20" },
+      "warm-up-requests": { type: "string", default: "50000" },
       cases: { type: "string" },
       subjects: { type: "string", default: subjectKinds.join(",") },
       "only-ours": { type: "boolean", default: false },
@@ -89,7 +90,7 @@ export const readOptions = (args: ReadonlyArray<string>): BenchOptions => {
   return {
     rounds: numberFrom("rounds", values.rounds),
     seconds: numberFrom("seconds", values.seconds),
-    warmUpSeconds: numberFrom("warm-up", values["warm-up"]),
+    warmUpRequests: numberFrom("warm-up-requests", values["warm-up-requests"]),
     cases: values.cases === undefined ? null : new Set(values.cases.split(",")),
     subjects: values["only-ours"] ? new Set(["ours"]) : kindsFrom(values.subjects),
     growth: values.growth

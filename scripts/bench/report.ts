@@ -1,5 +1,5 @@
 /** The figures as one table for people. */
-import type { Row } from "./rounds.ts"
+import type { Row } from "./measure/window.ts"
 import type { Target } from "./targets.ts"
 
 /** Right-aligned but for the first two columns. */
@@ -19,8 +19,8 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
     .join("\n")
 }
 
-const number = (value: number | null, digits: number): string =>
-  value === null || Number.isNaN(value) ? "-" : value.toFixed(digits)
+const number = (value: number, digits: number): string =>
+  Number.isNaN(value) ? "-" : value.toFixed(digits)
 
 /** Ours to this one: by rate, and where there is none by its time. */
 const ratio = (row: Row, rows: ReadonlyArray<Row>): string => {
@@ -32,20 +32,39 @@ const ratio = (row: Row, rows: ReadonlyArray<Row>): string => {
   return `x${value.toFixed(2)}`
 }
 
-export const renderRows = (rows: ReadonlyArray<Row>): string =>
-  table([
-    ["case", "subject", "per s", "p50 ms", "p99 ms", "peak MB", "core", "ours to it"],
-    ...rows.map((row) => [
-      row.case,
-      row.subject,
-      number(row.median.perSecond, 0),
-      number(row.median.p50, 2),
-      number(row.median.p99, 2),
-      number(row.median.peakMegabytes, 0),
-      number(row.median.core, 2),
-      ratio(row, rows)
-    ])
+/** Said below the table, as its columns are narrow. */
+const legend = `cpu ms, pg ms, log B: processor time of the subject and of PostgreSQL and bytes of its write-ahead log, of one request
+gw, vendor, load, pg, core 0, core 1: shares of a core; where processes are pinned, the gateway has core 0 and the others core 1
+shared-port: its gateways may use both cores, so the second one has only what vendor, load and PostgreSQL leave of core 1`
+
+export const renderRows = (rows: ReadonlyArray<Row>): string => {
+  const heads = [
+    ...["case", "subject", "per s", "p50 ms", "p99 ms", "peak MB", "cpu ms", "pg ms", "log B"],
+    ...["gw", "vendor", "load", "pg", "core 0", "core 1", "ours to it"]
+  ]
+  const cells = rows.map(({ case: name, subject, median }) => [
+    name,
+    subject,
+    number(median.perSecond, 0),
+    number(median.p50, 2),
+    number(median.p99, 2),
+    number(median.peakMegabytes, 0),
+    number(median.subjectMillis, 3),
+    number(median.postgresMillis, 3),
+    number(median.logBytes, 0),
+    number(median.subjectBusy, 2),
+    number(median.vendorBusy, 2),
+    number(median.loadBusy, 2),
+    number(median.postgresBusy, 2),
+    number(median.core0Busy, 2),
+    number(median.core1Busy, 2)
   ])
+  const compared = cells.map((line, index) => {
+    const row = rows[index]
+    return [...line, row === undefined ? "" : ratio(row, rows)]
+  })
+  return `${table([heads, ...compared])}\n${legend}`
+}
 
 export const renderTargets = (targets: ReadonlyArray<Target>): string =>
   table([

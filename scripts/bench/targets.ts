@@ -1,124 +1,150 @@
 /** What the figures are to show, as ratios of medians of one run. */
-import type { Row, Window } from "./rounds.ts"
+import type { Figure, Row } from "./measure/window.ts"
 
 export interface Target {
   readonly promise: string
-  readonly is: "at least" | "below"
+  readonly is: "at least" | "at most" | "below"
   readonly bound: number
   readonly figure: number
   readonly met: boolean
 }
 
-/** Answers nothing where a row that is needed was not measured. */
+const figureOf = (
+  rows: ReadonlyArray<Row>,
+  figure: Figure,
+  name: string,
+  subject: string
+): number | null => {
+  const row = rows.find((one) => one.case === name && one.subject === subject)
+  return row === undefined ? null : row.median[figure]
+}
+
+const ratio = (left: number | null, right: number | null): number | null =>
+  left === null || right === null ? null : left / right
+
+/** Answers nothing where the figure was not measured. */
+const target = (
+  promise: string,
+  is: Target["is"],
+  bound: number,
+  figure: number | null
+): ReadonlyArray<Target> => {
+  if (figure === null || Number.isNaN(figure)) return []
+  const met = { "at least": figure >= bound, "at most": figure <= bound, below: figure < bound }
+  return [{ promise, is, bound, figure, met: met[is] }]
+}
+
+const growthTargets = (grown: ReadonlyArray<Row>): ReadonlyArray<Target> =>
+  grown
+    .filter(({ subject }) => subject.startsWith("full"))
+    .flatMap(({ case: name, subject }) => {
+      const empty = subject.replace("full", "empty")
+      const [figure, left, right]: readonly [Figure, string, string] = name.startsWith("cold")
+        ? ["p50", empty, subject]
+        : name === "lag"
+          ? ["p99", empty, subject]
+          : ["perSecond", subject, empty]
+      return target(
+        `growth: ${name}${subject.slice("full".length)}, the full database's pace to the empty one's`,
+        "at least",
+        0.9,
+        ratio(figureOf(grown, figure, name, left), figureOf(grown, figure, name, right))
+      )
+    })
+
 export const judge = (
   rows: ReadonlyArray<Row>,
   grown: ReadonlyArray<Row>
 ): ReadonlyArray<Target> => {
-  const figureOf = (
-    of: (window: Window) => number | null,
-    name: string,
-    subject: string,
-    among = rows
-  ): number | null => {
-    const row = among.find((one) => one.case === name && one.subject === subject)
-    return row === undefined ? null : of(row.median)
-  }
-  const rate = (window: Window) => window.perSecond
-  const p50 = (window: Window) => window.p50
-  const p99 = (window: Window) => window.p99
-
-  const target = (
-    promise: string,
-    is: Target["is"],
-    bound: number,
-    figure: number | null
-  ): ReadonlyArray<Target> =>
-    figure === null || Number.isNaN(figure)
-      ? []
-      : [{ promise, is, bound, figure, met: is === "below" ? figure < bound : figure >= bound }]
-  const ratio = (left: number | null, right: number | null): number | null =>
-    left === null || right === null ? null : left / right
-  const rates = (name: string, other: string) =>
-    ratio(figureOf(rate, name, "ours"), figureOf(rate, name, other))
-  /** Added milliseconds, as a share of what the other adds. */
-  const added = (name: string, other: string): number | null => {
-    const direct = figureOf(p50, name, "direct")
-    const [mine, theirs] = [figureOf(p50, name, "ours"), figureOf(p50, name, other)]
-    return direct === null || mine === null || theirs === null
-      ? null
-      : (mine - direct) / (theirs - direct)
-  }
-
-  const ofGrowth = [...new Set(grown.map((row) => row.case))].flatMap((name) => {
-    const among = grown.filter((row) => row.case === name)
-    const suffixes = among
-      .filter(({ subject }) => subject.startsWith("full"))
-      .map(({ subject }) => subject.slice("full".length))
-    return suffixes.flatMap((suffix) => {
-      const [full, empty] = [`full${suffix}`, `empty${suffix}`]
-      const [of, left, right] = name.startsWith("cold")
-        ? [p50, empty, full]
-        : name === "lag"
-          ? [p99, empty, full]
-          : [rate, full, empty]
-      return target(
-        `growth: ${name}${suffix}, the full database's pace to the empty one's`,
-        "at least",
-        0.85,
-        ratio(figureOf(of, name, left, among), figureOf(of, name, right, among))
-      )
-    })
-  })
+  const ours = (figure: Figure, name: string, other: string): number | null =>
+    ratio(figureOf(rows, figure, name, "ours"), figureOf(rows, figure, name, other))
+  const compared = rows.find(({ subject }) => subject.startsWith("ours at "))?.subject ?? ""
 
   return [
-    ...target("image rate to portkey's", "at least", 6, rates("image", "portkey")),
-    ...target("image rate to the bare proxy's", "at least", 0.4, rates("image", "bare")),
+    ...target("image rate to durable's", "at least", 0.42, ours("perSecond", "image", "durable")),
+    ...target("image rate to portkey's", "at least", 1.6, ours("perSecond", "image", "portkey")),
     ...target(
-      "image alone: latency added to portkey's",
+      "image alone: median latency to durable's",
       "below",
-      1,
-      added("image-alone", "portkey")
-    ),
-    ...target("4 MB image rate to portkey's", "at least", 4, rates("image-4mb", "portkey")),
-    ...target(
-      "4 MB images: our peak in MB",
-      "below",
-      500,
-      figureOf((window) => window.peakMegabytes, "image-4mb", "ours")
+      2.2,
+      ours("p50", "image-alone", "durable")
     ),
     ...target(
-      "streamed chat alone: first byte added to portkey's",
-      "below",
-      1,
-      added("chat-stream-alone", "portkey")
+      "image: bytes of write-ahead log",
+      "at most",
+      1500,
+      figureOf(rows, "logBytes", "image", "ours")
     ),
     ...target(
-      "video create rate to the bare proxy's",
+      "image: PostgreSQL's processor time to the compared revision's",
+      "at most",
+      0.5,
+      ours("postgresMillis", "image", compared)
+    ),
+    ...target(
+      "image: gateway's processor time to the compared revision's",
+      "at most",
+      0.65,
+      ours("subjectMillis", "image", compared)
+    ),
+    ...target(
+      "video create rate to durable's, with hold and acceptance committed",
       "at least",
-      0.35,
-      rates("video-create", "bare")
+      0.42,
+      ours("perSecond", "video-create", "durable")
     ),
+    ...target("chat rate to portkey's", "at least", 1.5, ours("perSecond", "chat", "portkey")),
     ...target(
-      "finished video rate to the bare proxy's",
+      "streamed chat rate to portkey's",
       "at least",
-      0.7,
-      rates("video-finished", "bare")
+      0.8,
+      ours("perSecond", "chat-stream", "portkey")
     ),
     ...target(
-      "1,000 callers: 1 organisation to 64",
+      "64 organisations of one caller to one of 64 callers",
       "at least",
       0.8,
       ratio(
-        figureOf(rate, "hot", "ours 1 organisation"),
-        figureOf(rate, "hot", "ours 64 organisations")
+        figureOf(rows, "perSecond", "spread", "ours 64 organisations"),
+        figureOf(rows, "perSecond", "spread", "ours 1 organisation")
       )
+    ),
+    ...target(
+      "running video: rate of GET to the bare proxy's",
+      "at least",
+      0.6,
+      ours("perSecond", "video-running", "bare")
+    ),
+    ...target(
+      "4 MB image rate to portkey's",
+      "at least",
+      8,
+      ours("perSecond", "image-4mb", "portkey")
+    ),
+    ...target(
+      "4 MB images: our peak in MB",
+      "below",
+      400,
+      figureOf(rows, "peakMegabytes", "image-4mb", "ours")
     ),
     ...target(
       "completion lag p99: many open to few",
       "below",
-      2,
-      ratio(figureOf(p99, "lag", "ours many open"), figureOf(p99, "lag", "ours few open"))
+      1.3,
+      ratio(
+        figureOf(rows, "p99", "lag", "ours many open"),
+        figureOf(rows, "p99", "lag", "ours few open")
+      )
     ),
-    ...ofGrowth
+    ...target(
+      "two gateways on one port to one, 256 connections",
+      "at least",
+      1.2,
+      ratio(
+        figureOf(rows, "perSecond", "shared-port", "2 gateways"),
+        figureOf(rows, "perSecond", "shared-port", "1 gateway")
+      )
+    ),
+    ...growthTargets(grown)
   ]
 }

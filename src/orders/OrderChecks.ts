@@ -1,5 +1,5 @@
 /** What every ordering endpoint decides first: which model, on which mount, with which account. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
 import { isReserved, type Modality, modalities } from "../domain/catalog/Modality.ts"
@@ -65,44 +65,65 @@ function* modelsFor(
  * modalities. Where it does not exist, the error names the model of these modalities that is spelled
  * most like it and that the key may call.
  */
-export const makeModelCheck = Effect.map(Catalog, (catalog) =>
-  Effect.fnUntraced(function* (caller: Caller, modelId: string, fitting: ReadonlyArray<Modality>) {
-    const snapshot = yield* unsent(catalog.snapshot)
-    const found = snapshot.models.get(modelId)
-    const name = JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
-    if (found === undefined) {
-      const near = nearestName(modelId, modelsFor(caller, snapshot, fitting))
-      const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
-      return yield* new ModelNotFound({
-        message: `No model is called ${name}${question} GET /v1/models lists those this key may order`,
+const checkModel = (
+  snapshot: CatalogSnapshot,
+  caller: Caller,
+  modelId: string,
+  fitting: ReadonlyArray<Modality>
+): Result.Result<
+  OrderedModel,
+  ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
+> => {
+  const model = snapshot.models.get(modelId)
+  const name = () => JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
+  if (model === undefined) {
+    const near = nearestName(modelId, modelsFor(caller, snapshot, fitting))
+    const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
+    return Result.fail(
+      new ModelNotFound({
+        message: `No model is called ${name()}${question} GET /v1/models lists those this key may order`,
         param: "model"
       })
-    }
-    if (caller.models !== null && !caller.models.has(modelId)) {
-      return yield* new PermissionDenied({
-        message: `This key may not call ${name}; GET /v1/models lists the models it may`,
+    )
+  }
+  if (caller.models !== null && !caller.models.has(modelId)) {
+    return Result.fail(
+      new PermissionDenied({
+        message: `This key may not call ${name()}; GET /v1/models lists the models it may`,
         param: "model"
       })
-    }
-    if (isReserved(found.modality)) {
-      return yield* new ModalityNotReady({
-        message: `${name} is a model of modality ${found.modality}, which is not open yet; GET /v1/models tells which are`,
+    )
+  }
+  if (isReserved(model.modality)) {
+    return Result.fail(
+      new ModalityNotReady({
+        message: `${name()} is a model of modality ${model.modality}, which is not open yet; GET /v1/models tells which are`,
         param: "model"
       })
-    }
-    if (!fitting.includes(found.modality)) {
-      const { endpoint } = modalities[found.modality]
-      return yield* new ModalityMismatch({
+    )
+  }
+  if (!fitting.includes(model.modality)) {
+    const { endpoint } = modalities[model.modality]
+    return Result.fail(
+      new ModalityMismatch({
         message:
-          `${name} is a model of modality ${found.modality}, which POST ${endpoint} takes; ` +
+          `${name()} is a model of modality ${model.modality}, which POST ${endpoint} takes; ` +
           `this endpoint takes models of modality ${fitting.join(" or ")}`,
         param: "model"
       })
-    }
-    const mount = snapshot.mounts.get(modelId)?.[0] ?? null
-    const protocol = mount === null ? found.protocol : mountProtocol(found, mount)
-    return { model: found, protocol, mount } satisfies OrderedModel
-  })
+    )
+  }
+  const mount = snapshot.mounts.get(modelId)?.[0] ?? null
+  const protocol = mount === null ? model.protocol : mountProtocol(model, mount)
+  return Result.succeed({ model, protocol, mount })
+}
+
+export const makeModelCheck = Effect.map(
+  Catalog,
+  (catalog) => (caller: Caller, modelId: string, fitting: ReadonlyArray<Modality>) =>
+    Effect.flatMap(unsent(catalog.snapshot), (snapshot) =>
+      Effect.fromResult(checkModel(snapshot, caller, modelId, fitting))
+    )
 )
 
 /**
@@ -112,24 +133,21 @@ export const makeModelCheck = Effect.map(Catalog, (catalog) =>
 export const makeAccountCheck = Effect.gen(function* () {
   const credentials = yield* ChannelCredentials
   const protocols = yield* Protocols
+  const unavailable = (message: string) =>
+    Effect.fail(new ChannelUnavailable({ message, param: "model" }))
 
-  return Effect.fnUntraced(function* ({ model, protocol, mount }: OrderedModel) {
+  return ({ model, protocol, mount }: OrderedModel) => {
+    const name = JSON.stringify(model.id)
     if (mount === null) {
-      return yield* new ChannelUnavailable({
-        message: `${JSON.stringify(model.id)} is not mounted on an enabled channel at the moment`,
-        param: "model"
-      })
+      return unavailable(`${name} is not mounted on an enabled channel at the moment`)
     }
-    const account = yield* unsent(credentials.account(mount.channel))
-    const needsAppId = protocols.video.get(protocol)?.needsAppId === true
-    if (needsAppId && account.appId === null) {
-      return yield* new ChannelUnavailable({
-        message: `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`,
-        param: "model"
-      })
-    }
-    const upstreamModel = mount.upstream_model ?? model.id
-    const job: VendorJob = { channelId: mount.channel, protocol, upstreamModel }
-    return { account, job }
-  })
+    return Effect.flatMap(unsent(credentials.account(mount.channel)), (account) => {
+      if (account.appId === null && protocols.video.get(protocol)?.needsAppId === true) {
+        return unavailable(`The channel of ${name} has no application id, which ${protocol} needs`)
+      }
+      const upstreamModel = mount.upstream_model ?? model.id
+      const job: VendorJob = { channelId: mount.channel, protocol, upstreamModel }
+      return Effect.succeed({ account, job })
+    })
+  }
 })

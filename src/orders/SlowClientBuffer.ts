@@ -42,25 +42,27 @@ export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
     Deferred.doneUnsafe(gone, Effect.void)
   })
 
-  const waitFor = Effect.fnUntraced(function* (condition: Effect.Effect<void>) {
-    const started = yield* Clock.currentTimeMillis
-    const met = yield* Effect.timeoutOption(condition, Duration.millis(Math.max(0, leftMillis)))
-    leftMillis -= (yield* Clock.currentTimeMillis) - started
-    if (Option.isSome(met)) return
-    isCut = true
-    cutOff()
-    yield* leave
-  })
+  const waitFor = (condition: Effect.Effect<void>) =>
+    Effect.gen(function* () {
+      const started = yield* Clock.currentTimeMillis
+      const met = yield* Effect.timeoutOption(condition, Duration.millis(Math.max(0, leftMillis)))
+      leftMillis -= (yield* Clock.currentTimeMillis) - started
+      if (Option.isSome(met)) return
+      isCut = true
+      cutOff()
+      yield* leave
+    })
 
-  const offer = Effect.fnUntraced(function* (bytes: Uint8Array) {
-    if (!hasLeft && waitingBytes > 0 && waitingBytes + bytes.length > options.roomBytes) {
-      room.closeUnsafe()
-      yield* waitFor(room.await)
-    }
-    if (hasLeft) return
-    waitingBytes += bytes.length
-    Queue.offerUnsafe(queue, bytes)
-  })
+  const offer = (bytes: Uint8Array) =>
+    Effect.gen(function* () {
+      if (!hasLeft && waitingBytes > 0 && waitingBytes + bytes.length > options.roomBytes) {
+        room.closeUnsafe()
+        yield* waitFor(room.await)
+      }
+      if (hasLeft) return
+      waitingBytes += bytes.length
+      Queue.offerUnsafe(queue, bytes)
+    })
 
   return {
     offer,

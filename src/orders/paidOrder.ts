@@ -3,7 +3,7 @@
  * given back, before anything is answered. What differs between kinds of orders stands in a value.
  * Each step is safe to stop after: what a crash leaves open is given back by the sweep.
  */
-import { Cause, Effect, type Exit, Metric, Result, Schema } from "effect"
+import { Cause, Effect, Exit, Metric, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { Quote } from "../domain/money/Quote.ts"
@@ -25,6 +25,7 @@ import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services
 import { Ledger, type UsageEntry, type VendorJob } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
 import { type NewTask, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
+import { makeOrderCall } from "./orderCall.ts"
 import { makePlaces } from "./places.ts"
 
 /** What finishing an order means, once the vendor has done its part. */
@@ -103,6 +104,7 @@ export const makePaidOrders = Effect.gen(function* () {
     const { caller, job, keptRefusal = withoutMedia, kind } = order
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
+    const orderCall = makeOrderCall(callLog)
     const pass = (step: OrderStep) => failpoints.pass(`${kind}.${step}`)
     const logFailure = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
       Effect.annotateLogs(Effect.logError(message, ...more), {
@@ -124,22 +126,25 @@ export const makePaidOrders = Effect.gen(function* () {
     })
 
     /** Returns the hold; false when somebody else had closed it, or the vendor's acceptance stands. */
-    const returned = Effect.fnUntraced(function* (error: UpstreamError, orphan: Doubt | null) {
-      yield* pass("refused")
-      // No job exists and the client may try again, so its key must not stand for this failure.
-      const forgetKey = orphan === null && error.status >= 500
-      const { won, state } = yield* ledger.release({
-        ...close,
-        task: order.task?.rejected(error) ?? null,
-        orphan,
-        forgetKey,
-        answer:
-          forgetKey || key === null ? null : { _tag: "Refused", error: keptRefusal(error, orphan) }
+    const returned = (error: UpstreamError, orphan: Doubt | null) =>
+      Effect.gen(function* () {
+        yield* pass("refused")
+        // No job exists and the client may try again, so its key must not stand for this failure.
+        const forgetKey = orphan === null && error.status >= 500
+        const { won, state } = yield* ledger.release({
+          ...close,
+          task: order.task?.rejected(error) ?? null,
+          orphan,
+          forgetKey,
+          answer:
+            forgetKey || key === null
+              ? null
+              : { _tag: "Refused", error: keptRefusal(error, orphan) }
+        })
+        if (!won) yield* logFailure("a hold was not there to be given back", { state })
+        yield* pass("returned")
+        return won
       })
-      if (!won) yield* logFailure("a hold was not there to be given back", { state })
-      yield* pass("returned")
-      return won
-    })
 
     /** A failure is answered only when the money is back. */
     const giveBack = (error: UpstreamError, orphan: Doubt | null) =>
@@ -162,56 +167,59 @@ export const makePaidOrders = Effect.gen(function* () {
      * The vendor has the job and the store has refused the record of it. The hold is given back,
      * unless the record was written all the same: the client is told what stands in the books.
      */
-    const unrecorded = Effect.fnUntraced(function* (upstreamId: string, defect: unknown) {
-      yield* logFailure("an accepted task could not be recorded", { upstreamId }, defect)
-      if (yield* returned(givenUp(), { upstreamId, reason: "not_recorded" })) {
-        return yield* givenUp()
-      }
-      const { state } = yield* Effect.orDie(tasks.find(organizationId, id))
-      return state !== "rejected"
-    })
+    const unrecorded = (upstreamId: string, defect: unknown) =>
+      Effect.gen(function* () {
+        yield* logFailure("an accepted task could not be recorded", { upstreamId }, defect)
+        if (yield* returned(givenUp(), { upstreamId, reason: "not_recorded" })) {
+          return yield* givenUp()
+        }
+        const { state } = yield* Effect.orDie(tasks.find(organizationId, id))
+        return state !== "rejected"
+      })
 
     /** Records the acceptance, and answers only where the task stands. */
-    const accept = Effect.fnUntraced(function* ({
-      upstreamId,
-      answer
-    }: Extract<Finish<Answer>, { _tag: "Accept" }>) {
-      const stands = yield* tasks
-        .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
-        .pipe(
-          Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
-          Effect.onInterrupt(() =>
-            logFailure("the gateway stopped before an accepted task was recorded", { upstreamId })
+    const accept = ({ upstreamId, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>) =>
+      Effect.gen(function* () {
+        const stands = yield* tasks
+          .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
+          .pipe(
+            Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
+            Effect.onInterrupt(() =>
+              logFailure("the gateway stopped before an accepted task was recorded", { upstreamId })
+            )
           )
-        )
-      if (stands) return answer
-      yield* logFailure("the vendor accepted a task that had been given up", { upstreamId })
-      yield* tasks.acceptedLate(organizationId, id, upstreamId)
-      return yield* givenUp()
-    })
+        if (stands) return answer
+        yield* logFailure("the vendor accepted a task that had been given up", { upstreamId })
+        yield* tasks.acceptedLate(organizationId, id, upstreamId)
+        return yield* givenUp()
+      })
 
     /** Takes the charge, and answers only where it stands in the books. */
-    const charge = Effect.fnUntraced(function* (
-      finish: Extract<Finish<Answer>, { _tag: "Charge" }>
-    ) {
-      const { stored = null, remembered = null } = key === null ? {} : finish.keep()
-      if (key !== null && remembered !== null) {
-        yield* idempotencyKeys.remember(organizationId, key, remembered)
-      }
-      const { state } = yield* ledger.capture({
-        ...close,
-        task: null,
-        chargeNano: finish.chargeNano,
-        usage: { ...finish.usage, keyId: caller.keyId, taskId: null },
-        answer: stored
+    const charge = (finish: Extract<Finish<Answer>, { _tag: "Charge" }>) =>
+      Effect.gen(function* () {
+        const { stored = null, remembered = null } = key === null ? {} : finish.keep()
+        if (key !== null && remembered !== null) {
+          yield* idempotencyKeys.remember(organizationId, key, remembered)
+        }
+        const answered = Exit.isSuccess(finish.answer) ? orderCall.answered() : null
+        const { state } = yield* ledger.capture({
+          ...close,
+          task: null,
+          chargeNano: finish.chargeNano,
+          usage: { ...finish.usage, keyId: caller.keyId, taskId: null },
+          call: answered,
+          answer: stored
+        })
+        if (state === "captured") {
+          if (answered !== null) orderCall.forget()
+          return yield* finish.answer
+        }
+        // A sweep has given the hold back, and its orphan tells the operator of the job.
+        const { protocol, channelId: channel } = job
+        yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
+        yield* logFailure("an order was made after it had been given up, so it is free")
+        return yield* givenUp()
       })
-      if (state === "captured") return yield* finish.answer
-      // A sweep has given the hold back, and its orphan tells the operator of the job.
-      const { protocol, channelId: channel } = job
-      yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
-      yield* logFailure("an order was made after it had been given up, so it is free")
-      return yield* givenUp()
-    })
 
     const finished = (finish: Finish<Answer>) =>
       finish._tag === "Accept" ? accept(finish) : charge(finish)
@@ -223,7 +231,7 @@ export const makePaidOrders = Effect.gen(function* () {
 
     const call = Effect.suspend(() => order.call(id)).pipe(
       Effect.onInterrupt(() => whenInterrupted),
-      recordingCalls(callLog, [
+      recordingCalls(orderCall, [
         { organizationId, jobId: id, purpose: words[kind].purpose, upstreamId: null }
       ]),
       Effect.catchCause(afterFailure)
@@ -235,7 +243,7 @@ export const makePaidOrders = Effect.gen(function* () {
       const answer = yield* finished(yield* order.finish(made, id))
       yield* pass("finished")
       return answer
-    })
+    }).pipe(Effect.ensuring(orderCall.tell))
 
     return Effect.gen(function* () {
       yield* pass("placed")

@@ -46,18 +46,23 @@ export const makePlaces = Effect.map(Settings, ({ channelInFlight, organizationI
     return null
   }
 
+  const giveBack = (organizationId: string, channelId: string): void => {
+    running.giveBack(organizationId)
+    ownCalls.giveBack(`${organizationId} ${channelId}`)
+    calls.giveBack(channelId)
+  }
+
   return <A, E, R>(organizationId: string, channelId: string, order: Effect.Effect<A, E, R>) =>
-    Effect.acquireUseRelease(
-      Effect.suspend(() => {
+    Effect.suspend(() => {
+      let isPlaced = false
+      const placed = Effect.suspend((): Effect.Effect<A, E | RateLimited, R> => {
         const refused = take(organizationId, channelId)
-        return refused === null ? Effect.void : Effect.fail(refused)
-      }),
-      () => order,
-      () =>
-        Effect.sync(() => {
-          running.giveBack(organizationId)
-          ownCalls.giveBack(`${organizationId} ${channelId}`)
-          calls.giveBack(channelId)
-        })
-    )
+        isPlaced = refused === null
+        return refused === null ? order : Effect.fail(refused)
+      })
+      return Effect.onExitPrimitive(placed, () => {
+        if (isPlaced) giveBack(organizationId, channelId)
+        return undefined
+      })
+    })
 })

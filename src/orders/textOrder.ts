@@ -27,42 +27,43 @@ export const textOrderOf = (
   const isEmbedding = model.modality === "embedding"
 
   /** Charges by the vendor's count, and by the size of what was sent and received without one. */
-  const charged = Effect.fnUntraced(function* <Answer>(
+  const charged = <Answer>(
     id: string,
     written: Written,
     remembered: RawAnswer | null,
     answer: Exit.Exit<Answer, UpstreamError>
-  ): Effect.fn.Return<Finish<Answer>> {
-    const { inputTokens, outputTokens, chargeNano, basis } = chargeText(quote, written.usage, {
-      inputTokens: quote.inputTokens,
-      outputTokens: tokensOfBytes(written.outputBytes)
+  ) =>
+    Effect.gen(function* (): Effect.fn.Return<Finish<Answer>> {
+      const { inputTokens, outputTokens, chargeNano, basis } = chargeText(quote, written.usage, {
+        inputTokens: quote.inputTokens,
+        outputTokens: tokensOfBytes(written.outputBytes)
+      })
+      if (written.usage !== null && basis === "formula") {
+        yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+          Effect.annotateLogs({
+            hold_id: id,
+            input_tokens: written.usage.inputTokens.toString(),
+            output_tokens: written.usage.outputTokens.toString()
+          })
+        )
+      }
+      return {
+        _tag: "Charge",
+        chargeNano,
+        usage: {
+          model: model.id,
+          modality: model.modality,
+          input: inputTokens,
+          output: outputTokens,
+          unit: "token",
+          unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
+          inputUnitPriceNano: quote.nanoPerInputToken,
+          basis
+        },
+        keep: () => ({ stored: { _tag: "Text", streamed: remembered === null }, remembered }),
+        answer
+      }
     })
-    if (written.usage !== null && basis === "formula") {
-      yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
-        Effect.annotateLogs({
-          hold_id: id,
-          input_tokens: written.usage.inputTokens.toString(),
-          output_tokens: written.usage.outputTokens.toString()
-        })
-      )
-    }
-    return {
-      _tag: "Charge",
-      chargeNano,
-      usage: {
-        model: model.id,
-        modality: model.modality,
-        input: inputTokens,
-        output: outputTokens,
-        unit: "token",
-        unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
-        inputUnitPriceNano: quote.nanoPerInputToken,
-        basis
-      },
-      keep: () => ({ stored: { _tag: "Text", streamed: remembered === null }, remembered }),
-      answer
-    }
-  })
 
   return {
     charged,

@@ -64,27 +64,29 @@ export const makeTextStream = (resolve: OrderResolution) =>
         usage: null,
         outputBytes: 0
       }
-      const take = Effect.fnUntraced(function* (piece: TextPiece) {
-        // A count of what came before is none of a text that goes on.
-        written.usage = piece.usage ?? (piece.outputBytes > 0 ? null : written.usage)
-        written.outputBytes += piece.outputBytes
-        if (piece.event === null) return
-        yield* outlet.offer(piece.event)
-        yield* Deferred.succeed(begun, undefined)
-      })
+      const take = (piece: TextPiece) =>
+        Effect.gen(function* () {
+          // A count of what came before is none of a text that goes on.
+          written.usage = piece.usage ?? (piece.outputBytes > 0 ? null : written.usage)
+          written.outputBytes += piece.outputBytes
+          if (piece.event === null) return
+          yield* outlet.offer(piece.event)
+          yield* Deferred.succeed(begun, undefined)
+        })
       /** What the vendor counted in mid-stream may be of what it had read alone. */
       const brokenOff = (): Written => ({ ...written, usage: null })
 
-      const finish = Effect.fnUntraced(function* (broken: Broken, id: string) {
-        if (broken === null) return yield* charged(id, written, null, Exit.void)
-        if (Cause.hasDies(broken)) {
-          yield* Effect.logError("a stream was broken off by a defect", broken).pipe(
-            Effect.annotateLogs({ hold_id: id })
-          )
-        }
-        const answer = Exit.failCause(Cause.map(broken, upstreamErrorOf))
-        return yield* charged(id, brokenOff(), null, answer)
-      })
+      const finish = (broken: Broken, id: string) =>
+        Effect.gen(function* () {
+          if (broken === null) return yield* charged(id, written, null, Exit.void)
+          if (Cause.hasDies(broken)) {
+            yield* Effect.logError("a stream was broken off by a defect", broken).pipe(
+              Effect.annotateLogs({ hold_id: id })
+            )
+          }
+          const answer = Exit.failCause(Cause.map(broken, upstreamErrorOf))
+          return yield* charged(id, brokenOff(), null, answer)
+        })
 
       const order: PaidOrder<Broken, void> = {
         ...common,

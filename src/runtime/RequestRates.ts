@@ -2,7 +2,7 @@
  * Token buckets of this process, one for each owner. A bucket is one number, the time at which it will be
  * full again, and a full bucket need not be kept: memory is bounded by the owners of the last minute.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 
 /** What became of one request, and what the owner may do next. */
 export interface Rate {
@@ -38,8 +38,8 @@ export const makeRequestRates = () => {
 
   /** The rate of an owner that counts `wanted` requests, or none when there are none left. */
   const rateOf = (owner: string, perMinute: number, wanted: 0 | 1): Effect.Effect<Rate> =>
-    Effect.map(Clock.monotonicTimeNanos, (nanos) => {
-      const now = Number(nanos)
+    Effect.clockWith((clock) => {
+      const now = Number(clock.monotonicTimeNanosUnsafe())
       const interval = Math.floor(MINUTE / perMinute)
       const before = Math.max(now, fullAt.get(owner) ?? now)
       const there = Math.floor((MINUTE - (before - now)) / interval)
@@ -50,13 +50,13 @@ export const makeRequestRates = () => {
         dropFull(now)
         fullAt.set(owner, after)
       }
-      return {
+      return Effect.succeed({
         allowed,
         limit: perMinute,
         remaining: there - counted,
         resetMillis: (after - now) / MILLI,
         retryMillis: allowed ? 0 : (after + interval - now - MINUTE) / MILLI
-      }
+      })
     })
 
   return {

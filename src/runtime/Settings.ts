@@ -70,7 +70,7 @@ export const defaultSettings = {
   drainSeconds: 0,
   /** From SIGTERM to the moment whatever is unanswered is cut; the drain is part of it. */
   shutdownSeconds: 28,
-  /** How long the calls to vendors are kept for the operator. */
+  /** How long calls to vendors are kept for the operator, but for those that an order's row tells of. */
   callLogDays: 30,
   /**
    * Requests a key may send to this gateway in a minute, where it has no rate of its own

@@ -1,5 +1,5 @@
 /** What owners have taken of something that is bounded, counted in this process. */
-import { Effect } from "effect"
+import { Effect, Scope } from "effect"
 
 /**
  * At most `each` for one owner, and `together` for all of them. An owner that has nothing may take one
@@ -32,9 +32,18 @@ export const makeShares = (bounds: { readonly each: number; readonly together?: 
   return {
     /** Takes an amount until the scope closes; false, and nothing taken, when there is no room. */
     take: (owner: string, amount = 1) =>
-      Effect.acquireRelease(
-        Effect.sync(() => tryTake(owner, amount)),
-        (isTaken) => Effect.sync(() => (isTaken ? change(owner, -amount) : undefined))
+      Effect.uninterruptible(
+        Effect.flatMap(Effect.scope, (scope) =>
+          tryTake(owner, amount)
+            ? Effect.as(
+                Scope.addFinalizer(
+                  scope,
+                  Effect.sync(() => change(owner, -amount))
+                ),
+                true
+              )
+            : Effect.succeed(false)
+        )
       ),
     /** The same, until `giveBack` is called with the same. */
     tryTake,

@@ -2,7 +2,8 @@
  * Adaptive batches: at most one call is in flight for a lane, and the next one takes all that queued
  * meanwhile. A lone caller is served at once, and a crowd pays one call.
  */
-import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Option, Schedule, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, FiberSet, Option, Schedule, Schema } from "effect"
+import { makeAlarms } from "./alarms.ts"
 
 /** The item was withdrawn, because no answer came within the batch's patience. */
 export class TooLate extends Schema.TaggedError<TooLate>()("TooLate", {}) {}
@@ -10,16 +11,13 @@ export class TooLate extends Schema.TaggedError<TooLate>()("TooLate", {}) {}
 interface Entry<Item, Answer> {
   readonly item: Item
   readonly answered: Deferred.Deferred<Answer, TooLate>
-  readonly lateAt: number
+  readonly putOff: () => void
   withdrawn: boolean
 }
 
 const backOff = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]).pipe(
   Schedule.jittered
 )
-
-/** How often late items are looked for. */
-const LATE_CHECK_MILLIS = 250
 
 /**
  * Makes batches that end with the surrounding scope.
@@ -52,19 +50,18 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
 }) {
   type Waiting = Entry<Item, Answer>
   type Batch = ReadonlyArray<Waiting>
-  const { rest, calls = 1, patienceMillis = Number.POSITIVE_INFINITY, unwanted } = options
-  const clock = yield* Clock.Clock
+  const { rest, calls = 1, patienceMillis = null, unwanted } = options
+  const setAlarm = yield* makeAlarms
   const fork = yield* FiberSet.makeRuntime()
   /** What waits in each lane that has something waiting or in flight. */
   const lanes = new Map<string, Array<Waiting>>()
   /** Those with nothing in flight, the one that waits longest first. */
   const ready = new Set<string>()
-  const mayBeLate = new Set<Waiting>()
   let waiting = 0
   let inFlight = 0
 
   const answer = (entry: Waiting, exit: Exit.Exit<Answer>) => {
-    mayBeLate.delete(entry)
+    entry.putOff()
     Deferred.doneUnsafe(entry.answered, exit)
     if (entry.withdrawn && Exit.isSuccess(exit) && unwanted !== undefined) {
       fork(unwanted(entry.item, exit.value))
@@ -159,27 +156,19 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
 
   const withdraw = (entry: Waiting) => {
     entry.withdrawn = true
-    mayBeLate.delete(entry)
+    entry.putOff()
   }
 
-  yield* Effect.forkScoped(
-    Effect.forever(
-      Effect.sync(() => {
-        const now = clock.currentTimeMillisUnsafe()
-        for (const entry of mayBeLate) {
-          if (entry.lateAt > now) continue
-          withdraw(entry)
-          Deferred.doneUnsafe(entry.answered, Exit.fail(new TooLate()))
-        }
-      }).pipe(Effect.delay(LATE_CHECK_MILLIS))
-    )
-  )
-
-  const enqueue = (lane: string, item: Item, patience: number): Waiting => {
-    const lateAt = clock.currentTimeMillisUnsafe() + patience
-    const entry: Waiting = { item, answered: Deferred.makeUnsafe(), lateAt, withdrawn: false }
+  /** Without patience the item waits for as long as it takes. */
+  const enqueue = (lane: string, item: Item, patience: number | null): Waiting => {
+    const answered = Deferred.makeUnsafe<Answer, TooLate>()
+    const lose = () => {
+      withdraw(entry)
+      Deferred.doneUnsafe(answered, Exit.fail(new TooLate()))
+    }
+    const putOff = patience === null ? () => undefined : setAlarm(patience, lose)
+    const entry: Waiting = { item, answered, putOff, withdrawn: false }
     waiting++
-    if (lateAt < Number.POSITIVE_INFINITY) mayBeLate.add(entry)
     const queue = lanes.get(lane)
     if (queue === undefined) {
       lanes.set(lane, [entry])
@@ -194,9 +183,7 @@ export const makeMicroBatch = Effect.fnUntraced(function* <Item, Answer, E>(opti
   return {
     /** Hands one item over, in order of arrival within the lane, and sees it through. */
     submit: (lane: string, item: Item): Effect.Effect<Answer> =>
-      Effect.suspend(() =>
-        Effect.orDie(Deferred.await(enqueue(lane, item, Number.POSITIVE_INFINITY).answered))
-      ),
+      Effect.suspend(() => Effect.orDie(Deferred.await(enqueue(lane, item, null).answered))),
     /**
      * The same, but withdraws the item when its caller goes away or loses patience: one that was not
      * sent yet is dropped, the answer of one that was goes to `unwanted`.

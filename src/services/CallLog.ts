@@ -36,15 +36,32 @@ export const VendorCall = Schema.Struct({
 })
 export type VendorCall = typeof VendorCall.Type
 
+/** A call whose answer came whole, as an order's row tells of the one that made it. */
+export const AnsweredCall = Schema.Struct({
+  startedAt: Schema.DateFromString,
+  durationMillis: Schema.Int,
+  status: Schema.Int,
+  /** Length of the answer. */
+  bytes: Schema.Int,
+  /** The vendor's own name of the request, where it told one. */
+  requestId: Schema.NullOr(Schema.String)
+})
+export type AnsweredCall = typeof AnsweredCall.Type
+
 export interface CallReport {
+  /** Null when no whole answer came. */
+  readonly answered: AnsweredCall | null
   /** Characters of request and answer that the description has to hold until it is made. */
-  readonly weight: number
+  readonly weigh: () => number
   /** Redacts and describes the call; run once, apart from the call itself. */
   readonly describe: () => VendorCall
 }
 
 export interface CallLogShape {
-  /** Takes note of a call; never waits and never fails. What does not fit is counted and dropped. */
+  /**
+   * Takes note of a call that no order's row tells of; never waits and never fails. What does not fit
+   * is counted and dropped.
+   */
   record(subject: CallSubject, report: CallReport): Effect.Effect<void>
   /** Waits a short time for what was recorded so far to be stored. */
   readonly flush: Effect.Effect<void>
@@ -63,11 +80,11 @@ export const CallLog = Context.Reference<CallLogShape>("gateway/services/CallLog
 /** What the calls of the running fiber are about, and where they are recorded. */
 export const CurrentCallSubjects = Context.Reference<{
   readonly subjects: ReadonlyArray<CallSubject>
-  readonly log: CallLogShape
+  readonly log: Pick<CallLogShape, "record">
 } | null>("gateway/services/CurrentCallSubjects", { defaultValue: () => null })
 
 /** Has every vendor call within the effect recorded as one about each of the subjects. */
 export const recordingCalls =
-  (log: CallLogShape, subjects: ReadonlyArray<CallSubject>) =>
+  (log: Pick<CallLogShape, "record">, subjects: ReadonlyArray<CallSubject>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.provideService(effect, CurrentCallSubjects, { subjects, log })

@@ -13,6 +13,7 @@ import type {
 } from "../domain/Errors.ts"
 import type { Doubt } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
+import type { AnsweredCall } from "./CallLog.ts"
 import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./IdempotencyKeys.ts"
 import type { NewTask, TaskOutcome } from "./TaskRepo.ts"
 
@@ -73,6 +74,8 @@ export interface Capture extends Close {
   /** Greater than zero; charged in full, also above the hold. */
   readonly chargeNano: bigint
   readonly usage: UsageEntry
+  /** The vendor's call that made what is charged, where one answer was all of it. */
+  readonly call?: AnsweredCall | null
 }
 
 export interface Release extends Close {

@@ -160,9 +160,9 @@ export const Protocols = Context.Reference<ProtocolTables>("gateway/services/Pro
 
 /**
  * How long a request has waited for vendors so far, in nanoseconds, so that the rest can be called our
- * overhead; null where it is not measured.
+ * overhead, and whether it waits at the moment; null where it is not measured.
  */
-export const VendorTime = Context.Reference<{ nanos: bigint } | null>(
+export const VendorTime = Context.Reference<{ nanos: bigint; isWaiting: boolean } | null>(
   "gateway/services/VendorTime",
   { defaultValue: () => null }
 )
@@ -171,11 +171,13 @@ export const VendorTime = Context.Reference<{ nanos: bigint } | null>(
 export const asVendorTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const total = fiber.getRef(VendorTime)
-    if (total === null) return effect
+    if (total === null || total.isWaiting) return effect
     const clock = fiber.getRef(Clock.Clock)
     const started = clock.currentTimeNanosUnsafe()
-    return Effect.onExitPrimitive(Effect.provideService(effect, VendorTime, null), () => {
+    total.isWaiting = true
+    return Effect.onExitPrimitive(effect, () => {
       total.nanos += clock.currentTimeNanosUnsafe() - started
+      total.isWaiting = false
       return undefined
     })
   })

@@ -3,7 +3,7 @@ import { Context, type Effect, Schema, Struct } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { TaskState } from "../domain/video/VideoTask.ts"
-import { CallPurpose, VendorCall } from "./CallLog.ts"
+import { type AnsweredCall, CallPurpose, VendorCall } from "./CallLog.ts"
 import type { VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"
 import type { UsageRecord } from "./UsageLog.ts"
@@ -61,6 +61,8 @@ export interface JobHistory {
   readonly video: VideoHistory | null
   /** The newest ones where there are very many, in the order of their starts. */
   readonly calls: ReadonlyArray<LoggedCall>
+  /** The one call that made it; those of the log come before it. */
+  readonly call: AnsweredCall | null
   readonly totalCalls: number
   readonly capture: { readonly amountNano: bigint; readonly at: Date } | null
   readonly usage: UsageRecord | null

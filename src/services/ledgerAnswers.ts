@@ -36,16 +36,19 @@ export interface HoldOutcome {
 }
 
 /** Succeeds where the money is held, whether by this request or by one before it. */
-export const answerHold = Effect.fnUntraced(function* (
-  { outcome, ...amounts }: HoldOutcome,
+export const answerHold = (outcome: HoldOutcome, request: HoldRequest, currency: string) =>
+  outcome.outcome === "held" || outcome.outcome === "known"
+    ? Effect.void
+    : refuseHold(outcome.outcome, outcome, request, currency)
+
+const refuseHold = Effect.fnUntraced(function* (
+  outcome: Exclude<typeof HoldResult.Type, "held" | "known">,
+  amounts: HoldOutcome,
   { amountNano, memberId }: HoldRequest,
   currency: string
-) {
+): Effect.fn.Return<never, KeyAlreadyUsed | Overloaded | InsufficientBalance | MemberCapExceeded> {
   const required = formatNano(amountNano)
   switch (outcome) {
-    case "held":
-    case "known":
-      return
     case "key_used":
       return yield* new KeyAlreadyUsed()
     case "stopped":

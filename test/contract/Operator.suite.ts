@@ -2,7 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { AdminAudit } from "../../src/services/AdminAudit.ts"
-import { CallLog, type VendorCall } from "../../src/services/CallLog.ts"
+import { type AnsweredCall, CallLog, type VendorCall } from "../../src/services/CallLog.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { OperationsStore } from "../../src/services/Operations.ts"
 import { Orphans } from "../../src/services/Orphans.ts"
@@ -134,7 +134,8 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         usage: usageOf(12n)
       })
       const told = yield* history.find(request.id)
-      assert.deepInclude(told, { organizationId, memberId: memberIds[0] ?? "", totalCalls: 0 })
+      const memberId = memberIds[0] ?? ""
+      assert.deepInclude(told, { organizationId, memberId, totalCalls: 0, call: null })
       assert.deepInclude(told.hold, {
         amountNano: 10n,
         state: "captured",
@@ -166,6 +167,28 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("an order that is charged tells of the call that made it, and only that one", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const history = yield* TaskHistory
+      const { hold, close } = yield* organization(100n)
+      const call: AnsweredCall = {
+        startedAt: new Date(1_700_000_000_000),
+        durationMillis: 1234,
+        status: 200,
+        bytes: 5,
+        requestId: null
+      }
+      const request = hold(10n, { id: jobId("im"), quote: imageQuote })
+      yield* ledger.hold(request)
+      assert.isNull((yield* history.find(request.id)).call)
+      const charge = { ...close(request.id), chargeNano: 10n, usage: usageOf(10n) }
+      yield* ledger.capture({ ...charge, call })
+      yield* ledger.capture({ ...charge, call: { ...call, status: 201 } })
+      assert.deepStrictEqual((yield* history.find(request.id)).call, call)
+    })
+  )
+
   it.effect("calls to vendors are kept in their order, polls with the same end as one", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
@@ -176,7 +199,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const record = (purpose: "submit" | "poll", call: VendorCall) =>
         log.record(
           { organizationId, jobId: request.id, purpose, upstreamId: null },
-          { weight: 1, describe: () => call }
+          { answered: null, weigh: () => 1, describe: () => call }
         )
       yield* record("submit", callOf("200 running", 1))
       yield* record("poll", callOf("200 running", 2, { n: 1 }))

@@ -148,7 +148,8 @@ for (const kind of ["embedded", "postgres"] as const) {
           "quote.output_tokens": 100,
           "quote.input_unit_price": "0.000002",
           "upstream_calls[0].purpose": "text",
-          "upstream_calls[0].answer.events": 4,
+          "upstream_calls[0].status": 200,
+          "upstream_calls[0].answer": null,
           "transitions[0].by": "text"
         })
         yield* gateway.verify

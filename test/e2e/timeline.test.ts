@@ -189,20 +189,14 @@ for (const kind of ["embedded", "postgres"] as const) {
             ]
           )
           const [call] = timeline.upstream_calls
-          assert.deepInclude(call, { purpose: "image", status: 200 })
-          assert.deepNestedInclude(call?.request, {
-            n: 2,
-            size: "1024x1024",
-            "prompt.characters": 12
-          })
-          assert.deepNestedInclude(call?.answer, {
-            "data[0].b64_json.bytes": Buffer.from(picture, "base64").length
-          })
+          assert.deepInclude(call, { purpose: "image", status: 200, request: null, answer: null })
+          assert.isAbove(call?.bytes ?? 0, picture.length)
 
           yield* orderImages(who, { model: "paint-down" })
           const down = yield* timelineOf(yield* newestHold(who.organizationId))
           assert.deepInclude(down, { state: "failed", model: null, orphan: null })
           assert.deepInclude(down.upstream_calls[0], { status: null, failure: "unreachable" })
+          assert.deepNestedInclude(down.upstream_calls[0]?.request, { "prompt.characters": 12 })
         })
     )
 

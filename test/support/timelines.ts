@@ -34,7 +34,7 @@ export const timelineOf = Effect.fnUntraced(function* (id: string) {
 export const newestHold = Effect.fnUntraced(function* (organizationId: string) {
   const gateway = yield* Gateway
   const { text } = yield* gateway.admin(`/organizations/${organizationId}/ledger`)
-  return /"hold_id":"((?:vt|im)_[^"]+)"/.exec(text)?.[1] ?? assert.fail(text)
+  return /"hold_id":"((?:vt|im|tx)_[^"]+)"/.exec(text)?.[1] ?? assert.fail(text)
 })
 
 /** What is told about the job; each answer has a request id of its own, as vendors send one. */

@@ -135,7 +135,8 @@ describe("stores in memory", () => {
       yield* log.record(
         { organizationId, jobId: request.id, purpose: "submit", upstreamId: null },
         {
-          weight: 1,
+          answered: null,
+          weigh: () => 1,
           describe: () => ({
             ...{ method: "POST", url: "http://vendor.test", status: 200, failure: null },
             ...{ startedAt: new Date(0), durationMillis: 1, request: null, answer: null },

@@ -3,6 +3,7 @@ import { Clock, Duration, Effect, Metric, type Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { VideoExtras } from "../../domain/video/VideoInput.ts"
+import { spanned } from "../../runtime/spans.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
 import type {
@@ -68,8 +69,10 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const call = callsOver(yield* VendorWire)
     const limits = yield* VendorLimits
     const { submitRequest, readSubmitted, pollRequest, readPolled, extras, together } = dialect
+    const submit = call(submitRequest, readSubmitted, limits.submit)
+    const inSpan = spanned(`${protocol}.submit`)
     return {
-      submit: Effect.fn(`${protocol}.submit`)(call(submitRequest, readSubmitted, limits.submit)),
+      submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
       extras,
       ...(together === undefined
@@ -115,31 +118,30 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const ask = callsOver(wire)(generateRequest, readGenerated, options)
 
     /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
-    const generate: ImageAdapter["generate"] = Effect.fn(`${protocol}.generate`)(
-      function* (account, order) {
-        const startedAt = yield* Clock.currentTimeMillis
-        const said = yield* ask(account, order)
-        const drawn =
-          "taskId" in said
-            ? yield* awaitDrawn(wire, said, limits.poll).pipe(
-                Effect.timeoutOrElse({
-                  duration: Duration.subtract(
-                    timeout,
-                    Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
-                  ),
-                  orElse: () => Effect.fail(timedOut(timeout))
-                }),
-                Effect.flatMap(Effect.fromResult),
-                Effect.mapError((failure) => ofTask(said.taskId, failure))
-              )
-            : said
-        yield* noteSurplus(account, drawn.surplus)
-        const { result } = drawn
-        return result instanceof RawAnswer || isDated(result)
-          ? result
-          : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
-      }
-    )
+    const inSpan = spanned(`${protocol}.generate`)
+    const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
+      const startedAt = yield* Clock.currentTimeMillis
+      const said = yield* ask(account, order)
+      const drawn =
+        "taskId" in said
+          ? yield* awaitDrawn(wire, said, limits.poll).pipe(
+              Effect.timeoutOrElse({
+                duration: Duration.subtract(
+                  timeout,
+                  Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+                ),
+                orElse: () => Effect.fail(timedOut(timeout))
+              }),
+              Effect.flatMap(Effect.fromResult),
+              Effect.mapError((failure) => ofTask(said.taskId, failure))
+            )
+          : said
+      yield* noteSurplus(account, drawn.surplus)
+      const { result } = drawn
+      return result instanceof RawAnswer || isDated(result)
+        ? result
+        : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
+    }, inSpan)
 
     return { generate } satisfies ImageAdapter
   })

@@ -8,6 +8,7 @@ import { Context, Duration, Effect, Exit, Layer, Schema, type Scope } from "effe
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
+import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
 
@@ -83,36 +84,36 @@ const WAIT_SHARE = 0.1
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
   Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
 
-/**
- * A callback that fails when it takes too long: one fiber that sleeps, where a race of two effects
- * takes two and waits for the one that lost.
- */
+/** A callback that fails when it takes too long. */
 const callbackWithin = <A, E>(
+  setAlarm: SetAlarm,
   timeout: Duration.Duration,
-  register: (resume: (effect: Effect.Effect<A, E>) => void) => Effect.Effect<void>
+  register: (resume: (effect: Effect.Effect<A, E>) => void) => () => void
 ): Effect.Effect<A, E | WireLate> =>
-  Effect.withFiber(({ context }) =>
-    Effect.callback<A, E | WireLate>((resume) => {
-      const alarm = Effect.runForkWith(context)(Effect.sleep(timeout))
-      const stop = register((effect) => {
-        alarm.interruptUnsafe()
-        resume(effect)
-      })
-      alarm.addObserver((exit) => {
-        if (Exit.isSuccess(exit)) resume(Effect.andThen(stop, Effect.fail(new WireLate())))
-      })
-      return Effect.andThen(
-        Effect.sync(() => alarm.interruptUnsafe()),
-        stop
-      )
+  Effect.callback<A, E | WireLate>((resume) => {
+    const putOff = setAlarm(Duration.toMillis(timeout), () => {
+      resume(Effect.fail(new WireLate()))
+      stop()
     })
-  )
+    const stop = register((effect) => {
+      putOff()
+      resume(effect)
+    })
+    return Effect.sync(() => {
+      putOff()
+      stop()
+    })
+  })
 
 const makeExchange =
-  (agent: Dispatcher, largeAnswers: LargeAnswers): VendorWire["Service"]["exchange"] =>
+  (
+    agent: Dispatcher,
+    setAlarm: SetAlarm,
+    largeAnswers: LargeAnswers
+  ): VendorWire["Service"]["exchange"] =>
   (request, { timeout, maxBytes }) =>
     Effect.flatMap(written(request), (body) =>
-      callbackWithin<WireAnswer, WireFault>(timeout, (resume) => {
+      callbackWithin<WireAnswer, WireFault>(setAlarm, timeout, (resume) => {
         let head: WireHead = { status: 0, headers: {} }
         const chunks: Array<Uint8Array> = []
         let length = 0
@@ -149,15 +150,15 @@ const makeExchange =
             resume(Effect.succeed({ ...head, raw, whole: true }))
           }
         })
-        return Effect.sync(() => {
+        return () => {
           large?.leave()
           giveUp()
-        })
+        }
       })
     )
 
 /** An answer that comes while it is read. */
-const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
+const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"]["open"] =>
   Effect.fnUntraced(function* (request, timeout) {
     const unread: Array<Uint8Array> = []
     let unreadBytes = 0
@@ -176,7 +177,7 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
     )
 
     const body = yield* written(request)
-    const head = yield* callbackWithin<WireHead, WireFault>(timeout, (resume) => {
+    const head = yield* callbackWithin<WireHead, WireFault>(setAlarm, timeout, (resume) => {
       const fail = (cause: unknown) => {
         const failure = Effect.fail(new WireFault({ cause }))
         end = failure
@@ -197,7 +198,7 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
           wakeReader()
         }
       })
-      return Effect.sync(stop)
+      return stop
     })
 
     const read: OpenAnswer["read"] = (timeout) =>
@@ -209,11 +210,11 @@ const makeOpen = (agent: Dispatcher): VendorWire["Service"]["open"] =>
           return Effect.succeed(bytes)
         }
         if (end !== null) return end
-        const arrival = callbackWithin<void, never>(timeout, (resume) => {
+        const arrival = callbackWithin<void, never>(setAlarm, timeout, (resume) => {
           wakeReader = () => resume(Effect.void)
           // It may have come since this was begun, as fibers make way for other work at any step.
           if (unread.length > 0 || end !== null) wakeReader()
-          return Effect.void
+          return () => undefined
         })
         return Effect.andThen(arrival, read(timeout))
       })
@@ -263,7 +264,11 @@ export const layerVendorWireWith = (
       )
       // Vendors compress although they are not asked to; what an answer becomes is bounded as it is read.
       const reader = agent.compose(interceptors.decompress({ skipErrorResponses: false }))
-      return VendorWire.of({ exchange: makeExchange(reader, makeTurns()), open: makeOpen(reader) })
+      const setAlarm = yield* makeAlarms
+      return VendorWire.of({
+        exchange: makeExchange(reader, setAlarm, makeTurns()),
+        open: makeOpen(reader, setAlarm)
+      })
     })
   )
 

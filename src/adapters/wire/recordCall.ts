@@ -4,11 +4,16 @@ import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.t
 import { redact } from "../../hiding/bodiesFromCallLog.ts"
 import { secretsIn } from "../../hiding/credentialsFromClients.ts"
 import { plainAddress } from "../../hiding/patterns.ts"
-import { type CallSubject, CurrentCallSubjects, type VendorCall } from "../../services/CallLog.ts"
+import {
+  type AnsweredCall,
+  type CallSubject,
+  CurrentCallSubjects,
+  type VendorCall
+} from "../../services/CallLog.ts"
 import type { VendorAnswer } from "./vendorAnswer.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
-type Answer = Pick<VendorAnswer, "status" | "body" | "bytes">
+type Answer = Pick<VendorAnswer, "status" | "body" | "bytes" | "requestId">
 
 type Ended = Exit.Exit<Answer, VendorLost | VendorUnreachable>
 
@@ -27,6 +32,13 @@ const endOf = (ended: Ended): Pick<VendorCall, "status" | "failure"> => {
   return failure._tag === "VendorLost"
     ? { status: failure.status, failure: failure.reason }
     : { status: null, failure: "unreachable" }
+}
+
+const answeredOf = (ended: Ended, startedAt: number, endedAt: number): AnsweredCall | null => {
+  if (Exit.isFailure(ended)) return null
+  const { status, bytes, requestId } = ended.value
+  const durationMillis = Math.max(0, endedAt - startedAt)
+  return { startedAt: new Date(startedAt), durationMillis, status, bytes, requestId }
 }
 
 const describeCall = (
@@ -73,11 +85,12 @@ export const recordCall = <A extends Answer, E extends VendorLost | VendorUnreac
     const startedAt = clock.currentTimeMillisUnsafe()
     return Effect.onExit(traced, (ended) => {
       const endedAt = clock.currentTimeMillisUnsafe()
-      const weight = weigh(request.body) + (Exit.isSuccess(ended) ? ended.value.bytes : 0)
+      const answered = answeredOf(ended, startedAt, endedAt)
+      const weighCall = () => weigh(request.body) + (answered?.bytes ?? 0)
       const report = (subject: CallSubject) => {
         const only = subjects.length > 1 ? subject.upstreamId : null
         const describe = () => describeCall(request, ended, startedAt, endedAt, only)
-        return log.record(subject, { weight, describe })
+        return log.record(subject, { answered, weigh: weighCall, describe })
       }
       return Effect.forEach(subjects, report, { discard: true })
     })

@@ -52,16 +52,21 @@ const Transition = Schema.Struct({
   by: told("What brought it there, such as create, poll or sweep")
 })
 
-/** A gateway's consecutive polls with the same end are one entry: its answer is the newest one's. */
+/**
+ * A gateway's consecutive polls with the same end are one entry: its answer is the newest one's. Of the
+ * one call that made an image or a text there are bytes and request id, and none of what was said.
+ */
 const UpstreamCall = Schema.Struct({
-  id: told("The call's id"),
+  id: told("The call's id; the order's own where its row tells of the call"),
   purpose: oneOf(["submit", "poll", "image", "text"], "What it was for"),
-  method: told("HTTP method"),
-  url: told("Address, without what is secret in it"),
+  method: toldOrNull("HTTP method"),
+  url: toldOrNull("Address, without what is secret in it"),
   status: orNull(Schema.Int, "HTTP status; null without an answer"),
   failure: toldOrNull("What went wrong on the way"),
   started_at: Timestamp,
   duration_ms: counted("Milliseconds until the answer"),
+  bytes: orNull(Schema.Int, "Bytes of the answer"),
+  request_id: toldOrNull("The vendor's own name of the request, where it told one"),
   repeats: counted("How many calls in a row ended like this one"),
   last_at: Timestamp,
   request: Schema.Unknown.annotateKey({ description: "What was sent, without media and secrets" }),

@@ -41,8 +41,36 @@ const callView = ({ startedAt, durationMillis, lastAt, ...call }: LoggedCall) =>
   ...call,
   started_at: startedAt.toISOString(),
   duration_ms: durationMillis,
+  bytes: null,
+  request_id: null,
   last_at: lastAt.toISOString()
 })
+
+/** The call that the order's row tells of, as an entry of the log; none for a video. */
+const ownCallViews = (history: JobHistory) => {
+  const { id, call } = history
+  const kind = kindOf(history)
+  if (call === null || kind === "video") return []
+  const startedAt = call.startedAt.toISOString()
+  return [
+    {
+      id,
+      purpose: kind,
+      method: null,
+      url: null,
+      status: call.status,
+      failure: null,
+      started_at: startedAt,
+      duration_ms: call.durationMillis,
+      bytes: call.bytes,
+      request_id: call.requestId,
+      repeats: 0,
+      last_at: startedAt,
+      request: null,
+      answer: null
+    }
+  ]
+}
 
 const quoteView = (quote: JobHistory["quote"]) => {
   const { inputs, ...billing } = billingView(quote)
@@ -81,6 +109,7 @@ const errorView = ({ video }: JobHistory) =>
 
 const timelineView = (history: JobHistory) => {
   const { hold, video, usage, job } = history
+  const ownCalls = ownCallViews(history)
   return {
     id: history.id,
     kind: kindOf(history),
@@ -110,8 +139,8 @@ const timelineView = (history: JobHistory) => {
       ...change,
       at: at.toISOString()
     })),
-    upstream_calls: history.calls.map(callView),
-    upstream_calls_total: history.totalCalls,
+    upstream_calls: [...history.calls.map(callView), ...ownCalls],
+    upstream_calls_total: history.totalCalls + ownCalls.length,
     ledger: ledgerView(history),
     orphan: history.orphan && orphanView(history.orphan)
   }

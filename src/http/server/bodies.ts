@@ -83,9 +83,10 @@ export const makeBodies = (budgetBytes: number) => {
     together: budgetBytes
   })
 
-  const take = Effect.fnUntraced(function* (owner: string, bytes: number) {
-    if (!(yield* room.take(owner, bytes))) return yield* noRoom
-  })
+  const take = (owner: string, bytes: number) =>
+    Effect.flatMap(room.take(owner, bytes), (isRoom) =>
+      isRoom ? Effect.void : Effect.fail(noRoom)
+    )
 
   const readAsItComes = Effect.fnUntraced(function* (
     owner: string,
@@ -151,17 +152,15 @@ export const makeBodies = (budgetBytes: number) => {
      * which can be asked for once. Null stands for the operator, who is trusted with the room, and
      * whose writes are audited with their bodies.
      */
-    read: Effect.fnUntraced(function* (
-      organizationId: string | null,
-      request: Request,
-      bounds: BodyBounds
-    ) {
+    read: (organizationId: string | null, request: Request, bounds: BodyBounds) => {
       const owner = organizationId ?? OPERATOR
       const expected = Number(request.headers["content-length"] ?? bounds.maxBytes)
-      return organizationId === null || expected <= SHORT_BYTES
-        ? parseJson(yield* readWhole(owner, request, bounds, expected))
-        : parseJson(yield* readAsItComes(owner, request, bounds))
-    }),
+      const body =
+        organizationId === null || expected <= SHORT_BYTES
+          ? readWhole(owner, request, bounds, expected)
+          : readAsItComes(owner, request, bounds)
+      return Effect.map(body, parseJson)
+    },
     /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
     form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES)
   }

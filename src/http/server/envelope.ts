@@ -22,7 +22,10 @@ export const CurrentRequest = Context.Reference<{
 
 /** Adds headers to the answer of the request that is being handled. */
 export const withHeaders = (headers: Readonly<Record<string, string>>): Effect.Effect<void> =>
-  Effect.map(CurrentRequest, (request) => void Object.assign(request.headers ?? {}, headers))
+  Effect.withFiber((fiber) => {
+    Object.assign(fiber.getRef(CurrentRequest).headers ?? {}, headers)
+    return Effect.void
+  })
 
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"

@@ -66,12 +66,12 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
      * Refuses a request that is over the rate, and says so on its answer. Of the rate of all requests
      * every answer tells. Refusals are counted elsewhere, when they happen.
      */
-    within: Effect.fnUntraced(function* (policy: Policy, caller: Caller) {
-      const rate = yield* rateOf(policy === "refusals" ? "look" : "take", policy, caller)
-      if (rate === null) return
-      if (policy === "default" || !rate.allowed) yield* withHeaders(rateHeaders(rate, policy))
-      if (!rate.allowed) return yield* tooMany(rate, kinds[policy])
-    }),
+    within: (policy: Policy, caller: Caller): Effect.Effect<void, RateLimited> =>
+      Effect.flatMap(rateOf(policy === "refusals" ? "look" : "take", policy, caller), (rate) => {
+        if (rate === null || (rate.allowed && policy !== "default")) return Effect.void
+        const told = withHeaders(rateHeaders(rate, policy))
+        return rate.allowed ? told : Effect.andThen(told, Effect.fail(tooMany(rate, kinds[policy])))
+      }),
     countRefusal: (caller: Caller) => Effect.asVoid(rateOf("take", "refusals", caller))
   }
 })

@@ -45,7 +45,7 @@ export const measured = <E, R>(
     const clock = Context.get(context, Clock.Clock)
     const metrics = metricsOf(routesAt(pathOf(request.url))[0]?.path ?? "unmatched")
     const method = methods.has(request.method) ? request.method : "other"
-    const vendorTime = { nanos: 0n }
+    const vendorTime = { nanos: 0n, isWaiting: false }
     const started = clock.currentTimeNanosUnsafe()
     requestsInFlight.modifyUnsafe(1, context)
     const end = (status: number | null): void => {

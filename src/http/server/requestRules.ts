@@ -90,13 +90,13 @@ export const decodeBody = <S extends Schema.Top & { readonly DecodingServices: n
     Effect.fromResult(Result.mapError(decode(body), ({ issue }) => invalidRequestOf(issue)))
 }
 
-/** What the body of the request says, decoded; others have their turn before it is worked on. */
+/** What the body of the request says, decoded. */
 export const bodyOf = <S extends Schema.Top & { readonly DecodingServices: never }>(
   schema: S,
   options: SchemaAST.ParseOptions = {}
 ) => {
   const decode = decodeBody(schema, options)
-  return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode), Effect.tap(Effect.yieldNow))
+  return RequestJson.pipe(Effect.flatten, Effect.flatMap(decode))
 }
 
 /** Without its parameters. Decoders are found by these very types, so that no others may pass. */
@@ -139,6 +139,9 @@ export const layerRequestRules = Layer.effect(
       const maxBytes = takesForms ? limits.texts : limit
       const arrayNumbers = Context.getOrUndefined(annotations, ArrayNumbers) ?? 0
 
+      /** For what is read by Effect's own readers. */
+      const bounded = Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+
       /** Hands the body on when its head allows it, there is room for it and it may be decoded. */
       const withBody = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
@@ -161,11 +164,12 @@ export const layerRequestRules = Layer.effect(
         const organizationId = caller?.organizationId ?? null
         if (isForm(request)) {
           yield* bodies.form(organizationId)
-          return yield* withoutJson(handler)
+          return yield* bounded(withoutJson(handler))
         }
         const bounds = caller === null ? operatorsBody : anyBody
         const read = bodies.read(organizationId, request, { ...bounds, arrayNumbers, maxBytes })
-        return yield* Effect.provideService(handler, RequestJson, yield* read)
+        const json = yield* caller === null ? bounded(read) : read
+        return yield* Effect.provideService(handler, RequestJson, json)
       })
 
       return (endpoint.payload.size > 0 ? withBody : withoutJson(handler)).pipe(
@@ -178,8 +182,7 @@ export const layerRequestRules = Layer.effect(
         Effect.catchDefect((defect) => {
           const unread = unreadOf(defect, limit)
           return unread === null ? Effect.die(defect) : Effect.succeed(errorResponse(unread))
-        }),
-        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+        })
       )
     })
   })

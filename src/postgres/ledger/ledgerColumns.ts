@@ -3,6 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Schema, Struct } from "effect"
 import { storable } from "../../domain/plainText.ts"
 import type { Doubt } from "../../domain/VendorOutcome.ts"
+import { AnsweredCall } from "../../services/CallLog.ts"
 import { StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { Capture, HoldRequest, Release } from "../../services/Ledger.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
@@ -28,6 +29,7 @@ export interface Movements {
   readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
 }
 
+const encodeCall = Schema.encodeSync(AnsweredCall)
 const encodeAnswer = Schema.encodeSync(Schema.fromJsonString(StoredAnswer))
 
 const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : undefined)
@@ -76,7 +78,7 @@ const closeColumns = {
   p_unit_prices: [int8, (close) => usageOf(close)?.unitPriceNano],
   p_input_unit_prices: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
   p_bases: [text, (close) => usageOf(close)?.basis],
-  p_calls: [jsonb, () => null],
+  p_calls: [jsonb, (close) => given(captureOf(close)?.call, encodeCall)],
   p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
   p_orphans: [jsonb, (close) => given(releaseOf(close)?.orphan, orphanItem)],
   p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],

@@ -1,6 +1,7 @@
 -- What the operator reads: calls to vendors and administrative writes; and where gateways prove that
 -- the database can be written.
 
+-- The call that made an image or a text stands on its order (`orders.call`) and not here.
 -- No foreign key: a lost or late row here must never stand in the way of money.
 CREATE TABLE upstream_calls (
   organization_id text NOT NULL,

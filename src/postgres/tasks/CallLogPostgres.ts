@@ -1,6 +1,6 @@
 /**
- * Calls to vendors in PostgreSQL. They are described and written in the background, many at a time,
- * so that neither a client nor a poll waits for it.
+ * Calls to vendors in PostgreSQL, but for those that an order's row tells of. They are described and
+ * written in the background, many at a time, so that neither a client nor a poll waits for it.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Exit, FiberSet, Layer, Metric, Schedule, Semaphore, Struct } from "effect"
@@ -41,6 +41,7 @@ const AT_A_TURN = 16
 interface Reported {
   readonly subject: CallSubject
   readonly report: CallReport
+  readonly weight: number
 }
 
 const { text, int4, timestamptz } = PgTypes.OID
@@ -83,7 +84,7 @@ export const layerCallLog = Layer.effect(
     const { callLogDays } = yield* Settings
 
     const reported: Array<Reported> = []
-    let weight = 0
+    let waitingWeight = 0
     const unwritten = makeUnwrittenCalls(MAX_JOBS, MAX_GATHERED)
 
     const dropped = (count: number) => Metric.update(droppedCalls, count)
@@ -102,7 +103,7 @@ export const layerCallLog = Layer.effect(
 
     const describeTurn = Effect.suspend(() => {
       const turn = reported.splice(0, AT_A_TURN)
-      for (const { report } of turn) weight -= report.weight
+      for (const { weight } of turn) waitingWeight -= weight
       return Effect.forEach(turn, describe, { discard: true })
     })
 
@@ -148,12 +149,13 @@ export const layerCallLog = Layer.effect(
 
     const record: CallLogShape["record"] = (subject, report) =>
       Effect.suspend(() => {
-        if (reported.length + unwritten.waiting() >= MAX_WAITING || weight > MAX_WEIGHT) {
+        if (reported.length + unwritten.waiting() >= MAX_WAITING || waitingWeight > MAX_WEIGHT) {
           return dropped(1)
         }
-        weight += report.weight
+        const weight = report.weigh()
+        waitingWeight += weight
         // A longer list is being described.
-        if (reported.push({ subject, report }) === 1) fork(describeAll)
+        if (reported.push({ subject, report, weight }) === 1) fork(describeAll)
         return Effect.void
       })
 

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
-import { CallLog } from "../../services/CallLog.ts"
+import { AnsweredCall, CallLog } from "../../services/CallLog.ts"
 import { VendorJob } from "../../services/Ledger.ts"
 import { OrphanRecord } from "../../services/Orphans.ts"
 import { HoldHistory, LoggedCall, TaskHistory, VideoHistory } from "../../services/TaskHistory.ts"
@@ -20,6 +20,7 @@ const OrderRow = Schema.Struct({
   memberId: Schema.String,
   job: VendorJob,
   quote: Quote,
+  call: Schema.NullOr(AnsweredCall),
   hasIdempotencyKey: Schema.Boolean
 })
 

@@ -5,7 +5,7 @@ import { Quote } from "../../domain/money/Quote.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import type { NewKey } from "../../services/Access.ts"
 import type { AuditEntry } from "../../services/AdminAudit.ts"
-import type { CallSubject, VendorCall } from "../../services/CallLog.ts"
+import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
 import { type CatalogSnapshot, emptySnapshot } from "../../services/Catalog.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, UsageEntry } from "../../services/Ledger.ts"
@@ -50,6 +50,7 @@ export interface StoredOrder {
   state: "open" | "captured" | "released"
   chargeNano: bigint
   usage: UsageEntry | null
+  call: AnsweredCall | null
   ended: Moment | null
   closedBy: string | null
 }

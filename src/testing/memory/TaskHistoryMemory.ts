@@ -61,6 +61,7 @@ const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHis
     video: order.task === null ? null : toVideo(order.task),
     calls: calls.slice(-MAX_CALLS).map(({ subject: _, outcome: __, ...call }) => call),
     totalCalls: calls.length,
+    call: order.call,
     capture: usage === null ? null : { amountNano: usage.chargeNano, at: usage.createdAt },
     usage,
     orphan: state.orphans.get(id) ?? null,

@@ -110,6 +110,7 @@ export const holdFunds = (
     state: "open",
     chargeNano: 0n,
     usage: null,
+    call: null,
     ended: null,
     closedBy: null
   })
@@ -172,6 +173,7 @@ export const closeHold = (
       order.state = "captured"
       order.chargeNano = request.chargeNano
       order.usage = request.usage
+      order.call = request.call ?? null
     } else {
       order.state = "released"
       if (request.orphan !== null) addOrphan(state, order.request, request.orphan, nowMillis)

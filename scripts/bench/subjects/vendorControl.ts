@@ -1,14 +1,15 @@
 /** The cheap vendor as a process, and what the benchmark tells it. */
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
-import { good } from "../../test/support/cluster.ts"
-import { call } from "../../test/support/http.ts"
-import { startProcess } from "../../test/support/processes.ts"
+import { good } from "../../../test/support/cluster.ts"
+import { call } from "../../../test/support/http.ts"
+import { startProcess } from "../../../test/support/processes.ts"
 
 const Done = Schema.Array(Schema.Tuple([Schema.String, Schema.Finite]))
 
 export interface Vendor {
   readonly url: string
+  readonly pid: number
   /** How long tasks take that are ordered from now on. */
   takes(millis: number): Effect.Effect<void>
   /** Ends all open tasks, evenly over that time. */
@@ -27,6 +28,7 @@ export const startVendor = Effect.gen(function* () {
     Effect.flatMap(call(`${url}/_bench/${what}`), (answer) => good(Schema.Unknown, answer))
   const vendor: Vendor = {
     url,
+    pid: process.pid,
     takes: (millis) => Effect.asVoid(tell(`takes?millis=${millis}`)),
     finish: (overMillis) => Effect.asVoid(tell(`finish?over=${overMillis}`)),
     forget: Effect.asVoid(tell("forget")),

@@ -1,16 +1,16 @@
 /** Our gateway as it is shipped, on a database of its own, with accounts that pay. */
-import { randomUUID } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import { Effect, Schedule, Schema } from "effect"
+import { Cause, Effect, Schedule, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
-import { ADMIN_TOKEN, connect, good, startGateway } from "../../test/support/cluster.ts"
-import { call } from "../../test/support/http.ts"
-import { type Customer, makeOperator } from "../../test/support/operator.ts"
-import type { Placement } from "./machine.ts"
-import type { Subject } from "./subject.ts"
+import type { CatalogWrite } from "../../../src/domain/catalog/CatalogDocument.ts"
+import { ADMIN_TOKEN, connect, good, startGateway } from "../../../test/support/cluster.ts"
+import { call } from "../../../test/support/http.ts"
+import { type Customer, makeOperator } from "../../../test/support/operator.ts"
+import { freePort } from "../../../test/support/postgresServer.ts"
+import { type Subject, type SubjectKind, signal } from "./subject.ts"
+import { BenchFailed, type World } from "./world.ts"
 
-export const gatewayEntry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+export const gatewayEntry = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
 /** As many organisations as the case of the hot one compares with. */
 export const ACCOUNTS = 64
@@ -77,52 +77,37 @@ const counting = (sql: SqlClient.SqlClient, what: string): Effect.Effect<number>
     Effect.orDie
   )
 
-/** A database on the server that is dropped when the scope closes. */
-export const temporaryDatabase = Effect.fnUntraced(function* (serverUrl: string) {
-  const name = `bench_${randomUUID().replaceAll("-", "")}`
-  const server = yield* connect(serverUrl)
-  yield* Effect.acquireRelease(server.unsafe(`CREATE DATABASE ${name}`), () =>
-    Effect.ignore(server.unsafe(`DROP DATABASE ${name} WITH (FORCE)`))
-  )
-  const url = new URL(serverUrl)
-  url.pathname = name
-  return url.href
-})
-
-/** Starts the gateway, loads the catalog and opens the accounts. */
-export const startOurs = Effect.fnUntraced(function* (options: {
-  readonly name: string
-  readonly databaseUrl: string
-  readonly vendorUrl: string
-  readonly placement: Placement
-  readonly profile: string | null
-  /** Of another revision; the one at hand where it is left out. */
-  readonly entry?: string
-}) {
-  const { name, databaseUrl, vendorUrl, placement, profile, entry = gatewayEntry } = options
-  const [program, ...before] = placement.node
+/** Starts the gateway on a database of its own, loads the catalog and opens the accounts. */
+export const startOurs = Effect.fnUntraced(function* (
+  { placement, server, vendor }: Pick<World, "placement" | "server" | "vendor">,
+  asked: {
+    readonly name: string
+    /** Of another revision; the one at hand where it is left out. */
+    readonly entry?: string
+    /** How many are to share one port, on both cores; left out, one has a port and a core of its own. */
+    readonly sharing?: number
+    /** Where its CPU profile goes. */
+    readonly profile?: string | null
+  }
+) {
+  const { name, entry = gatewayEntry, sharing, profile = null } = asked
+  const kind: SubjectKind = sharing === undefined ? "ours" : "shared"
+  const databaseUrl = yield* server.temporaryDatabase
   const profiling = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
-  const started = yield* startGateway({ DATABASE_URL: databaseUrl }, entry, [
+  const [program, ...before] = sharing === undefined ? placement.node : placement.nodeOnBoth
+  const port: Record<string, string> =
+    sharing === undefined
+      ? {}
+      : { GATEWAY_REUSE_PORT: "1", PORT: String(yield* Effect.promise(freePort)) }
+  const start = startGateway({ DATABASE_URL: databaseUrl, ...port }, entry, [
     program,
     ...before,
     ...profiling
   ])
-  const { url, process } = started
-  // A profile is written at an orderly end only.
-  if (profile !== null) {
-    yield* Effect.addFinalizer(() =>
-      process
-        .kill("SIGCONT")
-        .pipe(
-          Effect.andThen(process.kill("SIGTERM")),
-          Effect.andThen(process.end),
-          Effect.timeoutOption(STOP_PATIENCE)
-        )
-    )
-  }
+  const { url, process } = yield* start
   const operator = makeOperator((path, sent) => call(`${url}${path}`, sent), ADMIN_TOKEN)
   yield* Effect.flatMap(
-    operator.admin("/catalog", { method: "PUT", json: catalogOn(vendorUrl) }),
+    operator.admin("/catalog", { method: "PUT", json: catalogOn(vendor.url) }),
     (answer) => good(Schema.Unknown, answer)
   )
   const accounts = yield* Effect.forEach(
@@ -155,17 +140,44 @@ export const startOurs = Effect.fnUntraced(function* (options: {
       text === SOUND ? null : `${status} ${text.slice(0, TOLD_CHARACTERS)}`
     )
   }
+  yield* countable(name, books)
+  const processes = [process]
+  // They start when catalog and accounts are there, so that none has to hear of them first.
+  while (processes.length < (sharing ?? 1)) processes.push((yield* start).process)
   const subject: Subject & { readonly books: Books } = {
-    name,
-    kind: "ours",
-    url,
-    process,
-    books,
+    ...{ name, kind, url, entry, processes, books },
     headers: headersOf(accounts[0]),
     model: (id) => id
   }
+  // A profile is written at an orderly end only.
+  if (profile !== null) {
+    yield* Effect.addFinalizer(() =>
+      signal(subject, "SIGCONT").pipe(
+        Effect.andThen(signal(subject, "SIGTERM")),
+        Effect.andThen(Effect.forEach(processes, ({ end }) => end)),
+        Effect.timeoutOption(STOP_PATIENCE)
+      )
+    )
+  }
   return subject
 })
+
+/** Fails before anything is measured where a revision keeps its books in other tables. */
+const countable = (name: string, { charges, held, settled, violations }: Books) =>
+  Effect.all([charges, held, settled, violations]).pipe(
+    Effect.catchCause((cause) =>
+      Effect.fail(
+        new BenchFailed({
+          message: `${name} cannot be measured: charges are counted in orders.state, tasks.state and pools.held, which it does not have\n${Cause.pretty(cause)}`
+        })
+      )
+    ),
+    Effect.flatMap(([, , , broken]) =>
+      broken === null
+        ? Effect.void
+        : new BenchFailed({ message: `${name}: its books are broken from the start: ${broken}` })
+    )
+  )
 
 /** Of a request with the account's key. */
 export const headersOf = (account: Customer | undefined): Readonly<Record<string, string>> => ({

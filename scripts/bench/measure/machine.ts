@@ -1,6 +1,5 @@
 /** The machine the figures are from, and where on it each process runs. */
 import { execFile } from "node:child_process"
-import { readFile, writeFile } from "node:fs/promises"
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os"
 import { promisify } from "node:util"
 
@@ -10,10 +9,14 @@ const run = promisify(execFile)
 const SUBJECT_CORE = "0"
 const LOAD_CORE = "1"
 
-/** A command to start a subject by, and whether that puts it on a core of its own. */
+type Command = readonly [string, ...ReadonlyArray<string>]
+
+/** Commands to start a subject by, and whether the first puts it on a core of its own. */
 export interface Placement {
   readonly pinned: boolean
-  readonly node: readonly [string, ...ReadonlyArray<string>]
+  readonly node: Command
+  /** Of two gateways that run at a time: on both cores. */
+  readonly nodeOnBoth: Command
 }
 
 /**
@@ -21,14 +24,22 @@ export interface Placement {
  * that cannot be done, or is not wanted, the scheduler decides.
  */
 export const placeProcesses = async (wanted: boolean): Promise<Placement> => {
-  const unpinned: Placement = { pinned: false, node: [process.execPath] }
+  const unpinned: Placement = {
+    pinned: false,
+    node: [process.execPath],
+    nodeOnBoth: [process.execPath]
+  }
   if (!wanted || availableParallelism() < 2) return unpinned
   try {
     await run("taskset", ["-a", "-c", "-p", LOAD_CORE, String(process.pid)])
   } catch {
     return unpinned
   }
-  return { pinned: true, node: ["taskset", "-c", SUBJECT_CORE, process.execPath] }
+  return {
+    pinned: true,
+    node: ["taskset", "-c", SUBJECT_CORE, process.execPath],
+    nodeOnBoth: ["taskset", "-c", `${SUBJECT_CORE},${LOAD_CORE}`, process.execPath]
+  }
 }
 
 export interface MachineFacts {
@@ -56,31 +67,3 @@ export const machineFacts = async (): Promise<MachineFacts> => ({
   loadBefore: loadavg()[0] ?? 0,
   commit: `${await git("rev-parse", "--short", "HEAD")}${(await git("status", "--porcelain")) === "" ? "" : "+"}`
 })
-
-const MEGABYTE = 2 ** 20
-
-/** Lets the peak of a process begin again; false where the system does not allow it. */
-export const forgetPeak = (pid: number): Promise<boolean> =>
-  writeFile(`/proc/${pid}/clear_refs`, "5").then(
-    () => true,
-    () => false
-  )
-
-/** Most memory the process had at a time, in megabytes; null where nobody tells. */
-export const peakMegabytes = async (pid: number): Promise<number | null> => {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "")
-  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? []
-  return kilobytes === undefined ? null : (Number(kilobytes) * 1024) / MEGABYTE
-}
-
-/** Linux counts in hundredths of a second for every program. */
-const TICKS_PER_SECOND = 100
-
-/** Seconds of processor time the process has had so far; null where the system does not tell. */
-export const processorSeconds = async (pid: number): Promise<number | null> => {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
-  // The name before may hold spaces and brackets, so the fields are counted from behind it.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  const ticks = Number(fields[11]) + Number(fields[12])
-  return Number.isNaN(ticks) ? null : ticks / TICKS_PER_SECOND
-}

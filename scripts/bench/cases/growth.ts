@@ -3,7 +3,7 @@
  * over twelve months, with consistent books. A job is one row of the ledger.
  */
 import { Console, Duration, Effect } from "effect"
-import type { Books } from "./ours.ts"
+import type { Books } from "../subjects/ours.ts"
 
 const IMAGE_NANO = 200_000_000n
 const NANO_PER_TOKEN = 46_000n

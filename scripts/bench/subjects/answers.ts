@@ -1,8 +1,8 @@
 /** Waiting for a process that has just been started. */
 import { request } from "node:http"
 import { Effect } from "effect"
-import type { TestProcess } from "../../test/support/processes.ts"
-import type { LoadRequest } from "./load.ts"
+import type { TestProcess } from "../../../test/support/processes.ts"
+import type { LoadRequest } from "../measure/load.ts"
 
 /** Finer than the differences between cold starts. */
 const LOOK_AGAIN = "2 millis"

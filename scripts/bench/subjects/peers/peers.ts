@@ -4,17 +4,17 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Console, Effect, Schema } from "effect"
-import { freePort } from "../../../test/support/postgresServer.ts"
-import { startProcess } from "../../../test/support/processes.ts"
+import { freePort } from "../../../../test/support/postgresServer.ts"
+import { startProcess } from "../../../../test/support/processes.ts"
 import { answersWell } from "../answers.ts"
-import type { Placement } from "../machine.ts"
 import type { Subject, SubjectKind } from "../subject.ts"
+import type { World } from "../world.ts"
 
 const packages = { "@portkey-ai/gateway": "1.15.2", fastify: "5.12.8", pg: "8.16.3" } as const
 /** From 1.14 on, which npm would choose, portkey answers 500 to every stream. */
 const overrides = { "@hono/node-server": "1.13.8" } as const
 
-export type PeerKind = Exclude<SubjectKind, "ours" | "direct">
+export type PeerKind = Exclude<SubjectKind, "ours" | "shared" | "direct">
 
 const Manifest = Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
 
@@ -86,16 +86,10 @@ const recipeOf = (kind: PeerKind, scratch: string, vendorUrl: string): Recipe =>
 /** Starts the peer; with `patient` false it may not be listening yet. */
 export const startPeer = Effect.fnUntraced(function* (
   kind: PeerKind,
-  options: {
-    readonly placement: Placement
-    readonly scratch: string
-    readonly vendorUrl: string
-    /** For the books of the one that has any. */
-    readonly databaseUrl?: string
-    readonly patient: boolean
-  }
+  { options: { scratch }, placement, server, vendor }: World,
+  patient: boolean
 ) {
-  const { placement, scratch, vendorUrl, databaseUrl, patient } = options
+  const vendorUrl = vendor.url
   const recipe = recipeOf(kind, scratch, vendorUrl)
   const port = yield* Effect.promise(freePort)
   const url = `http://127.0.0.1:${port}`
@@ -108,14 +102,15 @@ export const startPeer = Effect.fnUntraced(function* (
       PORT: String(port),
       VENDOR_URL: vendorUrl,
       BENCH_SCRATCH: scratch,
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl })
+      ...(kind === "durable" ? { DATABASE_URL: yield* server.temporaryDatabase } : {})
     }
   })
   const subject: Subject & { readonly health: string } = {
     name: kind,
     kind,
     url,
-    process,
+    entry: recipe.entry,
+    processes: [process],
     books: null,
     headers: recipe.headers,
     model: (id) => (recipe.renames ? id : `vendor-${id}`),

@@ -1,7 +1,8 @@
 /**
  * The least that durable books cost on Node: the bare proxy with one row held before the vendor is
- * called and captured before the answer leaves, both in PostgreSQL and committed. Its books are no
- * more than the tables below: no keys, no limits, no records for finance, no log. Whatever waits goes in one
+ * called and captured before the answer leaves, both in PostgreSQL and committed. Of a video the task is held with
+ * it, and what is committed before the answer is that the vendor accepted it. Its books are no more than
+ * the tables below: no keys, no limits, no records for finance, no log. Whatever waits goes in one
  * call, as ours does. The package `pg` is in the scratch folder.
  */
 import { randomUUID } from "node:crypto"
@@ -9,7 +10,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { Pool } from "undici"
-import { port, renamed, vendorHeaders, vendorUrl } from "./forwarding.ts"
+import { port, renamed, vendorHeaders, vendorPath, vendorUrl } from "./forwarding.ts"
 
 /** As much of the package as is used here; it is not installed where the types are checked. */
 interface Connection {
@@ -34,7 +35,10 @@ await books.query(`
                      created_at timestamptz DEFAULT now()) WITH (fillfactor = 70);
   CREATE TABLE transfer (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hold_id text,
                          amount bigint, created_at timestamptz DEFAULT now());
-  CREATE FUNCTION move(p_closes text[], p_charges bigint[], p_holds text[], p_amounts bigint[])
+  CREATE TABLE task (id text PRIMARY KEY, upstream_id text, state text DEFAULT 'submitting',
+                     created_at timestamptz DEFAULT now()) WITH (fillfactor = 70);
+  CREATE FUNCTION move(p_closes text[], p_charges bigint[], p_holds text[], p_amounts bigint[],
+                       p_tasks text[], p_accepts text[], p_upstream text[])
   RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
   AS $$
   DECLARE v_rows tid[]; v_charged bigint := 0; v_held bigint := 0;
@@ -49,12 +53,22 @@ await books.query(`
       INSERT INTO hold (id, amount) SELECT * FROM unnest(p_holds, p_amounts);
       SELECT sum(amount) INTO v_held FROM unnest(p_amounts) AS amount;
     END IF;
+    IF cardinality(p_tasks) > 0 THEN INSERT INTO task (id) SELECT * FROM unnest(p_tasks); END IF;
+    IF cardinality(p_accepts) > 0 THEN
+      SELECT array_agg((SELECT t.ctid FROM task t WHERE t.id = u.id))
+        INTO v_rows FROM unnest(p_accepts) AS u(id);
+      UPDATE task t SET state = 'processing', upstream_id = u.upstream
+        FROM unnest(v_rows, p_upstream) AS u(place, upstream) WHERE t.ctid = u.place;
+    END IF;
+    IF cardinality(p_closes) = 0 AND cardinality(p_holds) = 0 THEN RETURN; END IF;
     UPDATE pool SET held = held + v_held - v_charged, balance = balance - v_charged WHERE id = 1;
   END $$`)
 
 interface Movement {
-  readonly kind: "hold" | "capture"
+  readonly kind: "hold" | "hold with task" | "capture" | "accept"
   readonly id: string
+  /** The vendor's, of what is accepted. */
+  readonly upstreamId: string
   readonly done: () => void
 }
 
@@ -66,12 +80,17 @@ const callNext = (): void => {
   if (isCalling || waiting.length === 0) return
   isCalling = true
   const taken = waiting.splice(0)
-  const idsOf = (kind: Movement["kind"]) =>
-    taken.filter((one) => one.kind === kind).map((one) => one.id)
-  const [captures, holds] = [idsOf("capture"), idsOf("hold")]
-  const amountsOf = (ids: ReadonlyArray<string>) => ids.map(() => AMOUNT)
-  const values = [captures, amountsOf(captures), holds, amountsOf(holds)]
-  books.query({ name: "move", text: "SELECT move($1, $2, $3, $4)", values }, (failure) => {
+  const of = (...kinds: ReadonlyArray<Movement["kind"]>) =>
+    taken.filter(({ kind }) => kinds.includes(kind))
+  const idsOf = (movements: ReadonlyArray<Movement>) => movements.map(({ id }) => id)
+  const amountsOf = (movements: ReadonlyArray<Movement>) => movements.map(() => AMOUNT)
+  const [captures, holds, accepts] = [of("capture"), of("hold", "hold with task"), of("accept")]
+  const values = [
+    ...[idsOf(captures), amountsOf(captures), idsOf(holds), amountsOf(holds)],
+    ...[idsOf(of("hold with task")), idsOf(accepts), accepts.map((one) => one.upstreamId)]
+  ]
+  const text = "SELECT move($1, $2, $3, $4, $5, $6, $7)"
+  books.query({ name: "move", text, values }, (failure) => {
     if (failure !== null) throw failure
     isCalling = false
     callNext()
@@ -79,19 +98,31 @@ const callNext = (): void => {
   })
 }
 
-const move = (kind: Movement["kind"], id: string, done: () => void): void => {
-  waiting.push({ kind, id, done })
+const move = (movement: Movement): void => {
+  waiting.push(movement)
   queueMicrotask(callNext)
 }
 
 const pool = new Pool(vendorUrl, { connections: 1024, pipelining: 1 })
 
-const order = (path: string, response: ServerResponse, body: string): void => {
+const upstreamIdOf = (answer: object): string => ("id" in answer ? String(answer.id) : "")
+
+const order = (url: string, response: ServerResponse, body: string): void => {
   const id = randomUUID()
+  const path = vendorPath(url)
+  const isTask = path !== url
   const chunks: Array<Buffer> = []
   let status = 0
-  const captured = (): void => {
+  const finish = (): void => {
     const answer = Buffer.concat(chunks)
+    const done = (): void => reply(answer)
+    if (isTask) {
+      move({ kind: "accept", id, upstreamId: upstreamIdOf(JSON.parse(answer.toString())), done })
+    } else {
+      move({ kind: "capture", id, upstreamId: "", done })
+    }
+  }
+  const reply = (answer: Buffer): void => {
     response.writeHead(status, {
       "content-type": "application/json",
       "content-length": answer.length
@@ -107,11 +138,11 @@ const order = (path: string, response: ServerResponse, body: string): void => {
           status = statusCode
         },
         onResponseData: (_, chunk) => void chunks.push(chunk),
-        onResponseEnd: () => move("capture", id, captured),
+        onResponseEnd: finish,
         onResponseError: () => void response.writeHead(502).end()
       }
     )
-  move("hold", id, held)
+  move({ kind: isTask ? "hold with task" : "hold", id, upstreamId: "", done: held })
 }
 
 createServer((request, response) => {

@@ -17,6 +17,8 @@ export interface LoadPlan {
   /** Neither counted nor timed. */
   readonly warmUpSeconds: number
   readonly seconds: number
+  /** Ends the load before its time; left out, only the time does. */
+  readonly requestsAtMost?: number
   /** What a request's time ends with. */
   readonly until: "last byte" | "first byte"
 }
@@ -47,7 +49,8 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
   const samples = new Samples()
   const start = performance.now() + plan.warmUpSeconds * 1000
   const end = start + plan.seconds * 1000
-  const run = { answered: 0, failure: null as Error | null }
+  const { requestsAtMost = Number.POSITIVE_INFINITY } = plan
+  const run = { sent: 0, answered: 0, failure: null as Error | null }
 
   const caller = (place: number): Promise<void> =>
     new Promise((resolve) => {
@@ -59,9 +62,11 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadResult> => {
       const next = (): void => {
         sentAt = performance.now()
         const request = plan.requests[turn % plan.requests.length]
-        if (sentAt >= end || run.failure !== null || request === undefined) {
+        const isOver = sentAt >= end || run.sent >= requestsAtMost || run.failure !== null
+        if (isOver || request === undefined) {
           resolve()
         } else {
+          run.sent++
           firstByteAt = 0
           turn += plan.connections
           pool.dispatch(request, handler)

@@ -1,31 +1,16 @@
 /** The cases that are measured by their rate: who takes part, and what is asked. */
 import { Effect, Schema } from "effect"
-import { good } from "../../test/support/cluster.ts"
-import { call } from "../../test/support/http.ts"
-import type { LoadPlan, LoadRequest } from "./load.ts"
-import { headersOf } from "./ours.ts"
-import type { Subject, SubjectKind } from "./subject.ts"
-import type { Vendor } from "./vendorControl.ts"
-
-export interface Case {
-  readonly name: string
-  readonly title: string
-  readonly connections: number
-  readonly until: LoadPlan["until"]
-  readonly kinds: ReadonlyArray<SubjectKind>
-  /** When our books must show the charge of each request. */
-  readonly charged: "with the answer" | "when the task ends" | "never"
-  /** Named kinds of load that are measured in turn on one subject; most cases have one. */
-  readonly loads: ReadonlyArray<{
-    readonly suffix: string
-    requests(subject: Subject, vendor: Vendor): Effect.Effect<ReadonlyArray<LoadRequest>>
-  }>
-  /** Puts an end to what the case has begun. */
-  readonly after?: (subject: Subject, vendor: Vendor) => Effect.Effect<void>
-}
+import { good } from "../../../test/support/cluster.ts"
+import { call } from "../../../test/support/http.ts"
+import type { LoadRequest } from "../measure/load.ts"
+import { headersOf } from "../subjects/ours.ts"
+import type { Subject, SubjectKind } from "../subjects/subject.ts"
+import type { Case } from "./rounds.ts"
 
 const CONNECTIONS = 64
 const CROWD = 1000
+/** Enough for two gateways. */
+const SHARED = 256
 /** Read in turn by the cases of reading. */
 const TASKS = 64
 const A_DAY = 24 * 3600 * 1000
@@ -99,6 +84,10 @@ const all: ReadonlyArray<SubjectKind> = ["ours", "portkey", "fastify", "bare"]
 const imageKinds: ReadonlyArray<SubjectKind> = [...all, "durable"]
 /** Who forwards the task interface; the others know nothing of it. */
 const forwarders: ReadonlyArray<SubjectKind> = ["ours", "fastify", "bare"]
+const creators: ReadonlyArray<SubjectKind> = [...forwarders, "durable"]
+/** A large answer comes in some hundred parts. */
+const ofManyParts = { warmsAs: 50 } as const
+const streamed = { warmsAs: 5 } as const
 const crowd = { connections: CONNECTIONS, until: "last byte" } as const
 const alone = { connections: 1 } as const
 
@@ -110,38 +99,52 @@ const imageOrdersOfAll = (subject: Subject): ReadonlyArray<LoadRequest> =>
     imageOrder(subject, "paint-1", headersOf(account))
   )
 
+const ofOneAndOfAll: Case["loads"] = [
+  {
+    suffix: " 1 organisation",
+    requests: (subject) => Effect.succeed([imageOrder(subject)])
+  },
+  {
+    suffix: " 64 organisations",
+    requests: (subject) => Effect.succeed(imageOrdersOfAll(subject))
+  }
+]
+
+/** The case for which gateways of its own are started. */
+export const SHARED_PORT = "shared-port"
+
 export const cases: ReadonlyArray<Case> = [
   {
-    ...{ name: "image", title: "image, small answer", ...crowd, kinds: imageKinds },
+    ...{ name: "image", ...crowd, kinds: imageKinds },
     charged: "with the answer",
     loads: one((subject) => imageOrder(subject))
   },
   {
-    ...{ name: "image-alone", title: "image, one after the other", ...alone },
+    ...{ name: "image-alone", ...alone },
     ...{ kinds: [...imageKinds, "direct"], until: "last byte", charged: "with the answer" },
     loads: one((subject) => imageOrder(subject))
   },
   {
-    ...{ name: "image-4mb", title: "image, 4 MB of base64", ...crowd, kinds: all },
+    ...{ name: "image-4mb", ...crowd, ...ofManyParts, kinds: all },
     charged: "with the answer",
     loads: one((subject) => imageOrder(subject, "paint-large"))
   },
   {
-    ...{ name: "chat", title: "chat, whole", ...crowd, kinds: all, charged: "with the answer" },
+    ...{ name: "chat", ...crowd, kinds: all, charged: "with the answer" },
     loads: one((subject) => chatOrder(subject, false))
   },
   {
-    ...{ name: "chat-stream", title: "chat, streamed", ...crowd, kinds: all },
+    ...{ name: "chat-stream", ...crowd, ...streamed, kinds: all },
     charged: "with the answer",
     loads: one((subject) => chatOrder(subject, true))
   },
   {
-    ...{ name: "chat-stream-alone", title: "chat, streamed, to the first byte", ...alone },
+    ...{ name: "chat-stream-alone", ...alone, ...streamed },
     ...{ kinds: [...all, "direct"], until: "first byte", charged: "with the answer" },
     loads: one((subject) => chatOrder(subject, true))
   },
   {
-    ...{ name: "video-create", title: "video, create", ...crowd, kinds: forwarders },
+    ...{ name: "video-create", ...crowd, kinds: creators },
     charged: "when the task ends",
     loads: [
       {
@@ -151,7 +154,7 @@ export const cases: ReadonlyArray<Case> = [
     ]
   },
   {
-    ...{ name: "video-running", title: "video, GET while it runs", ...crowd, kinds: forwarders },
+    ...{ name: "video-running", ...crowd, kinds: forwarders },
     charged: "never",
     loads: [
       {
@@ -162,7 +165,7 @@ export const cases: ReadonlyArray<Case> = [
     after: (subject, vendor) => Effect.andThen(vendor.finish(0), settled(subject))
   },
   {
-    ...{ name: "video-finished", title: "video, GET of a finished one", ...crowd },
+    ...{ name: "video-finished", ...crowd },
     ...{ kinds: forwarders, charged: "never" },
     loads: [
       {
@@ -176,22 +179,16 @@ export const cases: ReadonlyArray<Case> = [
     ]
   },
   {
-    ...{ name: "hot", title: `image, ${CROWD} callers`, connections: CROWD, until: "last byte" },
-    ...{ kinds: ["ours"], charged: "with the answer" },
-    loads: [
-      {
-        suffix: " 1 organisation",
-        requests: (subject) => Effect.succeed([imageOrder(subject)])
-      },
-      {
-        suffix: " 64 organisations",
-        requests: (subject) => Effect.succeed(imageOrdersOfAll(subject))
-      }
-    ]
+    ...{ name: "spread", ...crowd, kinds: ["ours"], charged: "with the answer" },
+    loads: ofOneAndOfAll
   },
   {
-    ...{ name: "spread", title: "image, 64 organisations of one caller each", ...crowd },
-    ...{ kinds: ["ours"], charged: "with the answer" },
-    loads: [{ suffix: "", requests: (subject) => Effect.succeed(imageOrdersOfAll(subject)) }]
+    ...{ name: "hot", connections: CROWD, until: "last byte" },
+    ...{ kinds: ["ours"], charged: "with the answer", loads: ofOneAndOfAll }
+  },
+  {
+    ...{ name: SHARED_PORT, connections: SHARED, until: "last byte" },
+    ...{ kinds: ["shared"], charged: "with the answer" },
+    loads: one((subject) => imageOrder(subject))
   }
 ]

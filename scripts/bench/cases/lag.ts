@@ -4,11 +4,12 @@
  * same age and are asked for at the same pace.
  */
 import { Clock, Console, Effect, Schema } from "effect"
+import { quantile, sorted } from "../measure/stats.ts"
+import { rowOf, type Window, windowOf } from "../measure/window.ts"
+import { awake, type Subject } from "../subjects/subject.ts"
+import type { Vendor } from "../subjects/vendorControl.ts"
+import { BenchFailed, type World } from "../subjects/world.ts"
 import { createVideo } from "./cases.ts"
-import { awake, BenchFailed, type Row, type Window } from "./rounds.ts"
-import { median, quantile, sorted } from "./stats.ts"
-import type { Subject } from "./subject.ts"
-import type { Vendor } from "./vendorControl.ts"
 
 const FEW = 10
 const ORDERS_AT_A_TIME = 32
@@ -80,45 +81,24 @@ const run = Effect.fnUntraced(function* (
       message: `lag: of ${count} tasks ${lags.length} ended and ${after - before} were charged`
     })
   }
-  const window: Window = {
-    perSecond: Number.NaN,
-    p50: quantile(lags, 0.5),
-    p99: quantile(lags, 0.99),
-    peakMegabytes: null,
-    core: null
-  }
-  return { window, took }
+  return { window: windowOf({ p50: quantile(lags, 0.5), p99: quantile(lags, 0.99) }), took }
 })
 
-const rowOf = (subject: string, rounds: ReadonlyArray<Window>): Row => ({
-  case: "lag",
-  subject,
-  rounds,
-  median: {
-    perSecond: Number.NaN,
-    p50: median(rounds.map(({ p50 }) => p50)),
-    p99: median(rounds.map(({ p99 }) => p99)),
-    peakMegabytes: null,
-    core: null
-  }
-})
-
-/** Two rows: few tasks, and `many`. */
+/** Two rows: few tasks, and many. */
 export const runLag = Effect.fnUntraced(function* (
   subject: Subject,
-  vendor: Vendor,
-  plan: { readonly rounds: number; readonly many: number }
+  { options: { rounds, openTasks }, vendor }: World
 ) {
   const many: Array<Window> = []
   const few: Array<Window> = []
-  for (let round = 0; round < plan.rounds; round++) {
-    const crowd = yield* awake(subject, run(subject, vendor, plan.many, null))
+  for (let round = 0; round < rounds; round++) {
+    const crowd = yield* awake(subject, run(subject, vendor, openTasks, null))
     many.push(crowd.window)
     few.push((yield* awake(subject, run(subject, vendor, FEW, crowd.took))).window)
   }
   yield* Console.error("lag done")
   return [
-    rowOf(`${subject.name} few open`, few),
-    rowOf(`${subject.name} many open`, many)
-  ] satisfies ReadonlyArray<Row>
+    rowOf("lag", `${subject.name} few open`, few),
+    rowOf("lag", `${subject.name} many open`, many)
+  ]
 })

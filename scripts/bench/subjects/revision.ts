@@ -4,9 +4,9 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Console, Effect } from "effect"
-import { BenchFailed } from "./rounds.ts"
+import { BenchFailed } from "./world.ts"
 
-const root = join(import.meta.dirname, "..", "..")
+const root = join(import.meta.dirname, "..", "..", "..")
 
 const run = (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
   Effect.tryPromise({

@@ -1,0 +1,82 @@
+/**
+ * From the start of a process to its first good answer, and to its first image. Our gateway starts
+ * on a database that has its schema and its accounts, beside the one that runs there already.
+ */
+import { join } from "node:path"
+import { Clock, Console, Effect } from "effect"
+import { clusterSecrets } from "../../../test/support/cluster.ts"
+import { freePort } from "../../../test/support/postgresServer.ts"
+import { startProcess } from "../../../test/support/processes.ts"
+import { rowOf, windowOf } from "../measure/window.ts"
+import { answersWell } from "../subjects/answers.ts"
+import { startPeer } from "../subjects/peers/peers.ts"
+import type { Subject } from "../subjects/subject.ts"
+import type { World } from "../subjects/world.ts"
+import { imageOrder } from "./cases.ts"
+
+const startAgain = Effect.fnUntraced(function* (subject: Subject, world: World) {
+  const { kind, books } = subject
+  if (kind === "portkey" || kind === "fastify" || kind === "bare") {
+    return yield* startPeer(kind, world, false)
+  }
+  const port = yield* Effect.promise(freePort)
+  const process = yield* startProcess({
+    entry: subject.entry,
+    command: world.placement.node,
+    env: {
+      ...clusterSecrets,
+      DATABASE_URL: books?.databaseUrl ?? "",
+      DATA_DIR: join(world.options.scratch, "data"),
+      PORT: String(port)
+    }
+  })
+  const url = `http://127.0.0.1:${port}`
+  return { ...subject, processes: [process], url, health: "/healthz" }
+})
+
+const timeOne = (subject: Subject, world: World) =>
+  Effect.gen(function* () {
+    const start = yield* Clock.currentTimeMillis
+    const started = yield* startAgain(subject, world)
+    const [process] = started.processes
+    if (process === undefined) return yield* Effect.die(new Error("the vendor is no subject"))
+    yield* answersWell(process, `${started.url}${started.health}`)
+    const healthy = (yield* Clock.currentTimeMillis) - start
+    const order = imageOrder(started)
+    yield* answersWell(process, `${started.url}${order.path}`, order)
+    const image = (yield* Clock.currentTimeMillis) - start
+    // What an orderly end leaves behind is there at the next start.
+    yield* process.kill("SIGTERM")
+    yield* Effect.timeoutOption(process.end, "30 seconds")
+    return { healthy, image }
+  }).pipe(Effect.scoped)
+
+/** Two rows for each subject, whose `p50` is the time. */
+export const runColdStart = Effect.fnUntraced(function* (
+  running: ReadonlyArray<Subject>,
+  world: World
+) {
+  // The books of `durable` are made when it starts, so it cannot be started twice on them.
+  const subjects = running.filter(
+    ({ kind }) => kind !== "direct" && kind !== "durable" && kind !== "shared"
+  )
+  const healthy = new Map<Subject, Array<number>>(subjects.map((subject) => [subject, []]))
+  const image = new Map<Subject, Array<number>>(subjects.map((subject) => [subject, []]))
+  for (let round = 0; round < world.options.rounds; round++) {
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+      const time = yield* timeOne(subject, world)
+      healthy.get(subject)?.push(time.healthy)
+      image.get(subject)?.push(time.image)
+    }
+  }
+  yield* Console.error("cold done")
+  const rows = (name: string, times: ReadonlyMap<Subject, ReadonlyArray<number>>) =>
+    [...times].map(([subject, millis]) =>
+      rowOf(
+        name,
+        subject.name,
+        millis.map((p50) => windowOf({ p50 }))
+      )
+    )
+  return [...rows("cold-healthz", healthy), ...rows("cold-image", image)]
+})

@@ -1,0 +1,18 @@
+/** What all cases are run in. */
+import { Schema } from "effect"
+import type { Placement } from "../measure/machine.ts"
+import type { BenchOptions } from "../options.ts"
+import type { Server } from "./server.ts"
+import type { Vendor } from "./vendorControl.ts"
+
+export interface World {
+  readonly options: BenchOptions
+  readonly placement: Placement
+  readonly server: Server
+  readonly vendor: Vendor
+}
+
+/** A figure of it would mean nothing. */
+export class BenchFailed extends Schema.TaggedError<BenchFailed>()("BenchFailed", {
+  message: Schema.String
+}) {}
