@@ -70,6 +70,34 @@ export const repeatsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("a close that comes second changes no answer and frees no key", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const idempotencyKeys = yield* IdempotencyKeys
+      const { organizationId, hold, close } = yield* organization(100n)
+      const refused: StoredAnswer = { _tag: "Refused", error: givenUp() }
+      const key = yield* keyFor("k")
+      const request = hold(10n, { key })
+      yield* ledger.hold(request)
+      const back = { ...close(request.id), orphan: null }
+      yield* ledger.release({ ...back, forgetKey: false, answer: refused })
+      const result = { created: 1, data: [{ url: "http://files.test/1.png" }] }
+      const late = [
+        ledger.capture({
+          ...close(request.id),
+          chargeNano: 10n,
+          usage: usageOf(10n),
+          answer: { _tag: "Images", result }
+        }),
+        ledger.release({ ...back, forgetKey: true })
+      ]
+      for (const second of late) {
+        assert.isFalse((yield* second).won)
+        assert.deepStrictEqual(yield* idempotencyKeys.recall(organizationId, key), refused)
+      }
+    })
+  )
+
   it.effect("images in base64 are remembered beside the store", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
