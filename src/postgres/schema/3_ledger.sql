@@ -67,7 +67,7 @@ CREATE TABLE orders (
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
   CHECK (state <> 'captured'
          OR (key_id, model, modality, input, output, unit, unit_price, basis) IS NOT NULL)
-) WITH (fillfactor = 60);
+) WITH (fillfactor = 35);
 -- A member's own orders, in order of time: its pool may have ten million of others.
 CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
 -- Pages that are written are summed up by the thousand or so rows: what is recent stays a short read.
