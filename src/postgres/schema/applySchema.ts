@@ -28,7 +28,7 @@ const run = Effect.fnUntraced(function* (file: string) {
   yield* sql.unsafe(`DO $do$ BEGIN EXECUTE ${BODY}${text}${BODY}; END $do$`)
 })
 
-const migrations = { "1_orders": Effect.forEach(files, run, { discard: true }) }
+const migrations = { "1_gateway": Effect.forEach(files, run, { discard: true }) }
 
 /** Number of the last migration, as the database records it. */
 export const latestMigration = Object.keys(migrations).length
@@ -42,7 +42,7 @@ export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>
 /** Any number, the same on every gateway. */
 const SCHEMA_LOCK = 7_263_001
 
-/** Migration 1 had another name before the first release. */
+/** Migration 1 had other names before the first release. */
 const isFilledByAnother = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { exists } = yield* rowOf(Schema.Struct({ exists: Schema.Boolean }))(
@@ -50,7 +50,7 @@ const isFilledByAnother = Effect.gen(function* () {
   )
   if (!exists) return false
   const rows = yield* sql`
-    SELECT 1 FROM effect_sql_migrations WHERE migration_id = 1 AND name <> 'orders'`
+    SELECT 1 FROM effect_sql_migrations WHERE migration_id = 1 AND name <> 'gateway'`
   return rows.length > 0
 })
 
