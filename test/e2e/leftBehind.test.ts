@@ -46,7 +46,10 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         // No release of this one can succeed: held may not fall below zero.
         yield* sql`UPDATE pools SET held = 0 WHERE organization_id = ${broken.organizationId}`
         yield* sql`UPDATE tasks SET submit_deadline = now() - interval '1 minute' WHERE id = 'vt_broken'`
-        yield* sql`UPDATE orders SET expires_at = now() WHERE id = 'im_sound'`
+        yield* sql`
+          UPDATE orders SET created_at = now() - interval '5 minutes', expires_at = now()
+           WHERE id = 'im_sound'`
+        yield* sql`UPDATE orders_settled SET before = now() - interval '6 minutes'`
         yield* gateway
           .balance(sound)
           .pipe(

@@ -70,6 +70,12 @@ export const layerLedger = Layer.effect(
     const sql = yield* PgClient.PgClient
     const settings = yield* Settings
     const random = yield* SecureRandom.SecureRandom
+    /** No order without a task is overdue before. */
+    const shortestDeadline = Math.min(
+      settings.imageDeadlineSeconds,
+      settings.textDeadlineSeconds,
+      settings.textStreamDeadlineSeconds
+    )
 
     const batch = yield* makeMicroBatch({
       maxItems: MAX_BATCH,
@@ -188,20 +194,11 @@ export const layerLedger = Layer.effect(
        WHERE p.organization_id = w.organization_id`)
       }),
       sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
-        // The next sweep reads what was created since the oldest that is open, or since those began
-        // that may not have been committed yet.
+        const shortest = scope === "all" ? 0 : shortestDeadline
         const left = yield* rowsOf(LeftRow)(
           oneTry(sql`
-          WITH waiting AS MATERIALIZED (
-            SELECT o.organization_id, o.id, o.created_at, o.expires_at FROM open_orders() o
-             WHERE NOT EXISTS (SELECT 1 FROM tasks t
-                                WHERE t.organization_id = o.organization_id AND t.id = o.id)
-          ), moved_on AS (
-            UPDATE orders_settled
-               SET before = greatest(before, least(now() - ${HORIZON}::interval,
-                                                   (SELECT min(created_at) FROM waiting)))
-          )
-          SELECT organization_id AS "organizationId", id FROM waiting
+          SELECT organization_id AS "organizationId", id
+            FROM sweep_orders(${HORIZON}::interval, make_interval(secs => ${shortest}))
            WHERE ${scope === "all" ? sql`true` : sql`expires_at <= now()`}`)
         )
         yield* Effect.forEach(

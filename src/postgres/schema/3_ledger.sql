@@ -77,13 +77,20 @@ CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
 -- youngest is taken.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
 
--- Until when every order without a task is known to be closed. Sweeps move it on, and it never passes
--- an order that is open, however long ago that was left.
+-- What was created before this is closed, or is found by its task or in `lingering_orders`. Sweeps move
+-- it on, so that each order is read by one of them and not again.
 CREATE TABLE orders_settled (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  before timestamptz NOT NULL DEFAULT '-infinity'
+  before timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO orders_settled DEFAULT VALUES;
+
+-- Orders without a task that were still open when that time passed them: few, as most last seconds.
+CREATE TABLE lingering_orders (
+  organization_id text NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization_id, id)
+);
 
 -- Money that comes in. One row is one debit and one credit.
 CREATE TABLE transfers (

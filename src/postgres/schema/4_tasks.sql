@@ -69,9 +69,8 @@ CREATE TABLE orphans (
 );
 CREATE INDEX orphans_by_created ON orphans (created_at, order_id);
 
--- The orders that are open: those with a task by their task, and those without among what was created
--- since all of them were closed. Read through the indexes of what is running and what is recent, also
--- where a table was never analysed.
+-- The orders that are open. Read through the indexes of what is recent, lingers or has a task that
+-- runs, also where a table was never analysed.
 CREATE FUNCTION open_orders() RETURNS SETOF orders LANGUAGE sql STABLE
 SET enable_seqscan = off
 AS $$
@@ -79,9 +78,48 @@ AS $$
    WHERE o.created_at >= (SELECT before FROM orders_settled) AND o.state = 'open'
   UNION ALL
   SELECT o.*
-    FROM (SELECT organization_id, id FROM tasks WHERE state = 'submitting'
-          UNION ALL SELECT organization_id, id FROM tasks WHERE state = 'processing') t
+    FROM (SELECT organization_id, id FROM lingering_orders
+          UNION SELECT organization_id, id FROM tasks WHERE state = 'submitting'
+          UNION SELECT organization_id, id FROM tasks WHERE state = 'processing') k
    CROSS JOIN LATERAL (SELECT * FROM orders
-                        WHERE organization_id = t.organization_id AND id = t.id OFFSET 0) o
+                        WHERE organization_id = k.organization_id AND id = k.id OFFSET 0) o
    WHERE o.created_at < (SELECT before FROM orders_settled) AND o.state = 'open'
+$$;
+
+-- Moves the time in `orders_settled` on to `p_age` ago, some minutes at a step, and lists what it
+-- passes that is open. Answers open orders without a task, of those that are older than `p_age` or
+-- `p_shortest` all. A transaction that began before `p_age` ago must have ended.
+CREATE FUNCTION sweep_orders(p_age interval, p_shortest interval)
+RETURNS TABLE (organization_id text, id text, expires_at timestamptz) LANGUAGE sql
+SET enable_seqscan = off
+AS $$
+  WITH was AS MATERIALIZED (
+    SELECT before FROM orders_settled FOR UPDATE
+  ), becomes AS MATERIALIZED (
+    SELECT greatest(before, least(now() - p_age, before + interval '10 minutes')) AS before FROM was
+  ), moved AS (
+    UPDATE orders_settled s SET before = b.before FROM becomes b
+  ), found AS MATERIALIZED (
+    SELECT o.organization_id, o.id, o.expires_at, o.created_at FROM orders o
+     WHERE ((o.created_at >= (SELECT before FROM was)
+             AND o.created_at < (SELECT before FROM becomes))
+            OR (o.created_at >= now() - p_age AND o.created_at <= now() - p_shortest))
+       AND o.state = 'open'
+       AND NOT EXISTS (SELECT 1 FROM tasks t
+                        WHERE t.organization_id = o.organization_id AND t.id = o.id)
+  ), listed AS (
+    INSERT INTO lingering_orders (organization_id, id)
+    SELECT f.organization_id, f.id FROM found f WHERE f.created_at < (SELECT before FROM becomes)
+    ON CONFLICT DO NOTHING
+  ), lingering AS MATERIALIZED (
+    SELECT l.organization_id, l.id, o.expires_at, o.state
+      FROM lingering_orders l
+     CROSS JOIN LATERAL (SELECT r.expires_at, r.state FROM orders r
+                          WHERE r.organization_id = l.organization_id AND r.id = l.id OFFSET 0) o
+  ), ended AS (
+    DELETE FROM lingering_orders l USING lingering e
+     WHERE l.organization_id = e.organization_id AND l.id = e.id AND e.state <> 'open'
+  )
+  SELECT f.organization_id, f.id, f.expires_at FROM found f
+   UNION SELECT l.organization_id, l.id, l.expires_at FROM lingering l WHERE l.state = 'open'
 $$;

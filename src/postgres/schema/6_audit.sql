@@ -117,6 +117,8 @@ SELECT 'I2', organization_id, 'open order that no sweep can find', id
  WHERE state = 'open' AND created_at < (SELECT before FROM orders_settled)
    AND NOT EXISTS (SELECT 1 FROM tasks t
                     WHERE t.organization_id = o.organization_id AND t.id = o.id)
+   AND NOT EXISTS (SELECT 1 FROM lingering_orders l
+                    WHERE l.organization_id = o.organization_id AND l.id = o.id)
 UNION ALL
 SELECT 'I3', organization_id, 'member month is not the sum of its orders', member_id || ' ' || month
   FROM months WHERE held <> open OR captured <> charged

@@ -117,16 +117,14 @@ export const layerTaskRepo = Layer.effect(
              AND ${scope === "all" ? sql`true` : sql`t.submit_deadline <= now()`}`)
         )
       ),
-      // A task's order expires at its deadline.
       overdue: Effect.fn("TaskRepo.overdue")((seconds, limit) =>
         rowsOf(OverdueTask)(
           oneTry(sql`
           SELECT t.organization_id AS "organizationId", t.id, t.upstream_id AS "upstreamId"
-            FROM open_orders() o
-            JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
+            FROM tasks t
            WHERE t.state = 'processing'
-             AND o.expires_at <= now() - make_interval(secs => ${seconds})
-           ORDER BY o.expires_at LIMIT ${limit}`)
+             AND t.deadline <= now() - make_interval(secs => ${seconds})
+           ORDER BY t.deadline LIMIT ${limit}`)
         )
       ),
       recentCompletions: makeRecentCompletions(sql)

@@ -211,7 +211,8 @@ const aged = (sql: SqlClient.SqlClient, time: string) =>
       ...open.split(";"),
       `UPDATE transfers SET created_at = created_at - interval '${time}'`,
       `UPDATE orders SET created_at = created_at - interval '${time}',
-              closed_at = closed_at - interval '${time}'`
+              closed_at = closed_at - interval '${time}'`,
+      `UPDATE orders_settled SET before = before - interval '${time}'`
     ],
     (statement) => sql.unsafe(statement),
     { discard: true }
