@@ -182,6 +182,11 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "open orders without tasks not found",
       "before FROM orders_settled) AND o.state = 'open'\n  UNION",
       "before FROM orders_settled) AND false\n  UNION"
+    ],
+    [
+      "what lingers is not listed",
+      "FROM found f WHERE f.created_at < (SELECT before FROM becomes)",
+      "FROM found f WHERE false"
     ]
   ],
   [audit]: [
