@@ -6,7 +6,8 @@ import { Clock, Effect, Latch } from "effect"
 
 interface Alarm {
   readonly atMillis: number
-  readonly ring: () => void
+  /** Null once it has been put off. */
+  ring: (() => void) | null
 }
 
 /** How often is looked for alarms that are due: one rings at most so much too late. */
@@ -23,7 +24,7 @@ export const makeAlarms = Effect.gen(function* () {
     for (const alarm of alarms) {
       if (alarm.atMillis > now) continue
       alarms.delete(alarm)
-      alarm.ring()
+      alarm.ring?.()
     }
     if (alarms.size === 0) isAnySet.closeUnsafe()
   })
@@ -32,10 +33,14 @@ export const makeAlarms = Effect.gen(function* () {
   )
 
   return (afterMillis: number, ring: () => void): (() => void) => {
-    const alarm = { atMillis: clock.currentTimeMillisUnsafe() + afterMillis, ring }
+    const alarm: Alarm = { atMillis: clock.currentTimeMillisUnsafe() + afterMillis, ring }
     alarms.add(alarm)
     isAnySet.openUnsafe()
-    return () => void alarms.delete(alarm)
+    return () => {
+      alarms.delete(alarm)
+      // A full collection alone frees the tables that a set has outgrown, and what they refer to.
+      alarm.ring = null
+    }
   }
 })
 
