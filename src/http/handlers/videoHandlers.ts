@@ -132,7 +132,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
 
     const ordering = handlers.handleRaw(
       "create",
-      Effect.fn("videos.create")(function* (request) {
+      Effect.fnUntraced(function* (request) {
         const body = yield* asVideo
         const { id, quote } = yield* answerTo(request, body, orders.video)
         const kind = quote === null ? null : kindOf(body.model, quote)
@@ -143,14 +143,14 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       })
     )
     return ordering.handleAll({
-      read: Effect.fn("videos.read")(function* ({ params, query }) {
+      read: Effect.fnUntraced(function* ({ params, query }) {
         const { organizationId } = yield* CurrentCaller
         const task = yield* query.wait === 0
           ? settlement.read(organizationId, params.task_id, 0)
           : wait(organizationId, params.task_id, query.wait)
         return answerOf(task)
       }),
-      events: Effect.fn("videos.events")(function* ({ params, headers }) {
+      events: Effect.fnUntraced(function* ({ params, headers }) {
         const { organizationId } = yield* CurrentCaller
         const task = yield* settlement.read(organizationId, params.task_id, 0)
         return eventsOf(task, headers["last-event-id"])

@@ -39,7 +39,7 @@ const nameOf = ({ organizationId, id }: Wanted): string => `${organizationId} ${
 /** Read in one statement, at most. */
 const MAX_READS = 200
 /** Statements that may run at a time, so that one that hangs does not keep every reader waiting. */
-const LANES = 4
+const LANES = 2
 
 export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const decode = decodeRows(Task)
