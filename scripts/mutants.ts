@@ -185,8 +185,8 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "what lingers is not listed",
-      "FROM found f WHERE f.created_at < (SELECT before FROM becomes)",
-      "FROM found f WHERE false"
+      "o.created_at < becomes AND o.state = 'open'",
+      "o.created_at < becomes AND false"
     ]
   ],
   [audit]: [

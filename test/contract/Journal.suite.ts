@@ -64,6 +64,20 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("a journal of deposits alone has all of them on its pages", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const { organizationId } = yield* organization(0n)
+      const references = ["a", "b", "c", "d", "e"]
+      for (const reference of references) yield* ledger.deposit(organizationId, 1n, reference)
+      const entries = yield* allPages((page) => ledger.journal(organizationId, page))
+      assert.deepStrictEqual(
+        entries.map(({ reference }) => reference),
+        references.toReversed()
+      )
+    })
+  )
+
   it.effect("a journal takes no cursor it has not given out", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger

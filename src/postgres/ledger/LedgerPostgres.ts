@@ -31,6 +31,7 @@ import { type Movement, moveTogether } from "./ledgerBatch.ts"
 type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
 const LeftRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
+const Settled = Schema.Struct({ behind: Schema.Finite })
 const Deposited = Schema.Struct({ outcome: DepositOutcome })
 
 /** Together in one call, of whichever organisations. */
@@ -39,6 +40,11 @@ const MAX_BATCH = 256
 const CALLS = 4
 /** Movements that may queue for the database, of all organisations together, before holds are refused. */
 const MAX_QUEUED = 5000
+
+/** Of the orders that sweeps have not passed yet, as many as came in this time go in one statement. */
+const SHORT_STEP_SECONDS = 60
+/** Or this part of the time they came in: months without a gateway are passed in seconds. */
+const STEP_SHARE = 0.05
 
 const overloaded = new Overloaded({
   message: "The service cannot take this order at the moment; nothing was charged",
@@ -122,6 +128,23 @@ export const layerLedger = Layer.effect(
       }
     })
 
+    const settleBy = (seconds: number) =>
+      rowOf(Settled)(
+        oneTry(sql`
+          SELECT settle_orders(${HORIZON}::interval, make_interval(secs => ${seconds})) AS "behind"`)
+      )
+
+    /**
+     * Passes all that is older than the horizon, in statements that end in time. The first step of
+     * each sweep is short, so that the time moves on even where a longer step does not end in time.
+     */
+    const settle = Effect.gen(function* () {
+      let { behind } = yield* settleBy(SHORT_STEP_SECONDS)
+      while (behind > 0) {
+        ;({ behind } = yield* settleBy(Math.max(SHORT_STEP_SECONDS, behind * STEP_SHARE)))
+      }
+    })
+
     const release: Ledger["Service"]["release"] = (request) => close({ _tag: "Release", request })
 
     const balance: Ledger["Service"]["balance"] = Effect.fn("Ledger.balance")(
@@ -194,11 +217,12 @@ export const layerLedger = Layer.effect(
        WHERE p.organization_id = w.organization_id`)
       }),
       sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
+        yield* settle
         const shortest = scope === "all" ? 0 : shortestDeadline
         const left = yield* rowsOf(LeftRow)(
           oneTry(sql`
           SELECT organization_id AS "organizationId", id
-            FROM sweep_orders(${HORIZON}::interval, make_interval(secs => ${shortest}))
+            FROM left_orders(make_interval(secs => ${shortest}))
            WHERE ${scope === "all" ? sql`true` : sql`expires_at <= now()`}`)
         )
         yield* Effect.forEach(

@@ -72,7 +72,7 @@ export const readJournal = (
          CROSS JOIN LATERAL (
            SELECT *, substr(id, length(prefix) + 1) AS uuid FROM orders
             WHERE ${own} AND ${upTo("id", "prefix")(sql, uuid)}
-            ORDER BY id DESC LIMIT ${limit}) o
+            ORDER BY id DESC LIMIT ${limit + 1}) o
          CROSS JOIN LATERAL (
            SELECT ${entryOf("hold")} AS id, 0 AS rank, 'hold' AS kind, hold AS amount,
                   'pool' AS debit, 'held' AS credit, created_at AS at
@@ -87,7 +87,7 @@ export const readJournal = (
                 substr(id, ${depositPrefix.length + 1}::int)
            FROM transfers
           WHERE ${own} AND ${upTo("id", `'${depositPrefix}'`)(sql, uuid)}
-          ORDER BY id DESC LIMIT ${limit})) entries
+          ORDER BY id DESC LIMIT ${limit + 1})) entries
        WHERE ${cursor === null ? sql`true` : sql`(uuid, rank) < (${uuid}::text, ${cursor.rank}::int)`}
        ORDER BY uuid DESC, rank DESC LIMIT ${limit}`
   })

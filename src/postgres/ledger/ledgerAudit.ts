@@ -88,8 +88,19 @@ export const makeAudit = (
         SET captured = a.captured + excluded.captured`
   })
 
+  /** Lists what sweeps cannot find, as where a commit was seen only after they had passed its time. */
+  const listUnlisted = (organizationId: string) => sql`
+      INSERT INTO lingering_orders (organization_id, id)
+      SELECT o.organization_id, o.id FROM orders o
+       WHERE o.organization_id = ${organizationId} AND o.state = 'open'
+         AND o.created_at < (SELECT before FROM orders_settled)
+         AND NOT EXISTS (SELECT 1 FROM tasks t
+                          WHERE t.organization_id = o.organization_id AND t.id = o.id)
+      ON CONFLICT DO NOTHING`
+
   /** Sums the organisation's past up again, now that all of it was read. */
   const carry = Effect.fnUntraced(function* (organizationId: string) {
+    yield* listUnlisted(organizationId)
     const { through } = yield* lockedThrough
     yield* sql`DELETE FROM ledger_audited_months WHERE organization_id = ${organizationId}`
     yield* sql`
@@ -120,16 +131,24 @@ export const makeAudit = (
         LEFT JOIN ledger_audited_pools a ON a.organization_id = p.organization_id
        WHERE a.verified_at IS NULL
           OR a.verified_at <= now() - make_interval(secs => ${PASS_SECONDS / 2})
-       ORDER BY a.verified_at NULLS FIRST
+       ORDER BY a.tried_at NULLS FIRST
        LIMIT (SELECT ceil(2 * count(*) * ${everySeconds}::float8 / ${PASS_SECONDS}) FROM pools)`)
+
+  /** Those of one organisation; none where they cannot be read, which is no reason to skip others. */
+  const verifyOne = (id: string) =>
+    atLength(sql`
+      INSERT INTO ledger_audited_pools (organization_id, tried_at) VALUES (${id}, now())
+      ON CONFLICT (organization_id) DO UPDATE SET tried_at = excluded.tried_at`).pipe(
+      Effect.andThen(atLength(Effect.tap(violations(id), carry(id)))),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError(`the books of ${id} could not be read`, defect), [])
+      )
+    )
 
   return {
     verify: atLength(violations(null)),
     verifyOf: (organizationIds) =>
-      Effect.map(
-        Effect.forEach(organizationIds, (id) => atLength(Effect.tap(violations(id), carry(id)))),
-        (found) => found.flat()
-      ),
+      Effect.map(Effect.forEach(organizationIds, verifyOne), (found) => found.flat()),
     suspects: Effect.fn("Ledger.suspects")((everySeconds) =>
       atLength(
         Effect.gen(function* () {

@@ -86,32 +86,36 @@ AS $$
    WHERE o.created_at < (SELECT before FROM orders_settled) AND o.state = 'open'
 $$;
 
--- Moves the time in `orders_settled` on to `p_age` ago, some minutes at a step, and lists what it
--- passes that is open. Answers open orders without a task, of those that are older than `p_age` or
--- `p_shortest` all. A transaction that began before `p_age` ago must have ended.
-CREATE FUNCTION sweep_orders(p_age interval, p_shortest interval)
+-- Moves the time in `orders_settled` towards `p_age` ago, by a step of `p_step` at most, and lists what
+-- it passes that is open and has no task. Answers by how many seconds it is then behind. Where the
+-- database's clock went back the time goes back with it, and what it passes again is listed already.
+CREATE FUNCTION settle_orders(p_age interval, p_step interval) RETURNS double precision
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+  was timestamptz;
+  becomes timestamptz;
+BEGIN
+  -- By itself, so that the next statement sees what was committed while it waited.
+  SELECT before INTO STRICT was FROM orders_settled FOR UPDATE;
+  becomes := least(now() - p_age, was + p_step);
+  INSERT INTO lingering_orders (organization_id, id)
+    SELECT o.organization_id, o.id FROM orders o
+     WHERE o.created_at >= was AND o.created_at < becomes AND o.state = 'open'
+       AND NOT EXISTS (SELECT 1 FROM tasks t
+                        WHERE t.organization_id = o.organization_id AND t.id = o.id)
+    ON CONFLICT DO NOTHING;
+  UPDATE orders_settled SET before = becomes;
+  RETURN extract(epoch FROM now() - p_age - becomes);
+END $$;
+
+-- Orders without a task that are open for longer than `p_shortest`; those that linger are all.
+CREATE FUNCTION left_orders(p_shortest interval)
 RETURNS TABLE (organization_id text, id text, expires_at timestamptz) LANGUAGE sql
 SET enable_seqscan = off
 AS $$
-  WITH was AS MATERIALIZED (
-    SELECT before FROM orders_settled FOR UPDATE
-  ), becomes AS MATERIALIZED (
-    SELECT greatest(before, least(now() - p_age, before + interval '10 minutes')) AS before FROM was
-  ), moved AS (
-    UPDATE orders_settled s SET before = b.before FROM becomes b
-  ), found AS MATERIALIZED (
-    SELECT o.organization_id, o.id, o.expires_at, o.created_at FROM orders o
-     WHERE ((o.created_at >= (SELECT before FROM was)
-             AND o.created_at < (SELECT before FROM becomes))
-            OR (o.created_at >= now() - p_age AND o.created_at <= now() - p_shortest))
-       AND o.state = 'open'
-       AND NOT EXISTS (SELECT 1 FROM tasks t
-                        WHERE t.organization_id = o.organization_id AND t.id = o.id)
-  ), listed AS (
-    INSERT INTO lingering_orders (organization_id, id)
-    SELECT f.organization_id, f.id FROM found f WHERE f.created_at < (SELECT before FROM becomes)
-    ON CONFLICT DO NOTHING
-  ), lingering AS MATERIALIZED (
+  WITH lingering AS MATERIALIZED (
     SELECT l.organization_id, l.id, o.expires_at, o.state
       FROM lingering_orders l
      CROSS JOIN LATERAL (SELECT r.expires_at, r.state FROM orders r
@@ -120,6 +124,11 @@ AS $$
     DELETE FROM lingering_orders l USING lingering e
      WHERE l.organization_id = e.organization_id AND l.id = e.id AND e.state <> 'open'
   )
-  SELECT f.organization_id, f.id, f.expires_at FROM found f
-   UNION SELECT l.organization_id, l.id, l.expires_at FROM lingering l WHERE l.state = 'open'
+  SELECT l.organization_id, l.id, l.expires_at FROM lingering l WHERE l.state = 'open'
+  UNION
+  SELECT o.organization_id, o.id, o.expires_at FROM orders o
+   WHERE o.created_at >= (SELECT before FROM orders_settled)
+     AND o.created_at <= now() - p_shortest AND o.state = 'open'
+     AND NOT EXISTS (SELECT 1 FROM tasks t
+                      WHERE t.organization_id = o.organization_id AND t.id = o.id)
 $$;

@@ -143,6 +143,15 @@ BEGIN
              (SELECT coalesce(sum(freed), 0) FROM funds)])
       INTO close_outcomes, close_states, close_captured, close_overage, is_whole
       FROM decided;
+    -- Without its month an order is broken for good: it alone must fail, and not what came with it.
+    IF NOT is_whole AND EXISTS (
+      SELECT FROM unnest(p_close_places, p_closes) AS u(place, id)
+        JOIN orders r ON r.organization_id = p_organizations[u.place] AND r.id = u.id
+       WHERE NOT EXISTS (SELECT FROM member_months m
+                          WHERE m.organization_id = r.organization_id
+                            AND m.member_id = r.member_id AND m.month = r.month)) THEN
+      RAISE EXCEPTION 'an order has no member month' USING ERRCODE = 'data_corrupted';
+    END IF;
     -- A hand that changes rows without the lock of their pool has moved them.
     IF NOT is_whole THEN
       RAISE EXCEPTION 'rows were changed beside the lock of their pool'

@@ -24,8 +24,9 @@ CREATE TABLE ledger_audited_pools (
   -- Into the pool less out of it.
   moved numeric NOT NULL DEFAULT 0,
   overage numeric NOT NULL DEFAULT 0,
-  -- When every row of the organisation was last read; null is never.
-  verified_at timestamptz
+  -- When every row of the organisation was last read, and when that was last tried; null is never.
+  verified_at timestamptz,
+  tried_at timestamptz
 );
 
 CREATE TABLE ledger_audited_months (
@@ -49,7 +50,7 @@ moved AS (
 touched AS (
   SELECT o.organization_id, o.id, o.member_id, o.month, o.hold, o.state, o.charge, o.overage,
          o.created_at, o.closed_at, o.input, o.output, o.unit_price, o.input_unit_price,
-         (o.quote ->> 'holdNano')::bigint AS quoted
+         o.quote ->> 'holdNano' AS quoted
     FROM (SELECT * FROM orders WHERE created_at >= p_from OR closed_at >= p_from
           UNION ALL
           SELECT * FROM open_orders() WHERE created_at < p_from) o
@@ -128,13 +129,13 @@ SELECT 'I3', o.organization_id, 'order without its member month', o.id
  WHERE mm IS NULL
 UNION ALL
 SELECT 'I4', organization_id, 'hold is not the amount of its quote', id
-  FROM touched WHERE quoted <> hold
+  FROM touched WHERE quoted <> hold::text
 UNION ALL
 SELECT 'I4', organization_id, 'charge is not units times price', id
   FROM touched
- WHERE (input_unit_price IS NULL AND input = 0 AND charge <> output * unit_price)
+ WHERE (input_unit_price IS NULL AND input = 0 AND charge <> output::numeric * unit_price)
     OR (input_unit_price IS NOT NULL
-        AND charge <> input * input_unit_price + output * unit_price)
+        AND charge <> input::numeric * input_unit_price + output::numeric * unit_price)
 UNION ALL
 SELECT 'I5', organization_id, 'pool is below zero by more than its overage', organization_id
   FROM books WHERE balance - held < 0 AND balance - held + overage < 0
