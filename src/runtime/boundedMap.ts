@@ -32,6 +32,13 @@ export const makeBoundedMap = <A>(room: number, sizeOf: (value: A) => number = (
         drop(oldest)
       }
     },
-    drop
+    drop,
+    /** Drops those not used longest, as long as they are like that. */
+    dropWhile: (isLike: (value: A) => boolean): void => {
+      for (const [name, value] of kept) {
+        if (!isLike(value)) return
+        drop(name)
+      }
+    }
   }
 }

@@ -28,6 +28,8 @@ const GATHER_MILLIS = 15_000
 const MAX_GATHERED = 4000
 /** The last polls of so many jobs are remembered; of jobs beyond them every poll is a row. */
 const MAX_JOBS = 100_000
+/** How long for: after more time without a poll the next one is a row. */
+const REMEMBER_MILLIS = 300_000
 
 /** Calls that are missing from the log, because too many came at a time or could not be written. */
 export const droppedCalls = Metric.counter("gateway_call_log_dropped_total", {
@@ -115,7 +117,7 @@ export const layerCallLog = Layer.effect(
     })
 
     const write = (rows: ReadonlyArray<CallRow>) =>
-      persistent(sql.unsafe(writeRows, columns(callColumns, rows))).pipe(
+      Effect.suspend(() => persistent(sql.unsafe(writeRows, columns(callColumns, rows)))).pipe(
         Effect.catchCause((cause) =>
           Effect.andThen(
             dropped(rows.length),
@@ -133,7 +135,10 @@ export const layerCallLog = Layer.effect(
     /** Also what was gathered for so long. */
     const writeAll = (forMillis: number) =>
       Effect.andThen(
-        Effect.map(Clock.currentTimeMillis, (now) => unwritten.release(now - forMillis)),
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          unwritten.forget(now - REMEMBER_MILLIS)
+          unwritten.release(now - forMillis)
+        }),
         Effect.whileLoop({
           while: () => unwritten.waiting() > 0,
           body: () => write(unwritten.take(BATCH)),

@@ -68,6 +68,9 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
       gathered.set(last.id, { row: again, sinceMillis })
       release(Number.NEGATIVE_INFINITY)
     },
+    /** Forgets jobs that were not asked for since: most of them have ended. */
+    forget: (beforeMillis: number): void =>
+      lastPolls.dropWhile(({ lastAt }) => lastAt.getTime() < beforeMillis),
     /** Has rows written that began to be gathered at that moment or before. */
     release,
     /** The rows to be written next, at most so many. */

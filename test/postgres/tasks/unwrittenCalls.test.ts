@@ -122,4 +122,17 @@ describe("calls that wait to be written", () => {
     unwritten.release(0)
     assert.deepStrictEqual(take(unwritten), [])
   })
+
+  it("forget jobs that were not asked for since, and no others", () => {
+    const unwritten = makeUnwrittenCalls(10, 10)
+    const old = add(unwritten, "a", "running")
+    const kept = add(unwritten, "b", "running")
+    assert.deepStrictEqual(take(unwritten), [row(old, 0), row(kept, 0)])
+    unwritten.forget(kept * 1000)
+    const again = add(unwritten, "a", "running")
+    const last = add(unwritten, "b", "running")
+    assert.deepStrictEqual(take(unwritten), [row(again, 0)])
+    unwritten.release(0)
+    assert.deepStrictEqual(take(unwritten), [later(kept, 1, last)])
+  })
 })
