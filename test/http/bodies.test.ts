@@ -74,3 +74,11 @@ it.effect("the room of a body is kept until its scope closes, and one without ro
     yield* read("a", 50_000)
   }).pipe(Effect.scoped)
 )
+
+it.effect("a body that tells no length is cut at a small bound as well", () =>
+  Effect.gen(function* () {
+    const { request } = inPieces([10_000, 10_000])
+    const read = makeBodies(1e9).read("o", request, { ...bounds, maxBytes: 15_000 })
+    assert.strictEqual((yield* Effect.flip(read))._tag, "payload_too_large")
+  })
+)

@@ -61,5 +61,19 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         }
       })
     )
+
+    it.effect.each(["h2c", "websocket"])("is read whole where it offers to go on as %s", (other) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { key } = yield* gateway.customer("1")
+        const answer = yield* rawRequest(gateway.url, [
+          `${post}host: x\r\nauthorization: Bearer ${key}\r\n${json}`,
+          `upgrade: ${other}\r\nconnection: upgrade, close\r\n\r\n`,
+          order
+        ])
+        assert.strictEqual(answer?.status, 200, answer?.body)
+        assert.match(answer?.head ?? "", /\r\nx-request-id: req_/)
+      })
+    )
   }
 )

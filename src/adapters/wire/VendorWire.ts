@@ -185,7 +185,10 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
         wakeReader()
       }
       giveUp = dispatch(agent, request, body, fail, {
-        onResponseStart: (_, status, headers) => resume(Effect.succeed({ status, headers })),
+        onResponseStart: (_, status, headers) => {
+          // Hints may come before the answer's own head.
+          if (status >= 200) resume(Effect.succeed({ status, headers }))
+        },
         onResponseData: (controller, bytes) => {
           running = controller
           unread.push(bytes)

@@ -19,6 +19,8 @@ const serverOptions = ({ headSeconds, requestSeconds }: Settings) => {
     requestTimeout: requestSeconds * 1000,
     // A request without it is refused in our own words, as every other one is.
     requireHostHeader: false,
+    // No other protocol is served: such a request is read and answered as any other is.
+    shouldUpgradeCallback: () => false,
     // Node looks for slow ones only so often.
     connectionsCheckingInterval: Math.min(5000, headersTimeout / 4)
   }

@@ -107,3 +107,16 @@ it.live("no bytes are missed, wherever the reader makes way for what comes", () 
     }
   })
 )
+
+it.live("what comes before the answer's own head is not taken for it", () =>
+  Effect.gen(function* () {
+    const { port } = yield* vendorWith((_, response) => {
+      response.writeEarlyHints({ link: "</words>; rel=preload" })
+      response.writeHead(429, { "retry-after": "7" }).end("{}")
+    })
+    const wire = yield* wireThrough(leadingTo("127.0.0.1"))
+    const answer = yield* wire.open(get(`http://vendor.test:${port}/`, {}), Duration.hours(1))
+    assert.strictEqual(answer.status, 429)
+    assert.strictEqual(answer.headers["retry-after"], "7")
+  })
+)
