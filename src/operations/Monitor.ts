@@ -1,5 +1,6 @@
 /** Looks after the gateway's own health, so that a probe or a scrape costs the database nothing. */
-import { Clock, Effect, Layer, Metric, Schedule } from "effect"
+import { Effect, Layer, Metric, Schedule } from "effect"
+import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Shutdown } from "../runtime/Shutdown.ts"
 import {
@@ -77,7 +78,7 @@ export const layerMonitor = Layer.effect(
     const shutdown = yield* Shutdown
     const settings = yield* Settings
 
-    let known: Known = { report: null, at: yield* Clock.currentTimeMillis, failing: false }
+    let known: Known = { report: null, at: yield* monotonicMillis, failing: false }
 
     let late: Pick<Totals, "lateHolds" | "oldestLateSeconds"> = {
       lateHolds: 0,
@@ -89,7 +90,7 @@ export const layerMonitor = Layer.effect(
       if (!report.writable && known.report?.writable !== false) {
         yield* Effect.logError("the database cannot be written")
       }
-      known = { report, at: yield* Clock.currentTimeMillis, failing: false }
+      known = { report, at: yield* monotonicMillis, failing: false }
       if (report.audit === null) return
       yield* Metric.update(ledgerViolations, report.audit.violations)
       yield* Metric.update(ledgerAuditTime, (report.audit.auditedAt?.getTime() ?? 0) / 1000)
@@ -125,7 +126,7 @@ export const layerMonitor = Layer.effect(
     const roundLimit = Math.max(MISSED_ROUNDS * settings.pollerSeconds, ROUND_PATIENCE_SECONDS)
 
     const report = Effect.gen(function* () {
-      const isAway = known.failing || (yield* Clock.currentTimeMillis) - known.at > storeLimit
+      const isAway = known.failing || (yield* monotonicMillis) - known.at > storeLimit
       const silence = yield* pulse.secondsSinceBeat
       const { writable = null, migrated = null, audit = null } = known.report ?? {}
       const checks = {

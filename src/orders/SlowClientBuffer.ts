@@ -2,7 +2,8 @@
  * What is written for a client that may be slow or gone: a little is kept for it, then the writer
  * waits, and at some time it waits no longer.
  */
-import { type Cause, Clock, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
+import { type Cause, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
+import { monotonicMillis } from "../runtime/monotonic.ts"
 
 export interface SlowClientBuffer<E> {
   /** Waits while the client is too far behind; without a client the bytes are dropped. */
@@ -44,9 +45,9 @@ export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
 
   const waitFor = (condition: Effect.Effect<void>) =>
     Effect.gen(function* () {
-      const started = yield* Clock.currentTimeMillis
+      const started = yield* monotonicMillis
       const met = yield* Effect.timeoutOption(condition, Duration.millis(Math.max(0, leftMillis)))
-      leftMillis -= (yield* Clock.currentTimeMillis) - started
+      leftMillis -= (yield* monotonicMillis) - started
       if (Option.isSome(met)) return
       isCut = true
       cutOff()

@@ -4,6 +4,7 @@
  * the vendor is asked on while the next claim runs.
  */
 import { Clock, Effect, FiberSet, Latch } from "effect"
+import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import type { Question } from "./VideoQuestions.ts"
 
 /** As many may wait as the vendor has lately answered in this time. */
@@ -60,7 +61,7 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
   const waiting = new Map<string, Array<Waiting>>()
   const answered = new Map<string, number>()
   let ahead: ReadonlyMap<string, number> = new Map()
-  let measuredAt = clock.currentTimeMillisUnsafe()
+  let measuredAt = monotonicMillisOf(clock)
 
   const open = makeCounts(
     bound,
@@ -73,7 +74,7 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
   /** Takes those out of the channel's queue that have waited for so long. */
   const takeOut = (channelId: string, millis: number): ReadonlyArray<Waiting> => {
     const queue = waiting.get(channelId) ?? []
-    const before = clock.currentTimeMillisUnsafe() - millis
+    const before = monotonicMillisOf(clock) - millis
     const fresh = queue.findIndex(({ sinceMillis }) => sinceMillis > before)
     const out = queue.splice(0, fresh < 0 ? queue.length : fresh)
     if (queue.length === 0) waiting.delete(channelId)
@@ -122,7 +123,7 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
     )
 
   const measure = () => {
-    const now = clock.currentTimeMillisUnsafe()
+    const now = monotonicMillisOf(clock)
     const share = AHEAD_MILLIS / Math.max(now - measuredAt, LEAST_MILLIS)
     ahead = new Map(
       [...answered].map(([channelId, count]) => [
@@ -151,7 +152,7 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
         start(question)
         return
       }
-      const one = { question, sinceMillis: clock.currentTimeMillisUnsafe() }
+      const one = { question, sinceMillis: monotonicMillisOf(clock) }
       const queue = waiting.get(channelId)
       if (queue === undefined) waiting.set(channelId, [one])
       else queue.push(one)
@@ -171,7 +172,7 @@ export const makeAskQueue = Effect.fnUntraced(function* ({
     },
     /** Takes the tasks back that have waited for so long: their vendor has become slow. */
     late: (millis: number) => {
-      const now = clock.currentTimeMillisUnsafe()
+      const now = monotonicMillisOf(clock)
       return [...waiting.keys()].flatMap((channelId) =>
         takeOut(channelId, millis).flatMap(({ question: { tasks }, sinceMillis }) =>
           tasks.map((task) => ({ task, waitedSeconds: (now - sinceMillis) / 1000 }))

@@ -2,11 +2,12 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
+import { Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
+import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import { unhindered } from "../services/ledgerAnswers.ts"
@@ -205,7 +206,7 @@ export const layerVideoSettlement = Layer.effect(
 
     const pollDue = pollRound.pipe(
       Effect.tap(() =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
+        Effect.map(monotonicMillis, (now) => {
           askingSince ??= now
         })
       ),
@@ -233,7 +234,7 @@ export const layerVideoSettlement = Layer.effect(
      */
     const giveUpOverdue = Effect.fn("VideoSettlement.giveUpOverdue")(function* () {
       const seconds = settings.lastQuestionSeconds
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* monotonicMillis
       if (askingSince === null || now - askingSince < seconds * 1000) return
       yield* releaseEach(yield* tasks.overdue(seconds, OVERDUE_LIMIT), ({ upstreamId }) => ({
         task: { from: "processing", state: "failed", ...deadlineExceeded },

@@ -4,6 +4,7 @@
  */
 import { type Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { monotonicMillis, monotonicMillisOf } from "./monotonic.ts"
 import { Settings } from "./Settings.ts"
 
 /** `keys`: who may call. `catalog`: the catalog and the accounts behind its channels. */
@@ -41,12 +42,6 @@ export class Changes extends Context.Service<
   }
 >()("gateway/services/Changes") {}
 
-const millisOf = (clock: Clock.Clock): number =>
-  Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
-
-/** The monotonic clock in milliseconds, which no correction of the calendar moves. */
-export const monotonicMillis = Effect.clockWith((clock) => Effect.succeed(millisOf(clock)))
-
 /**
  * What every implementation shares. While changes made by other gateways are known to arrive, which
  * `listensAt` tells for a time of the monotonic clock, what was read holds until a change is heard
@@ -62,7 +57,7 @@ export const makeMarks = Effect.fnUntraced(function* (listensAt: (atMillis: numb
     })
 
   const mark: Changes["Service"]["mark"] = (topic, clock) => {
-    const atMillis = millisOf(clock)
+    const atMillis = monotonicMillisOf(clock)
     const seconds = listensAt(atMillis) ? cacheSeconds : unheardCacheSeconds
     return { atMillis, generation: generations[topic], maxAgeMillis: seconds * 1000 }
   }

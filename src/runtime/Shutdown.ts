@@ -1,5 +1,6 @@
 /** Whether the process is about to end, and how much time what is running has left. */
-import { Clock, Context, Deferred, Duration, Effect, Layer } from "effect"
+import { Context, Deferred, Duration, Effect, Layer } from "effect"
+import { monotonicMillis } from "./monotonic.ts"
 import { Settings } from "./Settings.ts"
 
 /** In a composition that provides no layer of it, the end never comes. */
@@ -29,11 +30,11 @@ export const layerShutdown = Layer.effect(
     return {
       hasBegun: () => deadline !== null,
       begun: Deferred.await(begun),
-      begin: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      begin: Effect.flatMap(monotonicMillis, (now) => {
         deadline ??= now + shutdownSeconds * 1000
         return Effect.asVoid(Deferred.succeed(begun, undefined))
       }),
-      timeLeft: Effect.map(Clock.currentTimeMillis, (now) =>
+      timeLeft: Effect.map(monotonicMillis, (now) =>
         deadline === null
           ? Duration.seconds(shutdownSeconds)
           : Duration.millis(Math.max(0, deadline - now))

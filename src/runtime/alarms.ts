@@ -3,6 +3,7 @@
  * set, where an effect of its own that sleeps costs a fiber and a timer.
  */
 import { Clock, Effect, Latch } from "effect"
+import { monotonicMillisOf } from "./monotonic.ts"
 
 interface Alarm {
   readonly atMillis: number
@@ -20,7 +21,7 @@ export const makeAlarms = Effect.gen(function* () {
   const isAnySet = Latch.makeUnsafe()
 
   const ringDue = Effect.sync(() => {
-    const now = clock.currentTimeMillisUnsafe()
+    const now = monotonicMillisOf(clock)
     for (const alarm of alarms) {
       if (alarm.atMillis > now) continue
       alarms.delete(alarm)
@@ -33,7 +34,7 @@ export const makeAlarms = Effect.gen(function* () {
   )
 
   return (afterMillis: number, ring: () => void): (() => void) => {
-    const alarm: Alarm = { atMillis: clock.currentTimeMillisUnsafe() + afterMillis, ring }
+    const alarm: Alarm = { atMillis: monotonicMillisOf(clock) + afterMillis, ring }
     alarms.add(alarm)
     isAnySet.openUnsafe()
     return () => {

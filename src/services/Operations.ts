@@ -1,5 +1,6 @@
 /** What running the gateway asks: of its database, and whether it should be sent requests. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
+import { monotonicMillis } from "../runtime/monotonic.ts"
 
 /** The last audit of the books, whichever gateway made it. */
 export const AuditState = Schema.Struct({
@@ -92,13 +93,13 @@ export class PollerPulse extends Context.Service<
 
 export const layerPollerPulse = Layer.effect(
   PollerPulse,
-  Effect.map(Clock.currentTimeMillis, (startedAt) => {
+  Effect.map(monotonicMillis, (startedAt) => {
     let last = startedAt
     return PollerPulse.of({
-      beat: Effect.map(Clock.currentTimeMillis, (now) => {
+      beat: Effect.map(monotonicMillis, (now) => {
         last = now
       }),
-      secondsSinceBeat: Effect.map(Clock.currentTimeMillis, (now) => (now - last) / 1000)
+      secondsSinceBeat: Effect.map(monotonicMillis, (now) => (now - last) / 1000)
     })
   })
 )

@@ -3,6 +3,7 @@ import { Clock, Duration, Effect, Metric, type Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { VideoExtras } from "../../domain/video/VideoInput.ts"
+import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { spanned } from "../../runtime/spans.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
@@ -120,7 +121,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
     const inSpan = spanned(`${protocol}.generate`)
     const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
-      const startedAt = yield* Clock.currentTimeMillis
+      const startedAt = yield* monotonicMillis
       const said = yield* ask(account, order)
       const drawn =
         "taskId" in said
@@ -128,7 +129,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
               Effect.timeoutOrElse({
                 duration: Duration.subtract(
                   timeout,
-                  Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+                  Duration.millis((yield* monotonicMillis) - startedAt)
                 ),
                 orElse: () => Effect.fail(timedOut(timeout))
               }),

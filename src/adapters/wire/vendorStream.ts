@@ -1,7 +1,8 @@
 /** A vendor's answer that is read while it is being written, event by event. */
-import { Clock, Duration, Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
+import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
@@ -37,13 +38,13 @@ const waitFor = <A, R>(
   other: Patience,
   wait: (timeout: Duration.Duration) => Effect.Effect<A, WireFault | WireLate, R>
 ): Effect.Effect<A, VendorLost | VendorUnreachable, R> =>
-  Effect.flatMap(Clock.currentTimeMillis, (started) => {
+  Effect.flatMap(monotonicMillis, (started) => {
     const { limit, leftMillis } = other.leftMillis < one.leftMillis ? other : one
     return wait(Duration.millis(Math.max(0, leftMillis))).pipe(
       Effect.catch(lostOnTheWay(limit)),
       asVendorTime,
       Effect.ensuring(
-        Effect.map(Clock.currentTimeMillis, (now) => {
+        Effect.map(monotonicMillis, (now) => {
           one.leftMillis -= now - started
           other.leftMillis -= now - started
         })

@@ -18,7 +18,8 @@
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Queue, Schema, Scope } from "effect"
-import { Changes, makeMarks, monotonicMillis, Topic } from "../../runtime/Changes.ts"
+import { Changes, makeMarks, Topic } from "../../runtime/Changes.ts"
+import { monotonicMillis } from "../../runtime/monotonic.ts"
 
 const CHANNEL = "gateway_changes"
 const BEAT_MILLIS = 200
