@@ -165,7 +165,12 @@ export const runClient = Effect.fnUntraced(function* (
     // A generator for each order: how long one takes must not change what the next one is.
     yield* Effect.gen(function* () {
       const { customer } = options
-      const plan = yield* makePlan({ customer, id, canary: witness.canary })
+      const plan = yield* makePlan({
+        customer,
+        id,
+        canary: witness.canary,
+        mustFail: number === 0
+      })
       const { order, behaviour } = plan
       witness.orders.set(order.promptDigest, order)
       yield* Effect.sleep(`${plan.thinkMillis} millis`)

@@ -111,17 +111,19 @@ export const changed = (order: Order): Order => {
 
 const digestOf = (prompt: string): string => createHash("sha256").update(prompt).digest("hex")
 
-/** The `index`-th order of a client; draws from the random generator it is run with. */
+/** The next order of a client; draws from the random generator it is run with. */
 export const makePlan = Effect.fnUntraced(function* (options: {
   readonly customer: Customer
   readonly id: string
   readonly canary: string
+  /** A short run has one of these too, whatever it draws. */
+  readonly mustFail: boolean
 }): Effect.fn.Return<Plan> {
-  const { customer, id, canary } = options
+  const { customer, id, canary, mustFail } = options
   const good = yield* pick(goods.map((good) => [good.weight, good] as const))
-  const trouble = yield* pick(troubles[good.kind])
+  const trouble = mustFail ? "sim:rate" : yield* pick(troubles[good.kind])
   const units = yield* Random.nextIntBetween(...good.units)
-  const how = yield* behaviour
+  const how: Behaviour = mustFail ? { _tag: "Once" } : yield* behaviour
   const keyed = how._tag !== "Once" && how._tag !== "HangsUp"
   const prompt = `${canary} ${id} a lighthouse at dusk ${trouble}`.trim()
   const order: Order = {
