@@ -128,29 +128,44 @@ const versioned: ReadonlySet<string> = new Set(["ip_a", "openai"])
 
 const calledBy = (model: DemoModel) => model.relay ?? model.protocol
 
-/** One channel a protocol. */
-export const demoCatalog = (simulatorUrl: string): Catalog => ({
-  channels: [...new Set(models.map(calledBy))].map((protocol) => ({
-    id: `demo-${protocol}`,
+/** Served by two accounts of its vendor: by the second one where the first makes nothing. */
+const servedTwice = "paint-1"
+
+/** One channel a protocol, and one more for the model that is served twice. */
+export const demoCatalog = (simulatorUrl: string): Catalog => {
+  const channelOf = (protocol: string, id: string) => ({
+    id: `demo-${id}`,
     name: `Simulated ${protocol} vendor`,
     base_url: `${simulatorUrl}/${protocol}${versioned.has(protocol) ? "/v1" : ""}`,
     app_id: protocol === "vp_b" ? "demo-application" : null,
-    api_key: `demo-secret-${protocol}`
-  })),
-  models: [
-    ...models.map(({ id, modality, protocol, forms, prices }) => ({
-      id,
-      modality,
-      protocol,
-      input_forms: forms,
-      prices
-    })),
-    ...reserved.map((model) => ({ ...model, protocol: "openai" }))
-  ],
-  mounts: models.map((model) => ({
+    api_key: `demo-secret-${id}`
+  })
+  const second = models.filter(({ id }) => id === servedTwice)
+  const mountOf = (model: DemoModel, channel: string, priority: number) => ({
     model: model.id,
-    channel: `demo-${calledBy(model)}`,
+    channel: `demo-${channel}`,
     protocol: model.relay ?? null,
-    upstream_model: model.upstream
-  }))
-})
+    upstream_model: model.upstream,
+    priority
+  })
+  return {
+    channels: [
+      ...[...new Set(models.map(calledBy))].map((protocol) => channelOf(protocol, protocol)),
+      ...second.map((model) => channelOf(calledBy(model), `${calledBy(model)}-2`))
+    ],
+    models: [
+      ...models.map(({ id, modality, protocol, forms, prices }) => ({
+        id,
+        modality,
+        protocol,
+        input_forms: forms,
+        prices
+      })),
+      ...reserved.map((model) => ({ ...model, protocol: "openai" }))
+    ],
+    mounts: [
+      ...models.map((model) => mountOf(model, calledBy(model), 0)),
+      ...second.map((model) => mountOf(model, `${calledBy(model)}-2`, 1))
+    ]
+  }
+}

@@ -105,6 +105,43 @@ export const doubtOf = (failure: VendorFailure): Doubt | null => {
     : null
 }
 
+/** Refusals of our account, of the vendor's name for the model, and of more work for now. */
+const reasons: ReadonlyMap<number, string> = new Map([
+  [401, "credentials_refused"],
+  [402, "account_empty"],
+  [403, "credentials_refused"],
+  [404, "model_unknown"],
+  [429, "rate_limited"],
+  [503, "overloaded"]
+])
+
+/**
+ * Whether another channel may be asked for the same order: this one's vendor certainly made nothing,
+ * and what it refused is not what was ordered.
+ */
+export const mayFailOver = (failure: VendorFailure): boolean => {
+  if (failure._tag !== "VendorRefused") return failure._tag === "VendorUnreachable"
+  return (
+    failure.isVerdict !== true &&
+    failure.upstreamId === undefined &&
+    reasons.has(failure.effectiveStatus)
+  )
+}
+
+/** Why an order did not stay at a channel, as operators read it. */
+export interface Refusal {
+  readonly reason: string
+  /** The vendor's, where it answered. */
+  readonly status: number | null
+}
+
+/** In one word why the vendor made nothing. */
+export const refusalOf = (failure: VendorFailure): Refusal => {
+  if (failure._tag !== "VendorRefused") return { reason: "unreachable", status: null }
+  const { effectiveStatus, status } = failure
+  return { reason: reasons.get(effectiveStatus) ?? "refused", status }
+}
+
 /** What an error says where nothing of the vendor's is passed on. */
 const silent = {
   upstream: { status: null, body: null },

@@ -1,5 +1,5 @@
-/** What every ordering endpoint decides first: which model, on which mount, with which account. */
-import { Effect, Result } from "effect"
+/** What every ordering endpoint decides first: which model, on which mounts, with which accounts. */
+import { Array as Arr, Effect, Equal, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
 import { isReserved, type Modality, modalities } from "../domain/catalog/Modality.ts"
@@ -22,7 +22,7 @@ import { unsent } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
 import { Catalog, type CatalogSnapshot, ChannelCredentials } from "../services/Catalog.ts"
 import type { VendorJob } from "../services/Ledger.ts"
-import { Protocols } from "../services/ProtocolAdapter.ts"
+import { type ChannelAccount, Protocols } from "../services/ProtocolAdapter.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =
@@ -41,9 +41,14 @@ export type OrderRefusal =
 
 interface OrderedModel {
   readonly model: Model
-  /** The protocol it is called by: the mount's where there is one. */
-  readonly protocol: string
-  readonly mount: Mount | null
+  /** Those in use, by priority. */
+  readonly mounts: ReadonlyArray<Mount>
+}
+
+/** A mount that can make an order: who is called, as whom, for what, and before which others. */
+export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
+  readonly account: ChannelAccount
+  readonly job: VendorJob
 }
 
 /** Of a name in an error. */
@@ -113,9 +118,7 @@ const checkModel = (
       })
     )
   }
-  const mount = snapshot.mounts.get(modelId)?.[0] ?? null
-  const protocol = mount === null ? model.protocol : mountProtocol(model, mount)
-  return Result.succeed({ model, protocol, mount })
+  return Result.succeed({ model, mounts: snapshot.mounts.get(modelId) ?? [] })
 }
 
 export const makeModelCheck = Effect.map(
@@ -126,28 +129,96 @@ export const makeModelCheck = Effect.map(
     )
 )
 
+/** What one protocol makes of an order. */
+interface Offers<Spoken, Fitting extends { readonly quote: unknown }, Stranger, Misfit> {
+  /** Fails where the gateway does not speak the protocol for this model. */
+  readonly speak: (protocol: string) => Result.Result<Spoken, Stranger>
+  /** What is sent and held for; fails where the protocol does not offer what is ordered. */
+  readonly fit: (spoken: Spoken, upstreamModel: string) => Result.Result<Fitting, Misfit>
+  /** What is answered where none of those that were tried offers it. */
+  readonly noneFits: (
+    tried: ReadonlyArray<Spoken>,
+    misfits: Arr.NonEmptyReadonlyArray<Misfit>
+  ) => Misfit
+}
+
 /**
- * The account behind the model's first enabled mount, and what is called there. Fails also when the
- * account lacks what the protocol needs.
+ * Finds the mounts that can make an order, by priority. One whose protocol does not offer it, or whose
+ * channel lacks what the protocol needs, is passed over. All hold for the same: where mounts would
+ * cost differently, those that cost what the first one does.
  */
-export const makeAccountCheck = Effect.gen(function* () {
+export const makeMountCheck = Effect.gen(function* () {
   const credentials = yield* ChannelCredentials
   const protocols = yield* Protocols
-  const unavailable = (message: string) =>
-    Effect.fail(new ChannelUnavailable({ message, param: "model" }))
+  const unavailable = (message: string) => new ChannelUnavailable({ message, param: "model" })
 
-  return ({ model, protocol, mount }: OrderedModel) => {
-    const name = JSON.stringify(model.id)
-    if (mount === null) {
-      return unavailable(`${name} is not mounted on an enabled channel at the moment`)
+  const accountOf = Effect.fnUntraced(function* (
+    model: Model,
+    channelId: string,
+    protocol: string
+  ) {
+    const account = yield* unsent(credentials.account(channelId))
+    if (account.appId === null && protocols.video.get(protocol)?.needsAppId === true) {
+      return yield* unavailable(
+        `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
+      )
     }
-    return Effect.flatMap(unsent(credentials.account(mount.channel)), (account) => {
-      if (account.appId === null && protocols.video.get(protocol)?.needsAppId === true) {
-        return unavailable(`The channel of ${name} has no application id, which ${protocol} needs`)
-      }
+    return account
+  })
+
+  return Effect.fnUntraced(function* <
+    Spoken,
+    Fitting extends { readonly quote: unknown },
+    Stranger,
+    Misfit
+  >({ model, mounts }: OrderedModel, offers: Offers<Spoken, Fitting, Stranger, Misfit>) {
+    const usable: Array<UsableMount & Fitting> = []
+    const tried: Array<Spoken> = []
+    const misfits: Array<Misfit> = []
+    /** Of mounts that are passed over: those that offer the order first. */
+    const lacking: Array<ChannelUnavailable> = []
+    const wouldServe: Array<ChannelUnavailable> = []
+    const strangers: Array<Stranger> = []
+    if (mounts.length === 0) yield* Effect.fromResult(offers.speak(model.protocol))
+    for (const mount of mounts) {
+      const { channel: channelId, priority, weight } = mount
+      const protocol = mountProtocol(model, mount)
       const upstreamModel = mount.upstream_model ?? model.id
-      const job: VendorJob = { channelId: mount.channel, protocol, upstreamModel }
-      return Effect.succeed({ account, job })
-    })
-  }
+      const spoken = offers.speak(protocol)
+      if (Result.isFailure(spoken)) {
+        strangers.push(spoken.failure)
+        continue
+      }
+      tried.push(spoken.success)
+      const fitting = offers.fit(spoken.success, upstreamModel)
+      const account = yield* Effect.result(accountOf(model, channelId, protocol))
+      if (Result.isFailure(account)) {
+        if (account.failure._tag === "overloaded") return yield* account.failure
+        const passedOver = Result.isSuccess(fitting) ? wouldServe : lacking
+        passedOver.push(account.failure)
+      } else if (Result.isFailure(fitting)) {
+        misfits.push(fitting.failure)
+      } else {
+        const job: VendorJob = { channelId, protocol, upstreamModel }
+        usable.push({ ...fitting.success, priority, weight, account: account.success, job })
+      }
+    }
+    if (Arr.isArrayNonEmpty(usable)) {
+      const [first, ...others] = usable
+      return Arr.prepend(
+        others.filter(({ quote }) => Equal.equals(quote, first.quote)),
+        first
+      )
+    }
+    const misfit = Arr.isArrayNonEmpty(misfits) ? offers.noneFits(tried, misfits) : undefined
+    return yield* Effect.fail(
+      wouldServe[0] ??
+        misfit ??
+        lacking[0] ??
+        strangers[0] ??
+        unavailable(
+          `${JSON.stringify(model.id)} is not mounted on an enabled channel at the moment`
+        )
+    )
+  })
 })

@@ -3,7 +3,7 @@
  * and quotes come through the same step, so a quote is refused as the order would be and names the
  * hold the order takes.
  */
-import { Effect, Result } from "effect"
+import { Array as Arr, Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { Modality } from "../domain/catalog/Modality.ts"
 import type { Prices } from "../domain/catalog/Prices.ts"
@@ -37,16 +37,17 @@ import {
 } from "../domain/video/VideoInput.ts"
 import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.ts"
 import { quoteVideo } from "../domain/video/VideoQuote.ts"
-import { resolveSku } from "../domain/video/VideoSku.ts"
+import { notOffered, resolveSku } from "../domain/video/VideoSku.ts"
 import type { Caller } from "../services/Access.ts"
 import {
   type ChannelAccount,
   ProtocolAdapter,
   Protocols,
   type TextAdapter,
-  type TextAnswer
+  type TextAnswer,
+  type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
-import { makeAccountCheck, makeModelCheck } from "./OrderChecks.ts"
+import { makeModelCheck, makeMountCheck } from "./OrderChecks.ts"
 
 const unpriced = ({ id }: Model) =>
   new BillingUnavailable({
@@ -54,15 +55,19 @@ const unpriced = ({ id }: Model) =>
     param: "model"
   })
 
+const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
+  const video =
+    prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
+  return { video, billing: video?.kind ?? billing ?? "second_video" }
+}
+
 /**
  * SKU and price of a video, from the request alone. Inline reference videos are measured where their
  * length is billed.
  */
 const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: VideoInput) =>
   Result.gen(function* () {
-    const video =
-      prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
-    const billing = video?.kind ?? row.billing ?? "second_video"
+    const { video, billing } = billingOf(row, prices)
     const sku = yield* resolveSku(row, billing, input)
     if (video === undefined) {
       return yield* Result.fail(
@@ -108,13 +113,13 @@ export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
 
 export const makeOrderResolution = Effect.gen(function* () {
   const checkModel = yield* makeModelCheck
-  const checkAccount = yield* makeAccountCheck
+  const checkMounts = yield* makeMountCheck
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
 
   /**
-   * Checks, in this order: the request's sense, the model, unknown fields, the model's mount and
-   * protocol, the flags that not every vendor has a field for, the account, duration and resolution,
+   * Checks, in this order: the request's sense, the model, unknown fields, the mounts with their
+   * protocols, the flags that not every vendor has a field for, the accounts, duration and resolution,
    * the price. Of a body that was meant for another route the model says more than its fields, so it
    * comes first.
    */
@@ -127,76 +132,121 @@ export const makeOrderResolution = Effect.gen(function* () {
     )
     const ordered = yield* checkModel(caller, body.model, ["video"])
     yield* Effect.fromResult(known)
-    const { protocol, model } = ordered
-    const row = protocols.video.get(protocol)
-    const adapter = adapters.video.get(protocol)
-    if (row === undefined || adapter === undefined) {
-      return yield* new VideoUnsupportedProtocol({
-        message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported video protocol: ${[...protocols.video.keys()].join(", ")} are`,
-        param: "model"
-      })
+    const { model } = ordered
+    const name = JSON.stringify(model.id)
+
+    const speak = (
+      protocol: string
+    ): Result.Result<
+      { readonly row: VideoProtocolRow; readonly adapter: VideoAdapter },
+      VideoUnsupportedProtocol | InvalidRequest
+    > => {
+      const row = protocols.video.get(protocol)
+      const adapter = adapters.video.get(protocol)
+      if (row === undefined || adapter === undefined) {
+        return Result.fail(
+          new VideoUnsupportedProtocol({
+            message: `${name} is called by ${protocol}, which is not a supported video protocol: ${[...protocols.video.keys()].join(", ")} are`,
+            param: "model"
+          })
+        )
+      }
+      if (!canServe(row, protocols.video.get(model.protocol))) {
+        return Result.fail(
+          new VideoUnsupportedProtocol({
+            message: `${name} is listed under ${model.protocol}, which ${protocol} cannot serve`,
+            param: "model"
+          })
+        )
+      }
+      const taken = adapter.extras?.(model.protocol) ?? []
+      const extra = extraNames.find((name) => input[name] !== undefined && !taken.includes(name))
+      return extra === undefined
+        ? Result.succeed({ row, adapter })
+        : Result.fail(
+            new InvalidRequest({
+              message: `The flag ${flagOf(extra)} in the text is not taken: ${name} is called by ${protocol}, which has no field for it here`,
+              param: "prompt"
+            })
+          )
     }
-    if (!canServe(row, protocols.video.get(model.protocol))) {
-      return yield* new VideoUnsupportedProtocol({
-        message: `${JSON.stringify(model.id)} is listed under ${model.protocol}, which ${protocol} cannot serve`,
-        param: "model"
-      })
-    }
-    const taken = adapter.extras?.(model.protocol) ?? []
-    const extra = extraNames.find((name) => input[name] !== undefined && !taken.includes(name))
-    if (extra !== undefined) {
-      return yield* new InvalidRequest({
-        message: `The flag ${flagOf(extra)} in the text is not taken: ${JSON.stringify(model.id)} is called by ${protocol}, which has no field for it here`,
-        param: "prompt"
-      })
-    }
-    const mounted = yield* checkAccount(ordered)
-    const priced = yield* Effect.fromResult(priceVideo(row, model.prices, input))
-    return { ...mounted, ...priced, input, model, adapter }
+
+    const mounts = yield* checkMounts(ordered, {
+      speak,
+      fit: ({ row, adapter }) =>
+        Result.map(priceVideo(row, model.prices, input), (priced) => ({ ...priced, adapter })),
+      noneFits: (tried, misfits) => {
+        const further = misfits.find(({ _tag }) => _tag !== "video_sku_invalid")
+        const rows = tried.map(({ row }) => row)
+        if (further !== undefined || !Arr.isReadonlyArrayNonEmpty(rows))
+          return further ?? misfits[0]
+        return notOffered(rows, billingOf(rows[0], model.prices).billing, input) ?? misfits[0]
+      }
+    })
+    return { mounts, quote: mounts[0].quote, input, model }
   })
 
   /** The same checks as far as they apply, and before the price those of a body that is passed on. */
   const images = Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
     const ordered = yield* checkModel(caller, body.model, ["image"])
-    const { protocol, model } = ordered
-    const row = protocols.image.get(protocol)
-    const adapter = adapters.image.get(protocol)
-    if (row === undefined || adapter === undefined) {
-      return yield* new ImageUnsupportedProtocol({
-        message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported image protocol: ${[...protocols.image.keys()].join(", ")} are`,
-        param: "model"
-      })
-    }
-    const mounted = yield* checkAccount(ordered)
-    if (passesOn(row, mounted.job.upstreamModel)) yield* Effect.fromResult(checkPassedOn(body))
-    if (model.prices?.kind !== "image") return yield* unpriced(model)
-    const quote = yield* Effect.fromResult(quoteImages(model.prices, imageCount(body)))
-    return { ...mounted, quote, model, adapter }
+    const { model } = ordered
+    const mounts = yield* checkMounts(ordered, {
+      speak: (protocol) => {
+        const row = protocols.image.get(protocol)
+        const adapter = adapters.image.get(protocol)
+        return row === undefined || adapter === undefined
+          ? Result.fail(
+              new ImageUnsupportedProtocol({
+                message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported image protocol: ${[...protocols.image.keys()].join(", ")} are`,
+                param: "model"
+              })
+            )
+          : Result.succeed({ row, adapter })
+      },
+      fit: ({ row, adapter }, upstreamModel) =>
+        Result.gen(function* () {
+          if (passesOn(row, upstreamModel)) yield* checkPassedOn(body)
+          if (model.prices?.kind !== "image") return yield* Result.fail(unpriced(model))
+          return { adapter, quote: yield* quoteImages(model.prices, imageCount(body)) }
+        }),
+      noneFits: (_, misfits) => misfits[0]
+    })
+    return { mounts, quote: mounts[0].quote, model }
   })
 
   /** The same checks as far as they apply. */
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
-    const { protocol, model } = ordered
-    const row = protocols.text.get(protocol)
-    const adapter = adapters.text.get(protocol)
-    const isServed = row !== undefined && (row.embeddings || model.modality !== "embedding")
-    if (!isServed || adapter === undefined) {
-      return yield* new ChannelUnavailable({
-        message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
-        param: "model"
-      })
-    }
-    const mounted = yield* checkAccount(ordered)
-    if (model.prices?.kind !== "tokens") return yield* unpriced(model)
-    const quote = yield* Effect.fromResult(quoteText(model.prices, request.expected))
-    if (quote.holdNano > MAX_AMOUNT_NANO) {
-      return yield* new InvalidRequest({
-        message: "max_tokens: This much output would cost more than can be held",
-        param: "max_tokens"
-      })
-    }
-    return { ...mounted, quote, model, adapter }
+    const { model } = ordered
+    const mounts = yield* checkMounts(ordered, {
+      speak: (protocol) => {
+        const row = protocols.text.get(protocol)
+        const adapter = adapters.text.get(protocol)
+        const isServed = row !== undefined && (row.embeddings || model.modality !== "embedding")
+        return !isServed || adapter === undefined
+          ? Result.fail(
+              new ChannelUnavailable({
+                message: `${JSON.stringify(model.id)} is called by ${protocol}, which is not a supported ${model.modality} protocol`,
+                param: "model"
+              })
+            )
+          : Result.succeed(adapter)
+      },
+      fit: (adapter) =>
+        Result.gen(function* () {
+          if (model.prices?.kind !== "tokens") return yield* Result.fail(unpriced(model))
+          const quote = yield* quoteText(model.prices, request.expected)
+          if (quote.holdNano <= MAX_AMOUNT_NANO) return { adapter, quote }
+          return yield* Result.fail(
+            new InvalidRequest({
+              message: "max_tokens: This much output would cost more than can be held",
+              param: "max_tokens"
+            })
+          )
+        }),
+      noneFits: (_, misfits) => misfits[0]
+    })
+    return { mounts, quote: mounts[0].quote, model }
   })
 
   return { video, images, text }

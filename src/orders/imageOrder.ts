@@ -1,5 +1,5 @@
 /** Images as an order: made while the client waits, and charged by the requested number. */
-import { Effect, Exit } from "effect"
+import { Array as Arr, Effect, Exit } from "effect"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import { unitOf } from "../domain/money/Quote.ts"
 import { RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
@@ -16,6 +16,11 @@ interface Images {
   readonly answer: RawAnswer
 }
 
+const imagesOf = (result: ImageResult): Images => ({
+  result,
+  answer: result instanceof RawAnswer ? result : writtenAnswer(result)
+})
+
 /** Addresses are kept for repeats with the charge; images themselves only in memory. */
 const keptOf = ({ result, answer }: Images) =>
   result instanceof RawAnswer || carriesImages(result)
@@ -25,22 +30,20 @@ const keptOf = ({ result, answer }: Images) =>
 export const makeImageOrder = (resolve: OrderResolution) =>
   Effect.map(Settings, ({ imageDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
-      const { adapter, account, job, model, quote } = yield* resolve.images(caller, body)
-      const { upstreamModel } = job
+      const { mounts, model, quote } = yield* resolve.images(caller, body)
       return {
         kind: "image",
         caller,
-        job,
+        mounts: Arr.map(mounts, ({ adapter, account, ...mount }) => ({
+          ...mount,
+          call: () =>
+            Effect.map(
+              adapter.generate(account, { upstreamModel: mount.job.upstreamModel, body }),
+              imagesOf
+            )
+        })),
         quote,
         deadlineSeconds: imageDeadlineSeconds,
-        call: () =>
-          Effect.map(
-            adapter.generate(account, { upstreamModel, body }),
-            (result): Images => ({
-              result,
-              answer: result instanceof RawAnswer ? result : writtenAnswer(result)
-            })
-          ),
         finish: (made) =>
           Effect.succeed({
             _tag: "Charge",

@@ -3,7 +3,7 @@
  * given back, before anything is answered. What differs between kinds of orders stands in a value.
  * Each step is safe to stop after: what a crash leaves open is given back by the sweep.
  */
-import { Cause, Effect, Exit, Metric, Result, Schema } from "effect"
+import { type Array as Arr, Cause, Effect, Exit, Metric, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { Quote } from "../domain/money/Quote.ts"
@@ -13,18 +13,22 @@ import {
   type Doubt,
   doubtOf,
   givenUp,
+  mayFailOver,
+  refusalOf,
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
 import { withoutMedia } from "../hiding/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
+import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
 import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
-import { Ledger, type UsageEntry, type VendorJob } from "../services/Ledger.ts"
-import { lateSuccesses } from "../services/metrics.ts"
+import { Ledger, type UsageEntry } from "../services/Ledger.ts"
+import { failovers, lateSuccesses } from "../services/metrics.ts"
 import { type NewTask, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
+import { drawn, type MountedCall, type MountTurns, makeTurns } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
 import { makePlaces } from "./places.ts"
 
@@ -50,7 +54,8 @@ export type Finish<Answer> =
 export interface PaidOrder<Made, Answer> {
   readonly kind: OrderKind
   readonly caller: Caller
-  readonly job: VendorJob
+  /** Each would make the whole order at this price; the next one is called where one made nothing. */
+  readonly mounts: Arr.NonEmptyReadonlyArray<MountedCall<Made>>
   /** Frozen with the hold. */
   readonly quote: Quote
   /** From the hold to the moment it is given back without an answer. */
@@ -60,8 +65,8 @@ export interface PaidOrder<Made, Answer> {
     readonly created: NewTask
     readonly rejected: (error: UpstreamError) => TaskOutcome
   }
-  /** The one paid call, which is never repeated. */
-  readonly call: (id: string) => Effect.Effect<Made, VendorFailure>
+  /** Something of the answer has reached the client: no other mount may be called. */
+  readonly hasBegun?: () => boolean
   readonly finish: (made: Made, id: string) => Effect.Effect<Finish<Answer>>
   /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
   readonly finishPart?: (id: string) => Effect.Effect<Finish<Answer>> | null
@@ -83,6 +88,14 @@ const words = {
   { readonly by: string; readonly purpose: CallSubject["purpose"] }
 >
 
+/**
+ * Another mount is called within this share of an order's time: a vendor may take three quarters, and
+ * must have answered before the order is given up.
+ */
+const SHARE_FOR_FAILOVER = 0.25
+
+const notMoved = "an order could not be given to another channel"
+
 const encodeQuote = Schema.encodeSync(Quote)
 
 export const makePaidOrders = Effect.gen(function* () {
@@ -99,9 +112,11 @@ export const makePaidOrders = Effect.gen(function* () {
   const stepsOf = <Made, Answer>(
     id: string,
     order: PaidOrder<Made, Answer>,
-    key: RequestKey | null
+    key: RequestKey | null,
+    turns: { readonly first: MountedCall<Made>; readonly next: MountTurns<Made> }
   ) => {
-    const { caller, job, keptRefusal = withoutMedia, kind } = order
+    const { caller, keptRefusal = withoutMedia, kind } = order
+    let mount = turns.first
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
     const orderCall = makeOrderCall(callLog)
@@ -109,7 +124,7 @@ export const makePaidOrders = Effect.gen(function* () {
     const logFailure = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
       Effect.annotateLogs(Effect.logError(message, ...more), {
         hold_id: id,
-        channel: job.channelId,
+        channel: mount.job.channelId,
         ...about
       })
 
@@ -120,7 +135,7 @@ export const makePaidOrders = Effect.gen(function* () {
       amountNano: order.quote.holdNano,
       ttlSeconds: order.deadlineSeconds,
       quote: encodeQuote(order.quote),
-      job,
+      job: mount.job,
       task: order.task?.created ?? null,
       key
     })
@@ -215,7 +230,7 @@ export const makePaidOrders = Effect.gen(function* () {
           return yield* finish.answer
         }
         // A sweep has given the hold back, and its orphan tells the operator of the job.
-        const { protocol, channelId: channel } = job
+        const { protocol, channelId: channel } = mount.job
         yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
         yield* logFailure("an order was made after it had been given up, so it is free")
         return yield* givenUp()
@@ -229,13 +244,60 @@ export const makePaidOrders = Effect.gen(function* () {
       return part === null ? Effect.void : Effect.ignore(Effect.flatMap(part, finished))
     })
 
-    const call = Effect.suspend(() => order.call(id)).pipe(
-      Effect.onInterrupt(() => whenInterrupted),
-      recordingCalls(orderCall, [
-        { organizationId, jobId: id, purpose: words[kind].purpose, upstreamId: null }
-      ]),
-      Effect.catchCause(afterFailure)
+    const attempt = Effect.suspend(() =>
+      mount.call(id).pipe(
+        Effect.onInterrupt(() => whenInterrupted),
+        recordingCalls(orderCall, [
+          {
+            organizationId,
+            jobId: id,
+            channelId: mount.job.channelId,
+            purpose: words[kind].purpose,
+            upstreamId: null
+          }
+        ])
+      )
     )
+
+    /**
+     * Gives the order to its next mount, in the books first: after a crash they tell who may have made
+     * it. False where nothing is to be called any more.
+     */
+    const failedOver = (failure: VendorFailure, sinceMillis: number) =>
+      Effect.gen(function* () {
+        const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
+        const spent = ((yield* monotonicMillis) - sinceMillis) / 1000
+        if (order.hasBegun?.() === true || spent > seconds * SHARE_FOR_FAILOVER) return false
+        const next = turns.next()
+        if (Result.isFailure(next)) return false
+        const refusal = refusalOf(failure)
+        const stands = yield* ledger
+          .reassign({ organizationId, holdId: id, job: next.success.job, refusal })
+          .pipe(Effect.catchDefect((defect) => Effect.as(logFailure(notMoved, {}, defect), false)))
+        if (!stands) return false
+        yield* Metric.update(
+          Metric.withAttributes(failovers, {
+            channel: mount.job.channelId,
+            reason: refusal.reason
+          }),
+          1
+        )
+        mount = next.success
+        yield* pass("reassigned")
+        return true
+      })
+
+    const call = Effect.flatMap(monotonicMillis, (startedAt) => {
+      const made: Effect.Effect<Made, VendorFailure> = Effect.catchIf(
+        attempt,
+        mayFailOver,
+        (failure) =>
+          Effect.flatMap(failedOver(failure, startedAt), (isNext) =>
+            isNext ? made : Effect.fail(failure)
+          )
+      )
+      return made
+    }).pipe(Effect.catchCause(afterFailure))
 
     const fromTheHold = Effect.gen(function* () {
       const made = yield* call
@@ -263,7 +325,12 @@ export const makePaidOrders = Effect.gen(function* () {
     key: RequestKey | null
   ) {
     const id = `${orderPrefixes[order.kind]}_${yield* random.uuidV7()}`
-    const { organizationId } = order.caller
-    return yield* inPlace(organizationId, order.job.channelId, stepsOf(id, order, key))
+    const mounts = yield* drawn(order.mounts)
+    return yield* inPlace(order.caller.organizationId, (moveTo) => {
+      const next = makeTurns(mounts, moveTo)
+      return Effect.flatMap(Effect.fromResult(next()), (first) =>
+        stepsOf(id, order, key, { first, next })
+      )
+    })
   })
 })

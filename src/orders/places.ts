@@ -14,9 +14,12 @@ const busy = (what: string, param: "model" | null) =>
     retryAfterSeconds: 1
   })
 
+/** Takes the order from the channel it is at to another; answers why it has no place there. */
+export type MoveTo = (channelId: string) => RateLimited | null
+
 /**
  * Makes a function that runs an order in two places: one among the organisation's running orders, and
- * one among the paid calls this gateway has open at the channel, of which one organisation may have
+ * one among the paid calls this gateway has open at a channel, of which one organisation may have
  * half. Both are taken before the hold, and given back when nothing of the order runs any more,
  * whether or not its client has stayed.
  */
@@ -25,43 +28,46 @@ export const makePlaces = Effect.map(Settings, ({ channelInFlight, organizationI
   const ownCalls = makeShares({ each: Math.ceil(channelInFlight * SHARE_OF_CHANNEL) })
   const calls = makeShares({ each: channelInFlight })
 
-  /** What refuses the order, and whose places it has when nothing does. */
-  const take = (organizationId: string, channelId: string): RateLimited | null => {
-    const own = `${organizationId} ${channelId}`
-    if (!running.tryTake(organizationId)) {
-      const bound = `${organizationInFlight} orders running at this gateway`
-      return busy(`This organisation may have ${bound}`, null)
+  /** The places of one order at channels, of which it has one at a time. */
+  const makeChannelPlace = (organizationId: string) => {
+    let taken: { readonly own: string; readonly channelId: string } | null = null
+    const leave = (): void => {
+      if (taken === null) return
+      ownCalls.giveBack(taken.own)
+      calls.giveBack(taken.channelId)
+      taken = null
     }
-    if (!ownCalls.tryTake(own)) {
-      running.giveBack(organizationId)
-      const bound = "as many orders as it may have at the channel of this model"
-      return busy(`This organisation has ${bound}`, "model")
+    const moveTo: MoveTo = (channelId) => {
+      leave()
+      const own = `${organizationId} ${channelId}`
+      if (!ownCalls.tryTake(own)) {
+        const bound = "as many orders as it may have at the channel of this model"
+        return busy(`This organisation has ${bound}`, "model")
+      }
+      if (!calls.tryTake(channelId)) {
+        ownCalls.giveBack(own)
+        const bound = "busy with as many orders as it may have"
+        return busy(`The channel of this model is ${bound}`, "model")
+      }
+      taken = { own, channelId }
+      return null
     }
-    if (!calls.tryTake(channelId)) {
-      running.giveBack(organizationId)
-      ownCalls.giveBack(own)
-      const bound = "busy with as many orders as it may have"
-      return busy(`The channel of this model is ${bound}`, "model")
-    }
-    return null
+    return { moveTo, leave }
   }
 
-  const giveBack = (organizationId: string, channelId: string): void => {
-    running.giveBack(organizationId)
-    ownCalls.giveBack(`${organizationId} ${channelId}`)
-    calls.giveBack(channelId)
-  }
-
-  return <A, E, R>(organizationId: string, channelId: string, order: Effect.Effect<A, E, R>) =>
+  return <A, E, R>(organizationId: string, order: (moveTo: MoveTo) => Effect.Effect<A, E, R>) =>
     Effect.suspend(() => {
       let isPlaced = false
+      const { moveTo, leave } = makeChannelPlace(organizationId)
       const placed = Effect.suspend((): Effect.Effect<A, E | RateLimited, R> => {
-        const refused = take(organizationId, channelId)
-        isPlaced = refused === null
-        return refused === null ? order : Effect.fail(refused)
+        isPlaced = running.tryTake(organizationId)
+        if (isPlaced) return order(moveTo)
+        const bound = `${organizationInFlight} orders running at this gateway`
+        return Effect.fail(busy(`This organisation may have ${bound}`, null))
       })
       return Effect.onExitPrimitive(placed, () => {
-        if (isPlaced) giveBack(organizationId, channelId)
+        leave()
+        if (isPlaced) running.giveBack(organizationId)
         return undefined
       })
     })

@@ -1,5 +1,5 @@
 /** Chat and embeddings as orders: answered whole, and charged by the vendor's count of tokens. */
-import { Effect, Exit, Predicate } from "effect"
+import { Array as Arr, Effect, Exit, Predicate } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { type RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import { chargeText, type TokenCounts } from "../domain/text/TextQuote.ts"
@@ -22,7 +22,7 @@ export interface Written {
 export const textOrderOf = (
   caller: Caller,
   request: TextRequest,
-  { model, job, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>
+  { model, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>
 ) => {
   const isEmbedding = model.modality === "embedding"
 
@@ -70,7 +70,6 @@ export const textOrderOf = (
     common: {
       kind: "text",
       caller,
-      job,
       quote,
       /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
       keptRefusal: (error, orphan) => keptRefusal(error, request.body, orphan !== null)
@@ -104,17 +103,19 @@ export const makeTextOrder = (resolve: OrderResolution) =>
   Effect.map(Settings, ({ textDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
       const resolved = yield* resolve.text(caller, request)
-      const { adapter, account, job } = resolved
       const { common, charged } = textOrderOf(caller, request, resolved)
       return {
         ...common,
+        mounts: Arr.map(resolved.mounts, ({ adapter, account, ...mount }) => ({
+          ...mount,
+          call: () =>
+            Effect.flatMap(request.ask(adapter, account, mount.job.upstreamModel), (made) =>
+              isFailure(made)
+                ? Effect.fail(failed)
+                : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
+            )
+        })),
         deadlineSeconds: textDeadlineSeconds,
-        call: () =>
-          Effect.flatMap(request.ask(adapter, account, job.upstreamModel), (made) =>
-            isFailure(made)
-              ? Effect.fail(failed)
-              : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
-          ),
         finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer))
       } satisfies PaidOrder<WholeText, RawAnswer>
     })

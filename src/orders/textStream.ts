@@ -1,5 +1,5 @@
 /** A text as an order that is answered while it is written, and charged when it ends. */
-import { Cause, Deferred, Duration, Effect, Exit, type Stream } from "effect"
+import { Array as Arr, Cause, Deferred, Duration, Effect, Exit, type Stream } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody } from "../domain/text/TextRequest.ts"
@@ -53,16 +53,16 @@ export const makeTextStream = (resolve: OrderResolution) =>
     return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
       const request = chatRequest(body)
       const resolved = yield* resolve.text(caller, request)
-      const { adapter, account, job } = resolved
       const { common, charged } = textOrderOf(caller, request, resolved)
       const outlet = yield* makeSlowClientBuffer<UpstreamError>({
         roomBytes: ROOM_BYTES,
         patience: Duration.seconds(patience)
       })
       const begun = yield* Deferred.make<void, OrderRefusal | KeyAlreadyUsed>()
-      const written: { usage: TokenCounts | null; outputBytes: number } = {
+      const written: { usage: TokenCounts | null; outputBytes: number; hasEvents: boolean } = {
         usage: null,
-        outputBytes: 0
+        outputBytes: 0,
+        hasEvents: false
       }
       const take = (piece: TextPiece) =>
         Effect.gen(function* () {
@@ -70,6 +70,7 @@ export const makeTextStream = (resolve: OrderResolution) =>
           written.usage = piece.usage ?? (piece.outputBytes > 0 ? null : written.usage)
           written.outputBytes += piece.outputBytes
           if (piece.event === null) return
+          written.hasEvents = true
           yield* outlet.offer(piece.event)
           yield* Deferred.succeed(begun, undefined)
         })
@@ -91,16 +92,20 @@ export const makeTextStream = (resolve: OrderResolution) =>
       const order: PaidOrder<Broken, void> = {
         ...common,
         deadlineSeconds: textStreamDeadlineSeconds,
-        call: () =>
-          adapter.stream(account, { upstreamModel: job.upstreamModel, body }, take).pipe(
-            Effect.as(null),
-            // Also a defect of ours comes after what it broke off had been delivered.
-            Effect.catchCause((cause) =>
-              written.outputBytes > 0 && !Cause.hasInterrupts(cause)
-                ? Effect.succeed(cause)
-                : Effect.failCause(cause)
+        mounts: Arr.map(resolved.mounts, ({ adapter, account, ...mount }) => ({
+          ...mount,
+          call: () =>
+            adapter.stream(account, { upstreamModel: mount.job.upstreamModel, body }, take).pipe(
+              Effect.as(null),
+              // Also a defect of ours comes after what it broke off had been delivered.
+              Effect.catchCause((cause) =>
+                written.outputBytes > 0 && !Cause.hasInterrupts(cause)
+                  ? Effect.succeed(cause)
+                  : Effect.failCause(cause)
+              )
             )
-          ),
+        })),
+        hasBegun: () => written.hasEvents,
         finish,
         finishPart: (id) =>
           written.outputBytes > 0 ? charged(id, brokenOff(), null, Exit.void) : null,

@@ -1,12 +1,11 @@
 /** A video as an order: the vendor accepts it as a task, which is charged when it ends. */
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import type { VideoQuote } from "../domain/video/VideoQuote.ts"
 import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
-import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import type { OrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./paidOrder.ts"
 
@@ -19,22 +18,24 @@ export interface AcceptedVideo {
 export const makeVideoOrder = (resolve: OrderResolution) =>
   Effect.map(Settings, ({ submitDeadlineSeconds, taskDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
-      const { adapter, account, job, model, quote, input, inputs, sku } = yield* resolve.video(
-        caller,
-        body
-      )
-      const sent: Omit<VideoOrder, "taskId"> = {
-        ...input,
-        upstreamModel: job.upstreamModel,
-        listedProtocol: model.protocol,
-        seconds: sku.seconds,
-        resolution: sku.resolution
-      }
+      const { mounts, model, quote, input } = yield* resolve.video(caller, body)
+      const [{ inputs, sku }] = mounts
       const texts = input.blocks.map((block) => (block.type === "text" ? block.text : block.url))
       return {
         kind: "video",
         caller,
-        job,
+        mounts: Arr.map(mounts, ({ adapter, account, sku, ...mount }) => ({
+          ...mount,
+          call: (taskId) =>
+            adapter.submit(account, {
+              ...input,
+              taskId,
+              upstreamModel: mount.job.upstreamModel,
+              listedProtocol: model.protocol,
+              seconds: sku.seconds,
+              resolution: sku.resolution
+            })
+        })),
         quote,
         deadlineSeconds: taskDeadlineSeconds,
         task: {
@@ -53,7 +54,6 @@ export const makeVideoOrder = (resolve: OrderResolution) =>
             errorMessage: withoutEchoes(error.message, texts)
           })
         },
-        call: (taskId) => adapter.submit(account, { ...sent, taskId }),
         finish: (upstreamId, id) =>
           Effect.succeed({ _tag: "Accept", upstreamId, answer: { id, quote } })
       } satisfies PaidOrder<string, AcceptedVideo>

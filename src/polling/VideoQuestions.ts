@@ -59,9 +59,10 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
   const recorded = (tasks: ClaimedTasks) =>
     recordingCalls(
       callLog,
-      tasks.map(({ organizationId, id, upstreamId }) => ({
+      tasks.map(({ organizationId, id, channelId, upstreamId }) => ({
         organizationId,
         jobId: id,
+        channelId,
         purpose: "poll" as const,
         upstreamId
       }))

@@ -4,7 +4,14 @@
  */
 import { Context, Effect } from "effect"
 
-export type OrderStep = "placed" | "held" | "refused" | "returned" | "made" | "finished"
+export type OrderStep =
+  | "placed"
+  | "held"
+  | "reassigned"
+  | "refused"
+  | "returned"
+  | "made"
+  | "finished"
 
 export type Failpoint =
   | `${"video" | "image" | "text"}.${OrderStep}`

@@ -10,6 +10,8 @@ export interface CallSubject {
   readonly organizationId: string
   /** Task id, or id of an image or text request. */
   readonly jobId: string
+  /** Whose vendor is called. */
+  readonly channelId: string
   readonly purpose: typeof CallPurpose.Type
   /** The vendor's id of the job, where it had been told before the call. */
   readonly upstreamId: string | null

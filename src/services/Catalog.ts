@@ -1,5 +1,5 @@
 /** What can be ordered: models, their prices, and where they are mounted. */
-import { Context, type Effect, Result } from "effect"
+import { Context, type Effect, Order, Result } from "effect"
 import type {
   CatalogDocument,
   CatalogWrite,
@@ -27,7 +27,7 @@ export interface CatalogSnapshot {
   readonly createdAt: Date
   readonly document: CatalogDocument
   readonly models: ReadonlyMap<string, Model>
-  /** Enabled mounts on enabled channels, in the catalog's order. */
+  /** Enabled mounts on enabled channels: by priority, and of one priority in the catalog's order. */
   readonly mounts: ReadonlyMap<string, ReadonlyArray<Mount>>
   readonly channels: ReadonlyMap<string, Channel>
 }
@@ -38,6 +38,8 @@ export interface CatalogReplaced {
   readonly warnings: ReadonlyArray<FieldFault>
 }
 
+const byPriority = Order.mapInput(Order.Number, ({ priority }: Mount) => priority)
+
 export const makeSnapshot = (
   version: bigint,
   createdAt: Date,
@@ -47,7 +49,7 @@ export const makeSnapshot = (
   const enabled = document.mounts.filter(
     (mount) => mount.enabled && channels.get(mount.channel)?.enabled === true
   )
-  const mounts = Map.groupBy(enabled, ({ model }) => model)
+  const mounts = Map.groupBy(enabled.toSorted(byPriority), ({ model }) => model)
   const models = new Map(document.models.map((model) => [model.id, model]))
   return { version, createdAt, document, models, mounts, channels }
 }

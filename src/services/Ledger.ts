@@ -11,7 +11,7 @@ import type {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
-import type { Doubt } from "../domain/VendorOutcome.ts"
+import type { Doubt, Refusal } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { AnsweredCall } from "./CallLog.ts"
 import type { KeyAlreadyUsed, RequestKey, StoredAnswer } from "./IdempotencyKeys.ts"
@@ -23,6 +23,24 @@ export const VendorJob = Schema.Struct({
   upstreamModel: Schema.String
 })
 export type VendorJob = typeof VendorJob.Type
+
+/** A channel that did not take an order, and certainly made nothing. */
+export const RefusedJob = Schema.Struct({
+  ...VendorJob.fields,
+  reason: Schema.String,
+  status: Schema.NullOr(Schema.Int),
+  /** When it was given to the next one. */
+  at: Schema.DateFromString
+})
+export type RefusedJob = typeof RefusedJob.Type
+
+export interface Reassignment {
+  readonly organizationId: string
+  readonly holdId: string
+  readonly job: VendorJob
+  /** Why the channel it was at made nothing. */
+  readonly refusal: Refusal
+}
 
 export interface HoldRequest {
   readonly organizationId: string
@@ -156,6 +174,11 @@ export class Ledger extends Context.Service<
     hold(
       request: HoldRequest
     ): Effect.Effect<void, InsufficientBalance | MemberCapExceeded | KeyAlreadyUsed | Overloaded>
+    /**
+     * Writes, before the next channel is called, that an open order is given to it, with its task; the
+     * same again changes nothing. False when the order is not open any more.
+     */
+    reassign(reassignment: Reassignment): Effect.Effect<boolean>
     /** Charges and closes; the first close of a hold wins. Persists until the books can be reached. */
     capture(capture: Capture): Effect.Effect<Closed>
     /** Returns the whole hold; the first close of a hold wins. Persists like a capture. */

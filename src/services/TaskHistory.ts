@@ -4,13 +4,14 @@ import type { TaskNotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import { TaskState } from "../domain/video/VideoTask.ts"
 import { type AnsweredCall, CallPurpose, VendorCall } from "./CallLog.ts"
-import type { VendorJob } from "./Ledger.ts"
+import type { RefusedJob, VendorJob } from "./Ledger.ts"
 import type { OrphanRecord } from "./Orphans.ts"
 import type { UsageRecord } from "./UsageLog.ts"
 
 /** A call, and how often it was repeated with the same end; the answer is the newest one's. */
 export const LoggedCall = Schema.Struct({
   id: Schema.String,
+  channelId: Schema.String,
   purpose: CallPurpose,
   ...Struct.omit(VendorCall.fields, ["outcome"]),
   repeats: Schema.Int,
@@ -56,6 +57,8 @@ export interface JobHistory {
   readonly id: string
   readonly memberId: string
   readonly job: VendorJob
+  /** The channels it was given to before. */
+  readonly refusals: ReadonlyArray<RefusedJob>
   readonly quote: Quote
   readonly hold: HoldHistory
   readonly video: VideoHistory | null

@@ -3,7 +3,13 @@ import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
-import { accountsOf, type JournalEntry, journalId } from "./Ledger.ts"
+import {
+  accountsOf,
+  type JournalEntry,
+  journalId,
+  type RefusedJob,
+  type VendorJob
+} from "./Ledger.ts"
 
 export const UsageRecord = Schema.Struct({
   id: Schema.String,
@@ -38,6 +44,10 @@ export interface Receipt {
   readonly overageNano: bigint
   /** In time. */
   readonly entries: ReadonlyArray<ReceiptEntry>
+  /** Where it was made, which is the operator's to know, and the channels that were asked before. */
+  readonly job: VendorJob
+  readonly refusals: ReadonlyArray<RefusedJob>
+  readonly heldAt: Date
 }
 
 const PREFIX = "us_"
@@ -54,10 +64,7 @@ export const receiptOf = (
   record: UsageRecord,
   order: {
     readonly id: string
-    readonly quote: Quote
-    readonly holdNano: bigint
-    readonly heldAt: Date
-  }
+  } & Pick<Receipt, "quote" | "holdNano" | "heldAt" | "job" | "refusals">
 ): Receipt => {
   const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, createdAt: Date) => ({
     id: journalId(kind, order.id),
@@ -66,12 +73,15 @@ export const receiptOf = (
     ...accountsOf[kind],
     createdAt
   })
-  const { holdNano, quote, heldAt } = order
+  const { holdNano, quote, heldAt, job, refusals } = order
   const { chargeNano, createdAt } = record
   return {
     record,
     quote,
     holdNano,
+    heldAt,
+    job,
+    refusals,
     overageNano: chargeNano > holdNano ? chargeNano - holdNano : 0n,
     entries: [
       entry("hold", holdNano, heldAt),

@@ -87,6 +87,12 @@ export const lateSuccesses = Metric.counter("gateway_late_success_total", {
   incremental: true
 })
 
+/** Labels: `channel`, which made nothing, and `reason`. */
+export const failovers = Metric.counter("gateway_failovers_total", {
+  description: "Orders that went on to another channel, after one that made nothing",
+  incremental: true
+})
+
 /** Labels: `protocol`, `channel`. What the tasks came to is written by the gateway that claimed them next. */
 export const staleClaims = Metric.counter("gateway_stale_claims_total", {
   description: "Answers without a verdict whose claim had run out: they wrote nothing",

@@ -2,6 +2,7 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
+import { Accounts } from "./Accounts.ts"
 import { Book, type BookEntry, type BookUnreadable } from "./Book.ts"
 import { layerControls } from "./controls.ts"
 import { layerMedia, MediaLinks } from "./Media.ts"
@@ -79,7 +80,7 @@ export const layerSimulator = (
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.merge(simulator),
     Layer.provide([Tasks.layer, links]),
-    Layer.provide([Book.layer(options.bookPath), Requests.layer]),
+    Layer.provide([Book.layer(options.bookPath), Requests.layer, Accounts.layer]),
     Layer.provide(
       NodeHttpServer.layer(createServer, {
         port: options.port,

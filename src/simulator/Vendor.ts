@@ -1,7 +1,9 @@
 import { ByteSize, Data, Effect, Option, Result, Schema, type SchemaIssue } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Accounts } from "./Accounts.ts"
 import type { MediaLinks } from "./Media.ts"
 import { Requests } from "./Requests.ts"
+import { refusedStatus, type Switches } from "./switches.ts"
 import type { Place, Tasks } from "./Tasks.ts"
 
 /** An answer that is a vendor's error, in the form of its protocol. */
@@ -17,6 +19,8 @@ export type Bench = Tasks | MediaLinks | HttpServerRequest.HttpServerRequest
 /** A request whose key was accepted. */
 export interface Call {
   readonly key: string
+  /** What goes wrong for the account, whatever is ordered. */
+  readonly switches: Switches
   readonly headers: Headers.Headers
   readonly params: Readonly<Record<string, string | undefined>>
   readonly query: URLSearchParams
@@ -130,13 +134,14 @@ const join = (path: string, key: PropertyKey): string => {
 
 /**
  * The routes of each vendor under its `/<protocol>`. Every request is recorded as it came, then its
- * key is checked; a path the vendor does not have answers its 404.
+ * key is checked, and the trouble its account is in; a path the vendor does not have answers its 404.
  */
 export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       const bench = yield* Effect.context<Exclude<Bench, HttpServerRequest.HttpServerRequest>>()
       const requests = yield* Requests
+      const accounts = yield* Accounts
 
       const serve = (vendor: Vendor, handle: VendorRoute["handle"]) =>
         Effect.fnUntraced(
@@ -153,8 +158,12 @@ export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
               body: Option.getOrElse(body, () => (text === "" ? null : text))
             })
             const key = yield* Effect.fromResult(vendor.authenticate(request.headers))
+            const switches = yield* accounts.switchesOf(key)
+            const status = refusedStatus(switches)
+            if (status !== undefined) return yield* vendor.refuse(status)
             return yield* handle({
               key,
+              switches,
               headers: request.headers,
               params: yield* HttpRouter.params,
               query: url.searchParams,

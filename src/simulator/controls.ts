@@ -1,5 +1,6 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Accounts } from "./Accounts.ts"
 import { Book } from "./Book.ts"
 import { Requests } from "./Requests.ts"
 import { Tasks } from "./Tasks.ts"
@@ -7,12 +8,21 @@ import { Tasks } from "./Tasks.ts"
 const list = (data: ReadonlyArray<object>) =>
   HttpServerResponse.jsonUnsafe({ object: "list", data })
 
+/** The words of `switches` hold for every order of the account, and a `sim:refuse` for every request. */
+const TroubleBody = Schema.Struct({
+  switches: Schema.String,
+  seconds: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(null))
+  )
+})
+
 /** What the simulator tells about itself, under `/_sim`. No vendor has these paths. */
 export const layerControls = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const book = yield* Book
     const requests = yield* Requests
     const tasks = yield* Tasks
+    const accounts = yield* Accounts
 
     yield* router.add(
       "GET",
@@ -24,6 +34,20 @@ export const layerControls = HttpRouter.use(
           event === undefined ? entries : entries.filter((entry) => entry.event === event)
         )
       })
+    )
+    yield* router.add(
+      "PUT",
+      "/_sim/accounts/:key",
+      Effect.gen(function* () {
+        const { key } = yield* HttpRouter.schemaPathParams(Schema.Struct({ key: Schema.String }))
+        const { switches, seconds } = yield* HttpServerRequest.schemaBodyJson(TroubleBody)
+        yield* accounts.trouble(key, switches, seconds)
+        return HttpServerResponse.empty()
+      }).pipe(
+        Effect.catch((error) =>
+          Effect.succeed(HttpServerResponse.text(`${error.message}\n`, { status: 400 }))
+        )
+      )
     )
     yield* router.add("GET", "/_sim/polls", Effect.map(tasks.polled, list))
     yield* router.add("GET", "/_sim/requests", Effect.map(requests.all, list))

@@ -8,7 +8,7 @@ import { type Draft, Tasks } from "./Tasks.ts"
 import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 
 /**
- * Takes an order that passed the vendor's checks, unless a switch in its prompt says otherwise.
+ * Takes an order that passed the vendor's checks, unless a switch of its account or in its prompt says otherwise.
  * Nothing is booked for a refused order; what is answered for a booked one is the switch's choice
  * too. `answer` runs after the booking; a response of its own, such as a stream, goes out as it is.
  */
@@ -20,7 +20,7 @@ export const placeOrder = Effect.fnUntraced(function* (
     accepted: AcceptedEntry
   ) => Effect.Effect<Schema.Json | HttpServerResponse.HttpServerResponse, Refusal, Bench>
 ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Refusal, Bench> {
-  const switches = readSwitches(draft.prompt)
+  const switches = { ...call.switches, ...readSwitches(draft.prompt) }
   yield* refuseInstead(desk, switches)
   if (isOn(switches, "html")) {
     return HttpServerResponse.text("<!doctype html><title>Back soon</title><p>Back soon.</p>", {

@@ -198,7 +198,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ledger.hold(request)
       const record = (purpose: "submit" | "poll", call: VendorCall) =>
         log.record(
-          { organizationId, jobId: request.id, purpose, upstreamId: null },
+          { organizationId, jobId: request.id, channelId: "ch", purpose, upstreamId: null },
           { answered: null, weigh: () => 1, describe: () => call }
         )
       yield* record("submit", callOf("200 running", 1))

@@ -101,6 +101,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           const { started_at: startedAt, duration_ms: millis, ...rest } = call ?? assert.fail()
           assert.deepStrictEqual(rest, {
             id: timeline.id,
+            channel: timeline.channel,
             purpose,
             method: null,
             url: null,

@@ -13,7 +13,7 @@ const setUp = () => {
   })
   const report = (purpose: typeof CallPurpose.Type, status: number | null) =>
     call.record(
-      { organizationId: "org", jobId: "job", purpose, upstreamId: null },
+      { organizationId: "org", jobId: "job", channelId: "ch", purpose, upstreamId: null },
       {
         answered:
           status === null

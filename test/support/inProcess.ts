@@ -11,6 +11,7 @@ import { Catalog, ChannelCredentials, makeSnapshot } from "../../src/services/Ca
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { Accounts } from "../../src/simulator/Accounts.ts"
 import { Book } from "../../src/simulator/Book.ts"
 import { MediaLinks } from "../../src/simulator/Media.ts"
 import { Requests } from "../../src/simulator/Requests.ts"
@@ -117,5 +118,5 @@ export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
     layerAdapters.pipe(Layer.provide(layerWire)),
     NodeCrypto.layerSecureRandom
   ]),
-  Layer.provideMerge([Holds.layer, Book.layer(undefined), Requests.layer])
+  Layer.provideMerge([Holds.layer, Book.layer(undefined), Requests.layer, Accounts.layer])
 )

@@ -133,7 +133,7 @@ describe("stores in memory", () => {
       const request = hold(10n, { id: jobId("vt"), task, quote })
       yield* (yield* Ledger).hold(request)
       yield* log.record(
-        { organizationId, jobId: request.id, purpose: "submit", upstreamId: null },
+        { organizationId, jobId: request.id, channelId: "ch", purpose: "submit", upstreamId: null },
         {
           answered: null,
           weigh: () => 1,

@@ -109,11 +109,24 @@ export const Model = Schema.Struct({
 })
 export type Model = typeof Model.Type
 
+const wholeOr = (fallback: number, maximum: number, description: string) =>
+  Schema.Int.check(
+    Schema.isBetween({ minimum: 0, maximum }, { expected: `a whole number from 0 to ${maximum}` })
+  )
+    .annotate({ description: `${description}; ${fallback} when left out` })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(fallback)))
+
 export const Mount = Schema.Struct({
   model: Id.annotate({ description: "The model that is mounted" }),
   channel: Id.annotate({ description: "The channel it is mounted on" }),
   protocol: orNull(ProtocolName, "Overrides the model's protocol; null takes the model's"),
   upstream_model: orNull(plainText(), "The vendor's name of the model; null sends the catalog's"),
+  priority: wholeOr(0, 1000, "Mounts of a lower number are called before those of a higher one"),
+  weight: wholeOr(
+    1,
+    1000,
+    "Share of the orders among the mounts of one priority; 0 is called only where others fail"
+  ),
   enabled: Enabled
 })
 export type Mount = typeof Mount.Type
@@ -121,7 +134,8 @@ export type Mount = typeof Mount.Type
 const tables = {
   models: Schema.Array(Model).annotate({ description: "What can be ordered" }),
   mounts: Schema.Array(Mount).annotate({
-    description: "Which model is called on which channel; a model's first enabled one serves"
+    description:
+      "Which model is called on which channels; a model's orders go to its mounts by priority and weight"
   })
 }
 

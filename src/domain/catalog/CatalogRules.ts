@@ -1,5 +1,5 @@
 /** Contradictions a catalog may hold, and what changed between two of them. */
-import { Equal } from "effect"
+import { Equal, Struct } from "effect"
 import type { FieldFault } from "../requestFields.ts"
 import { canServe } from "../video/VideoProtocol.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
@@ -35,6 +35,13 @@ const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
 /** The protocol a mount speaks. */
 export const mountProtocol = (model: Model, mount: Mount): string =>
   mount.protocol ?? model.protocol
+
+/** The protocols a model is called by: those of its mounts, or its own where it has none. */
+export const protocolsOf = (
+  model: Model,
+  mounts: ReadonlyArray<Mount> = []
+): ReadonlyArray<string> =>
+  mounts.length === 0 ? [model.protocol] : mounts.map((mount) => mountProtocol(model, mount))
 
 function* duplicates(list: string, entries: ReadonlyArray<{ readonly id: string }>): Faults {
   const seen = new Set<string>()
@@ -123,6 +130,40 @@ function* mountFaults(protocols: ProtocolTables, catalog: CatalogDocument): Faul
   }
 }
 
+/** Where orders go by weight, some mount must have one. */
+function* weightFaults({ mounts }: CatalogDocument): Faults {
+  const placed = mounts.map((mount, index) => ({ ...mount, index }))
+  const equals = Map.groupBy(
+    placed.filter(({ enabled }) => enabled),
+    ({ model, priority }) => JSON.stringify([model, priority])
+  )
+  for (const [first, ...others] of equals.values()) {
+    if (first === undefined || [first, ...others].some(({ weight }) => weight > 0)) continue
+    yield {
+      path: `mounts[${first.index}].weight`,
+      message: `of the mounts of ${quoted(first.model)} with priority ${first.priority} one needs a weight above 0`
+    }
+  }
+}
+
+/** A mount at which nothing can be ordered that the model has a price for. */
+function* offerFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocument): Faults {
+  const modelsById = new Map(models.map((model) => [model.id, model]))
+  for (const [index, mount] of mounts.entries()) {
+    const model = modelsById.get(mount.model)
+    if (model?.modality !== "video" || model.prices?.kind !== "second_video") continue
+    const protocol = mountProtocol(model, mount)
+    const { resolutions = [] } = protocols.video.get(protocol) ?? {}
+    const priced = Struct.keys(model.prices.per_second)
+    if (resolutions.length === 0 || priced.length === 0) continue
+    if (priced.some((resolution) => resolutions.includes(resolution))) continue
+    yield {
+      path: `mounts[${index}]`,
+      message: `${protocol} makes ${resolutions.join(", ")}, and ${quoted(model.id)} has prices for ${priced.join(", ")} alone`
+    }
+  }
+}
+
 /** Every contradiction by path; an empty list is a sound catalog. */
 export const findFaults = (
   catalog: CatalogDocument,
@@ -135,7 +176,9 @@ export const findFaults = (
   ...catalog.models.flatMap(({ modality, protocol }, index) => [
     ...textFaults(protocols, modality, `models[${index}].protocol`, protocol)
   ]),
-  ...mountFaults(protocols, catalog)
+  ...mountFaults(protocols, catalog),
+  ...weightFaults(catalog),
+  ...offerFaults(protocols, catalog)
 ]
 
 function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Faults {

@@ -92,8 +92,9 @@ export const DEFAULT_SECONDS = 5
 export const DEFAULT_RESOLUTION: Resolution = "720p"
 
 /** The default length, or the nearest the protocol offers. */
-export const defaultSecondsOf = ({ seconds: [min, max] }: VideoProtocolRow): number =>
-  Math.min(Math.max(DEFAULT_SECONDS, min), max)
+export const defaultSecondsOf = ({
+  seconds: [min, max]
+}: Pick<VideoProtocolRow, "seconds">): number => Math.min(Math.max(DEFAULT_SECONDS, min), max)
 
 /** Client spelling of the length the model chooses itself. */
 export const SMART_SECONDS = -1

@@ -1,5 +1,6 @@
 /** Checks an order against its protocol and fills in the defaults, once, for wire and bill alike. */
-import { Result } from "effect"
+import { Array as Arr, Result } from "effect"
+import type { Prices } from "../catalog/Prices.ts"
 import { VideoSkuInvalid } from "../Errors.ts"
 import { Resolution, tiers } from "./tiers.ts"
 import type { VideoInput } from "./VideoInput.ts"
@@ -20,11 +21,16 @@ export interface VideoSku {
   readonly billedResolution: Resolution
 }
 
-const mayBeSmart = ({ smart }: VideoProtocolRow, billing: VideoBilling): boolean =>
+/** The part of a protocol's row that says what can be ordered. */
+export type VideoOffer = Pick<VideoProtocolRow, "seconds" | "smart" | "resolutions">
+
+const smartness = ["always", "token_billed", "never"] as const
+
+export const mayBeSmart = ({ smart }: VideoOffer, billing: Prices["kind"] | undefined): boolean =>
   smart === "always" || (smart === "token_billed" && billing === "token_video")
 
 const checkSeconds = (
-  row: VideoProtocolRow,
+  row: VideoOffer,
   billing: VideoBilling,
   seconds: VideoInput["seconds"]
 ): Result.Result<number | "smart", VideoSkuInvalid> => {
@@ -74,7 +80,7 @@ const nearestResolution = (wished: string, offered: Offered): Resolution => {
 }
 
 const checkResolution = (
-  row: VideoProtocolRow,
+  row: VideoOffer,
   resolution: string | null
 ): Result.Result<Resolution | null, VideoSkuInvalid> => {
   const [first, ...others] = row.resolutions
@@ -102,7 +108,7 @@ const checkResolution = (
  * interval; resolution is matched without case. Fails with the set that is offered and its nearest.
  */
 export const resolveSku = (
-  row: VideoProtocolRow,
+  row: VideoOffer,
   billing: VideoBilling,
   input: Pick<VideoInput, "seconds" | "resolution">
 ): Result.Result<VideoSku, VideoSkuInvalid> =>
@@ -111,3 +117,38 @@ export const resolveSku = (
     const resolution = yield* checkResolution(row, input.resolution)
     return { seconds, resolution, billedResolution: resolution ?? DEFAULT_RESOLUTION }
   })
+
+/**
+ * What several protocols offer together, where each may lack something of it: the widest interval,
+ * and every resolution. A protocol that takes any resolution makes all of them take any.
+ */
+export const offeredTogether = (offers: Arr.NonEmptyReadonlyArray<VideoOffer>): VideoOffer => {
+  const takesAny = offers.some(({ resolutions }) => resolutions.length === 0)
+  const isOffered = (name: Resolution) =>
+    offers.some(({ resolutions }) => resolutions.includes(name))
+  return {
+    seconds: [
+      Math.min(...offers.map(({ seconds: [min] }) => min)),
+      Math.max(...offers.map(({ seconds: [, max] }) => max))
+    ],
+    smart: smartness.find((smart) => offers.some((offer) => offer.smart === smart)) ?? "never",
+    resolutions: takesAny ? [] : Resolution.literals.filter(isOffered)
+  }
+}
+
+/**
+ * What is answered where none of several protocols offers the input: what those that make its
+ * resolution offer together. Null where only together they would offer it.
+ */
+export const notOffered = (
+  offers: Arr.NonEmptyReadonlyArray<VideoOffer>,
+  billing: VideoBilling,
+  input: Pick<VideoInput, "seconds" | "resolution">
+): VideoSkuInvalid | null => {
+  const atResolution = offers.filter((offer) =>
+    Result.isSuccess(checkResolution(offer, input.resolution))
+  )
+  const nearest = Arr.isReadonlyArrayNonEmpty(atResolution) ? atResolution : offers
+  const sku = resolveSku(offeredTogether(nearest), billing, input)
+  return Result.isFailure(sku) ? sku.failure : null
+}

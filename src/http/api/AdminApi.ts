@@ -12,6 +12,7 @@ import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./mi
 import {
   AmountOrNull,
   AS_CSV,
+  AttemptView,
   amount,
   counted,
   flag,
@@ -78,6 +79,12 @@ export const MemberUsageEntry = Schema.Struct({
   ...UsageEntry.fields,
   member_id: told("Who ordered it")
 })
+
+export const OperatorReceiptView = Schema.Struct({
+  ...ReceiptView.fields,
+  attempts: many(AttemptView, "The channels it was sent to, in their order; the last one made it")
+}).annotate({ identifier: "OperatorReceipt", description: "One charge, and where it was made" })
+export type OperatorReceiptView = typeof OperatorReceiptView.Type
 
 export const OrganizationBody = Schema.Struct({ name: Name })
 
@@ -192,7 +199,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
     ),
     HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
       params: { ...id("organisation"), usage_id: told("Id of the usage record") },
-      success: ReceiptView,
+      success: OperatorReceiptView,
       error: errors.NotFound
     }).annotateMerge(
       operation("Read a receipt", "What was held and charged for one order, and why.")

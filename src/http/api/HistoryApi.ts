@@ -6,6 +6,7 @@ import { bodyErrors, errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { AdminAuditing, AdminAuthorization, RequestRules } from "./middlewares.ts"
 import {
+  AttemptView,
   amount,
   counted,
   flag,
@@ -58,6 +59,7 @@ const Transition = Schema.Struct({
  */
 const UpstreamCall = Schema.Struct({
   id: told("The call's id; the order's own where its row tells of the call"),
+  channel: told("Whose vendor was called"),
   purpose: oneOf(["submit", "poll", "image", "text"], "What it was for"),
   method: toldOrNull("HTTP method"),
   url: toldOrNull("Address, without what is secret in it"),
@@ -127,6 +129,7 @@ export const TimelineView = Schema.Struct({
   unknown_since: timeOrNull("Since when the vendor does not know the task"),
   idempotency_key: flag("Whether it came with an Idempotency-Key"),
   transitions: many(Transition, "Every change of state, oldest first"),
+  attempts: many(AttemptView, "The channels it was sent to, in their order"),
   upstream_calls: many(UpstreamCall, "Calls to the vendor, oldest first; of very many, the newest"),
   upstream_calls_total: counted("How many calls there were, listed or not"),
   ledger: many(LedgerEntry, "What moved for it, oldest first"),

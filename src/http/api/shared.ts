@@ -107,6 +107,17 @@ export const UsageEntry = Schema.Struct({
   created_at: Timestamp
 }).annotate({ identifier: "UsageRecord", description: "One charge" })
 
+/** One channel an order was sent to. */
+export const AttemptView = Schema.Struct({
+  channel: told("The channel"),
+  protocol: told("The protocol it was called by"),
+  upstream_model: told("The vendor's name of the model"),
+  started_at: time("When the order came to it"),
+  status: orNull(Schema.Int, "HTTP status of the refusal; null where nothing was answered"),
+  reason: toldOrNull("Why the order went on from it, such as rate_limited; null of the last one")
+}).annotate({ identifier: "Attempt", description: "One channel an order was sent to" })
+export type AttemptView = typeof AttemptView.Type
+
 /** Makes a repeat of the request answer what the first one was answered. */
 const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[\x21-\x7e]{1,255}$/, { expected: "1 to 255 visible ASCII characters" })

@@ -19,7 +19,7 @@ import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { listOrCsv } from "./csv.ts"
 import { listView, pageOf } from "./respond.ts"
-import { moneyView, receiptView, usageView } from "./views.ts"
+import { moneyView, operatorReceiptView, usageView } from "./views.ts"
 
 const asCatalog = bodyOf(CatalogWrite, strictly)
 const asOrganization = bodyOf(OrganizationBody, strictly)
@@ -112,7 +112,10 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         )
       }),
       readReceipt: Effect.fn("admin.readReceipt")(function* ({ params }) {
-        return receiptView(currency, yield* usageLog.receipt(params.id, null, params.usage_id))
+        return operatorReceiptView(
+          currency,
+          yield* usageLog.receipt(params.id, null, params.usage_id)
+        )
       }),
       revokeKey: Effect.fn("admin.revokeKey")(function* ({ params }) {
         yield* access.revokeKey(params.id)

@@ -18,7 +18,7 @@ import { ResolutionBody } from "../api/HistoryApi.ts"
 import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { listView, pageOf } from "./respond.ts"
-import { billingView, usageView } from "./views.ts"
+import { attemptViews, billingView, usageView } from "./views.ts"
 
 const timeOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
 
@@ -37,8 +37,9 @@ const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   note: orphan.note
 })
 
-const callView = ({ startedAt, durationMillis, lastAt, ...call }: LoggedCall) => ({
+const callView = ({ startedAt, durationMillis, lastAt, channelId, ...call }: LoggedCall) => ({
   ...call,
+  channel: channelId,
   started_at: startedAt.toISOString(),
   duration_ms: durationMillis,
   bytes: null,
@@ -55,6 +56,7 @@ const ownCallViews = (history: JobHistory) => {
   return [
     {
       id,
+      channel: history.job.channelId,
       purpose: kind,
       method: null,
       url: null,
@@ -139,6 +141,7 @@ const timelineView = (history: JobHistory) => {
       ...change,
       at: at.toISOString()
     })),
+    attempts: attemptViews(job, history.refusals, hold.createdAt),
     upstream_calls: [...history.calls.map(callView), ...ownCalls],
     upstream_calls_total: history.totalCalls + ownCalls.length,
     ledger: ledgerView(history),

@@ -1,38 +1,34 @@
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
-import { mountProtocol } from "../../domain/catalog/CatalogRules.ts"
+import { protocolsOf } from "../../domain/catalog/CatalogRules.ts"
 import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "../../domain/image/ImageProtocol.ts"
 import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
+import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 
-/** What a client may order of a model, by the protocol it is called by. */
+/** What a client may order of a model: all that the protocols of its mounts offer together. */
 const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
   if (model.modality === "image") {
     return { images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES } }
   }
-  const mount = snapshot.mounts.get(model.id)?.[0]
-  const protocol = mount === undefined ? model.protocol : mountProtocol(model, mount)
-  const row = protocols.video.get(protocol)
-  if (model.modality !== "video" || row === undefined) return {}
-  const [min, max] = row.seconds
+  const rows = protocolsOf(model, snapshot.mounts.get(model.id)).flatMap(
+    (name) => protocols.video.get(name) ?? []
+  )
+  if (model.modality !== "video" || !Arr.isReadonlyArrayNonEmpty(rows)) return {}
+  const offer = offeredTogether(rows)
+  const [min, max] = offer.seconds
+  const smart = mayBeSmart(offer, model.prices?.kind)
   return {
-    durations: {
-      min,
-      max,
-      default: defaultSecondsOf(row),
-      smart:
-        row.smart === "always" ||
-        (row.smart === "token_billed" && model.prices?.kind === "token_video")
-    },
-    resolutions: row.resolutions
+    durations: { min, max, default: defaultSecondsOf(offer), smart },
+    resolutions: offer.resolutions
   }
 }
 

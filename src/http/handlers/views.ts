@@ -4,11 +4,13 @@ import { formatNano } from "../../domain/money/Money.ts"
 import { formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import { publicState } from "../../domain/video/VideoTask.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
-import type { Balance } from "../../services/Ledger.ts"
+import type { Balance, RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import type { Task } from "../../services/TaskRepo.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
 import type { ReceiptView } from "../api/AccountApi.ts"
+import type { OperatorReceiptView } from "../api/AdminApi.ts"
 import type { QuoteView } from "../api/QuotesApi.ts"
+import type { AttemptView } from "../api/shared.ts"
 
 export const formatNanoOrNull = (amountNano: bigint | null): string | null =>
   amountNano === null ? null : formatNano(amountNano)
@@ -131,6 +133,26 @@ export const receiptView = (
     chargeNano: record.chargeNano,
     currency
   })
+})
+
+/** Where an order was sent, one channel after the other; the last one has it, or had it last. */
+export const attemptViews = (
+  job: VendorJob,
+  refusals: ReadonlyArray<RefusedJob>,
+  heldAt: Date
+): ReadonlyArray<AttemptView> =>
+  [...refusals, { ...job, reason: null, status: null }].map((attempt, index) => ({
+    channel: attempt.channelId,
+    protocol: attempt.protocol,
+    upstream_model: attempt.upstreamModel,
+    started_at: (refusals[index - 1]?.at ?? heldAt).toISOString(),
+    status: attempt.status,
+    reason: attempt.reason
+  }))
+
+export const operatorReceiptView = (currency: string, receipt: Receipt): OperatorReceiptView => ({
+  ...receiptView(currency, receipt),
+  attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
 
 export const taskView = (task: Task) => {

@@ -32,6 +32,7 @@ type Close = Exclude<Movement, { readonly _tag: "Hold" }>
 
 const LeftRow = Schema.Struct({ organizationId: Schema.String, id: Schema.String })
 const Settled = Schema.Struct({ behind: Schema.Finite })
+const Reassigned = Schema.Struct({ isOpen: Schema.Boolean })
 const Deposited = Schema.Struct({ outcome: DepositOutcome })
 
 /** Together in one call, of whichever organisations. */
@@ -160,6 +161,14 @@ export const layerLedger = Layer.effect(
 
     return Ledger.of({
       hold,
+      reassign: Effect.fn("Ledger.reassign")(function* ({ organizationId, holdId, job, refusal }) {
+        const { isOpen } = yield* rowOf(Reassigned)(
+          repeatable(sql`
+            SELECT reassign_order(${organizationId}, ${holdId}, ${sql.json(job)},
+                                  ${sql.json({ ...refusal })}) AS "isOpen"`)
+        )
+        return isOpen
+      }),
       capture: (request) => close({ _tag: "Capture", request }),
       release,
       deposit: Effect.fn("Ledger.deposit")(function* (organizationId, amountNano, reference) {

@@ -3,6 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
 import { storable } from "../../domain/plainText.ts"
+import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import {
   noSuchRecord,
   orderOfUsage,
@@ -24,8 +25,18 @@ export const usageColumns = columnsOf(UsageRecord, "o", {
 })
 
 /** What a receipt tells beside its record. */
-const HeldRow = Schema.Struct({ quote: Quote, holdNano: Schema.BigInt, heldAt: Schema.Date })
-const heldColumns = columnsOf(HeldRow, "o", { holdNano: "o.hold", heldAt: "o.created_at" })
+const HeldRow = Schema.Struct({
+  quote: Quote,
+  holdNano: Schema.BigInt,
+  heldAt: Schema.Date,
+  job: VendorJob,
+  refusals: Schema.Array(RefusedJob)
+})
+const heldColumns = columnsOf(HeldRow, "o", {
+  holdNano: "o.hold",
+  heldAt: "o.created_at",
+  refusals: "coalesce(o.refusals, '[]')"
+})
 
 export const layerUsageLog = Layer.effect(
   UsageLog,

@@ -41,6 +41,8 @@ CREATE TABLE orders (
   quote jsonb NOT NULL,
   -- Channel, protocol and upstream model: what an operator needs where no other record has it.
   job jsonb NOT NULL,
+  -- The channels it was given to before, which made nothing: their jobs, each with reason, status and at.
+  refusals jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'captured', 'released')),

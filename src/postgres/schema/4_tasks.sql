@@ -132,3 +132,22 @@ AS $$
      AND NOT EXISTS (SELECT 1 FROM tasks t
                       WHERE t.organization_id = o.organization_id AND t.id = o.id)
 $$;
+
+-- Gives an open order, and its task, to another channel after the one it was at made nothing. Answers
+-- whether it is open; a repeat changes nothing. Under the lock of the pool, as every change of an order.
+CREATE FUNCTION reassign_order(p_organization text, p_id text, p_job jsonb, p_refusal jsonb)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;
+  UPDATE orders o
+     SET job = p_job,
+         refusals = coalesce(o.refusals, '[]') || (o.job || p_refusal || jsonb_build_object('at', now()))
+   WHERE o.organization_id = p_organization AND o.id = p_id AND o.state = 'open'
+     AND o.job <> p_job;
+  UPDATE tasks t
+     SET channel_id = p_job ->> 'channelId', protocol = p_job ->> 'protocol',
+         upstream_model = p_job ->> 'upstreamModel'
+   WHERE t.organization_id = p_organization AND t.id = p_id AND t.state = 'submitting';
+  RETURN EXISTS (SELECT FROM orders o
+                  WHERE o.organization_id = p_organization AND o.id = p_id AND o.state = 'open');
+END $$;

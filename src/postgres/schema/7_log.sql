@@ -9,6 +9,7 @@ CREATE TABLE upstream_calls (
   job_id text NOT NULL,
   started_at timestamptz NOT NULL,
   id text NOT NULL,
+  channel_id text NOT NULL,
   purpose text NOT NULL CHECK (purpose IN ('submit', 'poll', 'image', 'text')),
   method text NOT NULL,
   url text NOT NULL,

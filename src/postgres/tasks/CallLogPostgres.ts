@@ -55,6 +55,7 @@ const callColumns = {
   job_id: [text, (call) => call.jobId],
   started_at: [timestamptz, (call) => call.startedAt],
   id: [text, (call) => call.id],
+  channel_id: [text, (call) => call.channelId],
   purpose: [text, (call) => call.purpose],
   method: [text, (call) => call.method],
   url: [text, (call) => call.url],

@@ -5,7 +5,7 @@ import { TaskNotFound } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { isOrderId } from "../../domain/orderIds.ts"
 import { AnsweredCall, CallLog } from "../../services/CallLog.ts"
-import { VendorJob } from "../../services/Ledger.ts"
+import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import { OrphanRecord } from "../../services/Orphans.ts"
 import { HoldHistory, LoggedCall, TaskHistory, VideoHistory } from "../../services/TaskHistory.ts"
 import { UsageRecord } from "../../services/UsageLog.ts"
@@ -19,6 +19,7 @@ const OrderRow = Schema.Struct({
   organizationId: Schema.String,
   memberId: Schema.String,
   job: VendorJob,
+  refusals: Schema.Array(RefusedJob),
   quote: Quote,
   call: Schema.NullOr(AnsweredCall),
   hasIdempotencyKey: Schema.Boolean
@@ -32,6 +33,7 @@ const holdColumns = columnsOf(HoldHistory, "q", {
   overageNano: "q.overage"
 })
 const orderColumns = columnsOf(OrderRow, "q", {
+  refusals: "coalesce(q.refusals, '[]')",
   hasIdempotencyKey: `EXISTS (SELECT 1 FROM idempotency_keys k
     WHERE k.organization_id = q.organization_id AND k.order_id = q.id)`
 })

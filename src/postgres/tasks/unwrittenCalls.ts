@@ -47,9 +47,9 @@ export const makeUnwrittenCalls = (maxJobs: number, maxGathered: number) => {
     /** Rows to be written now. */
     waiting: () => waiting.size,
     add: (id: string, subject: CallSubject, call: VendorCall, nowMillis: number): void => {
-      const { organizationId, jobId, purpose } = subject
+      const { organizationId, jobId, channelId, purpose } = subject
       const lastAt = call.startedAt
-      const row = { ...call, id, organizationId, jobId, purpose, repeats: 0, lastAt }
+      const row = { ...call, id, organizationId, jobId, channelId, purpose, repeats: 0, lastAt }
       const last = lastPolls.peek(nameOf(row))
       if (purpose !== "poll" || last?.outcome !== call.outcome) {
         remember(row)

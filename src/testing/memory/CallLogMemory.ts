@@ -36,8 +36,9 @@ export const layerCallLogMemory = Layer.effect(
         const { durationMillis, answer, startedAt: lastAt } = call
         calls[at] = { ...last, durationMillis, answer, lastAt, repeats: last.repeats + 1 }
       } else {
-        const { purpose } = subject
-        calls.push({ ...call, id, subject, purpose, repeats: 0, lastAt: call.startedAt })
+        const { channelId, purpose } = subject
+        const lastAt = call.startedAt
+        calls.push({ ...call, id, subject, channelId, purpose, repeats: 0, lastAt })
       }
     }
 

@@ -11,7 +11,14 @@ import {
 } from "../../services/ledgerAnswers.ts"
 import { MemoryStore, monthKey, pageOf } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"
-import { closeHold, depositFunds, holdFunds, journalOf, monthAt } from "./movements.ts"
+import {
+  closeHold,
+  depositFunds,
+  holdFunds,
+  journalOf,
+  monthAt,
+  reassignOrder
+} from "./movements.ts"
 
 const MAX_VIOLATIONS = 1000
 
@@ -62,6 +69,11 @@ export const layerLedgerMemory = Layer.effect(
 
     return Ledger.of({
       hold,
+      reassign: Effect.fn("Ledger.reassign")(function* (reassignment) {
+        const books = store.organizations.get(reassignment.organizationId)
+        const nowMillis = yield* Clock.currentTimeMillis
+        return books !== undefined && reassignOrder(books, reassignment, nowMillis)
+      }),
       capture: close,
       release: close,
       deposit: Effect.fn("Ledger.deposit")(function* (organizationId, amountNano, reference) {

@@ -8,7 +8,7 @@ import type { AuditEntry } from "../../services/AdminAudit.ts"
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
 import { type CatalogSnapshot, emptySnapshot } from "../../services/Catalog.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
-import type { HoldRequest, UsageEntry } from "../../services/Ledger.ts"
+import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
@@ -42,6 +42,9 @@ export interface StoredTask {
 /** An order is one row: its hold, its task if it has one, its end and its charge. */
 export interface StoredOrder {
   readonly request: HoldRequest
+  /** Where it is; that of the request at first. */
+  job: VendorJob
+  readonly refusals: Array<RefusedJob>
   /** The first day of the month it counts in, as `2026-01-01`. */
   readonly month: string
   readonly held: Moment

@@ -3,14 +3,13 @@ import { Clock, Effect, Layer } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
 import { storable } from "../../domain/plainText.ts"
 import type { Doubt } from "../../domain/VendorOutcome.ts"
-import type { HoldRequest } from "../../services/Ledger.ts"
 import { Orphans } from "../../services/Orphans.ts"
-import { type MemoryState, MemoryStore, pageOf } from "./MemoryStore.ts"
+import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./MemoryStore.ts"
 
 /** Keeps the orphan of an order, unless there is one. */
 export const addOrphan = (
   { orphans }: MemoryState,
-  { id, organizationId, job, amountNano }: HoldRequest,
+  { job, request: { id, organizationId, amountNano } }: StoredOrder,
   { upstreamId, reason, answer }: Doubt,
   nowMillis: number
 ): void => {

@@ -37,7 +37,7 @@ const toVideo = (task: StoredTask): VideoHistory => ({
 })
 
 const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHistory => {
-  const { id, memberId, job, quote, amountNano } = order.request
+  const { id, memberId, quote, amountNano } = order.request
   const usage = usageOf(order)
   const calls = state.calls
     .filter(({ subject }) => subject.jobId === id && subject.organizationId === books.id)
@@ -46,7 +46,8 @@ const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHis
     organizationId: books.id,
     id,
     memberId,
-    job,
+    job: order.job,
+    refusals: order.refusals,
     quote: decodeQuote(quote),
     hold: {
       amountNano,

@@ -5,7 +5,7 @@ import { isTaskId } from "../../domain/orderIds.ts"
 import { kindOf, VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { transitions } from "../../domain/video/VideoTask.ts"
 import { Settings } from "../../runtime/Settings.ts"
-import type { HoldRequest } from "../../services/Ledger.ts"
+import type { HoldRequest, VendorJob } from "../../services/Ledger.ts"
 import { type ClaimedTask, type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import { MemoryStore, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
@@ -17,6 +17,7 @@ const secondsBetween = (from: number, to: number): number => (to - from) / 1000
 /** An order that has a task. */
 interface Row {
   readonly request: HoldRequest
+  readonly job: VendorJob
   readonly createdAt: number
   readonly task: StoredTask
 }
@@ -25,12 +26,12 @@ const kindOfRow = ({ request, task }: Row) =>
   kindOf(task.ordered.model, decodeVideoQuote(request.quote))
 
 const toTask = (row: Row, now: number): Task => {
-  const { request, task } = row
+  const { request, job, task } = row
   return {
     organizationId: request.organizationId,
     id: request.id,
     model: task.ordered.model,
-    channelId: request.job.channelId,
+    channelId: job.channelId,
     state: task.state,
     finished: transitions[task.state].length === 0,
     videoUrl: task.videoUrl,
@@ -44,7 +45,7 @@ const toTask = (row: Row, now: number): Task => {
 }
 
 const toClaimed = (
-  { request, task, createdAt }: Row,
+  { request, job, task, createdAt }: Row,
   upstreamId: string,
   now: number
 ): ClaimedTask => ({
@@ -52,10 +53,10 @@ const toClaimed = (
   id: request.id,
   keyId: task.ordered.keyId,
   model: task.ordered.model,
-  channelId: request.job.channelId,
-  protocol: request.job.protocol,
+  channelId: job.channelId,
+  protocol: job.protocol,
   listedProtocol: task.ordered.listedProtocol,
-  upstreamModel: request.job.upstreamModel,
+  upstreamModel: job.upstreamModel,
   upstreamId,
   ageSeconds: secondsBetween(createdAt, now),
   sinceAskedSeconds: secondsBetween(task.askedAt ?? createdAt, now),
@@ -65,8 +66,8 @@ const toClaimed = (
   quote: decodeVideoQuote(request.quote)
 })
 
-const rowOf = ({ request, task, held }: StoredOrder): ReadonlyArray<Row> =>
-  task === null ? [] : [{ request, task, createdAt: held.at.getTime() }]
+const rowOf = ({ request, job, task, held }: StoredOrder): ReadonlyArray<Row> =>
+  task === null ? [] : [{ request, job, task, createdAt: held.at.getTime() }]
 
 export const layerTaskRepoMemory = Layer.effect(
   TaskRepo,
@@ -89,8 +90,8 @@ export const layerTaskRepoMemory = Layer.effect(
       allRows().filter(({ task }) => task.state === state)
 
     /** Of a paused channel only tasks past their deadline may be asked for. */
-    const mayBeAsked = ({ task, request }: Row, now: number): boolean =>
-      task.deadline <= now || (store.pauses.get(request.job.channelId) ?? now) <= now
+    const mayBeAsked = ({ task, job }: Row, now: number): boolean =>
+      task.deadline <= now || (store.pauses.get(job.channelId) ?? now) <= now
 
     const take = (row: Row, now: number): ReadonlyArray<ClaimedTask> => {
       const { task } = row
@@ -136,7 +137,7 @@ export const layerTaskRepoMemory = Layer.effect(
         if (orphan !== undefined) {
           store.orphans.set(id, { ...orphan, upstreamId: orphan.upstreamId ?? upstreamId })
         } else if (order !== undefined) {
-          addOrphan(store, order.request, { upstreamId, reason: "accepted_late" }, now)
+          addOrphan(store, order, { upstreamId, reason: "accepted_late" }, now)
         }
       }),
       claim: Effect.fn("TaskRepo.claim")(function* (organizationId, id) {
@@ -154,7 +155,7 @@ export const layerTaskRepoMemory = Layer.effect(
         const due = rowsIn("processing")
           .filter((row) => dueAt(row) <= now && mayBeAsked(row, now))
           .toSorted((a, b) => dueAt(a) - dueAt(b))
-        const turns = [...Map.groupBy(due, ({ request }) => request.job.channelId)].flatMap(
+        const turns = [...Map.groupBy(due, ({ job }) => job.channelId)].flatMap(
           ([channelId, rows]) =>
             rows
               .slice(0, Math.max(0, perChannel - (asked.get(channelId) ?? 0)))

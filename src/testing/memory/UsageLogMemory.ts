@@ -26,7 +26,9 @@ export const layerUsageLogMemory = Layer.effect(
           id: orderId,
           quote: decodeQuote(quote),
           holdNano: amountNano,
-          heldAt: order.held.at
+          heldAt: order.held.at,
+          job: order.job,
+          refusals: order.refusals
         })
       })
     })

@@ -1,5 +1,5 @@
 /** Each movement of money as one step that nothing can come between, and the journal they leave. */
-import { DateTime } from "effect"
+import { DateTime, Equal } from "effect"
 import { storable } from "../../domain/plainText.ts"
 import {
   accountsOf,
@@ -8,6 +8,7 @@ import {
   type HoldRequest,
   type JournalEntry,
   journalId,
+  type Reassignment,
   type Release
 } from "../../services/Ledger.ts"
 import type { DepositOutcome, HoldOutcome } from "../../services/ledgerAnswers.ts"
@@ -103,6 +104,8 @@ export const holdFunds = (
   if (amountNano > available) return answer("insufficient_balance", { available })
   books.orders.set(id, {
     request,
+    job: request.job,
+    refusals: [],
     month: month.first,
     held: momentOf(state, nowMillis),
     expiresAt: after(nowMillis, request.ttlSeconds),
@@ -155,6 +158,21 @@ const settleKeys = (
   }
 }
 
+/** Whether the order is open and so is given to the next channel; the same again changes nothing. */
+export const reassignOrder = (
+  { orders }: Books,
+  { holdId, job, refusal }: Reassignment,
+  nowMillis: number
+): boolean => {
+  const order = orders.get(holdId)
+  if (order?.state !== "open") return false
+  if (!Equal.equals(order.job, job)) {
+    order.refusals.push({ ...order.job, ...refusal, at: new Date(nowMillis) })
+    order.job = job
+  }
+  return true
+}
+
 /** Null when there is no such order. The first close of an order wins, later ones change nothing. */
 export const closeHold = (
   state: MemoryState,
@@ -176,7 +194,7 @@ export const closeHold = (
       order.call = request.call ?? null
     } else {
       order.state = "released"
-      if (request.orphan !== null) addOrphan(state, order.request, request.orphan, nowMillis)
+      if (request.orphan !== null) addOrphan(state, order, request.orphan, nowMillis)
     }
     order.ended = momentOf(state, nowMillis)
     order.closedBy = request.by

@@ -27,7 +27,9 @@ describe("a catalog document", () => {
           input_forms: []
         }
       ],
-      mounts: [{ ...mount, protocol: null, upstream_model: null, enabled: true }]
+      mounts: [
+        { ...mount, protocol: null, upstream_model: null, priority: 0, weight: 1, enabled: true }
+      ]
     })
   })
 
@@ -42,7 +44,16 @@ describe("a catalog document", () => {
           prices: { kind: "token_video", per_million_tokens: { base: { without_video: "46" } } }
         }
       ],
-      mounts: [{ ...mount, protocol: "vp_c", upstream_model: "vendor-film-1", enabled: false }]
+      mounts: [
+        {
+          ...mount,
+          protocol: "vp_c",
+          upstream_model: "vendor-film-1",
+          priority: 2,
+          weight: 30,
+          enabled: false
+        }
+      ]
     }
     const read = Schema.decodeUnknownSync(CatalogDocument)(written)
     const encode: (catalog: CatalogDocument) => unknown = Schema.encodeSync(CatalogDocument)

@@ -35,6 +35,7 @@ const callOf = (outcome: string, answer: unknown = null): VendorCall => ({
 const subjectOf = (jobId: string, purpose: CallSubject["purpose"] = "poll"): CallSubject => ({
   organizationId: "org_1",
   jobId,
+  channelId: "ch",
   purpose,
   upstreamId: null
 })

@@ -16,7 +16,7 @@ const add = (
   calls += 1
   unwritten.add(
     `uc_${calls}`,
-    { organizationId: "org_1", jobId: job, purpose, upstreamId: null },
+    { organizationId: "org_1", jobId: job, channelId: "ch", purpose, upstreamId: null },
     {
       method: "GET",
       url: "http://vendor.test/t",

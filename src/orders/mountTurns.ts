@@ -1,0 +1,75 @@
+/** Which of its mounts an order goes to, and to which after one that certainly made nothing. */
+import { type Array as Arr, Effect, Random, Result } from "effect"
+import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
+import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import type { VendorJob } from "../services/Ledger.ts"
+import type { UsableMount } from "./OrderChecks.ts"
+import type { MoveTo } from "./places.ts"
+
+/** One way to have an order made. */
+export interface MountedCall<Made> extends Pick<UsableMount, "priority" | "weight"> {
+  readonly job: VendorJob
+  /** The one paid call there, which is never repeated. */
+  readonly call: (id: string) => Effect.Effect<Made, VendorFailure>
+}
+
+/** Channels that are called for one order, at most. */
+const MAX_CHANNELS = 3
+
+/**
+ * The mounts by priority. Of one priority each comes first as often as its weight says, and those of
+ * weight 0 come last.
+ */
+export const drawn = <Mount extends Pick<UsableMount, "priority" | "weight">>(
+  mounts: Arr.NonEmptyReadonlyArray<Mount>
+): Effect.Effect<ReadonlyArray<Mount>> => {
+  if (mounts.length === 1) return Effect.succeed(mounts)
+  return Effect.map(
+    Effect.forEach(mounts, (mount) =>
+      // The least of exponential times is each one's as often as its rate says.
+      Effect.map(Random.next, (chance) => ({
+        mount,
+        time: mount.weight === 0 ? Number.POSITIVE_INFINITY : -Math.log1p(-chance) / mount.weight
+      }))
+    ),
+    (timed) =>
+      timed
+        .sort((a, b) => a.mount.priority - b.mount.priority || (a.time < b.time ? -1 : 1))
+        .map(({ mount }) => mount)
+  )
+}
+
+const noneLeft = new ChannelUnavailable({
+  message: "No other channel of this model can be called for this order",
+  param: "model"
+})
+
+/** Moves the order to its next mount that has a free place. */
+export type MountTurns<Made> = () => Result.Result<
+  MountedCall<Made>,
+  RateLimited | ChannelUnavailable
+>
+
+/** The mounts of one order in their turns; a channel without a free place is passed over. */
+export const makeTurns = <Made>(
+  mounts: ReadonlyArray<MountedCall<Made>>,
+  moveTo: MoveTo
+): MountTurns<Made> => {
+  let next = 0
+  let called = 0
+  let refusal: RateLimited | null = null
+  return () => {
+    while (called < MAX_CHANNELS) {
+      const mount = mounts[next]
+      next += 1
+      if (mount === undefined) break
+      const refused = moveTo(mount.job.channelId)
+      if (refused === null) {
+        called += 1
+        return Result.succeed(mount)
+      }
+      refusal ??= refused
+    }
+    return Result.fail(refusal ?? noneLeft)
+  }
+}
