@@ -1,8 +1,15 @@
 /** Which of its mounts an order goes to, and to which after one that certainly made nothing. */
-import { type Array as Arr, Effect, Random, Result } from "effect"
+import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
 import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import {
+  mayFailOver,
+  type Refusal,
+  refusalOf,
+  type VendorFailure
+} from "../domain/VendorOutcome.ts"
+import { monotonicMillis } from "../runtime/monotonic.ts"
 import type { VendorJob } from "../services/Ledger.ts"
+import { failovers } from "../services/metrics.ts"
 import type { UsableMount } from "./OrderChecks.ts"
 import type { MoveTo } from "./places.ts"
 
@@ -72,4 +79,61 @@ export const makeTurns = <Made>(
     }
     return Result.fail(refusal ?? noneLeft)
   }
+}
+
+/**
+ * Another mount is called within this share of an order's time: a vendor may take three quarters, and
+ * must have answered before the order is given up.
+ */
+const SHARE_FOR_FAILOVER = 0.25
+
+/** The mount an order is at. */
+export interface Mounted<Made> {
+  readonly job: () => VendorJob
+  /**
+   * Calls one mount after the other until one makes the order, or may have made it. The books know of
+   * each before it is called: after a crash they tell who may have made it.
+   */
+  readonly call: (
+    at: (mount: MountedCall<Made>) => Effect.Effect<Made, VendorFailure>,
+    /** False when the order is not open any more. */
+    reassign: (job: VendorJob, refusal: Refusal) => Effect.Effect<boolean>
+  ) => Effect.Effect<Made, VendorFailure>
+}
+
+export const makeMounted = <Made>(
+  first: MountedCall<Made>,
+  next: MountTurns<Made>,
+  /** `seconds` is the order's time, from its hold on. */
+  bounds: { readonly seconds: number; readonly mayGoOn: () => boolean }
+): Mounted<Made> => {
+  let mount = first
+
+  const call: Mounted<Made>["call"] = Effect.fnUntraced(function* (at, reassign) {
+    const startedAt = yield* monotonicMillis
+
+    const goesOn = Effect.fnUntraced(function* (failure: VendorFailure) {
+      const spent = ((yield* monotonicMillis) - startedAt) / 1000
+      if (!bounds.mayGoOn() || spent > bounds.seconds * SHARE_FOR_FAILOVER) return false
+      const following = next()
+      if (Result.isFailure(following)) return false
+      const refusal = refusalOf(failure)
+      if (!(yield* reassign(following.success.job, refusal))) return false
+      const { channelId: channel } = mount.job
+      const { reason } = refusal
+      yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
+      mount = following.success
+      return true
+    })
+
+    const made: Effect.Effect<Made, VendorFailure> = Effect.catchIf(
+      Effect.suspend(() => at(mount)),
+      mayFailOver,
+      (failure) =>
+        Effect.flatMap(goesOn(failure), (isNext) => (isNext ? made : Effect.fail(failure)))
+    )
+    return yield* made
+  })
+
+  return { job: () => mount.job, call }
 }

@@ -13,22 +13,20 @@ import {
   type Doubt,
   doubtOf,
   givenUp,
-  mayFailOver,
-  refusalOf,
+  type Refusal,
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
 import { withoutMedia } from "../hiding/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
-import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
 import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
-import { Ledger, type UsageEntry } from "../services/Ledger.ts"
-import { failovers, lateSuccesses } from "../services/metrics.ts"
+import { Ledger, type UsageEntry, type VendorJob } from "../services/Ledger.ts"
+import { lateSuccesses } from "../services/metrics.ts"
 import { type NewTask, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
-import { drawn, type MountedCall, type MountTurns, makeTurns } from "./mountTurns.ts"
+import { drawn, type Mounted, type MountedCall, makeMounted, makeTurns } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
 import { makePlaces } from "./places.ts"
 
@@ -88,14 +86,6 @@ const words = {
   { readonly by: string; readonly purpose: CallSubject["purpose"] }
 >
 
-/**
- * Another mount is called within this share of an order's time: a vendor may take three quarters, and
- * must have answered before the order is given up.
- */
-const SHARE_FOR_FAILOVER = 0.25
-
-const notMoved = "an order could not be given to another channel"
-
 const encodeQuote = Schema.encodeSync(Quote)
 
 export const makePaidOrders = Effect.gen(function* () {
@@ -113,10 +103,9 @@ export const makePaidOrders = Effect.gen(function* () {
     id: string,
     order: PaidOrder<Made, Answer>,
     key: RequestKey | null,
-    turns: { readonly first: MountedCall<Made>; readonly next: MountTurns<Made> }
+    mounted: Mounted<Made>
   ) => {
     const { caller, keptRefusal = withoutMedia, kind } = order
-    let mount = turns.first
     const { organizationId } = caller
     const close = { organizationId, holdId: id, by: words[kind].by }
     const orderCall = makeOrderCall(callLog)
@@ -124,7 +113,7 @@ export const makePaidOrders = Effect.gen(function* () {
     const logFailure = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
       Effect.annotateLogs(Effect.logError(message, ...more), {
         hold_id: id,
-        channel: mount.job.channelId,
+        channel: mounted.job().channelId,
         ...about
       })
 
@@ -135,10 +124,19 @@ export const makePaidOrders = Effect.gen(function* () {
       amountNano: order.quote.holdNano,
       ttlSeconds: order.deadlineSeconds,
       quote: encodeQuote(order.quote),
-      job: mount.job,
+      job: mounted.job(),
       task: order.task?.created ?? null,
       key
     })
+
+    /** A store that cannot be reached leaves the order where it was refused. */
+    const reassign = (job: VendorJob, refusal: Refusal) =>
+      ledger.reassign({ organizationId, holdId: id, job, refusal }).pipe(
+        Effect.tap(pass("reassigned")),
+        Effect.catchDefect((defect) =>
+          Effect.as(logFailure("an order could not go on", {}, defect), false)
+        )
+      )
 
     /** Returns the hold; false when somebody else had closed it, or the vendor's acceptance stands. */
     const returned = (error: UpstreamError, orphan: Doubt | null) =>
@@ -230,7 +228,7 @@ export const makePaidOrders = Effect.gen(function* () {
           return yield* finish.answer
         }
         // A sweep has given the hold back, and its orphan tells the operator of the job.
-        const { protocol, channelId: channel } = mount.job
+        const { protocol, channelId: channel } = mounted.job()
         yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
         yield* logFailure("an order was made after it had been given up, so it is free")
         return yield* givenUp()
@@ -244,7 +242,7 @@ export const makePaidOrders = Effect.gen(function* () {
       return part === null ? Effect.void : Effect.ignore(Effect.flatMap(part, finished))
     })
 
-    const attempt = Effect.suspend(() =>
+    const callAt = (mount: MountedCall<Made>) =>
       mount.call(id).pipe(
         Effect.onInterrupt(() => whenInterrupted),
         recordingCalls(orderCall, [
@@ -257,47 +255,8 @@ export const makePaidOrders = Effect.gen(function* () {
           }
         ])
       )
-    )
 
-    /**
-     * Gives the order to its next mount, in the books first: after a crash they tell who may have made
-     * it. False where nothing is to be called any more.
-     */
-    const failedOver = (failure: VendorFailure, sinceMillis: number) =>
-      Effect.gen(function* () {
-        const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
-        const spent = ((yield* monotonicMillis) - sinceMillis) / 1000
-        if (order.hasBegun?.() === true || spent > seconds * SHARE_FOR_FAILOVER) return false
-        const next = turns.next()
-        if (Result.isFailure(next)) return false
-        const refusal = refusalOf(failure)
-        const stands = yield* ledger
-          .reassign({ organizationId, holdId: id, job: next.success.job, refusal })
-          .pipe(Effect.catchDefect((defect) => Effect.as(logFailure(notMoved, {}, defect), false)))
-        if (!stands) return false
-        yield* Metric.update(
-          Metric.withAttributes(failovers, {
-            channel: mount.job.channelId,
-            reason: refusal.reason
-          }),
-          1
-        )
-        mount = next.success
-        yield* pass("reassigned")
-        return true
-      })
-
-    const call = Effect.flatMap(monotonicMillis, (startedAt) => {
-      const made: Effect.Effect<Made, VendorFailure> = Effect.catchIf(
-        attempt,
-        mayFailOver,
-        (failure) =>
-          Effect.flatMap(failedOver(failure, startedAt), (isNext) =>
-            isNext ? made : Effect.fail(failure)
-          )
-      )
-      return made
-    }).pipe(Effect.catchCause(afterFailure))
+    const call = mounted.call(callAt, reassign).pipe(Effect.catchCause(afterFailure))
 
     const fromTheHold = Effect.gen(function* () {
       const made = yield* call
@@ -328,8 +287,10 @@ export const makePaidOrders = Effect.gen(function* () {
     const mounts = yield* drawn(order.mounts)
     return yield* inPlace(order.caller.organizationId, (moveTo) => {
       const next = makeTurns(mounts, moveTo)
+      const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
+      const mayGoOn = () => order.hasBegun?.() !== true
       return Effect.flatMap(Effect.fromResult(next()), (first) =>
-        stepsOf(id, order, key, { first, next })
+        stepsOf(id, order, key, makeMounted(first, next, { seconds, mayGoOn }))
       )
     })
   })

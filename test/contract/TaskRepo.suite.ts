@@ -47,6 +47,47 @@ export const taskRepoSuite = (
       })
     )
 
+    it.effect(
+      "a task that is given to another channel is asked for there, and found there when lost",
+      () =>
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const repo = yield* TaskRepo
+          const { organizationId, ids } = yield* submittedTasks("left", 2)
+          const [id = "", lost = ""] = ids
+          const job = { channelId: "taken to", protocol: "vp_e", upstreamModel: "other" }
+          const refusal = { reason: "rate_limited", status: 429 }
+          const reassign = (holdId: string) =>
+            ledger.reassign({ organizationId, holdId, job, refusal })
+          // The first answer may have been lost on its way.
+          for (const holdId of [id, id, lost]) assert.isTrue(yield* reassign(holdId))
+          yield* repo.accept(organizationId, id, "up-1", 0)
+          const claimed = yield* claimAgain(organizationId, id)
+          assert.deepInclude(claimed, job)
+          const history = yield* Effect.flatMap(TaskHistory, (history) => history.find(id))
+          assert.deepStrictEqual(history.job, job)
+          assert.deepStrictEqual(
+            history.refusals.map(({ at: _, ...refused }) => refused),
+            [{ channelId: "left", protocol: "vp_d", upstreamModel: "u", ...refusal }]
+          )
+
+          yield* ledger.release({
+            organizationId,
+            holdId: lost,
+            by: "sweep",
+            task: { from: "submitting", state: "rejected", errorCode: "c", errorMessage: "m" },
+            orphan: { upstreamId: null, reason: "gateway_crash" },
+            answer: null,
+            forgetKey: false
+          })
+          const { orphan } = yield* Effect.flatMap(TaskHistory, (history) => history.find(lost))
+          assert.deepStrictEqual(orphan?.job, job)
+          assert.isFalse(yield* reassign(lost))
+          assert.isFalse(yield* reassign("vt_00000000-0000-7000-8000-0000deadbeef"))
+          assert.deepStrictEqual(yield* ledger.verify, [])
+        })
+    )
+
     it.effect("the longest due task of a channel goes first", () =>
       Effect.gen(function* () {
         yield* claimTheRest

@@ -43,6 +43,9 @@ const talk = { model: "talk-1", messages: [{ role: "user", content: "a lighthous
 const stream = { ...talk, stream: true }
 const film = { model: "film-1", prompt: "a lighthouse" }
 const paint = { model: "paint-1", prompt: "a lighthouse" }
+/** Their first channel cannot be reached, and the second one can. */
+const filmDown = { ...film, model: "film-down" }
+const paintDown = { ...paint, model: "paint-down" }
 const refused = (order: object) => ({ ...order, prompt: "sim:moderate-input" })
 /** Where each kind is ordered. */
 const paths = {
@@ -66,6 +69,7 @@ const places: ReadonlyArray<
 > = [
   ["video.placed", "videos", film, 0, "100", "ordered"],
   ["video.held", "videos", film, 0, "100", "given up"],
+  ["video.reassigned", "videos", filmDown, 0, "100", "given up"],
   ["video.refused", "videos", refused(film), 0, "100", "given up"],
   ["video.returned", "videos", refused(film), 0, "100", "refused"],
   ["video.made", "videos", film, 1, "100", "given up"],
@@ -75,15 +79,33 @@ const places: ReadonlyArray<
   ["video.settled", "videos", film, 1, "94.9906", "as before"],
   ["image.placed", "images", paint, 0, "100", "ordered"],
   ["image.held", "images", paint, 0, "100", "given up"],
+  ["image.reassigned", "images", paintDown, 0, "100", "given up"],
   ["image.refused", "images", refused(paint), 0, "100", "given up"],
   ["image.returned", "images", refused(paint), 0, "100", "refused"],
   ["image.made", "images", paint, 1, "100", "given up"],
+  ["image.made", "images", paintDown, 1, "100", "given up"],
   ["image.finished", "images", paint, 1, "99.8", "as before"],
   ["text.held", "texts", talk, 0, "100", "given up"],
   ["text.made", "texts", stream, 1, "100", "given up"],
   ["text.finished", "texts", talk, 1, "99.999804", "gone"],
   ["text.finished", "texts", stream, 1, "99.999804", "gone"]
 ]
+
+const catalogFor = (simulatorUrl: string) => {
+  const catalog = textCatalog()(simulatorUrl)
+  const second = { priority: 1, upstream_model: "vendor-second" }
+  const mounts = [
+    { model: "film-down", channel: "ch-a", ...second },
+    { model: "paint-down", channel: "ch-i", ...second }
+  ]
+  return { ...catalog, mounts: [...catalog.mounts, ...mounts] }
+}
+
+/** An order goes on to its second channel early in its time, for which even a busy machine needs some. */
+const slowly = (order: object): Environment =>
+  order === filmDown || order === paintDown
+    ? { GATEWAY_SUBMIT_DEADLINE_SECONDS: "6", GATEWAY_IMAGE_DEADLINE_SECONDS: "6" }
+    : {}
 
 const statusOf: Record<Repeat, number> = {
   "as before": 200,
@@ -103,11 +125,11 @@ const killedAt = (
 ) =>
   Effect.gen(function* () {
     const simulator = yield* Simulator
-    const first = yield* startGateway({ ...env, KILL_AT: place })
+    const first = yield* startGateway({ ...env, ...slowly(json), KILL_AT: place })
     const { key, organizationPath } = yield* prepareCustomer(
       first,
       "100",
-      textCatalog()(simulator.url)
+      catalogFor(simulator.url)
     )
     const count = Effect.map(
       simulator.book,

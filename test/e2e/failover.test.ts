@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
+import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
+import { layerVendorLimits } from "../../src/adapters/wire/limits.ts"
 import {
   accounts,
   channelOf,
@@ -191,6 +193,35 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: failoverCatalog(
         assert.strictEqual(ended.attempts[0]?.reason, "unreachable")
       }
       yield* gateway.verify
+    })
+  )
+})
+
+/** Vendors have three quarters of it. */
+const hasty: typeof quickSettings = {
+  ...quickSettings,
+  submitDeadlineSeconds: 2,
+  imageDeadlineSeconds: 2,
+  textDeadlineSeconds: 2,
+  textStreamDeadlineSeconds: 2
+}
+
+layer(
+  layerTestGateway("postgres", hasty, {
+    catalogFor: failoverCatalog(),
+    adapters: layerAdapters.pipe(Layer.provide(layerVendorLimits))
+  }),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("a channel that does not answer", (it) => {
+  it.effect.each(kinds)("$name: is final, as a job may be there", (kind) =>
+    Effect.gen(function* () {
+      const ended = yield* orderWith(kind, ["sim:hang"])
+      assert.strictEqual(ended.answer.status, 504, ended.answer.text)
+      assert.strictEqual(ended.answer.headers.get("x-should-retry"), "false")
+      assert.strictEqual(ended.attempts.length, 1)
+      assert.deepStrictEqual(ended.made, ["aaaa"])
+      assert.isTrue(ended.isOrphan)
+      assert.deepInclude(ended.balance, { balance: "100", held: "0" })
     })
   )
 })

@@ -199,6 +199,25 @@ describe("a contradiction", () => {
       [mount("m", "one", "ip_b")],
       "mounts[0].protocol",
       "ip_b is a protocol of image models, not of vlm models"
+    ],
+    [
+      "no weight among the mounts of a priority",
+      [channel("one"), channel("two")],
+      [film],
+      [
+        { ...mount("film", "one"), priority: 1, weight: 0 },
+        { ...mount("film", "two"), weight: 1 }
+      ],
+      "mounts[0].weight",
+      'of the mounts of "film" with priority 1 one needs a weight above 0'
+    ],
+    [
+      "a mount that makes nothing the model has a price for",
+      [channel("one"), channel("two")],
+      [model("m", "video", "vp_d", { kind: "second_video", per_second: { "4K": "2" } })],
+      [mount("m", "one"), mount("m", "two", "vp_f")],
+      "mounts[1]",
+      'vp_f makes 720p, 1080p, and "m" has prices for 4K alone'
     ]
   ])("is found by its path: %s", (_, channels, models, mounts, path, message) => {
     const faults = findFaults(catalog(channels, models, mounts), builtInProtocols)
