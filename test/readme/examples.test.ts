@@ -16,6 +16,7 @@ import { shippedEntry } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import { freePort } from "../support/postgresServer.ts"
 import { startProcess } from "../support/processes.ts"
+import { newestHold, timelineOf } from "../support/timelines.ts"
 import { example, examples, read, root } from "./documents.ts"
 
 /** Runs a program at the package's root; dies unless it ends well. */
@@ -111,6 +112,28 @@ const typedClient = Effect.fnUntraced(function* (code: string) {
   assert.strictEqual(said, "succeeded\n")
   const usage = yield* gateway.call("/v1/usage", { key: customer.key })
   assert.include(usage.text, '"modality":"video"')
+})
+
+/** One account of the demo's vendor in trouble, and well again afterwards. */
+const troubledAccount = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  assert.include(code, "http://127.0.0.1:8081")
+  const trouble = (words: string) =>
+    bash(words.replaceAll("http://127.0.0.1:8081", gateway.simulator.url), {})
+  yield* trouble(code)
+  const who = yield* gateway.customer("100")
+  const json = { model: "paint-1", prompt: "a lighthouse" }
+  const answer = yield* gateway.call("/v1/images/generations", { key: who.key, json })
+  assert.strictEqual(answer.status, 200, answer.text)
+  const { attempts } = yield* timelineOf(yield* newestHold(who.organizationId))
+  assert.deepStrictEqual(
+    attempts.map(({ channel, reason }) => [channel, reason]),
+    [
+      ["demo-ip_a", "rate_limited"],
+      ["demo-ip_a-2", null]
+    ]
+  )
+  yield* trouble(code.replace("sim:refuse=429", ""))
 })
 
 /** Sets up a gateway of its own, as the catalog is replaced. */
@@ -234,6 +257,7 @@ const checks: Readonly<Record<string, Check>> = {
   "README.md sh 4": partOf("README.md sh 5"),
   "README.md sh 5": curl,
   "README.md js 1": openai,
+  "src/adapters/README.md sh 1": troubledAccount,
   "src/adapters/README.md ts 1": row,
   "src/adapters/README.md ts 2": ownProgram,
   "src/client/README.md ts 1": typedClient,
