@@ -3,6 +3,7 @@ import { Array as Arr, Effect, Equal, Result } from "effect"
 import type { Model, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { mountProtocol } from "../domain/catalog/CatalogRules.ts"
 import { isReserved, type Modality, modalities } from "../domain/catalog/Modality.ts"
+import type { Prices } from "../domain/catalog/Prices.ts"
 import {
   type BillingUnavailable,
   ChannelUnavailable,
@@ -17,6 +18,7 @@ import {
   type RateLimited,
   type UpstreamError
 } from "../domain/Errors.ts"
+import type { Quote } from "../domain/money/Quote.ts"
 import { nearestName } from "../domain/nearest.ts"
 import { unsent } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
@@ -49,6 +51,8 @@ interface OrderedModel {
 export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
   readonly account: ChannelAccount
   readonly job: VendorJob
+  /** What the vendor bills us for the order, by its mount's price table; null where that tells nothing. */
+  readonly cost: Quote | null
 }
 
 /** Of a name in an error. */
@@ -130,11 +134,13 @@ export const makeModelCheck = Effect.map(
 )
 
 /** What one protocol makes of an order. */
-interface Offers<Spoken, Fitting extends { readonly quote: unknown }, Stranger, Misfit> {
+interface Offers<Spoken, Fitting extends { readonly quote: Quote }, Stranger, Misfit> {
   /** Fails where the gateway does not speak the protocol for this model. */
   readonly speak: (protocol: string) => Result.Result<Spoken, Stranger>
   /** What is sent and held for; fails where the protocol does not offer what is ordered. */
   readonly fit: (spoken: Spoken, upstreamModel: string) => Result.Result<Fitting, Misfit>
+  /** What the order comes to by another price table. */
+  readonly priceBy: (fitting: Fitting, prices: Prices) => Result.Result<Quote, unknown>
   /** What is answered where none of those that were tried offers it. */
   readonly noneFits: (
     tried: ReadonlyArray<Spoken>,
@@ -168,7 +174,7 @@ export const makeMountCheck = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* <
     Spoken,
-    Fitting extends { readonly quote: unknown },
+    Fitting extends { readonly quote: Quote },
     Stranger,
     Misfit
   >({ model, mounts }: OrderedModel, offers: Offers<Spoken, Fitting, Stranger, Misfit>) {
@@ -200,7 +206,11 @@ export const makeMountCheck = Effect.gen(function* () {
         misfits.push(fitting.failure)
       } else {
         const job: VendorJob = { channelId, protocol, upstreamModel }
-        usable.push({ ...fitting.success, priority, weight, account: account.success, job })
+        const cost =
+          mount.cost === undefined
+            ? null
+            : Result.getOrElse(offers.priceBy(fitting.success, mount.cost), () => null)
+        usable.push({ ...fitting.success, priority, weight, account: account.success, job, cost })
       }
     }
     if (Arr.isArrayNonEmpty(usable)) {

@@ -6,7 +6,7 @@
 import { Array as Arr, Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { Modality } from "../domain/catalog/Modality.ts"
-import type { Prices } from "../domain/catalog/Prices.ts"
+import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../domain/catalog/Prices.ts"
 import {
   BillingUnavailable,
   ChannelUnavailable,
@@ -37,7 +37,7 @@ import {
 } from "../domain/video/VideoInput.ts"
 import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.ts"
 import { quoteVideo } from "../domain/video/VideoQuote.ts"
-import { notOffered, resolveSku } from "../domain/video/VideoSku.ts"
+import { notOffered, resolveSku, type VideoSku } from "../domain/video/VideoSku.ts"
 import type { Caller } from "../services/Access.ts"
 import {
   type ChannelAccount,
@@ -55,16 +55,24 @@ const unpriced = ({ id }: Model) =>
     param: "model"
   })
 
+/** Inline reference videos are measured where their length is billed. */
+const quoteVideoOf = (
+  prices: TokenVideoPrices | SecondVideoPrices,
+  sku: VideoSku,
+  { blocks }: VideoInput
+) =>
+  quoteVideo(prices, sku, {
+    videos: countInputs(blocks).videos,
+    videoSeconds: prices.kind === "token_video" ? knownSeconds(blocks) : null
+  })
+
 const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
   const video =
     prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
   return { video, billing: video?.kind ?? billing ?? "second_video" }
 }
 
-/**
- * SKU and price of a video, from the request alone. Inline reference videos are measured where their
- * length is billed.
- */
+/** SKU and price of a video, from the request alone. */
 const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: VideoInput) =>
   Result.gen(function* () {
     const { video, billing } = billingOf(row, prices)
@@ -78,11 +86,12 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
         })
       )
     }
-    const inputs = countInputs(input.blocks)
-    const videoSeconds = billing === "token_video" ? knownSeconds(input.blocks) : null
-    const quote = yield* quoteVideo(video, sku, { videos: inputs.videos, videoSeconds })
-    return { sku, quote, inputs }
+    const quote = yield* quoteVideoOf(video, sku, input)
+    return { sku, quote, inputs: countInputs(input.blocks) }
   })
+
+/** A catalog has no such price table: it was refused when it was loaded. */
+const otherKind = Result.fail("a price of another kind")
 
 export interface TextRequest {
   /** As the client sent it. */
@@ -175,6 +184,10 @@ export const makeOrderResolution = Effect.gen(function* () {
       speak,
       fit: ({ row, adapter }) =>
         Result.map(priceVideo(row, model.prices, input), (priced) => ({ ...priced, adapter })),
+      priceBy: ({ sku }, prices) =>
+        prices.kind === "token_video" || prices.kind === "second_video"
+          ? quoteVideoOf(prices, sku, input)
+          : otherKind,
       noneFits: (tried, misfits) => {
         const further = misfits.find(({ _tag }) => _tag !== "video_sku_invalid")
         const rows = tried.map(({ row }) => row)
@@ -209,6 +222,8 @@ export const makeOrderResolution = Effect.gen(function* () {
           if (model.prices?.kind !== "image") return yield* Result.fail(unpriced(model))
           return { adapter, quote: yield* quoteImages(model.prices, imageCount(body)) }
         }),
+      priceBy: ({ quote }, prices) =>
+        prices.kind === "image" ? quoteImages(prices, quote.images) : otherKind,
       noneFits: (_, misfits) => misfits[0]
     })
     return { mounts, quote: mounts[0].quote, model }
@@ -244,6 +259,8 @@ export const makeOrderResolution = Effect.gen(function* () {
             })
           )
         }),
+      priceBy: (_, prices) =>
+        prices.kind === "tokens" ? quoteText(prices, request.expected) : otherKind,
       noneFits: (_, misfits) => misfits[0]
     })
     return { mounts, quote: mounts[0].quote, model }

@@ -8,7 +8,7 @@ import type { Caller } from "../services/Access.ts"
 import { carriesImages } from "../services/IdempotencyKeys.ts"
 import type { ImageResult } from "../services/ProtocolAdapter.ts"
 import type { OrderResolution } from "./OrderResolution.ts"
-import type { PaidOrder } from "./paidOrder.ts"
+import type { PaidOrder } from "./orderValue.ts"
 
 interface Images {
   readonly result: ImageResult
@@ -48,6 +48,7 @@ export const makeImageOrder = (resolve: OrderResolution) =>
           Effect.succeed({
             _tag: "Charge",
             chargeNano: quote.holdNano,
+            costBy: ({ holdNano }) => holdNano,
             usage: {
               model: model.id,
               modality: "image",

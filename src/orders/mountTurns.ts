@@ -8,17 +8,10 @@ import {
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
-import type { VendorJob } from "../services/Ledger.ts"
 import { failovers } from "../services/metrics.ts"
 import type { UsableMount } from "./OrderChecks.ts"
+import type { MountedCall, PaidOrder } from "./orderValue.ts"
 import type { MoveTo } from "./places.ts"
-
-/** One way to have an order made. */
-export interface MountedCall<Made> extends Pick<UsableMount, "priority" | "weight"> {
-  readonly job: VendorJob
-  /** The one paid call there, which is never repeated. */
-  readonly call: (id: string) => Effect.Effect<Made, VendorFailure>
-}
 
 /** Channels that are called for one order, at most. */
 const MAX_CHANNELS = 3
@@ -89,7 +82,7 @@ const SHARE_FOR_FAILOVER = 0.25
 
 /** The mount an order is at. */
 export interface Mounted<Made> {
-  readonly job: () => VendorJob
+  readonly now: () => Pick<MountedCall<Made>, "job" | "cost">
   /**
    * Calls one mount after the other until one makes the order, or may have made it. The books know of
    * each before it is called: after a crash they tell who may have made it.
@@ -97,16 +90,19 @@ export interface Mounted<Made> {
   readonly call: (
     at: (mount: MountedCall<Made>) => Effect.Effect<Made, VendorFailure>,
     /** False when the order is not open any more. */
-    reassign: (job: VendorJob, refusal: Refusal) => Effect.Effect<boolean>
+    reassign: (
+      to: Pick<MountedCall<Made>, "job" | "cost">,
+      refusal: Refusal
+    ) => Effect.Effect<boolean>
   ) => Effect.Effect<Made, VendorFailure>
 }
 
 export const makeMounted = <Made>(
   first: MountedCall<Made>,
   next: MountTurns<Made>,
-  /** `seconds` is the order's time, from its hold on. */
-  bounds: { readonly seconds: number; readonly mayGoOn: () => boolean }
+  order: Pick<PaidOrder<Made, unknown>, "deadlineSeconds" | "task" | "hasBegun">
 ): Mounted<Made> => {
+  const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
   let mount = first
 
   const call: Mounted<Made>["call"] = Effect.fnUntraced(function* (at, reassign) {
@@ -114,11 +110,11 @@ export const makeMounted = <Made>(
 
     const goesOn = Effect.fnUntraced(function* (failure: VendorFailure) {
       const spent = ((yield* monotonicMillis) - startedAt) / 1000
-      if (!bounds.mayGoOn() || spent > bounds.seconds * SHARE_FOR_FAILOVER) return false
+      if (order.hasBegun?.() === true || spent > seconds * SHARE_FOR_FAILOVER) return false
       const following = next()
       if (Result.isFailure(following)) return false
       const refusal = refusalOf(failure)
-      if (!(yield* reassign(following.success.job, refusal))) return false
+      if (!(yield* reassign(following.success, refusal))) return false
       const { channelId: channel } = mount.job
       const { reason } = refusal
       yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
@@ -135,5 +131,5 @@ export const makeMounted = <Made>(
     return yield* made
   })
 
-  return { job: () => mount.job, call }
+  return { now: () => mount, call }
 }

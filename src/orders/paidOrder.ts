@@ -3,78 +3,30 @@
  * given back, before anything is answered. What differs between kinds of orders stands in a value.
  * Each step is safe to stop after: what a crash leaves open is given back by the sweep.
  */
-import { type Array as Arr, Cause, Effect, Exit, Metric, Result, Schema } from "effect"
+import { Cause, Effect, Exit, Metric, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
-import type { RawAnswer } from "../domain/RawAnswer.ts"
 import {
   type Doubt,
   doubtOf,
   givenUp,
-  type Refusal,
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
 import { withoutMedia } from "../hiding/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
-import type { Caller } from "../services/Access.ts"
 import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
-import { IdempotencyKeys, type RequestKey, type StoredAnswer } from "../services/IdempotencyKeys.ts"
-import { Ledger, type UsageEntry, type VendorJob } from "../services/Ledger.ts"
+import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts"
+import { Ledger } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
-import { type NewTask, type TaskOutcome, TaskRepo } from "../services/TaskRepo.ts"
-import { drawn, type Mounted, type MountedCall, makeMounted, makeTurns } from "./mountTurns.ts"
+import { TaskRepo } from "../services/TaskRepo.ts"
+import { drawn, type Mounted, makeMounted, makeTurns } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
+import type { Finish, MountedCall, PaidOrder } from "./orderValue.ts"
 import { makePlaces } from "./places.ts"
-
-/** What finishing an order means, once the vendor has done its part. */
-export type Finish<Answer> =
-  /** The vendor's acceptance is recorded; the task is charged when it ends. */
-  | { readonly _tag: "Accept"; readonly upstreamId: string; readonly answer: Answer }
-  /** The charge is taken now, and the answer kept for repeats of the request. */
-  | {
-      readonly _tag: "Charge"
-      readonly chargeNano: bigint
-      readonly usage: Omit<UsageEntry, "keyId" | "taskId">
-      readonly keep: () => {
-        readonly stored: StoredAnswer
-        /** What the database does not keep of the answer; null where there is no such thing. */
-        readonly remembered: RawAnswer | null
-      }
-      /** A failure where only a part of what was ordered came. */
-      readonly answer: Exit.Exit<Answer, UpstreamError>
-    }
-
-/** An order of any kind, checked and priced: a value that says how its steps are done. */
-export interface PaidOrder<Made, Answer> {
-  readonly kind: OrderKind
-  readonly caller: Caller
-  /** Each would make the whole order at this price; the next one is called where one made nothing. */
-  readonly mounts: Arr.NonEmptyReadonlyArray<MountedCall<Made>>
-  /** Frozen with the hold. */
-  readonly quote: Quote
-  /** From the hold to the moment it is given back without an answer. */
-  readonly deadlineSeconds: number
-  /** Written with the hold, and its end with the hold given back. */
-  readonly task?: {
-    readonly created: NewTask
-    readonly rejected: (error: UpstreamError) => TaskOutcome
-  }
-  /** Something of the answer has reached the client: no other mount may be called. */
-  readonly hasBegun?: () => boolean
-  readonly finish: (made: Made, id: string) => Effect.Effect<Finish<Answer>>
-  /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
-  readonly finishPart?: (id: string) => Effect.Effect<Finish<Answer>> | null
-  /** What is kept of a refusal for repeats of the request; all but its media where this is left out. */
-  readonly keptRefusal?: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
-  /** What goes on around the steps after the hold, for as long as the order keeps its places. */
-  readonly around?: (
-    steps: Effect.Effect<Answer, UpstreamError>
-  ) => Effect.Effect<Answer, UpstreamError>
-}
 
 /** Who closes the hold, and what its paid call is for, in the words of the books. */
 const words = {
@@ -87,6 +39,7 @@ const words = {
 >
 
 const encodeQuote = Schema.encodeSync(Quote)
+const encodeCost = Schema.encodeSync(Schema.NullOr(Quote))
 
 export const makePaidOrders = Effect.gen(function* () {
   const ledger = yield* Ledger
@@ -113,7 +66,7 @@ export const makePaidOrders = Effect.gen(function* () {
     const logFailure = (message: string, about: object = {}, ...more: ReadonlyArray<unknown>) =>
       Effect.annotateLogs(Effect.logError(message, ...more), {
         hold_id: id,
-        channel: mounted.job().channelId,
+        channel: mounted.now().job.channelId,
         ...about
       })
 
@@ -124,14 +77,15 @@ export const makePaidOrders = Effect.gen(function* () {
       amountNano: order.quote.holdNano,
       ttlSeconds: order.deadlineSeconds,
       quote: encodeQuote(order.quote),
-      job: mounted.job(),
+      job: mounted.now().job,
+      cost: encodeCost(mounted.now().cost),
       task: order.task?.created ?? null,
       key
     })
 
     /** A store that cannot be reached leaves the order where it was refused. */
-    const reassign = (job: VendorJob, refusal: Refusal) =>
-      ledger.reassign({ organizationId, holdId: id, job, refusal }).pipe(
+    const reassign: Parameters<typeof mounted.call>[1] = ({ job, cost }, refusal) =>
+      ledger.reassign({ organizationId, holdId: id, job, cost: encodeCost(cost), refusal }).pipe(
         Effect.tap(pass("reassigned")),
         Effect.catchDefect((defect) =>
           Effect.as(logFailure("an order could not go on", {}, defect), false)
@@ -214,11 +168,13 @@ export const makePaidOrders = Effect.gen(function* () {
         if (key !== null && remembered !== null) {
           yield* idempotencyKeys.remember(organizationId, key, remembered)
         }
+        const { cost } = mounted.now()
         const answered = Exit.isSuccess(finish.answer) ? orderCall.answered() : null
         const { state } = yield* ledger.capture({
           ...close,
           task: null,
           chargeNano: finish.chargeNano,
+          costNano: cost === null ? null : finish.costBy(cost),
           usage: { ...finish.usage, keyId: caller.keyId, taskId: null },
           call: answered,
           answer: stored
@@ -228,7 +184,7 @@ export const makePaidOrders = Effect.gen(function* () {
           return yield* finish.answer
         }
         // A sweep has given the hold back, and its orphan tells the operator of the job.
-        const { protocol, channelId: channel } = mounted.job()
+        const { protocol, channelId: channel } = mounted.now().job
         yield* Metric.update(Metric.withAttributes(lateSuccesses, { protocol, channel }), 1)
         yield* logFailure("an order was made after it had been given up, so it is free")
         return yield* givenUp()
@@ -287,10 +243,8 @@ export const makePaidOrders = Effect.gen(function* () {
     const mounts = yield* drawn(order.mounts)
     return yield* inPlace(order.caller.organizationId, (moveTo) => {
       const next = makeTurns(mounts, moveTo)
-      const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
-      const mayGoOn = () => order.hasBegun?.() !== true
       return Effect.flatMap(Effect.fromResult(next()), (first) =>
-        stepsOf(id, order, key, makeMounted(first, next, { seconds, mayGoOn }))
+        stepsOf(id, order, key, makeMounted(first, next, order))
       )
     })
   })

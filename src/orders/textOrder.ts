@@ -10,7 +10,7 @@ import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type { TextAnswer } from "../services/ProtocolAdapter.ts"
 import type { OrderResolution, TextRequest } from "./OrderResolution.ts"
-import type { Finish, PaidOrder } from "./paidOrder.ts"
+import type { Finish, PaidOrder } from "./orderValue.ts"
 
 /** What a vendor wrote, as far as it is charged by. */
 export interface Written {
@@ -34,10 +34,15 @@ export const textOrderOf = (
     answer: Exit.Exit<Answer, UpstreamError>
   ) =>
     Effect.gen(function* (): Effect.fn.Return<Finish<Answer>> {
-      const { inputTokens, outputTokens, chargeNano, basis } = chargeText(quote, written.usage, {
+      const formula = {
         inputTokens: quote.inputTokens,
         outputTokens: tokensOfBytes(written.outputBytes)
-      })
+      }
+      const { inputTokens, outputTokens, chargeNano, basis } = chargeText(
+        quote,
+        written.usage,
+        formula
+      )
       if (written.usage !== null && basis === "formula") {
         yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
           Effect.annotateLogs({
@@ -50,6 +55,10 @@ export const textOrderOf = (
       return {
         _tag: "Charge",
         chargeNano,
+        costBy: (cost) =>
+          cost.kind === "tokens"
+            ? chargeText(cost, written.usage, formula).chargeNano
+            : cost.holdNano,
         usage: {
           model: model.id,
           modality: model.modality,

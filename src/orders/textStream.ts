@@ -10,7 +10,7 @@ import type { KeyAlreadyUsed } from "../services/IdempotencyKeys.ts"
 import type { TextPiece } from "../services/ProtocolAdapter.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, type OrderResolution } from "./OrderResolution.ts"
-import type { PaidOrder } from "./paidOrder.ts"
+import type { PaidOrder } from "./orderValue.ts"
 import { makeSlowClientBuffer } from "./SlowClientBuffer.ts"
 import { textOrderOf, type Written } from "./textOrder.ts"
 

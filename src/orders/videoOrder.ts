@@ -7,7 +7,7 @@ import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type { OrderResolution } from "./OrderResolution.ts"
-import type { PaidOrder } from "./paidOrder.ts"
+import type { PaidOrder } from "./orderValue.ts"
 
 export interface AcceptedVideo {
   readonly id: string

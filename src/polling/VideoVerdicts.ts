@@ -80,6 +80,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       holdId: task.id,
       by: "poll",
       chargeNano: charge.chargeNano,
+      costNano: task.cost === null ? null : chargeVideo(task.cost, usage).chargeNano,
       usage: {
         keyId: task.keyId,
         taskId: task.id,

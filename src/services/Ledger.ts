@@ -38,6 +38,8 @@ export interface Reassignment {
   readonly organizationId: string
   readonly holdId: string
   readonly job: VendorJob
+  /** Like that of the hold, of this channel. */
+  readonly cost: unknown
   /** Why the channel it was at made nothing. */
   readonly refusal: Refusal
 }
@@ -52,6 +54,8 @@ export interface HoldRequest {
   readonly ttlSeconds: number
   /** Everything the amount was computed from, in its JSON form; frozen with the hold. */
   readonly quote: unknown
+  /** What the vendor is expected to bill, in the quote's form; null where its mount has no cost. */
+  readonly cost?: unknown
   /** What is being paid for, for the operator who may have to ask the vendor about it. */
   readonly job: VendorJob
   /** Written in the same commit. */
@@ -91,6 +95,8 @@ interface Close {
 export interface Capture extends Close {
   /** Greater than zero; charged in full, also above the hold. */
   readonly chargeNano: bigint
+  /** What the vendor bills for it; null or left out where its mount has no cost. */
+  readonly costNano?: bigint | null
   readonly usage: UsageEntry
   /** The vendor's call that made what is charged, where one answer was all of it. */
   readonly call?: AnsweredCall | null

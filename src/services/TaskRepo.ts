@@ -81,7 +81,9 @@ export const ClaimedTask = Schema.Struct({
   unknownForSeconds: Schema.NullOr(Schema.Number),
   pastDeadline: Schema.Boolean,
   /** The price frozen with the hold. */
-  quote: VideoQuote
+  quote: VideoQuote,
+  /** By what the vendor bills it, as frozen. */
+  cost: Schema.NullOr(VideoQuote)
 })
 export type ClaimedTask = typeof ClaimedTask.Type
 

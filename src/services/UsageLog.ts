@@ -1,7 +1,7 @@
 /** The usage detail: one record per charge, written with the charge. */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
-import type { Quote } from "../domain/money/Quote.ts"
+import type { CostGroup, Quote } from "../domain/money/Quote.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import {
   accountsOf,
@@ -23,6 +23,8 @@ export const UsageRecord = Schema.Struct({
   /** Price of an input token, where input is charged apart; `unitPriceNano` is of output then. */
   inputUnitPriceNano: Schema.NullOr(Schema.BigInt),
   chargeNano: Schema.BigInt,
+  /** What the vendor bills for it, which members are not told; null where it is not known. */
+  costNano: Schema.NullOr(Schema.BigInt),
   basis: Schema.String,
   taskId: Schema.NullOr(Schema.String),
   createdAt: Schema.Date
@@ -91,6 +93,26 @@ export const receiptOf = (
   }
 }
 
+/** Days of the deployment's zone as `2026-01-31`, both included. */
+export interface CostPeriod {
+  readonly from: string
+  readonly to: string
+}
+
+/** What was charged within the period for one model, channel or organisation, or on one day. */
+export const CostLine = Schema.Struct({
+  name: Schema.String,
+  count: Schema.Int,
+  chargeNano: Schema.BigInt,
+  /** Of those whose cost is known. */
+  costNano: Schema.BigInt,
+  /** All charges less all costs. */
+  marginNano: Schema.BigInt,
+  /** Charges whose cost is not known. */
+  withoutCost: Schema.Int
+})
+export type CostLine = typeof CostLine.Type
+
 /** One error for a foreign and an unknown id. */
 export const noSuchRecord = new NotFound({ message: "No such usage record" })
 
@@ -105,6 +127,8 @@ export class UsageLog extends Context.Service<
       memberId: string | null,
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
+    /** Of all organisations, by name; `after` is the last name of the page before. */
+    costs(by: CostGroup, period: CostPeriod, page: PageRequest): Effect.Effect<Page<CostLine>>
     /** Of one member, or of the whole organisation; what belongs to anybody else is not found. */
     receipt(
       organizationId: string,

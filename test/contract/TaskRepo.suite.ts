@@ -58,7 +58,7 @@ export const taskRepoSuite = (
           const job = { channelId: "taken to", protocol: "vp_e", upstreamModel: "other" }
           const refusal = { reason: "rate_limited", status: 429 }
           const reassign = (holdId: string) =>
-            ledger.reassign({ organizationId, holdId, job, refusal })
+            ledger.reassign({ organizationId, holdId, job, cost: null, refusal })
           // The first answer may have been lost on its way.
           for (const holdId of [id, id, lost]) assert.isTrue(yield* reassign(holdId))
           yield* repo.accept(organizationId, id, "up-1", 0)

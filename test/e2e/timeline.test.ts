@@ -239,10 +239,10 @@ for (const kind of ["embedded", "postgres"] as const) {
         yield* Effect.orDie(sql`
           UPDATE upstream_calls SET started_at = now() - interval '25 hours' WHERE job_id = ${old}`)
         yield* Effect.orDie(sql`
-          INSERT INTO upstream_calls (organization_id, job_id, started_at, id, purpose, method, url,
-                                      duration_ms, last_at)
-          SELECT organization_id, job_id, started_at, 'uc_' || n, purpose, method, url,
-                 duration_ms, last_at
+          INSERT INTO upstream_calls (organization_id, job_id, started_at, id, channel_id, purpose,
+                                      method, url, duration_ms, last_at)
+          SELECT organization_id, job_id, started_at, 'uc_' || n, channel_id, purpose,
+                 method, url, duration_ms, last_at
             FROM upstream_calls, generate_series(1, 2500) n WHERE job_id = ${old}`)
         assert.isAtLeast(yield* log.prune, 2501)
         assert.deepStrictEqual((yield* timelineOf(old)).upstream_calls, [])

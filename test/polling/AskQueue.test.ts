@@ -20,6 +20,7 @@ const task: ClaimedTask = {
   lease: 7n,
   unknownForSeconds: null,
   pastDeadline: false,
+  cost: null,
   quote: {
     kind: "second_video",
     resolution: "720p",

@@ -21,6 +21,7 @@ const claimed: ClaimedTask = {
   lease: 7n,
   unknownForSeconds: null,
   pastDeadline: false,
+  cost: null,
   quote: {
     kind: "second_video",
     resolution: "720p",

@@ -127,6 +127,12 @@ export const Mount = Schema.Struct({
     1000,
     "Share of the orders among the mounts of one priority; 0 is called only where others fail"
   ),
+  cost: Schema.optionalKey(
+    Schema.Union(Prices.members).annotate({
+      description:
+        "What the vendor bills us, in the shape of a model's prices; only operators see it"
+    })
+  ),
   enabled: Enabled
 })
 export type Mount = typeof Mount.Type

@@ -93,15 +93,35 @@ function* textFaults(
   yield { path, message: `${protocol} is a protocol of ${other} models, not of ${modality} models` }
 }
 
+/** Of what a model costs its buyers, or a mount us: both are price tables of the model's modality. */
+function* kindFaults(
+  protocols: ProtocolTables,
+  path: string,
+  { modality, protocol }: Pick<Model, "modality" | "protocol">,
+  prices: Prices
+): Faults {
+  if (!rulesOf[modality].prices.includes(prices.kind)) {
+    yield { path, message: `a model of modality ${modality} cannot be priced by ${prices.kind}` }
+  } else if (modality === "video") {
+    yield* billingFaults(protocols, path, protocol, prices.kind)
+  }
+}
+
 function* priceFaults(protocols: ProtocolTables, models: ReadonlyArray<Model>): Faults {
-  for (const [index, { modality, prices, protocol }] of models.entries()) {
-    if (prices === undefined) continue
-    const path = `models[${index}].prices.kind`
-    if (!rulesOf[modality].prices.includes(prices.kind)) {
-      yield { path, message: `a model of modality ${modality} cannot be priced by ${prices.kind}` }
-    } else if (modality === "video") {
-      yield* billingFaults(protocols, path, protocol, prices.kind)
-    }
+  for (const [index, model] of models.entries()) {
+    if (model.prices === undefined) continue
+    yield* kindFaults(protocols, `models[${index}].prices.kind`, model, model.prices)
+  }
+}
+
+function* costFaults(protocols: ProtocolTables, { models, mounts }: CatalogDocument): Faults {
+  const modelsById = new Map(models.map((model) => [model.id, model]))
+  for (const [index, mount] of mounts.entries()) {
+    const model = modelsById.get(mount.model)
+    if (model === undefined || mount.cost === undefined) continue
+    const { modality } = model
+    const protocol = mountProtocol(model, mount)
+    yield* kindFaults(protocols, `mounts[${index}].cost.kind`, { modality, protocol }, mount.cost)
   }
 }
 
@@ -178,6 +198,7 @@ export const findFaults = (
   ]),
   ...mountFaults(protocols, catalog),
   ...weightFaults(catalog),
+  ...costFaults(protocols, catalog),
   ...offerFaults(protocols, catalog)
 ]
 

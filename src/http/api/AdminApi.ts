@@ -3,6 +3,7 @@ import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
 import { PositiveAmount } from "../../domain/money/Money.ts"
+import { CostGroup } from "../../domain/money/Quote.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 import { ReceiptView } from "./AccountApi.ts"
@@ -25,7 +26,8 @@ import {
   Timestamp,
   told,
   toldOrNull,
-  UsageEntry
+  UsageEntry,
+  wholeNumber
 } from "./shared.ts"
 
 const Fault = Schema.Struct({
@@ -75,16 +77,45 @@ export const JournalEntry = Schema.Struct({
   created_at: Timestamp
 }).annotate({ identifier: "JournalLine", description: "A line of the journal" })
 
+const costOf = toldOrNull(
+  "What the vendor bills for it, in currency units; null where its mount tells no cost"
+)
+
 export const MemberUsageEntry = Schema.Struct({
   ...UsageEntry.fields,
-  member_id: told("Who ordered it")
+  member_id: told("Who ordered it"),
+  cost: costOf
 })
 
 export const OperatorReceiptView = Schema.Struct({
   ...ReceiptView.fields,
+  cost: costOf,
   attempts: many(AttemptView, "The channels it was sent to, in their order; the last one made it")
 }).annotate({ identifier: "OperatorReceipt", description: "One charge, and where it was made" })
 export type OperatorReceiptView = typeof OperatorReceiptView.Type
+
+/** Of `model`, `channel`, `organization` and `day` there is the one that was asked by. */
+export const CostView = Schema.Struct({
+  model: Schema.optionalKey(told("The model")),
+  channel: Schema.optionalKey(told("The channel that made it")),
+  organization: Schema.optionalKey(told("The organisation's id")),
+  day: Schema.optionalKey(told("The day it was charged", "2026-01-31")),
+  count: counted("Charges"),
+  charge: amount("What was charged"),
+  cost: amount("What vendors bill for it, as far as their mounts tell"),
+  margin: amount("Charges less costs"),
+  without_cost: counted("Charges whose mount told no cost, which count as costing nothing"),
+  currency: told("The currency of the amounts")
+}).annotate({ identifier: "Costs", description: "Charges and costs of one name" })
+
+const MAX_COSTS = 1000
+
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true
+const day = (description: string) =>
+  Schema.String.annotate({ description }).check(
+    Schema.makeFilter(isDay, { expected: "a day such as 2026-01-31" })
+  )
 
 export const OrganizationBody = Schema.Struct({ name: Name })
 
@@ -221,6 +252,24 @@ export class AdminGroup extends HttpApiGroup.make("admin")
       }),
       error: errors.NotFound
     }).annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
+    HttpApiEndpoint.get("readCosts", "/costs", {
+      query: {
+        from: day("The first day"),
+        to: day("The last day, which is included"),
+        by: CostGroup.annotate({ description: "What the sums are of" }),
+        after: pageQuery.after,
+        limit: wholeNumber(1, MAX_COSTS, `Entries of a page, ${MAX_COSTS} when left out`).pipe(
+          Schema.withDecodingDefaultKey(Effect.succeed(String(MAX_COSTS)))
+        )
+      },
+      success: list(CostView),
+      error: errors.InvalidRequest
+    }).annotateMerge(
+      operation(
+        "Read the costs",
+        "What was charged within some days of the deployment's time zone, and what vendors bill for it, by name."
+      )
+    ),
     HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
       success: Schema.Struct({
         ok: flag("Whether every invariant holds"),

@@ -1,6 +1,7 @@
 import { Effect, Redacted, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Access } from "../../services/Access.ts"
@@ -19,7 +20,7 @@ import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { listOrCsv } from "./csv.ts"
 import { listView, pageOf } from "./respond.ts"
-import { moneyView, operatorReceiptView, usageView } from "./views.ts"
+import { formatNanoOrNull, moneyView, operatorReceiptView, usageView } from "./views.ts"
 
 const asCatalog = bodyOf(CatalogWrite, strictly)
 const asOrganization = bodyOf(OrganizationBody, strictly)
@@ -107,7 +108,11 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         yield* access.organization(params.id)
         return yield* listOrCsv(
           yield* usageLog.list(params.id, null, pageOf(query)),
-          (record) => ({ ...usageView(record), member_id: record.memberId }),
+          (record) => ({
+            ...usageView(record),
+            member_id: record.memberId,
+            cost: formatNanoOrNull(record.costNano)
+          }),
           { columns: Struct.keys(MemberUsageEntry.fields), limit: query.limit }
         )
       }),
@@ -116,6 +121,24 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           currency,
           yield* usageLog.receipt(params.id, null, params.usage_id)
         )
+      }),
+      readCosts: Effect.fn("admin.readCosts")(function* ({ query }) {
+        const { by, from, to } = query
+        if (from > to) {
+          return yield* new InvalidRequest({
+            message: "to: Expected a day that is not before from",
+            param: "to"
+          })
+        }
+        return listView(yield* usageLog.costs(by, { from, to }, pageOf(query)), (line) => ({
+          [by]: line.name,
+          count: line.count,
+          charge: formatNano(line.chargeNano),
+          cost: formatNano(line.costNano),
+          margin: formatNano(line.marginNano),
+          without_cost: line.withoutCost,
+          currency
+        }))
       }),
       revokeKey: Effect.fn("admin.revokeKey")(function* ({ params }) {
         yield* access.revokeKey(params.id)

@@ -152,6 +152,7 @@ export const attemptViews = (
 
 export const operatorReceiptView = (currency: string, receipt: Receipt): OperatorReceiptView => ({
   ...receiptView(currency, receipt),
+  cost: formatNanoOrNull(receipt.record.costNano),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
 

@@ -161,10 +161,17 @@ export const layerLedger = Layer.effect(
 
     return Ledger.of({
       hold,
-      reassign: Effect.fn("Ledger.reassign")(function* ({ organizationId, holdId, job, refusal }) {
+      reassign: Effect.fn("Ledger.reassign")(function* ({
+        organizationId,
+        holdId,
+        job,
+        cost,
+        refusal
+      }) {
         const { isOpen } = yield* rowOf(Reassigned)(
           repeatable(sql`
             SELECT reassign_order(${organizationId}, ${holdId}, ${sql.json(job)},
+                                  ${cost === null ? null : sql.json(cost)},
                                   ${sql.json({ ...refusal })}) AS "isOpen"`)
         )
         return isOpen

@@ -3,6 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
 import { storable } from "../../domain/plainText.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import {
   noSuchRecord,
@@ -13,6 +14,7 @@ import {
   usageId
 } from "../../services/UsageLog.ts"
 import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
+import { readCosts } from "./costs.ts"
 import { orderKinds, upTo } from "./journal.ts"
 
 /** Columns of `UsageRecord`, of an order `o` that was captured. */
@@ -21,6 +23,7 @@ export const usageColumns = columnsOf(UsageRecord, "o", {
   unitPriceNano: "o.unit_price",
   inputUnitPriceNano: "o.input_unit_price",
   chargeNano: "o.charge",
+  costNano: "o.cost",
   createdAt: "o.closed_at"
 })
 
@@ -55,7 +58,10 @@ export const layerUsageLog = Layer.effect(
            AND state = 'captured' AND ${ownedBy(memberId)}`
     }
 
+    const { timeZone } = yield* Settings
+
     return UsageLog.of({
+      costs: readCosts(sql, timeZone),
       list: Effect.fn("UsageLog.list")((organizationId, memberId, page) => {
         const last = page.after === null ? null : orderOfUsage(page.after)
         const before = last === null ? sql`true` : sql`id <> ${last}`

@@ -78,6 +78,7 @@ const closeColumns = {
   p_unit_prices: [int8, (close) => usageOf(close)?.unitPriceNano],
   p_input_unit_prices: [int8, (close) => usageOf(close)?.inputUnitPriceNano],
   p_bases: [text, (close) => usageOf(close)?.basis],
+  p_costs: [int8, (close) => captureOf(close)?.costNano],
   p_calls: [jsonb, (close) => given(captureOf(close)?.call, encodeCall)],
   p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
   p_orphans: [jsonb, (close) => given(releaseOf(close)?.orphan, orphanItem)],
@@ -93,6 +94,7 @@ const holdColumns = {
   p_amounts: [int8, ({ request }) => request.amountNano],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
   p_quotes: [jsonb, ({ request }) => request.quote],
+  p_cost_quotes: [jsonb, ({ request }) => request.cost],
   p_jobs: [jsonb, ({ request }) => request.job],
   p_tasks: [jsonb, ({ request }) => request.task],
   p_keys: [

@@ -41,6 +41,8 @@ CREATE TABLE orders (
   quote jsonb NOT NULL,
   -- Channel, protocol and upstream model: what an operator needs where no other record has it.
   job jsonb NOT NULL,
+  -- Everything that the vendor's bill is computed from, in the form of the quote; null where that is not known.
+  cost_quote jsonb,
   -- The channels it was given to before, which made nothing: their jobs, each with reason, status and at.
   refusals jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -62,11 +64,14 @@ CREATE TABLE orders (
   -- Where input is charged apart, by this price; `unit_price` is of output then.
   input_unit_price bigint CHECK (input_unit_price > 0),
   basis text,
+  -- What the vendor bills for what is charged.
+  cost bigint CHECK (cost >= 0),
   -- The vendor's call that made what is charged, where one answer was all of it.
   call jsonb,
   CHECK ((state = 'open') = (closed_at IS NULL)),
   -- A charge of nothing is no charge.
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
+  CHECK (cost IS NULL OR state = 'captured'),
   CHECK (state <> 'captured'
          OR (key_id, model, modality, input, output, unit, unit_price, basis) IS NOT NULL)
 ) WITH (fillfactor = 35, autovacuum_vacuum_insert_scale_factor = 0,

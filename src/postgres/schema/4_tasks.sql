@@ -135,12 +135,13 @@ $$;
 
 -- Gives an open order, and its task, to another channel after the one it was at made nothing. Answers
 -- whether it is open; a repeat changes nothing. Under the lock of the pool, as every change of an order.
-CREATE FUNCTION reassign_order(p_organization text, p_id text, p_job jsonb, p_refusal jsonb)
+CREATE FUNCTION reassign_order(
+  p_organization text, p_id text, p_job jsonb, p_cost_quote jsonb, p_refusal jsonb)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM pools p WHERE p.organization_id = p_organization FOR UPDATE;
   UPDATE orders o
-     SET job = p_job,
+     SET job = p_job, cost_quote = p_cost_quote,
          refusals = coalesce(o.refusals, '[]') || (o.job || p_refusal || jsonb_build_object('at', now()))
    WHERE o.organization_id = p_organization AND o.id = p_id AND o.state = 'open'
      AND o.job <> p_job;

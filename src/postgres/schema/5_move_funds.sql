@@ -22,7 +22,7 @@
 -- Outcomes: won, closed (before), stale (task elsewhere by now), unknown.
 --
 -- Holds, by position: place, id, member, the member's position among those of the holds, amount,
--- seconds to live, quote, job, the task for asynchronous work, the client's key {key, fingerprint,
+-- seconds to live, quote, the vendor's quote, job, the task for asynchronous work, the client's key {key, fingerprint,
 -- ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
 -- deployment's zone.
 -- Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
@@ -35,10 +35,11 @@ CREATE FUNCTION move_funds(
   p_close_places int[], p_closes text[], p_charges bigint[], p_closers text[],
   p_usage_keys text[], p_usage_tasks text[], p_models text[], p_modalities text[],
   p_inputs bigint[], p_outputs bigint[], p_units text[], p_unit_prices bigint[],
-  p_input_unit_prices bigint[], p_bases text[], p_calls jsonb[], p_task_ends jsonb[],
+  p_input_unit_prices bigint[], p_bases text[], p_costs bigint[], p_calls jsonb[],
+  p_task_ends jsonb[],
   p_orphans jsonb[], p_answers text[], p_forgotten boolean[],
   p_hold_places int[], p_holds text[], p_members text[], p_spenders int[], p_amounts bigint[],
-  p_seconds double precision[], p_quotes jsonb[], p_jobs jsonb[], p_tasks jsonb[], p_keys jsonb[],
+  p_seconds double precision[], p_quotes jsonb[], p_cost_quotes jsonb[], p_jobs jsonb[], p_tasks jsonb[], p_keys jsonb[],
   -- In the order of the items; of a close, what became of its order by any close.
   OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
   OUT close_overage bigint[],
@@ -94,10 +95,10 @@ BEGIN
         FROM (SELECT p_organizations[x.place] AS organization_id, x.*
                 FROM unnest(p_close_places, p_closes, p_charges, p_closers, p_usage_keys,
                             p_usage_tasks, p_models, p_modalities, p_inputs, p_outputs, p_units,
-                            p_unit_prices, p_input_unit_prices, p_bases, p_calls, p_task_ends)
+                            p_unit_prices, p_input_unit_prices, p_bases, p_costs, p_calls, p_task_ends)
                        WITH ORDINALITY
                   AS x(place, id, charge, closer, key_id, task_id, model, modality, input, output,
-                       unit, unit_price, input_unit_price, basis, call, task_end, i)) u
+                       unit, unit_price, input_unit_price, basis, cost, call, task_end, i)) u
         LEFT JOIN LATERAL (
           SELECT r.ctid AS row, r.member_id, r.month, r.hold, r.state, r.charge FROM orders r
            WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o ON true
@@ -116,7 +117,8 @@ BEGIN
          SET state = w.new_state, charge = w.new_charge, closed_at = now(), closed_by = w.closer,
              key_id = w.key_id, task_id = w.task_id, model = w.model, modality = w.modality,
              input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
-             input_unit_price = w.input_unit_price, basis = w.basis, call = w.call
+             input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost,
+             call = w.call
         FROM won w WHERE r.ctid = w.row RETURNING w.hold
     ), months AS (
       UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged
@@ -253,12 +255,13 @@ BEGIN
     WITH held AS MATERIALIZED (
       SELECT p_organizations[u.place] AS organization_id, u.*
         FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_amounts, p_seconds,
-                    p_quotes, p_jobs)
-          AS u(outcome, place, id, member_id, amount, seconds, quote, job)
+                    p_quotes, p_cost_quotes, p_jobs)
+          AS u(outcome, place, id, member_id, amount, seconds, quote, cost_quote, job)
        WHERE u.outcome = 'held'
     ), written AS (
-      INSERT INTO orders (organization_id, id, member_id, month, hold, quote, job, expires_at)
-        SELECT h.organization_id, h.id, h.member_id, month_start::date, h.amount, h.quote, h.job,
+      INSERT INTO orders (organization_id, id, member_id, month, hold, quote, cost_quote, job, expires_at)
+        SELECT h.organization_id, h.id, h.member_id, month_start::date, h.amount, h.quote,
+               h.cost_quote, h.job,
                now() + make_interval(secs => h.seconds)
           FROM held h
     ), months AS (

@@ -12,7 +12,8 @@ const claimedColumns = columnsOf(ClaimedTask, "t", {
   sinceAskedSeconds: secondsSince("coalesce(asked.asked_at, t.created_at)"),
   unknownForSeconds: secondsSince("t.unknown_since"),
   pastDeadline: "t.deadline <= now()",
-  quote: "o.quote"
+  quote: "o.quote",
+  cost: "o.cost_quote"
 })
 
 type PutBack = { readonly task: ClaimedTask } & Parameters<TaskRepo["Service"]["putBack"]>[1]
@@ -31,7 +32,7 @@ export const makeTaskClaims = Effect.fnUntraced(function* (sql: PgClient.PgClien
   const columns = sql.literal(claimedColumns)
   // Looked up by its key for each row: joined, it is read whole where the statistics are stale.
   const order = sql.literal(`CROSS JOIN LATERAL
-               (SELECT q.quote FROM orders q
+               (SELECT q.quote, q.cost_quote FROM orders q
                  WHERE q.organization_id = asked.organization_id AND q.id = asked.id LIMIT 1) o`)
 
   const claim: TaskRepo["Service"]["claim"] = Effect.fnUntraced(function* (organizationId, id) {

@@ -44,6 +44,8 @@ export interface StoredOrder {
   readonly request: HoldRequest
   /** Where it is; that of the request at first. */
   job: VendorJob
+  cost: unknown
+  costNano: bigint | null
   readonly refusals: Array<RefusedJob>
   /** The first day of the month it counts in, as `2026-01-01`. */
   readonly month: string
@@ -193,7 +195,13 @@ export const overageOf = ({ chargeNano, request }: StoredOrder): bigint =>
 export const decodeQuote = Schema.decodeUnknownSync(Quote)
 
 /** Null unless something was charged. */
-export const usageOf = ({ request, usage, ended, chargeNano }: StoredOrder): UsageRecord | null => {
+export const usageOf = ({
+  request,
+  usage,
+  ended,
+  chargeNano,
+  costNano
+}: StoredOrder): UsageRecord | null => {
   if (usage === null || ended === null) return null
   const { keyId: _, inputUnitPriceNano = null, ...detail } = usage
   const { id, memberId } = request
@@ -203,6 +211,7 @@ export const usageOf = ({ request, usage, ended, chargeNano }: StoredOrder): Usa
     id: usageId(id),
     memberId,
     chargeNano,
+    costNano,
     createdAt: ended.at
   }
 }

@@ -18,6 +18,7 @@ const secondsBetween = (from: number, to: number): number => (to - from) / 1000
 interface Row {
   readonly request: HoldRequest
   readonly job: VendorJob
+  readonly cost: unknown
   readonly createdAt: number
   readonly task: StoredTask
 }
@@ -45,7 +46,7 @@ const toTask = (row: Row, now: number): Task => {
 }
 
 const toClaimed = (
-  { request, job, task, createdAt }: Row,
+  { request, job, cost, task, createdAt }: Row,
   upstreamId: string,
   now: number
 ): ClaimedTask => ({
@@ -63,11 +64,12 @@ const toClaimed = (
   lease: task.lease,
   unknownForSeconds: task.unknownSince === null ? null : secondsBetween(task.unknownSince, now),
   pastDeadline: task.deadline <= now,
-  quote: decodeVideoQuote(request.quote)
+  quote: decodeVideoQuote(request.quote),
+  cost: cost === null ? null : decodeVideoQuote(cost)
 })
 
-const rowOf = ({ request, job, task, held }: StoredOrder): ReadonlyArray<Row> =>
-  task === null ? [] : [{ request, job, task, createdAt: held.at.getTime() }]
+const rowOf = ({ request, job, cost, task, held }: StoredOrder): ReadonlyArray<Row> =>
+  task === null ? [] : [{ request, job, cost, task, createdAt: held.at.getTime() }]
 
 export const layerTaskRepoMemory = Layer.effect(
   TaskRepo,

@@ -105,6 +105,8 @@ export const holdFunds = (
   books.orders.set(id, {
     request,
     job: request.job,
+    cost: request.cost ?? null,
+    costNano: null,
     refusals: [],
     month: month.first,
     held: momentOf(state, nowMillis),
@@ -161,7 +163,7 @@ const settleKeys = (
 /** Whether the order is open and so is given to the next channel; the same again changes nothing. */
 export const reassignOrder = (
   { orders }: Books,
-  { holdId, job, refusal }: Reassignment,
+  { holdId, job, cost, refusal }: Reassignment,
   nowMillis: number
 ): boolean => {
   const order = orders.get(holdId)
@@ -169,6 +171,7 @@ export const reassignOrder = (
   if (!Equal.equals(order.job, job)) {
     order.refusals.push({ ...order.job, ...refusal, at: new Date(nowMillis) })
     order.job = job
+    order.cost = cost
   }
   return true
 }
@@ -190,6 +193,7 @@ export const closeHold = (
       if (request.chargeNano <= 0n) throw new Error("a charge is greater than 0")
       order.state = "captured"
       order.chargeNano = request.chargeNano
+      order.costNano = request.costNano ?? null
       order.usage = request.usage
       order.call = request.call ?? null
     } else {

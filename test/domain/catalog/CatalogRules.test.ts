@@ -218,6 +218,22 @@ describe("a contradiction", () => {
       [mount("m", "one"), mount("m", "two", "vp_f")],
       "mounts[1]",
       'vp_f makes 720p, 1080p, and "m" has prices for 4K alone'
+    ],
+    [
+      "a cost of another modality",
+      [channel("one")],
+      [paint],
+      [{ ...mount("paint", "one"), cost: tokens }],
+      "mounts[0].cost.kind",
+      "image cannot be priced by tokens"
+    ],
+    [
+      "a cost that the mount's protocol is not billed by",
+      [channel("one"), channel("two")],
+      [clip],
+      [mount("clip", "one"), { ...mount("clip", "two", "vp_e"), cost: tokenVideo }],
+      "mounts[1].cost.kind",
+      "vp_e is billed by second_video, but the price is token_video"
     ]
   ])("is found by its path: %s", (_, channels, models, mounts, path, message) => {
     const faults = findFaults(catalog(channels, models, mounts), builtInProtocols)
