@@ -1,8 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
+import { trouble } from "../support/failovers.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { createVideo, errorOf, finishVideo, orderVideo } from "../support/orders.ts"
+import { newestHold, timelineOf } from "../support/timelines.ts"
 
 /** One model by two protocols that offer different things, and by a channel without a key before them. */
 const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
@@ -118,6 +120,57 @@ layer(layerTestGateway("embedded", undefined, { catalogFor }), {
       const refused = yield* orderVideo(who, { model: "clip-1", resolution: "4K" })
       assert.strictEqual(refused.status, 503, refused.text)
       assert.deepInclude(yield* errorOf(refused), { code: "channel_unavailable", param: "model" })
+    })
+  )
+})
+
+/** One model by a protocol that takes no resolution and by one that does, and bills more for some. */
+const filmCatalog = (simulatorUrl: string): typeof CatalogWrite.Encoded => ({
+  channels: [
+    {
+      id: "ch-b",
+      name: "B",
+      base_url: `${simulatorUrl}/vp_b`,
+      api_key: "vendor-key-bbbb",
+      app_id: "app"
+    },
+    { id: "ch-a", name: "A", base_url: `${simulatorUrl}/vp_a`, api_key: "vendor-key-aaaa" }
+  ],
+  models: [
+    {
+      id: "film-1",
+      modality: "video",
+      protocol: "vp_a",
+      prices: {
+        kind: "token_video",
+        per_million_tokens: { base: { without_video: "46" }, "1080p": { without_video: "51" } }
+      }
+    }
+  ],
+  mounts: [
+    { model: "film-1", channel: "ch-b", protocol: "vp_b", upstream_model: "sim-film-3" },
+    { model: "film-1", channel: "ch-a", upstream_model: "sim-film-2", priority: 1 }
+  ]
+})
+
+layer(layerTestGateway("postgres", undefined, { catalogFor: filmCatalog }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("mounts that would cost differently", (it) => {
+  it.effect("an order goes on only to mounts at which it costs the same", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      yield* trouble("bbbb", "sim:refuse=503")
+      const who = yield* gateway.customer("100")
+      const same = yield* orderVideo(who, { model: "film-1", resolution: "720p" })
+      assert.strictEqual(same.status, 200, same.text)
+      const dearer = yield* orderVideo(who, { model: "film-1", resolution: "1080p" })
+      assert.strictEqual(dearer.status, 502, dearer.text)
+      const { attempts } = yield* timelineOf(yield* newestHold(who.organizationId))
+      assert.deepStrictEqual(
+        attempts.map(({ channel }) => channel),
+        ["ch-b"]
+      )
     })
   )
 })

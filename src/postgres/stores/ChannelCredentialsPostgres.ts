@@ -73,10 +73,11 @@ export const layerChannelCredentials = Layer.effect(
       return { channelId, baseUrl: row.base_url, apiKey, appId: row.app_id }
     })
 
+    // Also that there is none: a mount beside others may lack it for long.
     const find = yield* makeFreshCache({
       topic: "catalog",
       capacity: CACHED_ACCOUNTS,
-      lookup: read
+      lookup: (channelId) => Effect.result(read(channelId))
     })
 
     const withKey = Effect.map(
@@ -87,7 +88,7 @@ export const layerChannelCredentials = Layer.effect(
     )
 
     return ChannelCredentials.of({
-      account: (channelId) => find(channelId),
+      account: (channelId) => Effect.flatMap(find(channelId), Effect.fromResult),
       store: Effect.fn("ChannelCredentials.store")(function* (channels) {
         for (const channel of channels) {
           const apiKey = channel.api_key ?? null
