@@ -158,19 +158,16 @@ export const makeMountCheck = Effect.gen(function* () {
   const protocols = yield* Protocols
   const unavailable = (message: string) => new ChannelUnavailable({ message, param: "model" })
 
-  const accountOf = Effect.fnUntraced(function* (
-    model: Model,
-    channelId: string,
-    protocol: string
-  ) {
-    const account = yield* unsent(credentials.account(channelId))
-    if (account.appId === null && protocols.video.get(protocol)?.needsAppId === true) {
-      return yield* unavailable(
-        `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
-      )
-    }
-    return account
-  })
+  const accountOf = (model: Model, channelId: string, protocol: string) =>
+    Effect.flatMap(unsent(credentials.account(channelId)), (account) =>
+      account.appId === null && protocols.video.get(protocol)?.needsAppId === true
+        ? Effect.fail(
+            unavailable(
+              `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
+            )
+          )
+        : Effect.succeed(account)
+    )
 
   return Effect.fnUntraced(function* <
     Spoken,

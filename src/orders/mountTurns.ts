@@ -101,35 +101,34 @@ export const makeMounted = <Made>(
   first: MountedCall<Made>,
   next: MountTurns<Made>,
   order: Pick<PaidOrder<Made, unknown>, "deadlineSeconds" | "task" | "hasBegun">
-): Mounted<Made> => {
-  const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
-  let mount = first
+): Effect.Effect<Mounted<Made>> =>
+  Effect.map(monotonicMillis, (startedAt) => {
+    const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
+    let mount = first
 
-  const call: Mounted<Made>["call"] = Effect.fnUntraced(function* (at, reassign) {
-    const startedAt = yield* monotonicMillis
+    const call: Mounted<Made>["call"] = (at, reassign) => {
+      const goesOn = Effect.fnUntraced(function* (failure: VendorFailure) {
+        const spent = ((yield* monotonicMillis) - startedAt) / 1000
+        if (order.hasBegun?.() === true || spent > seconds * SHARE_FOR_FAILOVER) return false
+        const following = next()
+        if (Result.isFailure(following)) return false
+        const refusal = refusalOf(failure)
+        if (!(yield* reassign(following.success, refusal))) return false
+        const { channelId: channel } = mount.job
+        const { reason } = refusal
+        yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
+        mount = following.success
+        return true
+      })
 
-    const goesOn = Effect.fnUntraced(function* (failure: VendorFailure) {
-      const spent = ((yield* monotonicMillis) - startedAt) / 1000
-      if (order.hasBegun?.() === true || spent > seconds * SHARE_FOR_FAILOVER) return false
-      const following = next()
-      if (Result.isFailure(following)) return false
-      const refusal = refusalOf(failure)
-      if (!(yield* reassign(following.success, refusal))) return false
-      const { channelId: channel } = mount.job
-      const { reason } = refusal
-      yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
-      mount = following.success
-      return true
-    })
+      const made: Effect.Effect<Made, VendorFailure> = Effect.catchIf(
+        Effect.suspend(() => at(mount)),
+        mayFailOver,
+        (failure) =>
+          Effect.flatMap(goesOn(failure), (isNext) => (isNext ? made : Effect.fail(failure)))
+      )
+      return made
+    }
 
-    const made: Effect.Effect<Made, VendorFailure> = Effect.catchIf(
-      Effect.suspend(() => at(mount)),
-      mayFailOver,
-      (failure) =>
-        Effect.flatMap(goesOn(failure), (isNext) => (isNext ? made : Effect.fail(failure)))
-    )
-    return yield* made
+    return { now: () => mount, call }
   })
-
-  return { now: () => mount, call }
-}

@@ -243,8 +243,9 @@ export const makePaidOrders = Effect.gen(function* () {
     const mounts = yield* drawn(order.mounts)
     return yield* inPlace(order.caller.organizationId, (moveTo) => {
       const next = makeTurns(mounts, moveTo)
-      return Effect.flatMap(Effect.fromResult(next()), (first) =>
-        stepsOf(id, order, key, makeMounted(first, next, order))
+      return Effect.fromResult(next()).pipe(
+        Effect.flatMap((first) => makeMounted(first, next, order)),
+        Effect.flatMap((mounted) => stepsOf(id, order, key, mounted))
       )
     })
   })
