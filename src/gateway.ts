@@ -3,6 +3,7 @@
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerChannelHealth } from "./channels/ChannelHealth.ts"
 import { layerCrypto } from "./crypto.ts"
 import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
 import { GatewayApi } from "./http/api/GatewayApi.ts"
@@ -43,6 +44,7 @@ import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
 import { layerChannelCredentials } from "./postgres/stores/ChannelCredentialsPostgres.ts"
+import { layerChannelRecords } from "./postgres/stores/ChannelRecordsPostgres.ts"
 import { layerIdempotencyKeys } from "./postgres/stores/IdempotencyKeysPostgres.ts"
 import { layerOperationsStore } from "./postgres/stores/OperationsStorePostgres.ts"
 import { layerCallLog } from "./postgres/tasks/CallLogPostgres.ts"
@@ -66,7 +68,8 @@ export const layerStores = (secrets: Secrets) =>
     layerOperationsStore,
     layerTaskHistory,
     layerOrphans,
-    layerAdminAudit
+    layerAdminAudit,
+    layerChannelRecords
   ).pipe(
     Layer.provideMerge(layerCallLog),
     Layer.provideMerge(layerChannelCredentials),
@@ -77,7 +80,7 @@ export const layerStores = (secrets: Secrets) =>
 
 /** The use cases, over stores and adapters. */
 export const layerUseCases = Layer.mergeAll(layerOrders, layerVideoSettlement, layerQuotes).pipe(
-  Layer.provideMerge(layerUsualTimes),
+  Layer.provideMerge([layerUsualTimes, layerChannelHealth]),
   Layer.provideMerge(layerShutdown)
 )
 

@@ -17,12 +17,13 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "runtime/", may: ["domain/"] },
   { folder: "hiding/", may: ["domain/"] },
   { folder: "services/", may: ["hiding/", "runtime/", "domain/"] },
-  { folder: "orders/", may: services },
-  { folder: "polling/", may: services },
+  { folder: "channels/", may: services },
+  { folder: "orders/", may: ["channels/", ...services] },
+  { folder: "polling/", may: ["channels/", ...services] },
   { folder: "adapters/", may: services },
   { folder: "postgres/", may: services },
-  { folder: "operations/", may: services },
-  { folder: "http/", may: ["orders/", "polling/", ...services] },
+  { folder: "operations/", may: ["channels/", ...services] },
+  { folder: "http/", may: ["channels/", "orders/", "polling/", ...services] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
   { folder: "client/", may: ["http/api/", "domain/"] },
   {
@@ -32,7 +33,8 @@ const rules: ReadonlyArray<Rule> = [
   {
     folder: "testing/",
     may: [
-      ...["orders/", "polling/", "adapters/", "http/", "simulator/", "operations/", ...services],
+      ...["channels/", "orders/", "polling/", "adapters/", "http/", "simulator/", "operations/"],
+      ...services,
       ...["gateway.ts", "crypto.ts", "demoCatalog.ts"]
     ]
   }

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { demoCatalog } from "../src/demoCatalog.ts"
 import { CatalogDocument } from "../src/domain/catalog/CatalogDocument.ts"
 import { findFaults, findWarnings, mountProtocol } from "../src/domain/catalog/CatalogRules.ts"
+import { DEFAULT_KEY } from "../src/domain/catalog/channelKeys.ts"
 import { builtInProtocols } from "../src/domain/catalog/ProtocolTables.ts"
 
 const catalog = Schema.decodeUnknownSync(CatalogDocument)(demoCatalog("http://127.0.0.1:1"))
@@ -10,7 +11,11 @@ const catalog = Schema.decodeUnknownSync(CatalogDocument)(demoCatalog("http://12
 it("the demo catalog is sound and calls every protocol", () => {
   assert.deepStrictEqual(findFaults(catalog, builtInProtocols), [])
   assert.deepStrictEqual(
-    findWarnings(catalog, builtInProtocols, () => true),
+    findWarnings(
+      catalog,
+      builtInProtocols,
+      new Map(catalog.channels.map(({ id }) => [id, new Set([DEFAULT_KEY])]))
+    ),
     []
   )
   const models = new Map(catalog.models.map((model) => [model.id, model]))

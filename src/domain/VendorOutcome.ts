@@ -128,19 +128,38 @@ export const mayFailOver = (failure: VendorFailure): boolean => {
   )
 }
 
-/** Why an order did not stay at a channel, as operators read it. */
+/**
+ * In one word how a call failed. `refused` is everything that may be about what was ordered: an error
+ * in an answer of success is that as well, unless its code tells otherwise.
+ */
+export const failureKind = (failure: VendorFailure): string => {
+  if (failure._tag === "VendorUnreachable") return "unreachable"
+  if (failure._tag === "VendorLost") return failure.reason
+  const { effectiveStatus, isVerdict, status } = failure
+  if (isVerdict === true) return "refused"
+  const reason = reasons.get(effectiveStatus)
+  if (reason !== undefined) return reason
+  if (timeouts.has(effectiveStatus)) return "timeout"
+  return effectiveStatus >= 500 && status >= 300 ? "vendor_error" : "refused"
+}
+
+/** Why something was not made at a channel, as operators read it. */
 export interface Refusal {
   readonly reason: string
   /** The vendor's, where it answered. */
   readonly status: number | null
 }
 
-/** In one word why the vendor made nothing. */
-export const refusalOf = (failure: VendorFailure): Refusal => {
-  if (failure._tag !== "VendorRefused") return { reason: "unreachable", status: null }
-  const { effectiveStatus, status } = failure
-  return { reason: reasons.get(effectiveStatus) ?? "refused", status }
-}
+export const refusalOf = (failure: VendorFailure): Refusal => ({
+  reason: failureKind(failure),
+  status: failure._tag === "VendorUnreachable" ? null : failure.status
+})
+
+/** Refused for the key it was called with, and certainly not begun: another key may be taken. */
+export const isAboutKey = (failure: VendorFailure): boolean =>
+  mayFailOver(failure) &&
+  failure._tag === "VendorRefused" &&
+  aboutAccount.has(failure.effectiveStatus)
 
 /** What an error says where nothing of the vendor's is passed on. */
 const silent = {

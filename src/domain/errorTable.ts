@@ -219,7 +219,13 @@ export const errorTable = {
     ...request,
     status: 503,
     type: "server_error",
-    meaning: "The model has no enabled mount, or its channel lacks what it needs"
+    meaning:
+      "The model has no enabled mount, or its channels lack what they need or rest because their vendors fail",
+    fields: {
+      retryAfterSeconds: Schema.optionalKey(
+        Schema.Int.annotate({ description: `${RETRY_AFTER}, where that is known` })
+      )
+    }
   },
   rate_limited: {
     status: 429,

@@ -22,9 +22,14 @@ import type { Quote } from "../domain/money/Quote.ts"
 import { nearestName } from "../domain/nearest.ts"
 import { unsent } from "../runtime/databaseErrors.ts"
 import type { Caller } from "../services/Access.ts"
-import { Catalog, type CatalogSnapshot, ChannelCredentials } from "../services/Catalog.ts"
+import { Catalog, type CatalogSnapshot } from "../services/Catalog.ts"
+import {
+  ChannelCredentials,
+  type KeyedAccount,
+  noCredentials
+} from "../services/channels/ChannelCredentials.ts"
 import type { VendorJob } from "../services/Ledger.ts"
-import { type ChannelAccount, Protocols } from "../services/ProtocolAdapter.ts"
+import { Protocols } from "../services/ProtocolAdapter.ts"
 
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =
@@ -49,7 +54,8 @@ interface OrderedModel {
 
 /** A mount that can make an order: who is called, as whom, for what, and before which others. */
 export interface UsableMount extends Pick<Mount, "priority" | "weight"> {
-  readonly account: ChannelAccount
+  /** One for each of the channel's keys. */
+  readonly accounts: Arr.NonEmptyReadonlyArray<KeyedAccount>
   readonly job: VendorJob
   /** What the vendor bills us for the order, by its mount's price table; null where that tells nothing. */
   readonly cost: Quote | null
@@ -158,16 +164,17 @@ export const makeMountCheck = Effect.gen(function* () {
   const protocols = yield* Protocols
   const unavailable = (message: string) => new ChannelUnavailable({ message, param: "model" })
 
-  const accountOf = (model: Model, channelId: string, protocol: string) =>
-    Effect.flatMap(unsent(credentials.account(channelId)), (account) =>
-      account.appId === null && protocols.video.get(protocol)?.needsAppId === true
+  const accountsOf = (model: Model, channelId: string, protocol: string) =>
+    Effect.flatMap(unsent(credentials.accounts(channelId)), ({ forOrders }) => {
+      if (!Arr.isReadonlyArrayNonEmpty(forOrders)) return Effect.fail(noCredentials())
+      return forOrders[0].appId === null && protocols.video.get(protocol)?.needsAppId === true
         ? Effect.fail(
             unavailable(
               `The channel of ${JSON.stringify(model.id)} has no application id, which ${protocol} needs`
             )
           )
-        : Effect.succeed(account)
-    )
+        : Effect.succeed(forOrders)
+    })
 
   return Effect.fnUntraced(function* <
     Spoken,
@@ -194,11 +201,11 @@ export const makeMountCheck = Effect.gen(function* () {
       }
       tried.push(spoken.success)
       const fitting = offers.fit(spoken.success, upstreamModel)
-      const account = yield* Effect.result(accountOf(model, channelId, protocol))
-      if (Result.isFailure(account)) {
-        if (account.failure._tag === "overloaded") return yield* account.failure
+      const accounts = yield* Effect.result(accountsOf(model, channelId, protocol))
+      if (Result.isFailure(accounts)) {
+        if (accounts.failure._tag === "overloaded") return yield* accounts.failure
         const passedOver = Result.isSuccess(fitting) ? wouldServe : lacking
-        passedOver.push(account.failure)
+        passedOver.push(accounts.failure)
       } else if (Result.isFailure(fitting)) {
         misfits.push(fitting.failure)
       } else {
@@ -207,7 +214,7 @@ export const makeMountCheck = Effect.gen(function* () {
           mount.cost === undefined
             ? null
             : Result.getOrElse(offers.priceBy(fitting.success, mount.cost), () => null)
-        usable.push({ ...fitting.success, priority, weight, account: account.success, job, cost })
+        usable.push({ ...fitting.success, priority, weight, accounts: accounts.success, job, cost })
       }
     }
     if (Arr.isArrayNonEmpty(usable)) {

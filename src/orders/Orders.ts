@@ -1,5 +1,6 @@
 /** Paid orders of every kind: checked and priced, run once for each key, and answered. */
 import { Context, Deferred, Effect, Layer } from "effect"
+import { makeKeyTurns } from "../channels/keyTurns.ts"
 import type {
   IdempotencyConflict,
   IdempotencyMismatch,
@@ -63,10 +64,11 @@ export const layerOrders = Layer.effect(
   Orders,
   Effect.gen(function* () {
     const resolve = yield* makeOrderResolution
-    const videoOrder = yield* makeVideoOrder(resolve)
-    const imageOrder = yield* makeImageOrder(resolve)
-    const textOrder = yield* makeTextOrder(resolve)
-    const textStream = yield* makeTextStream(resolve)
+    const keyTurns = yield* makeKeyTurns
+    const videoOrder = yield* makeVideoOrder(resolve, keyTurns)
+    const imageOrder = yield* makeImageOrder(resolve, keyTurns)
+    const textOrder = yield* makeTextOrder(resolve, keyTurns)
+    const textStream = yield* makeTextStream(resolve, keyTurns)
     const runOrder = yield* makePaidOrders
     const once = yield* makeOnce
     const detached = yield* makeDetached

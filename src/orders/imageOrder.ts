@@ -1,5 +1,6 @@
 /** Images as an order: made while the client waits, and charged by the requested number. */
 import { Array as Arr, Effect, Exit } from "effect"
+import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import { unitOf } from "../domain/money/Quote.ts"
 import { RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
@@ -27,19 +28,21 @@ const keptOf = ({ result, answer }: Images) =>
     ? ({ stored: { _tag: "Images", result: null }, remembered: answer } as const)
     : ({ stored: { _tag: "Images", result }, remembered: null } as const)
 
-export const makeImageOrder = (resolve: OrderResolution) =>
+export const makeImageOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
   Effect.map(Settings, ({ imageDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
       const { mounts, model, quote } = yield* resolve.images(caller, body)
       return {
         kind: "image",
         caller,
-        mounts: Arr.map(mounts, ({ adapter, account, ...mount }) => ({
+        mounts: Arr.map(mounts, ({ adapter, accounts, ...mount }) => ({
           ...mount,
           call: () =>
-            Effect.map(
-              adapter.generate(account, { upstreamModel: mount.job.upstreamModel, body }),
-              imagesOf
+            keyTurns.forOrder(accounts, (account) =>
+              Effect.map(
+                adapter.generate(account, { upstreamModel: mount.job.upstreamModel, body }),
+                imagesOf
+              )
             )
         })),
         quote,

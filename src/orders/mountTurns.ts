@@ -1,5 +1,6 @@
 /** Which of its mounts an order goes to, and to which after one that certainly made nothing. */
 import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
+import type { ChannelHealth } from "../channels/ChannelHealth.ts"
 import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
 import {
   mayFailOver,
@@ -39,39 +40,58 @@ export const drawn = <Mount extends Pick<UsableMount, "priority" | "weight">>(
   )
 }
 
-const noneLeft = new ChannelUnavailable({
-  message: "No other channel of this model can be called for this order",
-  param: "model"
-})
+/** Why no mount is left; where channels rest, with the time until the first of them may be tried. */
+const noneLeft = (restsFor: number | null) =>
+  new ChannelUnavailable(
+    restsFor === null
+      ? { message: "No other channel of this model can be called for this order", param: "model" }
+      : {
+          message:
+            "The channel of this model takes no orders for a moment, because its vendor fails; nothing was ordered",
+          param: "model",
+          retryAfterSeconds: Math.max(1, Math.ceil(restsFor))
+        }
+  )
+
+/** A mount whose turn it is. */
+export interface Turn<Made> {
+  readonly mount: MountedCall<Made>
+  /** The call tries whether its channel works again. */
+  readonly isTrial: boolean
+}
 
 /** Moves the order to its next mount that has a free place. */
-export type MountTurns<Made> = () => Result.Result<
-  MountedCall<Made>,
-  RateLimited | ChannelUnavailable
->
+export type MountTurns<Made> = () => Effect.Effect<Turn<Made>, RateLimited | ChannelUnavailable>
 
-/** The mounts of one order in their turns; a channel without a free place is passed over. */
+/** The mounts of one order in their turns; a channel that rests or has no free place is passed over. */
 export const makeTurns = <Made>(
   mounts: ReadonlyArray<MountedCall<Made>>,
-  moveTo: MoveTo
+  moveTo: MoveTo,
+  standing: ChannelHealth["Service"]["standing"]
 ): MountTurns<Made> => {
   let next = 0
   let called = 0
   let refusal: RateLimited | null = null
-  return () => {
-    while (called < MAX_CHANNELS) {
-      const mount = mounts[next]
-      next += 1
-      if (mount === undefined) break
-      const refused = moveTo(mount.job.channelId)
-      if (refused === null) {
-        called += 1
-        return Result.succeed(mount)
-      }
+  let restsFor: number | null = null
+  const turn: MountTurns<Made> = () => {
+    const mount = called < MAX_CHANNELS ? mounts[next] : undefined
+    next += 1
+    if (mount === undefined) return Effect.fail(refusal ?? noneLeft(restsFor))
+    const refused = moveTo(mount.job.channelId)
+    if (refused !== null) {
       refusal ??= refused
+      return turn()
     }
-    return Result.fail(refusal ?? noneLeft)
+    return Effect.flatMap(standing({ channelId: mount.job.channelId, keyName: null }), (found) => {
+      if (found._tag === "Rests") {
+        restsFor = Math.min(restsFor ?? Number.POSITIVE_INFINITY, found.secondsLeft)
+        return turn()
+      }
+      called += 1
+      return Effect.succeed({ mount, isTrial: found._tag === "Trial" })
+    })
   }
+  return turn
 }
 
 /**
@@ -88,7 +108,7 @@ export interface Mounted<Made> {
    * each before it is called: after a crash they tell who may have made it.
    */
   readonly call: (
-    at: (mount: MountedCall<Made>) => Effect.Effect<Made, VendorFailure>,
+    at: (turn: Turn<Made>) => Effect.Effect<Made, VendorFailure>,
     /** False when the order is not open any more. */
     reassign: (
       to: Pick<MountedCall<Made>, "job" | "cost">,
@@ -98,31 +118,31 @@ export interface Mounted<Made> {
 }
 
 export const makeMounted = <Made>(
-  first: MountedCall<Made>,
+  first: Turn<Made>,
   next: MountTurns<Made>,
   order: Pick<PaidOrder<Made, unknown>, "deadlineSeconds" | "task" | "hasBegun">
 ): Effect.Effect<Mounted<Made>> =>
   Effect.map(monotonicMillis, (startedAt) => {
     const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
-    let mount = first
+    let turn = first
 
     const call: Mounted<Made>["call"] = (at, reassign) => {
       const goesOn = Effect.fnUntraced(function* (failure: VendorFailure) {
         const spent = ((yield* monotonicMillis) - startedAt) / 1000
         if (order.hasBegun?.() === true || spent > seconds * SHARE_FOR_FAILOVER) return false
-        const following = next()
+        const following = yield* Effect.result(next())
         if (Result.isFailure(following)) return false
         const refusal = refusalOf(failure)
-        if (!(yield* reassign(following.success, refusal))) return false
-        const { channelId: channel } = mount.job
+        if (!(yield* reassign(following.success.mount, refusal))) return false
+        const { channelId: channel } = turn.mount.job
         const { reason } = refusal
         yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
-        mount = following.success
+        turn = following.success
         return true
       })
 
       const made: Effect.Effect<Made, VendorFailure> = Effect.catchIf(
-        Effect.suspend(() => at(mount)),
+        Effect.suspend(() => at(turn)),
         mayFailOver,
         (failure) =>
           Effect.flatMap(goesOn(failure), (isNext) => (isNext ? made : Effect.fail(failure)))
@@ -130,5 +150,5 @@ export const makeMounted = <Made>(
       return made
     }
 
-    return { now: () => mount, call }
+    return { now: () => turn.mount, call }
   })

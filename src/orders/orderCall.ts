@@ -8,7 +8,11 @@ import type { AnsweredCall, CallLogShape, CallReport, CallSubject } from "../ser
 /** Submits and polls are of jobs that go on. */
 const makesOrder = ({ purpose }: CallSubject): boolean => purpose === "image" || purpose === "text"
 
+/** Characters of a vendor's answer that operators see at a channel. */
+const MAX_SAID = 500
+
 export const makeOrderCall = (log: CallLogShape) => {
+  let last: CallReport | null = null
   let kept: { readonly subject: CallSubject; readonly report: CallReport } | null = null
 
   /** Hands the log what is kept back from it. */
@@ -23,6 +27,7 @@ export const makeOrderCall = (log: CallLogShape) => {
     Effect.andThen(
       tell,
       Effect.suspend(() => {
+        last = report
         if (report.answered === null || !makesOrder(subject)) return log.record(subject, report)
         kept = { subject, report }
         return Effect.void
@@ -32,6 +37,11 @@ export const makeOrderCall = (log: CallLogShape) => {
   return {
     record,
     tell,
+    /** What the vendor answered to the last call, without prompts and credentials. */
+    said: (): string | null => {
+      const answer = last?.describe().answer ?? null
+      return answer === null ? null : JSON.stringify(answer).slice(0, MAX_SAID).toWellFormed()
+    },
     answered: (): AnsweredCall | null => kept?.report.answered ?? null,
     /** The order's row tells of it. */
     forget: (): void => {

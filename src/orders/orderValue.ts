@@ -8,7 +8,7 @@ import type { Doubt, VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Caller } from "../services/Access.ts"
 import type { StoredAnswer } from "../services/IdempotencyKeys.ts"
 import type { UsageEntry } from "../services/Ledger.ts"
-import type { NewTask, TaskOutcome } from "../services/TaskRepo.ts"
+import type { NewTask, TaskOutcome, UpstreamTask } from "../services/TaskRepo.ts"
 import type { UsableMount } from "./OrderChecks.ts"
 
 /** One way to have an order made. */
@@ -21,7 +21,7 @@ export interface MountedCall<Made>
 /** What finishing an order means, once the vendor has done its part. */
 export type Finish<Answer> =
   /** The vendor's acceptance is recorded; the task is charged when it ends. */
-  | { readonly _tag: "Accept"; readonly upstreamId: string; readonly answer: Answer }
+  | { readonly _tag: "Accept"; readonly upstream: UpstreamTask; readonly answer: Answer }
   /** The charge is taken now, and the answer kept for repeats of the request. */
   | {
       readonly _tag: "Charge"
@@ -54,6 +54,8 @@ export interface PaidOrder<Made, Answer> {
   }
   /** Something of the answer has reached the client: no other mount may be called. */
   readonly hasBegun?: () => boolean
+  /** Why the vendor broke off what counts as made; null where it did not. */
+  readonly brokenOffBy?: (made: Made) => VendorFailure | null
   readonly finish: (made: Made, id: string) => Effect.Effect<Finish<Answer>>
   /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
   readonly finishPart?: (id: string) => Effect.Effect<Finish<Answer>> | null

@@ -5,6 +5,7 @@
  */
 import { Cause, Effect, Exit, Metric, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { ChannelHealth, watchedBy } from "../channels/ChannelHealth.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
@@ -23,9 +24,9 @@ import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts
 import { Ledger } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
 import { TaskRepo } from "../services/TaskRepo.ts"
-import { drawn, type Mounted, makeMounted, makeTurns } from "./mountTurns.ts"
+import { drawn, type Mounted, makeMounted, makeTurns, type Turn } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
-import type { Finish, MountedCall, PaidOrder } from "./orderValue.ts"
+import type { Finish, PaidOrder } from "./orderValue.ts"
 import { makePlaces } from "./places.ts"
 
 /** Who closes the hold, and what its paid call is for, in the words of the books. */
@@ -49,6 +50,8 @@ export const makePaidOrders = Effect.gen(function* () {
   const settings = yield* Settings
   const failpoints = yield* Failpoints
   const callLog = yield* CallLog
+  const health = yield* ChannelHealth
+  const watched = watchedBy(health)
   const inPlace = yield* makePlaces
 
   /** The steps of one order after its place is taken. */
@@ -145,10 +148,11 @@ export const makePaidOrders = Effect.gen(function* () {
       })
 
     /** Records the acceptance, and answers only where the task stands. */
-    const accept = ({ upstreamId, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>) =>
+    const accept = ({ upstream, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>) =>
       Effect.gen(function* () {
+        const { upstreamId } = upstream
         const stands = yield* tasks
-          .accept(organizationId, id, upstreamId, settings.askIntervalSeconds)
+          .accept(organizationId, id, upstream, settings.askIntervalSeconds)
           .pipe(
             Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
             Effect.onInterrupt(() =>
@@ -198,8 +202,9 @@ export const makePaidOrders = Effect.gen(function* () {
       return part === null ? Effect.void : Effect.ignore(Effect.flatMap(part, finished))
     })
 
-    const callAt = (mount: MountedCall<Made>) =>
+    const callAt = ({ mount, isTrial }: Turn<Made>) =>
       mount.call(id).pipe(
+        watched(mount.job.channelId, isTrial, order.brokenOffBy, orderCall.said),
         Effect.onInterrupt(() => whenInterrupted),
         recordingCalls(orderCall, [
           {
@@ -242,8 +247,8 @@ export const makePaidOrders = Effect.gen(function* () {
     const id = `${orderPrefixes[order.kind]}_${yield* random.uuidV7()}`
     const mounts = yield* drawn(order.mounts)
     return yield* inPlace(order.caller.organizationId, (moveTo) => {
-      const next = makeTurns(mounts, moveTo)
-      return Effect.fromResult(next()).pipe(
+      const next = makeTurns(mounts, moveTo, health.standing)
+      return next().pipe(
         Effect.flatMap((first) => makeMounted(first, next, order)),
         Effect.flatMap((mounted) => stepsOf(id, order, key, mounted))
       )

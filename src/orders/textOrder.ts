@@ -1,5 +1,6 @@
 /** Chat and embeddings as orders: answered whole, and charged by the vendor's count of tokens. */
 import { Array as Arr, Effect, Exit, Predicate } from "effect"
+import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { type RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import { chargeText, type TokenCounts } from "../domain/text/TextQuote.ts"
@@ -108,20 +109,24 @@ interface WholeText extends Written {
   readonly answer: RawAnswer
 }
 
-export const makeTextOrder = (resolve: OrderResolution) =>
+export const makeTextOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
   Effect.map(Settings, ({ textDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
       const resolved = yield* resolve.text(caller, request)
       const { common, charged } = textOrderOf(caller, request, resolved)
       return {
         ...common,
-        mounts: Arr.map(resolved.mounts, ({ adapter, account, ...mount }) => ({
+        mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
           ...mount,
           call: () =>
-            Effect.flatMap(request.ask(adapter, account, mount.job.upstreamModel), (made) =>
-              isFailure(made)
-                ? Effect.fail(failed)
-                : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
+            Effect.flatMap(
+              keyTurns.forOrder(accounts, (account) =>
+                request.ask(adapter, account, mount.job.upstreamModel)
+              ),
+              (made) =>
+                isFailure(made)
+                  ? Effect.fail(failed)
+                  : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
             )
         })),
         deadlineSeconds: textDeadlineSeconds,

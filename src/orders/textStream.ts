@@ -1,5 +1,6 @@
 /** A text as an order that is answered while it is written, and charged when it ends. */
-import { Array as Arr, Cause, Deferred, Duration, Effect, Exit, type Stream } from "effect"
+import { Array as Arr, Cause, Deferred, Duration, Effect, Exit, Option, type Stream } from "effect"
+import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody } from "../domain/text/TextRequest.ts"
@@ -45,7 +46,7 @@ type Broken = Cause.Cause<VendorFailure> | null
  * The vendor is read to its end even when the client has gone. A stream that breaks off is charged by the
  * formula for what had been written, and not at all when that was nothing.
  */
-export const makeTextStream = (resolve: OrderResolution) =>
+export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
   Effect.map(Settings, ({ textDeadlineSeconds, textStreamDeadlineSeconds }) => {
     const patience = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds) * CLIENT_SHARE
 
@@ -92,20 +93,29 @@ export const makeTextStream = (resolve: OrderResolution) =>
       const order: PaidOrder<Broken, void> = {
         ...common,
         deadlineSeconds: textStreamDeadlineSeconds,
-        mounts: Arr.map(resolved.mounts, ({ adapter, account, ...mount }) => ({
+        mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
           ...mount,
           call: () =>
-            adapter.stream(account, { upstreamModel: mount.job.upstreamModel, body }, take).pipe(
-              Effect.as(null),
-              // Also a defect of ours comes after what it broke off had been delivered.
-              Effect.catchCause((cause) =>
-                written.outputBytes > 0 && !Cause.hasInterrupts(cause)
-                  ? Effect.succeed(cause)
-                  : Effect.failCause(cause)
+            keyTurns
+              .forOrder(
+                accounts,
+                (account) =>
+                  adapter.stream(account, { upstreamModel: mount.job.upstreamModel, body }, take),
+                () => !written.hasEvents
               )
-            )
+              .pipe(
+                Effect.as(null),
+                // Also a defect of ours comes after what it broke off had been delivered.
+                Effect.catchCause((cause) =>
+                  written.outputBytes > 0 && !Cause.hasInterrupts(cause)
+                    ? Effect.succeed(cause)
+                    : Effect.failCause(cause)
+                )
+              )
         })),
         hasBegun: () => written.hasEvents,
+        brokenOffBy: (broken) =>
+          broken === null ? null : Option.getOrNull(Cause.findErrorOption(broken)),
         finish,
         finishPart: (id) =>
           written.outputBytes > 0 ? charged(id, brokenOff(), null, Exit.void) : null,

@@ -1,11 +1,13 @@
 /** A video as an order: the vendor accepts it as a task, which is charged when it ends. */
 import { Array as Arr, Effect } from "effect"
+import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import type { VideoQuote } from "../domain/video/VideoQuote.ts"
 import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
+import type { UpstreamTask } from "../services/TaskRepo.ts"
 import type { OrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./orderValue.ts"
 
@@ -15,7 +17,7 @@ export interface AcceptedVideo {
   readonly quote: VideoQuote | null
 }
 
-export const makeVideoOrder = (resolve: OrderResolution) =>
+export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
   Effect.map(Settings, ({ submitDeadlineSeconds, taskDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
       const { mounts, model, quote, input } = yield* resolve.video(caller, body)
@@ -24,17 +26,22 @@ export const makeVideoOrder = (resolve: OrderResolution) =>
       return {
         kind: "video",
         caller,
-        mounts: Arr.map(mounts, ({ adapter, account, sku, ...mount }) => ({
+        mounts: Arr.map(mounts, ({ adapter, accounts, sku, ...mount }) => ({
           ...mount,
           call: (taskId) =>
-            adapter.submit(account, {
-              ...input,
-              taskId,
-              upstreamModel: mount.job.upstreamModel,
-              listedProtocol: model.protocol,
-              seconds: sku.seconds,
-              resolution: sku.resolution
-            })
+            keyTurns.forOrder(accounts, (account) =>
+              Effect.map(
+                adapter.submit(account, {
+                  ...input,
+                  taskId,
+                  upstreamModel: mount.job.upstreamModel,
+                  listedProtocol: model.protocol,
+                  seconds: sku.seconds,
+                  resolution: sku.resolution
+                }),
+                (upstreamId) => ({ upstreamId, keyName: account.keyName })
+              )
+            )
         })),
         quote,
         deadlineSeconds: taskDeadlineSeconds,
@@ -54,8 +61,8 @@ export const makeVideoOrder = (resolve: OrderResolution) =>
             errorMessage: withoutEchoes(error.message, texts)
           })
         },
-        finish: (upstreamId, id) =>
-          Effect.succeed({ _tag: "Accept", upstreamId, answer: { id, quote } })
-      } satisfies PaidOrder<string, AcceptedVideo>
+        finish: (upstream, id) =>
+          Effect.succeed({ _tag: "Accept", upstream, answer: { id, quote } })
+      } satisfies PaidOrder<UpstreamTask, AcceptedVideo>
     })
   )

@@ -1,16 +1,17 @@
 /** Asking vendors about claimed tasks, one at a time or many in one question. */
 import { Array as Arr, Effect, Result } from "effect"
+import { makeKeyTurns } from "../channels/keyTurns.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { CallLog, recordingCalls } from "../services/CallLog.ts"
-import { ChannelCredentials } from "../services/Catalog.ts"
+import { ChannelCredentials, type KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import {
-  type ChannelAccount,
   ProtocolAdapter,
   type VideoAdapter,
-  type VideoPollTogether
+  type VideoPollTogether,
+  type VideoStatus
 } from "../services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../services/TaskRepo.ts"
 import type { Trouble, VideoVerdicts } from "./VideoVerdicts.ts"
@@ -49,6 +50,7 @@ const mayBeOneTask = (failure: VendorFailure): boolean =>
 export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVerdicts) {
   const adapters = yield* ProtocolAdapter
   const credentials = yield* ChannelCredentials
+  const keyTurns = yield* makeKeyTurns
   const repo = yield* TaskRepo
   const callLog = yield* CallLog
   const failpoints = yield* Failpoints
@@ -85,10 +87,10 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
     tasks: ClaimedTasks,
     poll: (
       adapter: VideoAdapter,
-      account: ChannelAccount
+      account: KeyedAccount
     ) => Effect.Effect<Effect.Effect<void>, VendorFailure>
   ): Question => {
-    const { channelId, protocol } = tasks[0]
+    const { channelId, keyName, protocol } = tasks[0]
     const stumbled = (defect: unknown) => each(tasks, (task) => verdicts.stumbled(task, defect))
     const ask = Effect.gen(function* () {
       const adapter = adapters.video.get(protocol)
@@ -96,8 +98,10 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
         return troubled(tasks, { message: `no adapter speaks ${protocol} any more` })
       }
       yield* failpoints.pass("video.claimed")
-      const account = yield* credentials.account(channelId)
-      return yield* againIfCut(recorded(tasks)(poll(adapter, account)))
+      const { all } = yield* credentials.accounts(channelId)
+      return yield* keyTurns.forTask(all, keyName, (account) =>
+        againIfCut(recorded(tasks)(poll(adapter, account)))
+      )
     }).pipe(
       Effect.catch((trouble) => Effect.succeed(troubled(tasks, trouble))),
       Effect.map(Effect.catchDefect(stumbled)),
@@ -106,11 +110,19 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
     return { channelId, tasks, ask }
   }
 
+  /** A vendor may know a task by the key alone that it was made with. */
+  const settle = (task: ClaimedTask, status: VideoStatus, { keyName }: KeyedAccount) =>
+    status._tag === "Unknown" && keyName !== task.keyName
+      ? verdicts.troubled(task, {
+          message: `the key ${task.keyName} is refused, and ${keyName} does not know the task`
+        })
+      : verdicts.apply(task, status)
+
   const one = (task: ClaimedTask): Question =>
     questionOf([task], (adapter, account) =>
       Effect.map(adapter.poll(account, task), (status) => {
         alone.drop(task.id)
-        return verdicts.apply(task, status)
+        return settle(task, status, account)
       })
     )
 
@@ -126,9 +138,9 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
         Effect.map((answers) =>
           each(tasks, (task) => {
             const answer = answers.get(task.upstreamId)
-            if (answer === undefined) return verdicts.apply(task, { _tag: "Unknown" })
+            if (answer === undefined) return settle(task, { _tag: "Unknown" }, account)
             return Result.isSuccess(answer)
-              ? verdicts.apply(task, answer.success)
+              ? settle(task, answer.success, account)
               : verdicts.troubled(task, answer.failure)
           })
         ),
@@ -141,7 +153,7 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
     const sharedBy = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
     const groups = Arr.groupBy(tasks, (task) =>
       sharedBy(task)?.mayShare(task) === true && alone.peek(task.id) === null
-        ? JSON.stringify([task.channelId, task.protocol])
+        ? JSON.stringify([task.channelId, task.protocol, task.keyName])
         : task.id
     )
     return Object.values(groups).flatMap((group) => {

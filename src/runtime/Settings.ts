@@ -109,6 +109,17 @@ export const defaultSettings = {
    * have half of them. Memory may grow to about twice this.
    */
   bodyBudgetBytes: 512 * 1024 * 1024,
+  /**
+   * Calls at a channel within a minute before it may rest because half of them or more failed by its
+   * vendor's fault.
+   */
+  breakerCalls: 10,
+  /** The first rest of such a channel; each trial that fails makes it twice as long. */
+  channelRestSeconds: 10,
+  /** The same of a channel's key that the vendor refused. */
+  keyRestSeconds: 30,
+  /** The longest rest of either. */
+  longestRestSeconds: 600,
   /** Connections the gateway has open at a time; more are closed as soon as they are made. */
   maxConnections: 16_384,
   /** From a request's first byte to the end of its head, before the connection is cut. */

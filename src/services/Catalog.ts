@@ -14,10 +14,10 @@ import {
   findFaults,
   findWarnings
 } from "../domain/catalog/CatalogRules.ts"
+import { keyFaults, type StoredKeys, writtenKeys } from "../domain/catalog/channelKeys.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
-import { type ChannelUnavailable, InvalidRequest } from "../domain/Errors.ts"
+import { InvalidRequest } from "../domain/Errors.ts"
 import type { FieldFault } from "../domain/requestFields.ts"
-import type { ChannelAccount } from "./ProtocolAdapter.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {
@@ -61,16 +61,23 @@ export const emptySnapshot = makeSnapshot(0n, new Date(0), {
   mounts: []
 })
 
+/** A channel without the values of its keys. */
+const inTheClear = (channel: ChannelWrite): Channel => {
+  const { api_key: _, api_keys, ...clear } = channel
+  if (api_keys === undefined || api_keys.length === 0) return clear
+  return {
+    ...clear,
+    api_keys: writtenKeys(channel).map(({ name, enabled }) => ({ name, enabled }))
+  }
+}
+
 /** What is stored in the clear, everything but the channels' keys; or every fault of it by path. */
 export const checkCatalog = (
   catalog: CatalogWrite,
   protocols: ProtocolTables
 ): Result.Result<CatalogDocument, InvalidRequest> => {
-  const document = {
-    ...catalog,
-    channels: catalog.channels.map(({ api_key: _, ...channel }) => channel)
-  }
-  const faults = findFaults(document, protocols)
+  const document = { ...catalog, channels: catalog.channels.map(inTheClear) }
+  const faults = [...keyFaults(catalog), ...findFaults(document, protocols)]
   return faults[0] === undefined
     ? Result.succeed(document)
     : Result.fail(
@@ -91,12 +98,14 @@ export const replacedCatalog = (
     readonly catalog: CatalogWrite
   },
   protocols: ProtocolTables,
-  keyed: ReadonlySet<string>
+  storedKeys: StoredKeys
 ): CatalogReplaced => {
   const { before, after } = written
   const channels = compareLists(before.channels, after.channels, ({ id }) => id)
-  const rekeyed = written.catalog.channels.flatMap(({ id, api_key }) =>
-    (api_key ?? null) === null || channels.added.includes(id) ? [] : [id]
+  const isRekeyed = (channel: ChannelWrite) =>
+    writtenKeys(channel).some(({ api_key = null }) => api_key !== null)
+  const rekeyed = written.catalog.channels.flatMap((channel) =>
+    isRekeyed(channel) && !channels.added.includes(channel.id) ? [channel.id] : []
   )
   return {
     version: written.version,
@@ -109,7 +118,7 @@ export const replacedCatalog = (
         ({ model, channel }) => `${model}@${channel}`
       )
     },
-    warnings: findWarnings(after, protocols, (channelId) => keyed.has(channelId))
+    warnings: findWarnings(after, protocols, storedKeys)
   }
 }
 
@@ -122,19 +131,3 @@ export class Catalog extends Context.Service<
     replace(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
   }
 >()("gateway/services/Catalog") {}
-
-/** The accounts behind channels: address, key and application id, the key sealed at rest. */
-export class ChannelCredentials extends Context.Service<
-  ChannelCredentials,
-  {
-    /**
-     * The account of a channel, also of one that has left the catalog while its tasks still run.
-     * Fails when no usable key is stored.
-     */
-    account(channelId: string): Effect.Effect<ChannelAccount, ChannelUnavailable>
-    /** Stores addresses and ids; a channel without `api_key` keeps the key it has. */
-    store(channels: ReadonlyArray<ChannelWrite>): Effect.Effect<void>
-    /** Channels that have a key stored. */
-    readonly withKey: Effect.Effect<ReadonlySet<string>>
-  }
->()("gateway/services/ChannelCredentials") {}

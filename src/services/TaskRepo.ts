@@ -15,6 +15,13 @@ export interface NewTask {
   readonly submitSeconds: number
 }
 
+/** A task as its vendor knows it. */
+export interface UpstreamTask {
+  readonly upstreamId: string
+  /** The key of its channel that it was made with. */
+  readonly keyName: string
+}
+
 /** How a task ends, written with the close of its hold. */
 export type TaskOutcome =
   | {
@@ -72,6 +79,8 @@ export const ClaimedTask = Schema.Struct({
   listedProtocol: Schema.String,
   upstreamModel: Schema.String,
   upstreamId: Schema.String,
+  /** The key of its channel that it was made with. */
+  keyName: Schema.String,
   ageSeconds: Schema.Number,
   /** From the answer before this question, or from the vendor's acceptance. */
   sinceAskedSeconds: Schema.Number,
@@ -128,7 +137,7 @@ export class TaskRepo extends Context.Service<
     accept(
       organizationId: string,
       id: string,
-      upstreamId: string,
+      upstream: UpstreamTask,
       firstPollSeconds: number
     ): Effect.Effect<boolean>
     /**

@@ -45,6 +45,7 @@ export {
   layerChangesMemory,
   layerChannelCredentialsMemory
 } from "./memory/CatalogMemory.ts"
+export { layerChannelRecordsMemory } from "./memory/ChannelRecordsMemory.ts"
 export { layerIdempotencyKeysMemory } from "./memory/IdempotencyKeysMemory.ts"
 export { layerLedgerMemory } from "./memory/LedgerMemory.ts"
 export { layerMemoryStore, type MemoryState, MemoryStore } from "./memory/MemoryStore.ts"
@@ -65,7 +66,8 @@ export { VendorLost, VendorRefused, VendorUnreachable } from "../domain/VendorOu
 export { Orders } from "../orders/Orders.ts"
 export { VideoSettlement } from "../polling/VideoSettlement.ts"
 export { Access } from "../services/Access.ts"
-export { Catalog, ChannelCredentials } from "../services/Catalog.ts"
+export { Catalog } from "../services/Catalog.ts"
+export { ChannelCredentials } from "../services/channels/ChannelCredentials.ts"
 export { type Capture, type HoldRequest, Ledger, type Release } from "../services/Ledger.ts"
 export {
   type Adapters,

@@ -2,7 +2,8 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
-import { Catalog, ChannelCredentials } from "../../src/services/Catalog.ts"
+import { Catalog } from "../../src/services/Catalog.ts"
+import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
 import type { Stores } from "../support/ledger.ts"
 
 type CatalogJson = typeof CatalogWrite.Encoded
@@ -134,8 +135,8 @@ export const catalogSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       )
       assert.strictEqual(refused.param, "models[0].prices.kind")
       assert.deepStrictEqual((yield* snapshot).document, before.document)
-      const { withKey } = yield* ChannelCredentials
-      assert.isFalse((yield* withKey).has("new"))
+      const { storedKeys } = yield* ChannelCredentials
+      assert.isFalse((yield* storedKeys).has("new"))
     })
   )
 

@@ -3,8 +3,9 @@ import { inspect } from "node:util"
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { ChannelWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { Changes } from "../../src/runtime/Changes.ts"
-import { ChannelCredentials } from "../../src/services/Catalog.ts"
+import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
 import type { Stores } from "../support/ledger.ts"
 
 const channel = (id: string, apiKey?: string | null, baseUrl = "http://vendor.test") => ({
@@ -17,7 +18,7 @@ const channel = (id: string, apiKey?: string | null, baseUrl = "http://vendor.te
 })
 
 /** Written as the catalog writes accounts: in a change that everybody hears of. */
-const store = Effect.fnUntraced(function* (channels: ReadonlyArray<ReturnType<typeof channel>>) {
+const store = Effect.fnUntraced(function* (channels: ReadonlyArray<ChannelWrite>) {
   const credentials = yield* ChannelCredentials
   const changes = yield* Changes
   yield* Effect.orDie(changes.telling("catalog", credentials.store(channels)))
@@ -31,11 +32,14 @@ export const channelCredentialsSuite = (it: Vitest.MethodsNonLive<Stores>): void
       const credentials = yield* ChannelCredentials
       const id = yield* freshId
       yield* store([channel(id, "secret-key")])
-      const account = yield* credentials.account(id)
+      const { all, forOrders } = yield* credentials.accounts(id)
+      const [account] = all
+      assert.deepStrictEqual(forOrders, all)
       assert.deepStrictEqual(
         { ...account, apiKey: Redacted.value(account.apiKey) },
         {
           channelId: id,
+          keyName: "default",
           baseUrl: "http://vendor.test",
           apiKey: "secret-key",
           appId: "app-7"
@@ -52,7 +56,7 @@ export const channelCredentialsSuite = (it: Vitest.MethodsNonLive<Stores>): void
       const [unknown, keyless] = [yield* freshId, yield* freshId]
       yield* store([channel(keyless), channel(yield* freshId, "another")])
       for (const id of [unknown, keyless]) {
-        const error = yield* Effect.flip(credentials.account(id))
+        const error = yield* Effect.flip(credentials.accounts(id))
         assert.strictEqual(error._tag, "channel_unavailable")
         assert.notInclude(error.message, id)
       }
@@ -63,7 +67,7 @@ export const channelCredentialsSuite = (it: Vitest.MethodsNonLive<Stores>): void
     Effect.gen(function* () {
       const credentials = yield* ChannelCredentials
       const id = yield* freshId
-      const keyNow = Effect.map(credentials.account(id), ({ apiKey, baseUrl }) => [
+      const keyNow = Effect.map(credentials.accounts(id), ({ all: [{ apiKey, baseUrl }] }) => [
         Redacted.value(apiKey),
         baseUrl
       ])
@@ -84,17 +88,53 @@ export const channelCredentialsSuite = (it: Vitest.MethodsNonLive<Stores>): void
       const [gone, stays] = [yield* freshId, yield* freshId]
       yield* store([channel(gone, "of gone"), channel(stays, "of stays")])
       yield* store([channel(stays)])
-      assert.strictEqual(Redacted.value((yield* credentials.account(gone)).apiKey), "of gone")
+      assert.strictEqual(
+        Redacted.value((yield* credentials.accounts(gone)).all[0].apiKey),
+        "of gone"
+      )
     })
   )
 
-  it.effect("knows which channels have a key", () =>
+  it.effect("knows which keys of channels are stored", () =>
     Effect.gen(function* () {
       const credentials = yield* ChannelCredentials
       const [keyed, keyless] = [yield* freshId, yield* freshId]
       yield* store([channel(keyed, "k"), channel(keyless)])
-      const withKey = yield* credentials.withKey
-      assert.deepStrictEqual([withKey.has(keyed), withKey.has(keyless)], [true, false])
+      const stored = yield* credentials.storedKeys
+      assert.deepStrictEqual([...(stored.get(keyed) ?? [])], ["default"])
+      assert.strictEqual(stored.get(keyless)?.size ?? 0, 0)
+    })
+  )
+
+  it.effect("keeps several keys of a channel by name, and forgets those not written any more", () =>
+    Effect.gen(function* () {
+      const credentials = yield* ChannelCredentials
+      const id = yield* freshId
+      const keys = Effect.map(credentials.accounts(id), ({ all, forOrders }) => ({
+        all: Object.fromEntries(
+          all.map(({ keyName, apiKey }) => [keyName, Redacted.value(apiKey)])
+        ),
+        forOrders: forOrders.map(({ keyName }) => keyName)
+      }))
+      const key = (name: string, value: string | null, enabled = true) => ({
+        name,
+        enabled,
+        ...(value === null ? {} : { api_key: Redacted.make(value) })
+      })
+      const written = (...api_keys: ReadonlyArray<ReturnType<typeof key>>) =>
+        store([{ ...channel(id), api_keys }])
+
+      yield* written(key("a", "of a"), key("b", "of b", false))
+      assert.deepStrictEqual(yield* keys, { all: { a: "of a", b: "of b" }, forOrders: ["a"] })
+      yield* written(key("a", null, false), key("b", "new"), key("c", null))
+      assert.deepStrictEqual(yield* keys, { all: { a: "of a", b: "new" }, forOrders: ["b"] })
+      yield* store([{ ...channel(id, "alone"), api_keys: [key("b", null)] }])
+      assert.deepStrictEqual(yield* keys, {
+        all: { b: "new", default: "alone" },
+        forOrders: ["b", "default"]
+      })
+      yield* store([channel(id)])
+      assert.deepStrictEqual(yield* keys, { all: { default: "alone" }, forOrders: ["default"] })
     })
   )
 }

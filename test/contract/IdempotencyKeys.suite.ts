@@ -6,6 +6,7 @@ import { IdempotencyKeys, type StoredAnswer } from "../../src/services/Idempoten
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
+import { upstream } from "../support/tasks.ts"
 
 const PATH = "/v1/images/generations"
 
@@ -170,7 +171,7 @@ export const repeatsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ledger.hold(request)
       const running = yield* Effect.flip(idempotencyKeys.recall(organizationId, key))
       assert.strictEqual(running._tag, "idempotency_conflict")
-      yield* (yield* TaskRepo).accept(organizationId, request.id, "up", 3600)
+      yield* (yield* TaskRepo).accept(organizationId, request.id, upstream("up"), 3600)
       const accepted = { _tag: "Video", id: request.id } as const
       assert.deepStrictEqual(yield* idempotencyKeys.recall(organizationId, key), accepted)
       yield* ledger.release({

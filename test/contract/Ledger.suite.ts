@@ -5,6 +5,7 @@ import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { type TaskOutcome, TaskRepo } from "../../src/services/TaskRepo.ts"
 import { organization, usageOf } from "../support/ledger.ts"
+import { upstream } from "../support/tasks.ts"
 
 export const ledgerSuite = (
   name: string,
@@ -179,7 +180,7 @@ export const ledgerSuite = (
           task: { keyId: "k", model: "m", listedProtocol: "vp_a", summary: {}, submitSeconds: 60 }
         })
         yield* ledger.hold(request)
-        yield* tasks.accept(organizationId, request.id, "u", 0)
+        yield* tasks.accept(organizationId, request.id, upstream("u"), 0)
         const claims = { limit: 10, perChannel: 10, asked: new Map() }
         const claimed = yield* tasks
           .claimDue(claims)

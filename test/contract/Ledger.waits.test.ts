@@ -6,6 +6,7 @@ import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
 import { jobId, layerStoresOn, organization, usageOf } from "../support/ledger.ts"
+import { upstream } from "../support/tasks.ts"
 
 const layerShared = Layer.unwrap(
   Effect.map(temporaryServerDatabase, (url) => layerStoresOn(layerDatabaseAt(url)))
@@ -34,7 +35,7 @@ layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
             })
           const request = order(jobId("vt"))
           yield* ledger.hold(request)
-          yield* tasks.accept(organizationId, request.id, "up_1", 1)
+          yield* tasks.accept(organizationId, request.id, upstream("up_1"), 1)
           const capture = ledger.capture({
             ...close(request.id),
             task: {

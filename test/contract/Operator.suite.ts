@@ -9,6 +9,7 @@ import { Orphans } from "../../src/services/Orphans.ts"
 import { TaskHistory, transitionsOf } from "../../src/services/TaskHistory.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
+import { upstream } from "../support/tasks.ts"
 
 const imageQuote = { kind: "image", images: 10, nanoPerImage: "1", holdNano: "10" }
 const videoQuote = {
@@ -103,7 +104,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         orphan: { upstreamId: null, reason: "gateway_stopped" },
         forgetKey: false
       })
-      assert.isFalse(yield* tasks.accept(organizationId, request.id, "up-1", 0))
+      assert.isFalse(yield* tasks.accept(organizationId, request.id, upstream("up-1"), 0))
       for (const upstreamId of ["up-1", "up-2"]) {
         yield* tasks.acceptedLate(organizationId, request.id, upstreamId)
       }
@@ -121,7 +122,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const key = { key: "k", fingerprint: "f" }
       const request = hold(10n, { id: jobId("vt"), task, quote: videoQuote, key })
       yield* ledger.hold(request)
-      yield* tasks.accept(organizationId, request.id, "up", 3600)
+      yield* tasks.accept(organizationId, request.id, upstream("up"), 3600)
       yield* ledger.capture({
         ...close(request.id),
         task: {
@@ -281,7 +282,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       // A minute is what a sweep may take.
       yield* ledger.hold(hold(1n, { ttlSeconds: -60 }))
       yield* ledger.hold(hold(1n, { ttlSeconds: -50 }))
-      yield* (yield* TaskRepo).accept(organizationId, processing, "up", 3600)
+      yield* (yield* TaskRepo).accept(organizationId, processing, upstream("up"), 3600)
       const { oldestLateSeconds, ...totals } = yield* store.totals
       assert.isAtLeast(oldestLateSeconds, 60)
       assert.deepStrictEqual(totals, {

@@ -10,7 +10,8 @@ import {
   claimTheRest,
   dueTasks,
   layerEager,
-  submittedTasks
+  submittedTasks,
+  upstream
 } from "../support/tasks.ts"
 
 for (const kind of ["embedded", "postgres"] as const) {
@@ -68,7 +69,9 @@ layer(Layer.provide(layerLedgerOn("postgres"), [layerEager, statementsBy(stateme
         yield* Effect.forEach(ids, each, { concurrency: "unbounded", discard: true })
         return statements.count - before
       })
-      const accepts = yield* counted((id) => repo.accept(organizationId, id, `up-${id}`, 0))
+      const accepts = yield* counted((id) =>
+        repo.accept(organizationId, id, upstream(`up-${id}`), 0)
+      )
       const finds = yield* counted((id) => repo.find(organizationId, id))
       for (const count of [accepts, finds]) {
         assert.isAtLeast(count, 1)

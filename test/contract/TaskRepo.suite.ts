@@ -11,7 +11,9 @@ import {
   claimDue,
   claimTheRest,
   dueTasks,
-  submittedTasks
+  quote,
+  submittedTasks,
+  upstream
 } from "../support/tasks.ts"
 
 /** When the task is asked for next, its deadline, and since when its vendor does not know it. */
@@ -57,13 +59,16 @@ export const taskRepoSuite = (
           const [id = "", lost = ""] = ids
           const job = { channelId: "taken to", protocol: "vp_e", upstreamModel: "other" }
           const refusal = { reason: "rate_limited", status: 429 }
+          const encodedCost = { ...quote, nanoPerSecond: "2", holdNano: "10" }
           const reassign = (holdId: string) =>
-            ledger.reassign({ organizationId, holdId, job, cost: null, refusal })
+            ledger.reassign({ organizationId, holdId, job, cost: encodedCost, refusal })
           // The first answer may have been lost on its way.
           for (const holdId of [id, id, lost]) assert.isTrue(yield* reassign(holdId))
-          yield* repo.accept(organizationId, id, "up-1", 0)
+          yield* repo.accept(organizationId, id, upstream("up-1"), 0)
           const claimed = yield* claimAgain(organizationId, id)
           assert.deepInclude(claimed, job)
+          assert.strictEqual(claimed.keyName, "default")
+          assert.strictEqual(claimed.cost?.holdNano, 10n)
           const history = yield* Effect.flatMap(TaskHistory, (history) => history.find(id))
           assert.deepStrictEqual(history.job, job)
           assert.deepStrictEqual(
@@ -275,7 +280,7 @@ export const taskRepoSuite = (
           Effect.forEach(
             // In another order than that of the ids.
             [...ids, ...ids].toReversed(),
-            (id) => repo.accept(organizationId, id, `${name}-${id}`, 3600),
+            (id) => repo.accept(organizationId, id, upstream(`${name}-${id}`), 3600),
             { concurrency: "unbounded" }
           )
         const accepted = [...ids, ...ids].toReversed().map((id) => !givenUp.includes(id))
@@ -289,7 +294,7 @@ export const taskRepoSuite = (
         const nobody = repo.accept(
           organizationId,
           "vt_00000000-0000-7000-8000-ffffffffffff",
-          "u",
+          upstream("u"),
           1
         )
         assert.strictEqual((yield* Effect.exit(nobody))._tag, "Failure")

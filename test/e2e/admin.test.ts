@@ -208,7 +208,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           const who = yield* gateway.customer("1")
           const sql = yield* SqlClient.SqlClient
           const rows = yield* sql`
-            SELECT (SELECT string_agg(c::text, ' ') FROM channel_accounts c) AS channels,
+            SELECT (SELECT string_agg(c::text, ' ') FROM channel_keys c) AS channels,
                    (SELECT string_agg(k::text, ' ') FROM api_keys k) AS keys,
                    (SELECT string_agg(v::text, ' ') FROM catalog_versions v) AS versions`
           const dump = JSON.stringify(rows)

@@ -15,6 +15,7 @@ const task: ClaimedTask = {
   listedProtocol: "vp_d",
   upstreamModel: "k-3",
   upstreamId: "901",
+  keyName: "default",
   ageSeconds: 1,
   sinceAskedSeconds: 1,
   lease: 7n,

@@ -74,9 +74,9 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         // Otherwise the key of one vendor could be sent to another.
         yield* tamper(
           (sql) => sql`
-            UPDATE channel_accounts a
+            UPDATE channel_keys a
                SET sealed_api_key = b.sealed_api_key, key_id = b.key_id
-              FROM channel_accounts b
+              FROM channel_keys b
              WHERE (a.channel_id, b.channel_id) IN (('ch-a', 'ch-i'), ('ch-i', 'ch-a'))`
         )
         for (const order of [film, paint]) {
@@ -88,12 +88,12 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         // A bit that changed is noticed, and so is another master key.
         for (const statement of [
           (sql: SqlClient.SqlClient) =>
-            sql`UPDATE channel_accounts SET sealed_api_key =
+            sql`UPDATE channel_keys SET sealed_api_key =
                   set_byte(sealed_api_key, 15, get_byte(sealed_api_key, 15) # 1)`,
           (sql: SqlClient.SqlClient) =>
             sql`UPDATE channel_accounts SET key_id = '0000000000000000'
                  WHERE key_id IS NOT NULL`,
-          (sql: SqlClient.SqlClient) => sql`UPDATE channel_accounts SET sealed_api_key = '\\x00'
+          (sql: SqlClient.SqlClient) => sql`UPDATE channel_keys SET sealed_api_key = '\\x00'
                  WHERE key_id IS NOT NULL`
         ]) {
           yield* gateway.admin("/catalog", {
@@ -115,7 +115,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         const gateway = yield* Gateway
         const sql = yield* SqlClient.SqlClient
         const sealed = Effect.map(
-          sql`SELECT encode(sealed_api_key, 'hex') AS sealed FROM channel_accounts
+          sql`SELECT encode(sealed_api_key, 'hex') AS sealed FROM channel_keys
                WHERE channel_id = 'ch-a'`,
           ([row]) => JSON.stringify(row)
         )

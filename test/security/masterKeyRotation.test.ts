@@ -43,7 +43,7 @@ const assertServes = Effect.fnUntraced(function* (gateway: GatewayNode, key: str
 
 const contents = Effect.map(databaseColumns, (columns) =>
   columns
-    .filter(({ column }) => /^channel_accounts\./.test(column))
+    .filter(({ column }) => /^channel_keys\./.test(column))
     .map(({ column, text }) => `${column}: ${text}`)
     .join("\n")
 )
@@ -90,12 +90,14 @@ it.live("API keys and channel calls work before, during and after a rotation", (
       const failing = yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`
-            INSERT INTO channel_accounts (channel_id, base_url, key_id, sealed_api_key)
-            SELECT 'zz', base_url, key_id, sealed_api_key FROM channel_accounts
+            INSERT INTO channel_accounts (channel_id, base_url) VALUES ('zz', 'http://vendor.test')`
+          yield* sql`
+            INSERT INTO channel_keys (channel_id, name, key_id, sealed_api_key, enabled)
+            SELECT 'zz', name, key_id, sealed_api_key, enabled FROM channel_keys
              WHERE channel_id = 'ch-a'`
           const rotating = yield* Effect.forkChild(rotate(both))
           yield* sql`
-            SELECT FROM pg_locks WHERE relation = 'channel_accounts'::regclass AND NOT granted`.pipe(
+            SELECT FROM pg_locks WHERE relation = 'channel_keys'::regclass AND NOT granted`.pipe(
             Effect.delay("20 millis"),
             Effect.repeat({
               until: (rows) => rows.length > 0 || rotating.pollUnsafe() !== undefined
@@ -107,6 +109,7 @@ it.live("API keys and channel calls work before, during and after a rotation", (
       const failed = yield* Fiber.join(failing)
       assert.strictEqual(failed.code, 1)
       assert.match(failed.stderr, /^The master key was not rotated: The secret of zz cannot.+\n$/)
+      yield* sql`DELETE FROM channel_keys WHERE channel_id = 'zz'`
       yield* sql`DELETE FROM channel_accounts WHERE channel_id = 'zz'`
       assert.strictEqual(yield* contents, untouched)
 

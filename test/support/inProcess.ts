@@ -4,10 +4,14 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpEffect, HttpRouter } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorWire } from "../../src/adapters/wire/VendorWire.ts"
+import { layerChannelHealth } from "../../src/channels/ChannelHealth.ts"
 import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
+import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { layerOrders } from "../../src/orders/Orders.ts"
 import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
-import { Catalog, ChannelCredentials, makeSnapshot } from "../../src/services/Catalog.ts"
+import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
+import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
+import { ChannelRecords } from "../../src/services/channels/ChannelRecords.ts"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
@@ -77,13 +81,16 @@ const layerCatalog = Layer.effect(
 )
 
 const layerCredentials = Layer.mock(ChannelCredentials, {
-  account: (channelId) =>
-    Effect.succeed({
+  accounts: (channelId) => {
+    const account = {
       channelId,
+      keyName: DEFAULT_KEY,
       baseUrl: catalog.channels.find(({ id }) => id === channelId)?.base_url ?? "",
       apiKey: Redacted.make("vendor-key-1"),
       appId: APP_ID
-    })
+    }
+    return Effect.succeed({ forOrders: [account], all: [account] })
+  }
 })
 
 const layerVendorRoutes = layerVendors([vp_a, vp_b, vp_c, vp_d, vp_e, vp_f, ip_a, ip_b, ip_c]).pipe(
@@ -115,6 +122,9 @@ export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
     layerCatalog,
     layerCredentials,
+    layerChannelHealth.pipe(
+      Layer.provide(Layer.mock(ChannelRecords, { rests: Effect.succeed([]) }))
+    ),
     layerAdapters.pipe(Layer.provide(layerWire)),
     NodeCrypto.layerSecureRandom
   ]),

@@ -1,5 +1,6 @@
 /** Running tasks, and claims of them, for tests that speak to the store itself. */
 import { Effect, Layer, Option } from "effect"
+import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
@@ -8,7 +9,7 @@ import { type ClaimedTask, TaskRepo } from "../../src/services/TaskRepo.ts"
 /** A task may be claimed again a millisecond after it was asked for. */
 export const layerEager = Layer.succeed(Settings, { ...defaultSettings, askIntervalSeconds: 0.001 })
 
-const quote = {
+export const quote = {
   kind: "second_video",
   resolution: "720p",
   outputSeconds: 5,
@@ -57,9 +58,12 @@ export const dueTasks = Effect.fnUntraced(function* (
 ) {
   const repo = yield* TaskRepo
   const { organizationId, ids } = yield* submittedTasks(channelId, count, ttlSeconds)
-  for (const id of ids) yield* repo.accept(organizationId, id, `up-${id}`, 0)
+  for (const id of ids) yield* repo.accept(organizationId, id, upstream(`up-${id}`), 0)
   return { organizationId, ids }
 })
+
+/** A task as its vendor knows it, made with the only key of its channel. */
+export const upstream = (upstreamId: string) => ({ upstreamId, keyName: DEFAULT_KEY })
 
 export const claimDue = (
   limit: number,

@@ -9,6 +9,7 @@ import { OperationsStore } from "../../src/services/Operations.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
 import { Access, Ledger, layerStoresMemory, TaskRepo } from "../../src/testing/doubles.ts"
 import { jobId, organization, usageOf } from "../support/ledger.ts"
+import { upstream } from "../support/tasks.ts"
 
 const quote = {
   kind: "second_video",
@@ -101,7 +102,7 @@ describe("stores in memory", () => {
       const { organizationId, hold } = yield* organization(100n)
       const request = hold(10n, { id: jobId("vt"), ttlSeconds: 3600, task, quote })
       yield* ledger.hold(request)
-      yield* tasks.accept(organizationId, request.id, "up", 2)
+      yield* tasks.accept(organizationId, request.id, upstream("up"), 2)
       const claim = tasks.claim(organizationId, request.id)
       const due = tasks.claimDue({ limit: 10, perChannel: 10, asked: new Map() })
       yield* TestClock.adjust("1999 millis")

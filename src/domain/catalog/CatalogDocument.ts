@@ -69,29 +69,44 @@ const channelFields = {
   enabled: Enabled
 }
 
+const keyFields = {
+  name: Id.annotate({ description: "What operators call the key" }),
+  enabled: Enabled
+}
+
+const ApiKey = Schema.NullOr(
+  Schema.RedactedFromValue(
+    headerText(4096).annotate({
+      description: "The vendor's key: write-only; left out or null keeps the stored one"
+    })
+  )
+)
+
+const ChannelKey = Schema.Struct(keyFields)
+export type ChannelKey = typeof ChannelKey.Type
+const ChannelKeyWrite = Schema.Struct({ ...keyFields, api_key: Schema.optionalKey(ApiKey) })
+export type ChannelKeyWrite = typeof ChannelKeyWrite.Type
+
+const API_KEYS =
+  "The keys that orders take in turn, where there are several; one that is not listed is forgotten"
+
 /**
- * A channel as it is stored and read back: without its key. One that was stored under other rules is
+ * A channel as it is stored and read back: without the values of its keys. One that was stored under other rules is
  * read too and cannot be called, so that the gateway starts and the operator can correct it.
  */
 export const Channel = Schema.Struct({
   ...channelFields,
-  ...callFields(Schema.String, Schema.String)
+  ...callFields(Schema.String, Schema.String),
+  api_keys: Schema.optionalKey(Schema.Array(ChannelKey).annotate({ description: API_KEYS }))
 })
 export type Channel = typeof Channel.Type
 
-/** A channel as it is written: `api_key` absent or null keeps the stored one. */
+/** A channel as it is written: a key without a value keeps the stored one. */
 export const ChannelWrite = Schema.Struct({
   ...channelFields,
   ...callFields(BaseUrl, headerText(200)),
-  api_key: Schema.optionalKey(
-    Schema.NullOr(
-      Schema.RedactedFromValue(
-        headerText(4096).annotate({
-          description: "The vendor's key: write-only; left out or null keeps the stored one"
-        })
-      )
-    )
-  )
+  api_key: Schema.optionalKey(ApiKey),
+  api_keys: Schema.optionalKey(Schema.Array(ChannelKeyWrite).annotate({ description: API_KEYS }))
 })
 export type ChannelWrite = typeof ChannelWrite.Type
 

@@ -3,6 +3,7 @@ import { Equal, Struct } from "effect"
 import type { FieldFault } from "../requestFields.ts"
 import { canServe } from "../video/VideoProtocol.ts"
 import type { CatalogDocument, Channel, Model, Mount } from "./CatalogDocument.ts"
+import { keyWarnings, type StoredKeys } from "./channelKeys.ts"
 import { isLinkLocalHost } from "./linkLocal.ts"
 import { isReserved, type Modality } from "./Modality.ts"
 import type { Prices } from "./Prices.ts"
@@ -236,13 +237,9 @@ function* mountWarnings(protocols: ProtocolTables, catalog: CatalogDocument): Fa
 export const findWarnings = (
   catalog: CatalogDocument,
   protocols: ProtocolTables,
-  hasKey: (channelId: string) => boolean
+  storedKeys: StoredKeys
 ): ReadonlyArray<FieldFault> => [
-  ...catalog.channels.flatMap(({ id }, index) =>
-    hasKey(id)
-      ? []
-      : [{ path: `channels[${index}].api_key`, message: "no key is stored for this channel" }]
-  ),
+  ...keyWarnings(catalog, storedKeys),
   ...catalog.models.flatMap(({ modality, prices }, index) => {
     if (prices !== undefined || isReserved(modality)) return []
     const path = `models[${index}].prices`

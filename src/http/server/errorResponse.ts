@@ -7,7 +7,7 @@ import { AnsweredError } from "../api/apiErrors.ts"
 
 /** When the request may come again, as far as that is known. */
 const secondsOf = (error: GatewayError): number | null =>
-  "retryAfterSeconds" in error ? error.retryAfterSeconds : null
+  ("retryAfterSeconds" in error ? error.retryAfterSeconds : null) ?? null
 
 /** Whether SDKs may send the request again by themselves, by the rule of its code. */
 const mayRepeat = (error: GatewayError): boolean => {

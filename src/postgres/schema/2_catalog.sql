@@ -1,4 +1,4 @@
--- The catalog's versions, and the channel accounts with their sealed keys.
+-- The catalog's versions, the channel accounts with their sealed keys, and how channels are doing.
 
 -- Every version stays: which price was in force when is a question finance asks.
 CREATE TABLE catalog_versions (
@@ -12,8 +12,53 @@ CREATE TABLE channel_accounts (
   channel_id text PRIMARY KEY,
   base_url text NOT NULL,
   app_id text,
-  key_id text,
-  sealed_api_key bytea,
-  updated_at timestamptz NOT NULL DEFAULT now(),
-  CHECK ((key_id IS NULL) = (sealed_api_key IS NULL))
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- The keys of an account that have a value, sealed under the master key of the id.
+CREATE TABLE channel_keys (
+  channel_id text NOT NULL REFERENCES channel_accounts,
+  name text COLLATE "C" NOT NULL,
+  key_id text NOT NULL,
+  sealed_api_key bytea NOT NULL,
+  -- Orders are made with it; tasks that were made with it are asked for in any case.
+  enabled boolean NOT NULL,
+  PRIMARY KEY (channel_id, name)
+);
+
+-- Channels and keys that are left alone, because their vendor failed or refused them.
+CREATE TABLE rests (
+  channel_id text NOT NULL,
+  -- Empty for the channel itself.
+  key_name text COLLATE "C" NOT NULL,
+  -- Until it may be tried again; null once it is well.
+  until timestamptz,
+  seconds double precision NOT NULL,
+  -- Somebody tries it until then.
+  tried_until timestamptz,
+  since timestamptz NOT NULL,
+  ended_at timestamptz,
+  reason text NOT NULL,
+  status integer,
+  PRIMARY KEY (channel_id, key_name)
+);
+
+-- How often something was at a channel in ten seconds: how calls ended, how long they took, and what
+-- vendors counted where something else was expected. Kept for an hour.
+CREATE TABLE channel_counts (
+  channel_id text NOT NULL,
+  slot timestamptz NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  count double precision NOT NULL,
+  PRIMARY KEY (channel_id, slot, name)
+);
+CREATE INDEX channel_counts_by_slot ON channel_counts (slot);
+
+-- The last failure of each channel.
+CREATE TABLE channel_failures (
+  channel_id text PRIMARY KEY,
+  at timestamptz NOT NULL,
+  reason text NOT NULL,
+  status integer,
+  message text NOT NULL
 );

@@ -17,6 +17,8 @@ CREATE TABLE tasks (
   state text NOT NULL DEFAULT 'submitting'
     CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
   upstream_id text,
+  -- The key of its channel that it was made with.
+  key_name text,
   video_url text,
   completion_tokens bigint CHECK (completion_tokens > 0),
   error_code text,
@@ -33,7 +35,8 @@ CREATE TABLE tasks (
   finished_at timestamptz,
   PRIMARY KEY (organization_id, id),
   CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
-  CHECK (state NOT IN ('processing', 'succeeded') OR upstream_id IS NOT NULL),
+  CHECK (state NOT IN ('processing', 'succeeded')
+         OR upstream_id IS NOT NULL AND key_name IS NOT NULL),
   CHECK ((state = 'succeeded') = (video_url IS NOT NULL)),
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
   CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL))

@@ -6,12 +6,12 @@ import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
   Catalog,
-  ChannelCredentials,
   checkCatalog,
   emptySnapshot,
   makeSnapshot,
   replacedCatalog
 } from "../../services/Catalog.ts"
+import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { bounded, repeatable, rowsOf } from "../client/rows.ts"
 
@@ -74,7 +74,7 @@ export const layerCatalog = Layer.effect(
         return replacedCatalog(
           { version, before, after: document, catalog },
           protocols,
-          yield* credentials.withKey
+          yield* credentials.storedKeys
         )
       })
     })

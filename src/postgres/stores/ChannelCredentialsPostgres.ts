@@ -1,21 +1,26 @@
 /** Channel accounts in PostgreSQL, their keys sealed by the vault with the channel id. */
-import { Effect, Layer, Schema } from "effect"
+import { Array as Arr, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChannelUnavailable } from "../../domain/Errors.ts"
+import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
-import { ChannelCredentials } from "../../services/Catalog.ts"
+import {
+  ChannelCredentials,
+  type KeyedAccount,
+  noCredentials
+} from "../../services/channels/ChannelCredentials.ts"
 import { CannotOpen, Vault } from "../../services/Vault.ts"
 import { repeatable, rowsOf } from "../client/rows.ts"
 
 const AccountRow = Schema.Struct({
-  channel_id: Schema.String,
   base_url: Schema.String,
   app_id: Schema.NullOr(Schema.String),
-  key_id: Schema.NullOr(Schema.String),
-  sealed_api_key: Schema.NullOr(Schema.Uint8Array)
+  name: Schema.String,
+  key_id: Schema.String,
+  sealed_api_key: Schema.Uint8Array,
+  enabled: Schema.Boolean
 })
 
-const KeyedRow = Schema.Struct({ channel_id: Schema.String })
+const KeyedRow = Schema.Struct({ channel_id: Schema.String, name: Schema.String })
 const SealerRow = Schema.Struct({ key_id: Schema.String })
 
 const CACHED_ACCOUNTS = 10_000
@@ -25,9 +30,7 @@ const requireMasterKey = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { keyIds } = yield* Vault
   const rows = yield* rowsOf(SealerRow)(
-    repeatable(
-      sql`SELECT DISTINCT key_id FROM channel_accounts WHERE key_id IS NOT NULL ORDER BY key_id`
-    )
+    repeatable(sql`SELECT DISTINCT key_id FROM channel_keys ORDER BY key_id`)
   )
   const sealers = rows.map((row) => row.key_id)
   if (sealers.length > 0 && !sealers.some((keyId) => keyIds.includes(keyId))) {
@@ -46,31 +49,40 @@ export const layerChannelCredentials = Layer.effect(
     const vault = yield* Vault
     yield* requireMasterKey
 
-    const unavailable = (channelId: string, why: string) =>
-      Effect.logError(`channel ${channelId} cannot be used: ${why}`).pipe(
-        Effect.andThen(
-          Effect.fail(
-            new ChannelUnavailable({
-              message: "The channel of this model has no usable credentials at the moment",
-              param: "model"
-            })
-          )
-        )
+    const accountOf = (channelId: string, row: typeof AccountRow.Type) =>
+      vault.open({ keyId: row.key_id, bytes: row.sealed_api_key }, channelId).pipe(
+        Effect.map((apiKey) => ({
+          account: {
+            channelId,
+            keyName: row.name,
+            baseUrl: row.base_url,
+            apiKey,
+            appId: row.app_id
+          },
+          enabled: row.enabled
+        })),
+        Effect.tapError(({ message }) =>
+          Effect.logError(`key ${row.name} of channel ${channelId} cannot be used: ${message}`)
+        ),
+        Effect.option
       )
 
     const read = Effect.fnUntraced(function* (channelId: string) {
-      const [row] = yield* rowsOf(AccountRow)(
+      const rows = yield* rowsOf(AccountRow)(
         repeatable(sql`
-          SELECT channel_id, base_url, app_id, key_id, sealed_api_key
-            FROM channel_accounts WHERE channel_id = ${channelId}`)
+          SELECT a.base_url, a.app_id, k.name, k.key_id, k.sealed_api_key, k.enabled
+            FROM channel_accounts a JOIN channel_keys k USING (channel_id)
+           WHERE a.channel_id = ${channelId} ORDER BY k.name`)
       )
-      if (row === undefined || row.key_id === null || row.sealed_api_key === null) {
-        return yield* unavailable(channelId, "no key is stored")
+      const opened = yield* Effect.forEach(rows, (row) => accountOf(channelId, row))
+      const usable = opened.flatMap(Option.toArray)
+      const all: ReadonlyArray<KeyedAccount> = usable.map(({ account }) => account)
+      if (!Arr.isReadonlyArrayNonEmpty(all)) {
+        if (rows.length === 0) yield* Effect.logError(`channel ${channelId} has no key`)
+        return yield* noCredentials()
       }
-      const apiKey = yield* vault
-        .open({ keyId: row.key_id, bytes: row.sealed_api_key }, channelId)
-        .pipe(Effect.catchTag("CannotOpen", ({ message }) => unavailable(channelId, message)))
-      return { channelId, baseUrl: row.base_url, apiKey, appId: row.app_id }
+      const forOrders = usable.flatMap(({ account, enabled }) => (enabled ? [account] : []))
+      return { forOrders, all }
     })
 
     // Also that there is none: a mount beside others may lack it for long.
@@ -80,31 +92,50 @@ export const layerChannelCredentials = Layer.effect(
       lookup: (channelId) => Effect.result(read(channelId))
     })
 
-    const withKey = Effect.map(
-      rowsOf(KeyedRow)(
-        repeatable(sql`SELECT channel_id FROM channel_accounts WHERE sealed_api_key IS NOT NULL`)
-      ),
-      (rows) => new Set(rows.map((row) => row.channel_id))
+    const storedKeys = Effect.map(
+      rowsOf(KeyedRow)(repeatable(sql`SELECT channel_id, name FROM channel_keys`)),
+      (rows) =>
+        new Map(
+          [...Map.groupBy(rows, (row) => row.channel_id)].map(([channelId, keys]) => [
+            channelId,
+            new Set(keys.map(({ name }) => name))
+          ])
+        )
     )
 
     return ChannelCredentials.of({
-      account: (channelId) => Effect.flatMap(find(channelId), Effect.fromResult),
+      accounts: (channelId) => Effect.flatMap(find(channelId), Effect.fromResult),
       store: Effect.fn("ChannelCredentials.store")(function* (channels) {
         for (const channel of channels) {
-          const apiKey = channel.api_key ?? null
-          const sealed = apiKey === null ? null : yield* vault.seal(apiKey, channel.id)
-          yield* Effect.orDie(sql`
-            INSERT INTO channel_accounts (channel_id, base_url, app_id, key_id, sealed_api_key)
-            VALUES (${channel.id}, ${channel.base_url}, ${channel.app_id},
-                    ${sealed?.keyId ?? null}, ${sealed?.bytes ?? null})
+          const { id } = channel
+          yield* sql`
+            INSERT INTO channel_accounts (channel_id, base_url, app_id)
+            VALUES (${id}, ${channel.base_url}, ${channel.app_id})
             ON CONFLICT (channel_id) DO UPDATE
-               SET base_url = excluded.base_url, app_id = excluded.app_id, updated_at = now(),
-                   key_id = coalesce(excluded.key_id, channel_accounts.key_id),
-                   sealed_api_key =
-                     coalesce(excluded.sealed_api_key, channel_accounts.sealed_api_key)`)
+               SET base_url = excluded.base_url, app_id = excluded.app_id, updated_at = now()`
+          const keys = writtenKeys(channel)
+          yield* sql`
+            DELETE FROM channel_keys
+             WHERE channel_id = ${id} AND name <> ALL (${keys.map(({ name }) => name)}::text[])`
+          for (const { name, enabled, api_key = null } of keys) {
+            if (api_key === null) {
+              yield* sql`UPDATE channel_keys SET enabled = ${enabled}
+                          WHERE channel_id = ${id} AND name = ${name}`
+              continue
+            }
+            const { keyId, bytes } = yield* vault.seal(api_key, id)
+            yield* sql`
+              INSERT INTO channel_keys (channel_id, name, key_id, sealed_api_key, enabled)
+              VALUES (${id}, ${name}, ${keyId}, ${bytes}, ${enabled})
+              ON CONFLICT (channel_id, name) DO UPDATE
+                 SET key_id = excluded.key_id, sealed_api_key = excluded.sealed_api_key,
+                     enabled = excluded.enabled`
+            // A new value has not been refused yet.
+            yield* sql`DELETE FROM rests WHERE channel_id = ${id} AND key_name = ${name}`
+          }
         }
-      }),
-      withKey
+      }, Effect.orDie),
+      storedKeys
     })
   })
 )

@@ -6,6 +6,7 @@ import { decodeRows } from "../client/rows.ts"
 
 const SealedRow = Schema.Struct({
   channel_id: Schema.String,
+  name: Schema.String,
   key_id: Schema.String,
   sealed_api_key: Schema.Uint8Array
 })
@@ -27,18 +28,18 @@ export const reseal = Effect.gen(function* () {
       yield* sql`SET LOCAL statement_timeout = '60s'`
       // A lock on the table and not on the rows, so that no key sealed under the previous master
       // key is stored meanwhile.
-      yield* sql`LOCK TABLE channel_accounts IN SHARE ROW EXCLUSIVE MODE`
+      yield* sql`LOCK TABLE channel_keys IN SHARE ROW EXCLUSIVE MODE`
       const rows = yield* decodeRows(SealedRow)(
-        sql`SELECT channel_id, key_id, sealed_api_key FROM channel_accounts
-             WHERE sealed_api_key IS NOT NULL ORDER BY channel_id`
+        sql`SELECT channel_id, name, key_id, sealed_api_key FROM channel_keys
+             ORDER BY channel_id, name`
       )
       const old = rows.filter((row) => row.key_id !== current)
-      for (const { channel_id, key_id, sealed_api_key } of old) {
+      for (const { channel_id, name, key_id, sealed_api_key } of old) {
         const secret = yield* vault.open({ keyId: key_id, bytes: sealed_api_key }, channel_id)
         const { keyId, bytes } = yield* vault.seal(secret, channel_id)
         yield* sql`
-          UPDATE channel_accounts SET key_id = ${keyId}, sealed_api_key = ${bytes}
-           WHERE channel_id = ${channel_id}`
+          UPDATE channel_keys SET key_id = ${keyId}, sealed_api_key = ${bytes}
+           WHERE channel_id = ${channel_id} AND name = ${name}`
       }
       return { masterKeyId: current, resealed: old.length, all: rows.length }
     })

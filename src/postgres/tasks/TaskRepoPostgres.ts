@@ -3,15 +3,14 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Order, Schema } from "effect"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { AbandonedTask, OverdueTask, TaskRepo } from "../../services/TaskRepo.ts"
+import { AbandonedTask, OverdueTask, TaskRepo, type UpstreamTask } from "../../services/TaskRepo.ts"
 import { bounded, decodeRows, lasting, oneTry, repeatable, rowsOf } from "../client/rows.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask, makeRecentCompletions } from "./taskReads.ts"
 
-interface Acceptance {
+interface Acceptance extends UpstreamTask {
   readonly organizationId: string
   readonly id: string
-  readonly upstreamId: string
   readonly firstPollSeconds: number
 }
 
@@ -38,19 +37,21 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
       WITH locked AS MATERIALIZED (
         SELECT d.organization_id, d.id, d.state = 'submitting' AS fresh,
                coalesce(d.upstream_id = i.upstream_id, false) AS repeated,
-               i.upstream_id, i.seconds::float8 AS seconds, i.place
+               i.upstream_id, i.key_name, i.seconds::float8 AS seconds, i.place
           FROM unnest(${texts(({ organizationId }) => organizationId)},
                       ${texts(({ id }) => id)},
                       ${texts(({ upstreamId }) => upstreamId)},
+                      ${texts(({ keyName }) => keyName)},
                       ${texts(({ firstPollSeconds }) => String(firstPollSeconds))})
-                 WITH ORDINALITY AS i(organization_id, id, upstream_id, seconds, place)
+                 WITH ORDINALITY AS i(organization_id, id, upstream_id, key_name, seconds, place)
          CROSS JOIN LATERAL
            (SELECT t.organization_id, t.id, t.state, t.upstream_id FROM tasks t
              WHERE t.organization_id = i.organization_id AND t.id = i.id FOR UPDATE) d
       ), accepted AS (
         UPDATE tasks t
-           SET state = 'processing', upstream_id = l.upstream_id, asked_at = now(),
-               accepted_at = now(), next_poll_at = now() + make_interval(secs => l.seconds)
+           SET state = 'processing', upstream_id = l.upstream_id, key_name = l.key_name,
+               asked_at = now(), accepted_at = now(),
+               next_poll_at = now() + make_interval(secs => l.seconds)
           FROM locked l
          WHERE t.organization_id = l.organization_id AND t.id = l.id AND l.fresh
       )
@@ -66,11 +67,11 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   })
 
   const accept: TaskRepo["Service"]["accept"] = Effect.fnUntraced(
-    function* (organizationId, id, upstreamId, firstPollSeconds) {
+    function* (organizationId, id, upstream, firstPollSeconds) {
       const accepted = yield* accepts.submit("tasks", {
+        ...upstream,
         organizationId,
         id,
-        upstreamId,
         firstPollSeconds
       })
       return accepted ?? (yield* Effect.die(new Error(`no task is called ${id}`)))

@@ -1,17 +1,17 @@
 /** The catalog in memory, where every version stays, with its channel accounts and what tells of its changes. */
-import { Clock, Effect, Layer, Semaphore } from "effect"
-import { ChannelUnavailable } from "../../domain/Errors.ts"
+import { Array as Arr, Clock, Effect, Layer, Semaphore } from "effect"
+import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
 import { Changes, makeMarks } from "../../runtime/Changes.ts"
 import {
   Catalog,
-  ChannelCredentials,
   checkCatalog,
   emptySnapshot,
   makeSnapshot,
   replacedCatalog
 } from "../../services/Catalog.ts"
+import { ChannelCredentials, noCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import { MemoryStore } from "./MemoryStore.ts"
+import { MemoryStore, restName, type StoredAccount } from "./MemoryStore.ts"
 
 export const layerCatalogMemory = Layer.effect(
   Catalog,
@@ -35,8 +35,8 @@ export const layerCatalogMemory = Layer.effect(
           catalogs.push(makeSnapshot(last + 1n, createdAt, after))
           return { version: last + 1n, before: document }
         }).pipe((change) => changes.telling("catalog", change), replacing.withPermit, Effect.orDie)
-        const keyed = yield* credentials.withKey
-        return replacedCatalog({ version, before, after, catalog }, protocols, keyed)
+        const storedKeys = yield* credentials.storedKeys
+        return replacedCatalog({ version, before, after, catalog }, protocols, storedKeys)
       })
     })
   })
@@ -45,36 +45,40 @@ export const layerCatalogMemory = Layer.effect(
 export const layerChannelCredentialsMemory = Layer.effect(
   ChannelCredentials,
   Effect.gen(function* () {
-    const { accounts } = yield* MemoryStore
+    const { accounts, rests } = yield* MemoryStore
 
-    const account: ChannelCredentials["Service"]["account"] = Effect.fn(
-      "ChannelCredentials.account"
+    const accountsOf: ChannelCredentials["Service"]["accounts"] = Effect.fn(
+      "ChannelCredentials.accounts"
     )(function* (channelId) {
-      const { baseUrl, appId, apiKey = null } = accounts.get(channelId) ?? {}
-      if (baseUrl === undefined || appId === undefined || apiKey === null) {
-        return yield* new ChannelUnavailable({
-          message: "The channel of this model has no usable credentials at the moment",
-          param: "model"
-        })
-      }
-      return { channelId, baseUrl, apiKey, appId }
+      const { baseUrl = "", appId = null, keys = new Map() } = accounts.get(channelId) ?? {}
+      const named = [...keys].sort(([one], [other]) => (one < other ? -1 : 1))
+      const all = named.map(([keyName, { apiKey }]) => ({
+        ...{ channelId, keyName, baseUrl, apiKey, appId }
+      }))
+      if (!Arr.isReadonlyArrayNonEmpty(all)) return yield* noCredentials()
+      return { all, forOrders: all.filter(({ keyName }) => keys.get(keyName)?.enabled === true) }
     })
 
-    const withKey = Effect.sync(
-      () => new Set([...accounts].flatMap(([id, { apiKey }]) => (apiKey === null ? [] : [id])))
-    )
-
     return ChannelCredentials.of({
-      account,
+      accounts: accountsOf,
       store: Effect.fn("ChannelCredentials.store")((channels) =>
         Effect.sync(() => {
-          for (const { id, base_url, app_id, api_key } of channels) {
-            const apiKey = api_key ?? accounts.get(id)?.apiKey ?? null
-            accounts.set(id, { baseUrl: base_url, appId: app_id, apiKey })
+          for (const channel of channels) {
+            const { id, base_url, app_id } = channel
+            const before = accounts.get(id)?.keys
+            const keys: StoredAccount["keys"] = new Map()
+            for (const { name, enabled, api_key = null } of writtenKeys(channel)) {
+              const apiKey = api_key ?? before?.get(name)?.apiKey
+              if (apiKey !== undefined) keys.set(name, { apiKey, enabled })
+              if (api_key !== null) rests.delete(restName({ channelId: id, keyName: name }))
+            }
+            accounts.set(id, { baseUrl: base_url, appId: app_id, keys })
           }
         })
       ),
-      withKey
+      storedKeys: Effect.sync(
+        () => new Map([...accounts].map(([id, { keys }]) => [id, new Set(keys.keys())]))
+      )
     })
   })
 )

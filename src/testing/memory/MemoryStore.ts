@@ -7,6 +7,12 @@ import type { NewKey } from "../../services/Access.ts"
 import type { AuditEntry } from "../../services/AdminAudit.ts"
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
 import { type CatalogSnapshot, emptySnapshot } from "../../services/Catalog.ts"
+import type {
+  ChannelCount,
+  ChannelFailure,
+  Rest,
+  Restable
+} from "../../services/channels/ChannelRecords.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
@@ -27,6 +33,7 @@ export interface StoredTask {
   readonly deadline: number
   state: Task["state"]
   upstreamId: string | null
+  keyName: string | null
   videoUrl: string | null
   completionTokens: bigint | null
   errorCode: string | null
@@ -107,7 +114,22 @@ export interface StoredApiKey {
 export interface StoredAccount {
   readonly baseUrl: string
   readonly appId: string | null
-  readonly apiKey: Redacted.Redacted | null
+  /** By name. */
+  readonly keys: Map<string, { readonly apiKey: Redacted.Redacted; readonly enabled: boolean }>
+}
+
+export interface StoredRest extends Omit<Rest, "secondsLeft"> {
+  readonly seconds: number
+  until: number | null
+  triedUntil: number | null
+  endedAt: number | null
+}
+
+export const restName = ({ channelId, keyName }: Restable): string =>
+  JSON.stringify([channelId, keyName])
+
+export interface StoredCount extends ChannelCount {
+  readonly at: number
 }
 
 export interface StoredCall extends LoggedCall {
@@ -121,6 +143,11 @@ export interface MemoryState {
   /** Every version there was, the one in force last. */
   readonly catalogs: Array<CatalogSnapshot>
   readonly accounts: Map<string, StoredAccount>
+  /** By `restName`. */
+  readonly rests: Map<string, StoredRest>
+  channelCounts: ReadonlyArray<StoredCount>
+  /** The last one by channel. */
+  readonly channelFailures: Map<string, ChannelFailure>
   /** Until when a channel's vendor is not asked. */
   readonly pauses: Map<string, number>
   /** By order, the oldest first. */
@@ -152,6 +179,9 @@ export const layerMemoryStore = Layer.sync(
     apiKeys: new Map(),
     catalogs: [emptySnapshot],
     accounts: new Map(),
+    rests: new Map(),
+    channelCounts: [],
+    channelFailures: new Map(),
     pauses: new Map(),
     orphans: new Map(),
     calls: [],

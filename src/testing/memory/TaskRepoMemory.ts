@@ -1,5 +1,6 @@
 /** Video tasks in memory. */
 import { Clock, Effect, Layer, Option, Schema } from "effect"
+import { DEFAULT_KEY } from "../../domain/catalog/channelKeys.ts"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { isTaskId } from "../../domain/orderIds.ts"
 import { kindOf, VideoQuote } from "../../domain/video/VideoQuote.ts"
@@ -59,6 +60,7 @@ const toClaimed = (
   listedProtocol: task.ordered.listedProtocol,
   upstreamModel: job.upstreamModel,
   upstreamId,
+  keyName: task.keyName ?? DEFAULT_KEY,
   ageSeconds: secondsBetween(createdAt, now),
   sinceAskedSeconds: secondsBetween(task.askedAt ?? createdAt, now),
   lease: task.lease,
@@ -117,21 +119,25 @@ export const layerTaskRepoMemory = Layer.effect(
           ? yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
           : toTask(row, now)
       }),
-      accept: Effect.fn("TaskRepo.accept")(
-        function* (organizationId, id, upstreamId, firstPollSeconds) {
-          const now = yield* Clock.currentTimeMillis
-          const task = findRow(organizationId, id)?.task
-          if (task === undefined) return yield* Effect.die(new Error(`no task is called ${id}`))
-          if (task.state === "submitting") {
-            task.state = "processing"
-            task.upstreamId = upstreamId
-            task.askedAt = now
-            task.acceptedAt = now
-            task.nextPollAt = now + firstPollSeconds * 1000
-          }
-          return task.upstreamId === upstreamId
+      accept: Effect.fn("TaskRepo.accept")(function* (
+        organizationId,
+        id,
+        { upstreamId, keyName },
+        firstPollSeconds
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const task = findRow(organizationId, id)?.task
+        if (task === undefined) return yield* Effect.die(new Error(`no task is called ${id}`))
+        if (task.state === "submitting") {
+          task.state = "processing"
+          task.upstreamId = upstreamId
+          task.keyName = keyName
+          task.askedAt = now
+          task.acceptedAt = now
+          task.nextPollAt = now + firstPollSeconds * 1000
         }
-      ),
+        return task.upstreamId === upstreamId
+      }),
       acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
         const now = yield* Clock.currentTimeMillis
         const orphan = store.orphans.get(id)

@@ -10,6 +10,7 @@ import {
   layerChangesMemory,
   layerChannelCredentialsMemory
 } from "./CatalogMemory.ts"
+import { layerChannelRecordsMemory } from "./ChannelRecordsMemory.ts"
 import { layerIdempotencyKeysMemory } from "./IdempotencyKeysMemory.ts"
 import { layerLedgerMemory } from "./LedgerMemory.ts"
 import { layerMemoryStore } from "./MemoryStore.ts"
@@ -33,7 +34,8 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerOperationsStoreMemory,
     layerTaskHistoryMemory,
     layerOrphansMemory,
-    layerAdminAuditMemory
+    layerAdminAuditMemory,
+    layerChannelRecordsMemory
   ).pipe(
     Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentialsMemory),

@@ -65,6 +65,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         deadline: after(nowMillis, ttlSeconds),
         state: "submitting",
         upstreamId: null,
+        keyName: null,
         videoUrl: null,
         completionTokens: null,
         errorCode: null,

@@ -7,6 +7,7 @@ import {
   findWarnings,
   mountProtocol
 } from "../../../src/domain/catalog/CatalogRules.ts"
+import { DEFAULT_KEY, type StoredKeys } from "../../../src/domain/catalog/channelKeys.ts"
 import { builtInProtocols } from "../../../src/domain/catalog/ProtocolTables.ts"
 
 const tokenVideo = {
@@ -270,15 +271,17 @@ describe("a contradiction", () => {
   })
 })
 
+const keysOfAll = ({ channels }: CatalogDocument): StoredKeys =>
+  new Map(channels.map(({ id }) => [id, new Set([DEFAULT_KEY])]))
+
 describe("warnings", () => {
-  const pathsOf = (document: CatalogDocument, hasKey = (_: string) => true) =>
-    findWarnings(document, builtInProtocols, hasKey).map(({ path }) => path)
+  const pathsOf = (document: CatalogDocument, storedKeys = keysOfAll(document)) =>
+    findWarnings(document, builtInProtocols, storedKeys).map(({ path }) => path)
 
   it("speak of channels without a key, by the channel's id", () => {
-    assert.deepStrictEqual(
-      pathsOf(good, (id) => id === "one"),
-      ["channels[1].api_key"]
-    )
+    assert.deepStrictEqual(pathsOf(good, new Map([["one", new Set([DEFAULT_KEY])]])), [
+      "channels[1].api_key"
+    ])
   })
 
   it.each([

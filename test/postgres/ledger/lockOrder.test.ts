@@ -10,7 +10,7 @@ import { moveTogether } from "../../../src/postgres/ledger/ledgerBatch.ts"
 import { Ledger } from "../../../src/services/Ledger.ts"
 import { TaskRepo } from "../../../src/services/TaskRepo.ts"
 import { layerStoresOnServer, organization } from "../../support/ledger.ts"
-import { submittedTasks } from "../../support/tasks.ts"
+import { submittedTasks, upstream } from "../../support/tasks.ts"
 
 type Table = "pools" | "tasks"
 
@@ -72,7 +72,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         const [first, second, third] = tasks.toSorted(byOrganization)
         if (first === undefined || second === undefined || third === undefined) return
         const accept = ({ organizationId, ids: [id = ""] }: typeof first) =>
-          Effect.forkScoped(repo.accept(organizationId, id, `up-${id}`, 60), {
+          Effect.forkScoped(repo.accept(organizationId, id, upstream(`up-${id}`), 60), {
             startImmediately: true
           })
         const letThirdGo = yield* keep("tasks", third.organizationId)

@@ -1,0 +1,193 @@
+/**
+ * How channels and their keys are doing, as this gateway knows it: counted in memory, and told to and
+ * heard from the others once a second. A channel rests when its vendor fails most of its calls, a key
+ * when the vendor refuses it; then one call after another tries whether it works again.
+ */
+import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
+import { isFailing, isVendorsFault, MADE, stepOf } from "../domain/channelEnds.ts"
+import { failureKind, isAboutKey, refusalOf, type VendorFailure } from "../domain/VendorOutcome.ts"
+import { monotonicMillisOf } from "../runtime/monotonic.ts"
+import { Settings } from "../runtime/Settings.ts"
+import {
+  type ChannelFailure,
+  ChannelRecords,
+  type Rest,
+  type Restable
+} from "../services/channels/ChannelRecords.ts"
+
+/** Whether something may be called now. */
+export type Standing =
+  | { readonly _tag: "Well" }
+  /** By one call alone, which has to say how it went. */
+  | { readonly _tag: "Trial" }
+  | { readonly _tag: "Rests"; readonly secondsLeft: number }
+
+const well: Standing = { _tag: "Well" }
+
+export class ChannelHealth extends Context.Service<
+  ChannelHealth,
+  {
+    /** Seconds until it may be tried again; null for what does not rest. */
+    restOf(of: Restable): number | null
+    /** Costs a statement only where its rest is over. */
+    standing(of: Restable): Effect.Effect<Standing>
+    /** Begins a rest, or after a trial a longer one. */
+    refused(of: Restable, failure: VendorFailure): Effect.Effect<void>
+    works(of: Restable): Effect.Effect<void>
+    /** The trial told nothing. */
+    untold(of: Restable): Effect.Effect<void>
+    /** Counts how a call of the channel has ended; `said` is what the vendor answered, for operators. */
+    ended(channelId: string, end: CallEnd, said: () => string | null): void
+    /** Adds to what is summed up over an hour under the name. */
+    count(channelId: string, name: string, by?: number): void
+  }
+>()("gateway/channels/ChannelHealth") {}
+
+export interface CallEnd {
+  /** Null for a call that brought what was asked for. */
+  readonly failure: VendorFailure | null
+  readonly millis: number
+}
+
+const SECONDS_BETWEEN_TALKS = 1
+
+const nameOf = ({ channelId, keyName }: Restable): string => `${keyName ?? ""} ${channelId}`
+
+export const layerChannelHealth = Layer.effect(
+  ChannelHealth,
+  Effect.gen(function* () {
+    const records = yield* ChannelRecords
+    const settings = yield* Settings
+    const clock = yield* Clock.Clock
+
+    let counts = new Map<string, Map<string, number>>()
+    let failures = new Map<string, ChannelFailure>()
+    /** When the rest of each ends, by the monotonic clock. */
+    let restsUntil = new Map<string, number>()
+
+    const count = (channelId: string, name: string, by = 1): void => {
+      const ofChannel = counts.get(channelId)
+      if (ofChannel === undefined) counts.set(channelId, new Map([[name, by]]))
+      else ofChannel.set(name, (ofChannel.get(name) ?? 0) + by)
+    }
+
+    const restOf = (of: Restable): number | null => {
+      if (restsUntil.size === 0) return null
+      const until = restsUntil.get(nameOf(of))
+      return until === undefined ? null : Math.max(0, until - monotonicMillisOf(clock)) / 1000
+    }
+
+    const hear = Effect.map(records.rests, (rests: ReadonlyArray<Rest>) => {
+      const now = monotonicMillisOf(clock)
+      restsUntil = new Map(rests.map((rest) => [nameOf(rest), now + rest.secondsLeft * 1000]))
+    })
+
+    const beginRest = (of: Restable, why: Pick<Rest, "reason" | "status">) =>
+      records.beginRest(of, why, {
+        least: of.keyName === null ? settings.channelRestSeconds : settings.keyRestSeconds,
+        most: settings.longestRestSeconds
+      })
+
+    const tell = Effect.gen(function* () {
+      const [told, failed] = [counts, failures]
+      counts = new Map()
+      failures = new Map()
+      if (told.size === 0) return
+      const lines = [...told].flatMap(([channelId, ofChannel]) =>
+        [...ofChannel].map(([name, count]) => ({ channelId, name, count }))
+      )
+      const latest = yield* records.add(lines, [...failed.values()])
+      for (const [channelId, ends] of Map.groupBy(latest, (one) => one.channelId)) {
+        const of = { channelId, keyName: null }
+        const byEnd = new Map(ends.map(({ name, count }) => [name, count]))
+        if (restOf(of) !== null || !isFailing(byEnd, settings.breakerCalls)) continue
+        const { reason = "failing", status = null } = failed.get(channelId) ?? {}
+        yield* beginRest(of, { reason, status })
+        yield* Effect.logWarning("a channel takes no orders, as its vendor fails").pipe(
+          Effect.annotateLogs({ channel: channelId, reason })
+        )
+      }
+    })
+
+    const talk = Effect.andThen(tell, hear).pipe(
+      Effect.catchCause((cause) => Effect.logDebug("gateways did not hear of channels", cause))
+    )
+    yield* hear
+    yield* Effect.forkScoped(
+      Effect.forever(Effect.andThen(Effect.sleep(`${SECONDS_BETWEEN_TALKS} seconds`), talk))
+    )
+
+    /** What this gateway has done it knows at once. */
+    const heard = (change: Effect.Effect<void>) =>
+      Effect.andThen(change, hear).pipe(
+        Effect.catchDefect((defect) =>
+          Effect.logWarning("how a channel is doing could not be told", defect)
+        )
+      )
+
+    return ChannelHealth.of({
+      restOf,
+      standing: (of) =>
+        Effect.suspend((): Effect.Effect<Standing> => {
+          const secondsLeft = restOf(of)
+          if (secondsLeft === null) return Effect.succeed(well)
+          if (secondsLeft > 0) return Effect.succeed({ _tag: "Rests", secondsLeft })
+          // One call a second asks whether it may try: the others of this gateway pass by.
+          restsUntil.set(nameOf(of), monotonicMillisOf(clock) + SECONDS_BETWEEN_TALKS * 1000)
+          const rests: Standing = { _tag: "Rests", secondsLeft: SECONDS_BETWEEN_TALKS }
+          return records.takeTrial(of).pipe(
+            Effect.map((isTaken): Standing => (isTaken ? { _tag: "Trial" } : rests)),
+            Effect.catchDefect(() => Effect.succeed(rests))
+          )
+        }),
+      refused: (of, failure) => heard(beginRest(of, refusalOf(failure))),
+      works: (of) => heard(records.endRest(of)),
+      untold: (of) => heard(records.giveTrialBack(of)),
+      ended: (channelId, { failure, millis }, said) => {
+        count(channelId, failure === null ? MADE : failureKind(failure))
+        if (failure === null) return count(channelId, `millis ${stepOf(millis)}`)
+        if (!isVendorsFault(failure) && !isAboutKey(failure)) return
+        const at = new Date(clock.currentTimeMillisUnsafe())
+        const message = said() ?? failure.message
+        failures.set(channelId, { channelId, at, ...refusalOf(failure), message })
+      },
+      count
+    })
+  })
+)
+
+/** Tells of a paid call of a channel how it has ended; one that is interrupted tells nothing. */
+export const watchedBy =
+  (health: ChannelHealth["Service"]) =>
+  <Made>(
+    channelId: string,
+    isTrial: boolean,
+    brokenOffBy: ((made: Made) => VendorFailure | null) | undefined,
+    said: () => string | null
+  ) =>
+  (call: Effect.Effect<Made, VendorFailure>): Effect.Effect<Made, VendorFailure> =>
+    Effect.withFiber((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      const startedAt = monotonicMillisOf(clock)
+      return Effect.onExitPrimitive(call, (exit) => {
+        const failure = Exit.isSuccess(exit)
+          ? (brokenOffBy?.(exit.value) ?? null)
+          : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+        if (failure !== undefined) {
+          health.ended(channelId, { failure, millis: monotonicMillisOf(clock) - startedAt }, said)
+        }
+        return isTrial ? afterTrial(health, { channelId, keyName: null }, failure) : undefined
+      })
+    })
+
+/** `failure` is null where the channel works, and undefined where nobody knows. */
+const afterTrial = (
+  health: ChannelHealth["Service"],
+  of: Restable,
+  failure: VendorFailure | null | undefined
+) => {
+  if (failure === null) return health.works(of)
+  return failure !== undefined && isVendorsFault(failure)
+    ? health.refused(of, failure)
+    : health.untold(of)
+}

@@ -1,0 +1,88 @@
+/**
+ * The keys of a channel, of which orders take turns. One that its vendor refuses rests, and another is
+ * called with: a refused key proves that nothing was made.
+ */
+import { Array as Arr, Effect } from "effect"
+import { isAboutKey, type VendorFailure } from "../domain/VendorOutcome.ts"
+import type { KeyedAccount } from "../services/channels/ChannelCredentials.ts"
+import { ChannelHealth, type Standing } from "./ChannelHealth.ts"
+
+type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
+type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
+
+const restable = ({ channelId, keyName }: KeyedAccount) => ({ channelId, keyName })
+
+export type KeyTurns = Effect.Success<typeof makeKeyTurns>
+
+export const makeKeyTurns = Effect.gen(function* () {
+  const health = yield* ChannelHealth
+  const turns = new Map<string, number>()
+
+  const calledWith = <A>(account: KeyedAccount, standing: Standing["_tag"], call: Call<A>) => {
+    const of = restable(account)
+    const called = Effect.tapError(call(account), (failure) => {
+      if (isAboutKey(failure)) return health.refused(of, failure)
+      return standing === "Trial" ? health.untold(of) : Effect.void
+    })
+    return standing === "Well" ? called : Effect.tap(called, () => health.works(of))
+  }
+
+  /**
+   * Calls with the first key that does not rest, and where it is refused with those after it. Where
+   * all rest, `otherwise` is what comes of it.
+   */
+  const oneAfterAnother = <A>(
+    accounts: ReadonlyArray<KeyedAccount>,
+    call: Call<A>,
+    mayRepeat: () => boolean,
+    otherwise: Effect.Effect<A, VendorFailure>
+  ): Effect.Effect<A, VendorFailure> => {
+    const [account, ...others] = accounts
+    if (account === undefined) return otherwise
+    return Effect.flatMap(health.standing(restable(account)), ({ _tag: standing }) =>
+      standing === "Rests"
+        ? oneAfterAnother(others, call, mayRepeat, otherwise)
+        : Effect.catchIf(
+            calledWith(account, standing, call),
+            (failure) => isAboutKey(failure) && mayRepeat(),
+            (failure) => oneAfterAnother(others, call, mayRepeat, Effect.fail(failure))
+          )
+    )
+  }
+
+  const from = <A>(accounts: Accounts, call: Call<A>, mayRepeat: () => boolean) =>
+    oneAfterAnother(
+      accounts,
+      call,
+      mayRepeat,
+      Effect.suspend(() => calledWith(accounts[0], "Rests", call))
+    )
+
+  return {
+    /** Begins with the key whose turn it is. */
+    forOrder: <A>(
+      accounts: Accounts,
+      call: Call<A>,
+      /** False when a part of the answer has been used. */
+      mayRepeat: () => boolean = () => true
+    ): Effect.Effect<A, VendorFailure> =>
+      Effect.suspend(() => {
+        const [{ channelId }] = accounts
+        const turn = turns.get(channelId) ?? 0
+        if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
+        return from(Arr.rotate(accounts, -turn), call, mayRepeat)
+      }),
+    /** Begins with the key of the name, as a vendor may know a task by its key alone. */
+    forTask: <A>(
+      accounts: Accounts,
+      keyName: string,
+      call: Call<A>
+    ): Effect.Effect<A, VendorFailure> => {
+      const first = Math.max(
+        0,
+        accounts.findIndex((account) => account.keyName === keyName)
+      )
+      return from(Arr.rotate(accounts, -first), call, () => true)
+    }
+  }
+})

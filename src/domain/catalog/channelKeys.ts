@@ -1,0 +1,68 @@
+/** The keys a channel has at its vendor. */
+import type { FieldFault } from "../requestFields.ts"
+import type {
+  CatalogDocument,
+  CatalogWrite,
+  Channel,
+  ChannelKey,
+  ChannelKeyWrite,
+  ChannelWrite
+} from "./CatalogDocument.ts"
+
+type Faults = Generator<FieldFault, void>
+
+/** The name of a channel's `api_key` among its keys. */
+export const DEFAULT_KEY = "default"
+
+/** The key of a channel that lists none. */
+const theOnly = { name: DEFAULT_KEY, enabled: true }
+
+export const keysOf = ({ api_keys = [] }: Channel): ReadonlyArray<ChannelKey> =>
+  api_keys.length === 0 ? [theOnly] : api_keys
+
+/** All keys of a channel that is written: its `api_key` is one of them. */
+export const writtenKeys = ({
+  api_key = null,
+  api_keys = []
+}: ChannelWrite): ReadonlyArray<ChannelKeyWrite> =>
+  api_keys.length === 0 || api_key !== null ? [{ ...theOnly, api_key }, ...api_keys] : api_keys
+
+/** Two keys of one name at a channel: turns, rests and running tasks tell keys by their names. */
+export function* keyFaults({ channels }: CatalogWrite): Faults {
+  for (const [index, { api_key = null, api_keys = [] }] of channels.entries()) {
+    const seen = new Set(api_key === null ? [] : [DEFAULT_KEY])
+    for (const [place, { name }] of api_keys.entries()) {
+      if (seen.has(name)) {
+        const other =
+          name === DEFAULT_KEY && api_key !== null ? "is the name of api_key" : "is listed twice"
+        yield {
+          path: `channels[${index}].api_keys[${place}].name`,
+          message: `${JSON.stringify(name)} ${other}`
+        }
+      }
+      seen.add(name)
+    }
+  }
+}
+
+/** Names of the keys that are stored, by channel. */
+export type StoredKeys = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Keys that orders would need and that are not there. */
+export function* keyWarnings({ channels }: CatalogDocument, storedKeys: StoredKeys): Faults {
+  for (const [index, channel] of channels.entries()) {
+    const path = `channels[${index}].api_key`
+    const stored = storedKeys.get(channel.id)
+    const keys = keysOf(channel)
+    if (!keys.some(({ name }) => stored?.has(name))) {
+      yield { path, message: "no key is stored for this channel" }
+    } else if (!keys.some(({ name, enabled }) => enabled && stored?.has(name))) {
+      yield { path: `${path}s`, message: "no key of this channel is enabled" }
+    } else {
+      for (const [place, { name }] of keys.entries()) {
+        if (stored?.has(name)) continue
+        yield { path: `${path}s[${place}]`, message: "no key is stored under this name" }
+      }
+    }
+  }
+}

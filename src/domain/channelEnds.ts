@@ -1,0 +1,41 @@
+/** How calls at channels ended, and what follows from many of them. */
+import { failureKind, type VendorFailure } from "./VendorOutcome.ts"
+
+/** Of a call that brought what was asked for. */
+export const MADE = "made"
+
+/** What only the vendor is to blame for: no order, key, balance or rate of ours causes it. */
+const vendorsFaults: ReadonlySet<string> = new Set([
+  "unreachable",
+  "overloaded",
+  "vendor_error",
+  "timeout",
+  "connection_lost",
+  "broken_answer"
+])
+
+export const isVendorsFault = (failure: VendorFailure): boolean =>
+  vendorsFaults.has(failureKind(failure))
+
+/** By how its calls ended: what counts neither for a channel nor against it is left out. */
+export const isFailing = (ends: ReadonlyMap<string, number>, leastCalls: number): boolean => {
+  const failed = [...vendorsFaults].reduce((sum, kind) => sum + (ends.get(kind) ?? 0), 0)
+  const calls = failed + (ends.get(MADE) ?? 0)
+  return calls >= leastCalls && failed * 2 >= calls
+}
+
+/** Four steps of durations to each doubling, so that one is told by its step within a tenth. */
+const STEPS = 4
+
+export const stepOf = (millis: number): number => Math.round(STEPS * Math.log2(Math.max(1, millis)))
+
+/** The duration in milliseconds below which that share of them is; null where there are none. */
+export const quantile = (steps: ReadonlyMap<number, number>, share: number): number | null => {
+  const total = [...steps.values()].reduce((sum, count) => sum + count, 0)
+  let passed = 0
+  for (const [step, count] of [...steps].sort(([one], [other]) => one - other)) {
+    passed += count
+    if (passed >= total * share) return Math.round(2 ** (step / STEPS))
+  }
+  return null
+}
