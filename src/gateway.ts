@@ -9,6 +9,7 @@ import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
 import { GatewayApi } from "./http/api/GatewayApi.ts"
 import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/adminHandlers.ts"
+import { layerChannelHandlers } from "./http/handlers/channelHandlers.ts"
 import { layerHistoryHandlers } from "./http/handlers/historyHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
@@ -95,7 +96,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerAdminHandlers,
     layerOperationsHandlers,
     layerHistoryHandlers,
-    layerQuotesHandlers
+    layerQuotesHandlers,
+    layerChannelHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )

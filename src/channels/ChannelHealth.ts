@@ -4,7 +4,7 @@
  * when the vendor refuses it; then one call after another tries whether it works again.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
-import { isFailing, isVendorsFault, MADE, stepOf } from "../domain/channelEnds.ts"
+import { countName, isFailing, isVendorsFault, MADE, stepOf } from "../domain/channelEnds.ts"
 import { failureKind, isAboutKey, refusalOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -14,6 +14,7 @@ import {
   type Rest,
   type Restable
 } from "../services/channels/ChannelRecords.ts"
+import { makeRestMeasure, measure } from "./channelMeasures.ts"
 
 /** Whether something may be called now. */
 export type Standing =
@@ -34,14 +35,23 @@ export class ChannelHealth extends Context.Service<
     /** Begins a rest, or after a trial a longer one. */
     refused(of: Restable, failure: VendorFailure): Effect.Effect<void>
     works(of: Restable): Effect.Effect<void>
+    /** Neither the channel nor its keys rest any more. */
+    enabled(channelId: string): Effect.Effect<void>
     /** The trial told nothing. */
     untold(of: Restable): Effect.Effect<void>
     /** Counts how a call of the channel has ended; `said` is what the vendor answered, for operators. */
     ended(channelId: string, end: CallEnd, said: () => string | null): void
-    /** Adds to what is summed up over an hour under the name. */
-    count(channelId: string, name: string, by?: number): void
+    /** How late the end of a task was noticed at most. */
+    noticed(channelId: string, lagSeconds: number): void
+    /** What an order was held for, and what it came to by the vendor's own usage. */
+    used(channelId: string, model: string, amounts: UsedAmounts): void
   }
 >()("gateway/channels/ChannelHealth") {}
+
+export interface UsedAmounts {
+  readonly estimatedNano: bigint
+  readonly usedNano: bigint
+}
 
 export interface CallEnd {
   /** Null for a call that brought what was asked for. */
@@ -60,6 +70,7 @@ export const layerChannelHealth = Layer.effect(
     const settings = yield* Settings
     const clock = yield* Clock.Clock
 
+    const measureRests = yield* makeRestMeasure
     let counts = new Map<string, Map<string, number>>()
     let failures = new Map<string, ChannelFailure>()
     /** When the rest of each ends, by the monotonic clock. */
@@ -77,9 +88,10 @@ export const layerChannelHealth = Layer.effect(
       return until === undefined ? null : Math.max(0, until - monotonicMillisOf(clock)) / 1000
     }
 
-    const hear = Effect.map(records.rests, (rests: ReadonlyArray<Rest>) => {
+    const hear = Effect.flatMap(records.rests, (rests) => {
       const now = monotonicMillisOf(clock)
       restsUntil = new Map(rests.map((rest) => [nameOf(rest), now + rest.secondsLeft * 1000]))
+      return measureRests(rests)
     })
 
     const beginRest = (of: Restable, why: Pick<Rest, "reason" | "status">) =>
@@ -93,6 +105,7 @@ export const layerChannelHealth = Layer.effect(
       counts = new Map()
       failures = new Map()
       if (told.size === 0) return
+      yield* measure(told)
       const lines = [...told].flatMap(([channelId, ofChannel]) =>
         [...ofChannel].map(([name, count]) => ({ channelId, name, count }))
       )
@@ -141,17 +154,32 @@ export const layerChannelHealth = Layer.effect(
           )
         }),
       refused: (of, failure) => heard(beginRest(of, refusalOf(failure))),
+      enabled: (channelId) =>
+        heard(
+          Effect.flatMap(records.rests, (rests) =>
+            Effect.forEach(
+              rests.filter((rest) => rest.channelId === channelId),
+              records.endRest,
+              { discard: true }
+            )
+          )
+        ),
       works: (of) => heard(records.endRest(of)),
       untold: (of) => heard(records.giveTrialBack(of)),
       ended: (channelId, { failure, millis }, said) => {
         count(channelId, failure === null ? MADE : failureKind(failure))
-        if (failure === null) return count(channelId, `millis ${stepOf(millis)}`)
+        if (failure === null) return count(channelId, countName("took", stepOf(millis)))
         if (!isVendorsFault(failure) && !isAboutKey(failure)) return
         const at = new Date(clock.currentTimeMillisUnsafe())
         const message = said() ?? failure.message
         failures.set(channelId, { channelId, at, ...refusalOf(failure), message })
       },
-      count
+      noticed: (channelId, lagSeconds) =>
+        count(channelId, countName("lag", stepOf(lagSeconds * 1000))),
+      used: (channelId, model, { estimatedNano, usedNano }) => {
+        count(channelId, countName("estimated", model), Number(estimatedNano))
+        count(channelId, countName("used", model), Number(usedNano))
+      }
     })
   })
 )

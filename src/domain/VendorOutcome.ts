@@ -46,7 +46,11 @@ export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRe
 /** The request never reached the vendor: refused connection, unknown host, failed handshake. */
 export class VendorUnreachable extends Schema.TaggedError<VendorUnreachable>()(
   "VendorUnreachable",
-  { message: Schema.String }
+  {
+    message: Schema.String,
+    /** Set where it could be reached, and no secure connection came about. */
+    isInsecure: Schema.optionalKey(Schema.Boolean)
+  }
 ) {}
 
 /** The request was sent and no usable answer came back: a paid job may exist. */

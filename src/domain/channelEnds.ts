@@ -24,18 +24,38 @@ export const isFailing = (ends: ReadonlyMap<string, number>, leastCalls: number)
   return calls >= leastCalls && failed * 2 >= calls
 }
 
+/** Whether a count is of ends of calls: their names are one word. */
+export const isEnd = (name: string): boolean => !name.includes(" ")
+
+/** What is counted of a channel beside how its calls ended: the word, and of what. */
+export const countName = (what: "took" | "lag" | "estimated" | "used", of: string | number) =>
+  `${what} ${of}`
+
+/** Of names with this word: how often by what stands after it. */
+export const countsOf = (
+  counts: ReadonlyMap<string, number>,
+  what: Parameters<typeof countName>[0]
+): ReadonlyMap<string, number> =>
+  new Map(
+    [...counts].flatMap(([name, count]) =>
+      name.startsWith(`${what} `) ? [[name.slice(what.length + 1), count] as const] : []
+    )
+  )
+
 /** Four steps of durations to each doubling, so that one is told by its step within a tenth. */
 const STEPS = 4
 
 export const stepOf = (millis: number): number => Math.round(STEPS * Math.log2(Math.max(1, millis)))
 
+export const millisOf = (step: string): number => Math.round(2 ** (Number(step) / STEPS))
+
 /** The duration in milliseconds below which that share of them is; null where there are none. */
-export const quantile = (steps: ReadonlyMap<number, number>, share: number): number | null => {
+export const quantile = (steps: ReadonlyMap<string, number>, share: number): number | null => {
   const total = [...steps.values()].reduce((sum, count) => sum + count, 0)
   let passed = 0
-  for (const [step, count] of [...steps].sort(([one], [other]) => one - other)) {
+  for (const [step, count] of [...steps].sort(([one], [other]) => Number(one) - Number(other))) {
     passed += count
-    if (passed >= total * share) return Math.round(2 ** (step / STEPS))
+    if (passed >= total * share) return millisOf(step)
   }
   return null
 }

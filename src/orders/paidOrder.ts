@@ -184,6 +184,11 @@ export const makePaidOrders = Effect.gen(function* () {
           answer: stored
         })
         if (state === "captured") {
+          const { basis, model } = finish.usage
+          if (basis === "upstream_usage") {
+            const amounts = { estimatedNano: order.quote.holdNano, usedNano: finish.chargeNano }
+            health.used(mounted.now().job.channelId, model, amounts)
+          }
           if (answered !== null) orderCall.forget()
           return yield* finish.answer
         }

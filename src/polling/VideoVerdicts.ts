@@ -4,6 +4,7 @@
  * another gateway has claimed since.
  */
 import { Effect, Metric, Random } from "effect"
+import { ChannelHealth } from "../channels/ChannelHealth.ts"
 import { unitOf } from "../domain/money/Quote.ts"
 import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote.ts"
@@ -68,6 +69,12 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
   const settings = yield* Settings
   const failpoints = yield* Failpoints
   const usualTimes = yield* UsualTimes
+  const health = yield* ChannelHealth
+
+  const completed = ({ channelId, sinceAskedSeconds }: ClaimedTask) => {
+    health.noticed(channelId, sinceAskedSeconds)
+    return noteCompletion(channelId, sinceAskedSeconds)
+  }
 
   const succeed = Effect.fnUntraced(function* (
     task: ClaimedTask,
@@ -101,7 +108,12 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     })
     if (state !== "open") ended(task.id)
     if (won) {
-      yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+      yield* completed(task)
+      if (charge.basis === "upstream_usage") {
+        const { quote, channelId, model } = task
+        const amounts = { estimatedNano: quote.holdNano, usedNano: charge.chargeNano }
+        health.used(channelId, model, amounts)
+      }
       yield* usualTimes.note(kindOf(task.model, task.quote), task.ageSeconds)
     } else if (state === "released") {
       yield* countOn(lateSuccesses, task)
@@ -168,7 +180,7 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
           },
           orphan: null
         })
-        if (won) yield* noteCompletion(task.channelId, task.sinceAskedSeconds)
+        if (won) yield* completed(task)
         break
       }
       case "Processing":

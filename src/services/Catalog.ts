@@ -16,7 +16,7 @@ import {
 } from "../domain/catalog/CatalogRules.ts"
 import { keyFaults, type StoredKeys, writtenKeys } from "../domain/catalog/channelKeys.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
-import { InvalidRequest } from "../domain/Errors.ts"
+import { InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { FieldFault } from "../domain/requestFields.ts"
 
 /** One version of the catalog, ready for look-ups. */
@@ -122,6 +122,23 @@ export const replacedCatalog = (
   }
 }
 
+/** The catalog with the channel in use or out of it; null where there is no such channel. */
+export const withChannel = (
+  document: CatalogDocument,
+  channelId: string,
+  enabled: boolean
+): CatalogDocument | null =>
+  document.channels.some(({ id }) => id === channelId)
+    ? {
+        ...document,
+        channels: document.channels.map((channel) =>
+          channel.id === channelId ? { ...channel, enabled } : channel
+        )
+      }
+    : null
+
+export const noSuchChannel = () => new NotFound({ message: "There is no channel with this id" })
+
 export class Catalog extends Context.Service<
   Catalog,
   {
@@ -129,5 +146,7 @@ export class Catalog extends Context.Service<
     readonly snapshot: Effect.Effect<CatalogSnapshot>
     /** Replaces the whole catalog in one step, or refuses it with every fault by path. */
     replace(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
+    /** Takes a channel into use or out of it, and leaves the rest of the catalog as it is. */
+    enable(channelId: string, enabled: boolean): Effect.Effect<void, NotFound>
   }
 >()("gateway/services/Catalog") {}

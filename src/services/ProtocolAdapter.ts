@@ -53,7 +53,18 @@ export type VideoStatus =
   /** The vendor does not know the task (any more): no verdict yet. */
   | { readonly _tag: "Unknown" }
 
-export interface VideoAdapter {
+/**
+ * Asks something that creates nothing. Succeeds where the vendor answered as one that accepts the
+ * account.
+ */
+export type VendorCheck = (account: ChannelAccount) => Effect.Effect<void, VendorFailure>
+
+interface Checked {
+  /** Absent where the protocol has no such question. */
+  readonly check?: VendorCheck
+}
+
+export interface VideoAdapter extends Checked {
   /**
    * Starts a paid job and answers the vendor's task id, with what else a poll needs to find it.
    * Never repeated on failure.
@@ -86,7 +97,7 @@ export interface VideoPollTogether {
 /** `{created, data: [{url} | {b64_json}]}` in the standard form; further fields may follow. */
 export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
-export interface ImageAdapter {
+export interface ImageAdapter extends Checked {
   /** Makes the images and waits for them. Never repeated on failure. */
   generate(account: ChannelAccount, order: ImageOrder): Effect.Effect<ImageResult, VendorFailure>
 }
@@ -117,7 +128,7 @@ export interface TextPiece {
   readonly outputBytes: number
 }
 
-export interface TextAdapter {
+export interface TextAdapter extends Checked {
   /** Waits for a whole answer. Never repeated on failure. */
   complete(
     account: ChannelAccount,

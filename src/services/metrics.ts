@@ -87,6 +87,41 @@ export const lateSuccesses = Metric.counter("gateway_late_success_total", {
   incremental: true
 })
 
+/** Labels: `channel`; `end`, which is `made` or why it failed. */
+export const channelCalls = Metric.counter("gateway_channel_calls_total", {
+  description: "Paid calls of channels that ended",
+  incremental: true
+})
+
+/** Label: `channel`. */
+export const channelCallSeconds = Metric.histogram("gateway_channel_call_duration_seconds", {
+  description: "How long paid calls took that brought what was ordered, within a tenth",
+  boundaries: requestBuckets
+})
+
+/** Label: `channel`. */
+export const channelState = Metric.gauge("gateway_channel_state", {
+  description:
+    "0 while a channel takes orders, 1 while one order tries whether it works again, 2 while it rests"
+})
+
+/** Label: `channel`. */
+export const keysAtRest = Metric.gauge("gateway_channel_keys_at_rest", {
+  description: "Keys of a channel that its vendor refused and that are left alone for a while"
+})
+
+/** Label: `channel`. */
+export const channelTasks = Metric.gauge("gateway_channel_open_tasks", {
+  description: "Video tasks that have not ended, in the whole database"
+})
+
+/** Labels: `channel`, `model`, `amount`: `estimated` or `used`. */
+export const vendorUsage = Metric.counter("gateway_vendor_usage_total", {
+  description:
+    "Currency units that orders were held for, and what they came to by the usage their vendors told",
+  incremental: true
+})
+
 /** Labels: `channel`, which made nothing, and `reason`. */
 export const failovers = Metric.counter("gateway_failovers_total", {
   description: "Orders that went on to another channel, after one that made nothing",

@@ -71,7 +71,10 @@ const orderWith = Effect.fnUntraced(function* (kind: Kind, words: ReadonlyArray<
   }
 })
 
-layer(layerTestGateway("postgres", quickSettings, { catalogFor: failoverCatalog() }), {
+/** However often a channel fails, the next order is sent to it. */
+const patient: typeof quickSettings = { ...quickSettings, breakerCalls: 1_000_000 }
+
+layer(layerTestGateway("postgres", patient, { catalogFor: failoverCatalog() }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("failover", (it) => {
@@ -199,7 +202,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: failoverCatalog(
 
 /** Vendors have three quarters of it. */
 const hasty: typeof quickSettings = {
-  ...quickSettings,
+  ...patient,
   submitDeadlineSeconds: 2,
   imageDeadlineSeconds: 2,
   textDeadlineSeconds: 2,

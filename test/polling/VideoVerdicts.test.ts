@@ -6,6 +6,7 @@ import { type Closed, Ledger, type Release } from "../../src/services/Ledger.ts"
 import { lateSuccesses, staleClaims } from "../../src/services/metrics.ts"
 import type { VideoStatus } from "../../src/services/ProtocolAdapter.ts"
 import { type ClaimedTask, TaskRepo } from "../../src/services/TaskRepo.ts"
+import { layerWellChannels } from "../support/channelHealth.ts"
 
 const claimed: ClaimedTask = {
   organizationId: "org_1",
@@ -70,7 +71,14 @@ const applied = Effect.fnUntraced(function* (
       status === "trouble"
         ? troubled(task, { message: "no", retryAfterSeconds: 40 })
         : apply(task, status)
-  ).pipe(Effect.provide([ledger, tasks, Layer.sync(UsualTimes, () => makeUsualTimes())]))
+  ).pipe(
+    Effect.provide([
+      ledger,
+      tasks,
+      Layer.sync(UsualTimes, () => makeUsualTimes()),
+      layerWellChannels
+    ])
+  )
   return written
 })
 

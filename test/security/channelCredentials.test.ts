@@ -90,11 +90,8 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
           (sql: SqlClient.SqlClient) =>
             sql`UPDATE channel_keys SET sealed_api_key =
                   set_byte(sealed_api_key, 15, get_byte(sealed_api_key, 15) # 1)`,
-          (sql: SqlClient.SqlClient) =>
-            sql`UPDATE channel_accounts SET key_id = '0000000000000000'
-                 WHERE key_id IS NOT NULL`,
-          (sql: SqlClient.SqlClient) => sql`UPDATE channel_keys SET sealed_api_key = '\\x00'
-                 WHERE key_id IS NOT NULL`
+          (sql: SqlClient.SqlClient) => sql`UPDATE channel_keys SET key_id = '0000000000000000'`,
+          (sql: SqlClient.SqlClient) => sql`UPDATE channel_keys SET sealed_api_key = '\\x00'`
         ]) {
           yield* gateway.admin("/catalog", {
             method: "PUT",

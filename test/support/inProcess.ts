@@ -4,14 +4,12 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpEffect, HttpRouter } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { VendorWire } from "../../src/adapters/wire/VendorWire.ts"
-import { layerChannelHealth } from "../../src/channels/ChannelHealth.ts"
 import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
 import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { layerOrders } from "../../src/orders/Orders.ts"
 import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
 import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
-import { ChannelRecords } from "../../src/services/channels/ChannelRecords.ts"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
@@ -30,6 +28,7 @@ import { vp_c } from "../../src/simulator/vendors/vp_cVendor.ts"
 import { vp_d } from "../../src/simulator/vendors/vp_dVendor.ts"
 import { vp_e } from "../../src/simulator/vendors/vp_eVendor.ts"
 import { vp_f } from "../../src/simulator/vendors/vp_fVendor.ts"
+import { layerWellChannels } from "./channelHealth.ts"
 import { APP_ID, protocolCatalog } from "./protocolCatalog.ts"
 import { wireTo } from "./wire.ts"
 
@@ -75,7 +74,8 @@ const layerCatalog = Layer.effect(
   Effect.map(Schema.decodeUnknownEffect(CatalogDocument)(catalog), (document) =>
     Catalog.of({
       snapshot: Effect.succeed(makeSnapshot(1n, new Date(0), document)),
-      replace: () => Effect.die("the catalog of these tests is fixed")
+      replace: () => Effect.die("the catalog of these tests is fixed"),
+      enable: () => Effect.die("the catalog of these tests is fixed")
     })
   )
 )
@@ -122,9 +122,7 @@ export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
     layerCatalog,
     layerCredentials,
-    layerChannelHealth.pipe(
-      Layer.provide(Layer.mock(ChannelRecords, { rests: Effect.succeed([]) }))
-    ),
+    layerWellChannels,
     layerAdapters.pipe(Layer.provide(layerWire)),
     NodeCrypto.layerSecureRandom
   ]),

@@ -11,11 +11,15 @@ import type { VendorRequest } from "./vendorRequest.ts"
 // Network codes such as EHOSTUNREACH also end running connections: the system call tells.
 const connecting: ReadonlySet<string> = new Set(["connect", "getaddrinfo"])
 
-/** The request was not valid, or the handshake failed that comes before it. */
+/** The request was not valid, or no connection came about. */
 const notSent: ReadonlySet<string> = new Set([
   "ERR_INVALID_URL",
   "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_INVALID_ARG",
+  "UND_ERR_INVALID_ARG"
+])
+
+/** The handshake failed that comes before the request. */
+const insecure: ReadonlySet<string> = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
   "CERT_REVOKED",
@@ -41,6 +45,16 @@ const isFault = Schema.is(
   })
 )
 
+const isInsecure = (cause: unknown): boolean => isFault(cause) && insecure.has(cause.code ?? "")
+
+const unreachable = (cause: unknown) =>
+  isInsecure(cause)
+    ? new VendorUnreachable({
+        message: "No secure connection to the vendor came about",
+        isInsecure: true
+      })
+    : new VendorUnreachable({ message: "The vendor could not be reached" })
+
 /**
  * True when the fault proves that no byte of the request reached the vendor. A host with several
  * addresses fails with one error for each.
@@ -49,7 +63,10 @@ const beforeSending = (cause: unknown): boolean => {
   if (cause instanceof AggregateError) {
     return cause.errors.length > 0 && cause.errors.every((one: unknown) => beforeSending(one))
   }
-  return isFault(cause) && (connecting.has(cause.syscall ?? "") || notSent.has(cause.code ?? ""))
+  return (
+    isInsecure(cause) ||
+    (isFault(cause) && (connecting.has(cause.syscall ?? "") || notSent.has(cause.code ?? "")))
+  )
 }
 
 /** The answer with its body decoded, when it came whole. */
@@ -67,11 +84,7 @@ export const lostOnTheWay =
   (timeout: Duration.Duration) =>
   (failure: WireFault | WireLate): Effect.Effect<never, VendorLost | VendorUnreachable> => {
     if (failure._tag === "WireLate") return Effect.fail(timedOut(timeout))
-    return Effect.fail(
-      beforeSending(failure.cause)
-        ? new VendorUnreachable({ message: "The vendor could not be reached" })
-        : connectionLost()
-    )
+    return Effect.fail(beforeSending(failure.cause) ? unreachable(failure.cause) : connectionLost())
   }
 
 /**

@@ -1,9 +1,10 @@
 /** The whole HTTP interface, free of server code. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./AccountApi.ts"
-import { AdminGroup } from "./AdminApi.ts"
+import { AdminGroup } from "./admin/AdminApi.ts"
+import { ChannelsGroup } from "./admin/ChannelsApi.ts"
+import { HistoryGroup } from "./admin/HistoryApi.ts"
 import { openObjects } from "./document.ts"
-import { HistoryGroup } from "./HistoryApi.ts"
 import { ImagesGroup } from "./ImagesApi.ts"
 import { ModelsGroup } from "./ModelsApi.ts"
 import { Authorization, RequestRules } from "./middlewares.ts"
@@ -27,7 +28,7 @@ export class GatewayApi extends HttpApi.make("media-gateway")
   .middleware(RequestRules)
   .middleware(Authorization)
   .prefix("/v1")
-  .add(AdminGroup, OperationsGroup, HistoryGroup)
+  .add(AdminGroup, ChannelsGroup, OperationsGroup, HistoryGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Media gateway",

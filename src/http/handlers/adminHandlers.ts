@@ -14,7 +14,7 @@ import {
   MemberBody,
   MemberUsageEntry,
   OrganizationBody
-} from "../api/AdminApi.ts"
+} from "../api/admin/AdminApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"

@@ -13,8 +13,8 @@ import {
   TaskHistory,
   transitionsOf
 } from "../../services/TaskHistory.ts"
+import { ResolutionBody } from "../api/admin/HistoryApi.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { ResolutionBody } from "../api/HistoryApi.ts"
 import { strictly } from "../api/shared.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { listView, pageOf } from "./respond.ts"

@@ -9,7 +9,9 @@ import {
   checkCatalog,
   emptySnapshot,
   makeSnapshot,
-  replacedCatalog
+  noSuchChannel,
+  replacedCatalog,
+  withChannel
 } from "../../services/Catalog.ts"
 import { ChannelCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
@@ -50,32 +52,50 @@ export const layerCatalog = Layer.effect(
     const snapshot = read("newest")
     yield* snapshot
 
+    /** Writes the version after the newest; null writes none. `alongside` is done in its commit. */
+    const write = (
+      next: (before: CatalogDocument) => CatalogDocument | null,
+      alongside: Effect.Effect<void> = Effect.void
+    ) =>
+      changes
+        .telling(
+          "catalog",
+          Effect.gen(function* () {
+            yield* sql`LOCK TABLE catalog_versions IN EXCLUSIVE MODE`
+            yield* alongside
+            const [latest] = yield* rowsOf(VersionRow)(sql`
+              SELECT version, created_at, document FROM catalog_versions
+               ORDER BY version DESC LIMIT 1`)
+            const before = latest?.document ?? emptySnapshot.document
+            const version = (latest?.version ?? 0n) + 1n
+            const document = next(before)
+            if (document !== null) {
+              yield* sql`
+                INSERT INTO catalog_versions (version, document)
+                VALUES (${version}, ${sql.json(encodeDocument(document))})`
+            }
+            return { version, before, isWritten: document !== null }
+          })
+        )
+        .pipe(bounded)
+
     return Catalog.of({
       snapshot,
       replace: Effect.fn("Catalog.replace")(function* (catalog) {
         const document = yield* Effect.fromResult(checkCatalog(catalog, protocols))
-        const { version, before } = yield* changes
-          .telling(
-            "catalog",
-            Effect.gen(function* () {
-              yield* sql`LOCK TABLE catalog_versions IN EXCLUSIVE MODE`
-              yield* credentials.store(catalog.channels)
-              const [latest] = yield* rowsOf(VersionRow)(sql`
-                SELECT version, created_at, document FROM catalog_versions
-                 ORDER BY version DESC LIMIT 1`)
-              const version = (latest?.version ?? 0n) + 1n
-              yield* sql`
-                INSERT INTO catalog_versions (version, document)
-                VALUES (${version}, ${sql.json(encodeDocument(document))})`
-              return { version, before: latest?.document ?? emptySnapshot.document }
-            })
-          )
-          .pipe(bounded)
+        const { version, before } = yield* write(
+          () => document,
+          credentials.store(catalog.channels)
+        )
         return replacedCatalog(
           { version, before, after: document, catalog },
           protocols,
           yield* credentials.storedKeys
         )
+      }),
+      enable: Effect.fn("Catalog.enable")(function* (channelId, enabled) {
+        const { isWritten } = yield* write((before) => withChannel(before, channelId, enabled))
+        if (!isWritten) return yield* noSuchChannel()
       })
     })
   })

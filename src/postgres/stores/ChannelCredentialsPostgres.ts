@@ -78,7 +78,8 @@ export const layerChannelCredentials = Layer.effect(
       const usable = opened.flatMap(Option.toArray)
       const all: ReadonlyArray<KeyedAccount> = usable.map(({ account }) => account)
       if (!Arr.isReadonlyArrayNonEmpty(all)) {
-        if (rows.length === 0) yield* Effect.logError(`channel ${channelId} has no key`)
+        const why = rows.length === 0 ? "no key is stored" : "none of its keys can be opened"
+        yield* Effect.logError(`channel ${channelId} cannot be used: ${why}`)
         return yield* noCredentials()
       }
       const forOrders = usable.flatMap(({ account, enabled }) => (enabled ? [account] : []))

@@ -120,14 +120,16 @@ export const layerChannelRecords = Layer.effect(
         const failures = yield* rowsOf(ChannelFailure)(
           oneTry(sql`SELECT ${sql.literal(columnsOf(ChannelFailure, "f"))} FROM channel_failures f`)
         )
-        const open = yield* rowsOf(OpenRow)(
+        return { counts, failures }
+      }),
+      openTasks: Effect.map(
+        rowsOf(OpenRow)(
           oneTry(sql`
             SELECT channel_id AS "channelId", count(*)::int AS tasks FROM tasks
              WHERE state IN ('submitting', 'processing') GROUP BY channel_id`)
-        )
-        const openTasks = new Map(open.map(({ channelId, tasks }) => [channelId, tasks]))
-        return { counts, failures, openTasks }
-      })
+        ),
+        (rows) => new Map(rows.map(({ channelId, tasks }) => [channelId, tasks]))
+      )
     })
   })
 )

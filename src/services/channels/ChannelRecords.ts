@@ -44,8 +44,6 @@ export interface ChannelHour {
   readonly counts: ReadonlyArray<ChannelCount>
   /** The last one of each channel. */
   readonly failures: ReadonlyArray<ChannelFailure>
-  /** Of channels that have any. */
-  readonly openTasks: ReadonlyMap<string, number>
 }
 
 /** How long counts tell whether a channel is failing. */
@@ -81,5 +79,7 @@ export class ChannelRecords extends Context.Service<
     giveTrialBack(of: Restable): Effect.Effect<void>
     endRest(of: Restable): Effect.Effect<void>
     readonly hour: Effect.Effect<ChannelHour>
+    /** How many tasks run at each channel that has any. */
+    readonly openTasks: Effect.Effect<ReadonlyMap<string, number>>
   }
 >()("gateway/services/ChannelRecords") {}

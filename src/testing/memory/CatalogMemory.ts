@@ -1,5 +1,6 @@
 /** The catalog in memory, where every version stays, with its channel accounts and what tells of its changes. */
 import { Array as Arr, Clock, Effect, Layer, Semaphore } from "effect"
+import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
 import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
 import { Changes, makeMarks } from "../../runtime/Changes.ts"
 import {
@@ -7,7 +8,9 @@ import {
   checkCatalog,
   emptySnapshot,
   makeSnapshot,
-  replacedCatalog
+  noSuchChannel,
+  replacedCatalog,
+  withChannel
 } from "../../services/Catalog.ts"
 import { ChannelCredentials, noCredentials } from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
@@ -24,19 +27,30 @@ export const layerCatalogMemory = Layer.effect(
     // One version after the other, with the accounts that belong to it.
     const replacing = yield* Semaphore.make(1)
 
+    const write = (
+      next: (before: CatalogDocument) => CatalogDocument | null,
+      alongside: Effect.Effect<void> = Effect.void
+    ) =>
+      Effect.gen(function* () {
+        yield* alongside
+        const createdAt = new Date(yield* Clock.currentTimeMillis)
+        const { version: last, document: before } = newest()
+        const document = next(before)
+        if (document !== null) catalogs.push(makeSnapshot(last + 1n, createdAt, document))
+        return { version: last + 1n, before, isWritten: document !== null }
+      }).pipe((change) => changes.telling("catalog", change), replacing.withPermit, Effect.orDie)
+
     return Catalog.of({
       snapshot: Effect.sync(newest),
       replace: Effect.fn("Catalog.replace")(function* (catalog) {
         const after = yield* Effect.fromResult(checkCatalog(catalog, protocols))
-        const { version, before } = yield* Effect.gen(function* () {
-          yield* credentials.store(catalog.channels)
-          const createdAt = new Date(yield* Clock.currentTimeMillis)
-          const { version: last, document } = newest()
-          catalogs.push(makeSnapshot(last + 1n, createdAt, after))
-          return { version: last + 1n, before: document }
-        }).pipe((change) => changes.telling("catalog", change), replacing.withPermit, Effect.orDie)
+        const { version, before } = yield* write(() => after, credentials.store(catalog.channels))
         const storedKeys = yield* credentials.storedKeys
         return replacedCatalog({ version, before, after, catalog }, protocols, storedKeys)
+      }),
+      enable: Effect.fn("Catalog.enable")(function* (channelId, enabled) {
+        const { isWritten } = yield* write((before) => withChannel(before, channelId, enabled))
+        if (!isWritten) return yield* noSuchChannel()
       })
     })
   })

@@ -86,18 +86,18 @@ export const layerChannelRecordsMemory = Layer.effect(
           if (rest === undefined || rest.until === null) return
           Object.assign(rest, { until: null, triedUntil: null, endedAt: now })
         }),
-      hour: Effect.map(Clock.currentTimeMillis, (now) => {
+      hour: Effect.map(Clock.currentTimeMillis, (now) => ({
+        counts: summed(since(now, HOUR_SECONDS)),
+        failures: [...channelFailures.values()]
+      })),
+      openTasks: Effect.sync(() => {
         const running = [...state.organizations.values()].flatMap(({ orders }) =>
           [...orders.values()].filter(
             ({ task }) => task?.state === "submitting" || task?.state === "processing"
           )
         )
         const byChannel = Map.groupBy(running, ({ job }) => job.channelId)
-        return {
-          counts: summed(since(now, HOUR_SECONDS)),
-          failures: [...channelFailures.values()],
-          openTasks: new Map([...byChannel].map(([channelId, tasks]) => [channelId, tasks.length]))
-        }
+        return new Map([...byChannel].map(([channelId, tasks]) => [channelId, tasks.length]))
       })
     })
   })

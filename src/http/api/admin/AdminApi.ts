@@ -1,15 +1,15 @@
 /** The operator's interface. Unknown fields in its bodies are errors. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { CatalogDocument, CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
-import { PositiveAmount } from "../../domain/money/Money.ts"
-import { CostGroup } from "../../domain/money/Quote.ts"
-import { plainText } from "../../domain/plainText.ts"
-import { allScopes, Scope } from "../../services/Access.ts"
-import { ReceiptView } from "./AccountApi.ts"
-import { bodyErrors, errors } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "./middlewares.ts"
+import { CatalogDocument, CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
+import { PositiveAmount } from "../../../domain/money/Money.ts"
+import { CostGroup } from "../../../domain/money/Quote.ts"
+import { plainText } from "../../../domain/plainText.ts"
+import { allScopes, Scope } from "../../../services/Access.ts"
+import { ReceiptView } from "../AccountApi.ts"
+import { bodyErrors, errors } from "../apiErrors.ts"
+import { operation } from "../document.ts"
+import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "../middlewares.ts"
 import {
   AmountOrNull,
   AS_CSV,
@@ -28,7 +28,7 @@ import {
   toldOrNull,
   UsageEntry,
   wholeNumber
-} from "./shared.ts"
+} from "../shared.ts"
 
 const Fault = Schema.Struct({
   path: told("Path of the field"),

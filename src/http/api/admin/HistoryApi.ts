@@ -1,10 +1,10 @@
 /** What an operator asks when something is stuck, and what was done through the admin interface. */
 import { Effect, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { plainText } from "../../domain/plainText.ts"
-import { bodyErrors, errors } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { AdminAuditing, AdminAuthorization, RequestRules } from "./middlewares.ts"
+import { plainText } from "../../../domain/plainText.ts"
+import { bodyErrors, errors } from "../apiErrors.ts"
+import { operation } from "../document.ts"
+import { AdminAuditing, AdminAuthorization, RequestRules } from "../middlewares.ts"
 import {
   AttemptView,
   amount,
@@ -21,8 +21,8 @@ import {
   told,
   toldOrNull,
   UsageEntry
-} from "./shared.ts"
-import { VideoFailure } from "./VideosApi.ts"
+} from "../shared.ts"
+import { VideoFailure } from "../VideosApi.ts"
 
 export const OrphanView = Schema.Struct({
   id: told("The task, image or text request"),

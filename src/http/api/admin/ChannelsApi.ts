@@ -1,0 +1,139 @@
+/** The operator's view of channels: how they are doing, tested without spending, in use and out of it. */
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { plainText } from "../../../domain/plainText.ts"
+import { errors } from "../apiErrors.ts"
+import { operation } from "../document.ts"
+import { AdminAuditing, AdminAuthorization, RequestRules } from "../middlewares.ts"
+import {
+  counted,
+  flag,
+  list,
+  many,
+  oneOf,
+  orNull,
+  pageQuery,
+  strictly,
+  Timestamp,
+  told,
+  toldOrNull
+} from "../shared.ts"
+
+const status = orNull(Schema.Int, "The vendor's HTTP status; null where it gave no answer")
+
+const RestView = Schema.Struct({
+  since: Timestamp,
+  until: Timestamp,
+  reason: told("Why it rests, such as timeout or credentials_refused"),
+  status
+}).annotate({
+  identifier: "Rest",
+  description: "Left alone since then; from `until` on one call tries whether it works again"
+})
+
+const millis = (description: string) =>
+  Schema.Struct({
+    p50: orNull(Schema.Int, "Half of them were at most that long; null without any"),
+    p95: orNull(Schema.Int, "19 of 20 were at most that long; null without any")
+  }).annotate({ description: `${description}, in milliseconds, within a tenth` })
+
+export const ChannelView = Schema.Struct({
+  id: told("The channel's id"),
+  name: toldOrNull("Its name; null for one that has left the catalog while its tasks run"),
+  state: oneOf(
+    ["closed", "open", "half-open", "draining"],
+    "closed takes orders; open takes none, as its vendor fails; half-open takes one that tries; draining is out of use, and its tasks are asked to their end"
+  ),
+  rest: orNull(RestView, "Why it takes no orders; null unless it is open or half-open"),
+  open_tasks: counted("Video tasks that have not ended"),
+  calls: counted("Paid calls that ended within the last hour"),
+  failures: Schema.Record(Schema.String, Schema.Int).annotate({
+    description: "Those of them that brought nothing, by reason"
+  }),
+  latency_ms: millis("How long the others took"),
+  completion_lag_ms: millis("How late the ends of tasks were noticed at most"),
+  drift: many(
+    Schema.Struct({
+      model: told("The model"),
+      ratio: Schema.Finite.annotate({
+        description: "What its orders came to by the vendor's usage, for each unit that was held"
+      })
+    }),
+    "How far the vendor's usage lies from what was expected, within the last hour"
+  ),
+  last_failure: orNull(
+    Schema.Struct({
+      at: Timestamp,
+      reason: told("In one word"),
+      status,
+      message: told("The vendor's words, without prompts and credentials")
+    }),
+    "The last call that failed by the vendor's fault, or for the account there"
+  ),
+  keys: many(
+    Schema.Struct({
+      name: told("What operators call the key"),
+      enabled: flag("Whether orders are made with it"),
+      stored: flag("Whether it has a value"),
+      rest: orNull(RestView, "Why it is left alone; null while it works")
+    }),
+    "Its keys at the vendor"
+  )
+}).annotate({ identifier: "Channel", description: "A channel, and how it is doing" })
+export type ChannelView = typeof ChannelView.Type
+
+export const ChannelCheckView = Schema.Struct({
+  protocol: toldOrNull("The protocol that was asked by; null where no model is mounted"),
+  key: toldOrNull("The key that was asked with; null where none is stored"),
+  reachable: orNull(Schema.Boolean, "Whether an answer came; null where nothing could be asked"),
+  tls: orNull(
+    Schema.Boolean,
+    "Whether the connection is secure; null for http, or where none came about"
+  ),
+  credential_accepted: orNull(Schema.Boolean, "Null where the answer does not tell"),
+  duration_ms: orNull(Schema.Int, "How long the answer took"),
+  message: told("The same in words")
+}).annotate({ identifier: "ChannelCheck", description: "One question to the vendor of a channel" })
+export type ChannelCheckView = typeof ChannelCheckView.Type
+
+const params = { id: plainText().annotate({ description: "The channel's id" }) }
+
+export class ChannelsGroup extends HttpApiGroup.make("channels")
+  .add(
+    HttpApiEndpoint.get("listChannels", "/channels", {
+      query: pageQuery,
+      success: list(ChannelView),
+      error: errors.InvalidRequest
+    }).annotateMerge(
+      operation("List the channels", "How each of them is doing, in the order of their ids.")
+    ),
+    HttpApiEndpoint.post("testChannel", "/channels/:id/test", {
+      params,
+      success: list(ChannelCheckView),
+      error: errors.NotFound
+    }).annotateMerge(
+      operation(
+        "Test a channel",
+        "Asks its vendor, by each protocol and with each key, something that creates nothing and costs nothing."
+      )
+    ),
+    HttpApiEndpoint.post("drainChannel", "/channels/:id/drain", {
+      params,
+      success: ChannelView,
+      error: errors.NotFound
+    }).annotateMerge(
+      operation("Drain a channel", "It takes no more orders, and its tasks are asked to their end.")
+    ),
+    HttpApiEndpoint.post("enableChannel", "/channels/:id/enable", {
+      params,
+      success: ChannelView,
+      error: errors.NotFound
+    }).annotateMerge(
+      operation("Enable a channel", "It takes orders, and neither it nor its keys rest any more.")
+    )
+  )
+  .annotate(HttpApi.PayloadParseOptions, strictly)
+  .middleware(RequestRules)
+  .middleware(AdminAuditing)
+  .middleware(AdminAuthorization)
+  .prefix("/admin/v1") {}

@@ -1,0 +1,101 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { ChannelHealth } from "../../channels/ChannelHealth.ts"
+import {
+  type ChannelReport,
+  makeChannelReports,
+  type Resting
+} from "../../channels/channelReports.ts"
+import { type ChannelCheck, makeChannelTest } from "../../channels/channelTest.ts"
+import { MADE } from "../../domain/channelEnds.ts"
+import { cutPage, unknownCursor } from "../../runtime/Page.ts"
+import { Catalog, noSuchChannel } from "../../services/Catalog.ts"
+import type { ChannelCheckView, ChannelView } from "../api/admin/ChannelsApi.ts"
+import { GatewayApi } from "../api/GatewayApi.ts"
+import { listView, pageOf } from "./respond.ts"
+
+const restView = (rest: Resting | null) =>
+  rest === null
+    ? null
+    : {
+        since: rest.since.toISOString(),
+        until: rest.until.toISOString(),
+        reason: rest.reason,
+        status: rest.status
+      }
+
+const DRIFT_DIGITS = 4
+
+const channelView = (report: ChannelReport): ChannelView => {
+  const { calls, channel, lastFailure } = report
+  return {
+    id: report.id,
+    name: channel?.name ?? null,
+    state: report.state,
+    rest: restView(report.rest),
+    open_tasks: report.openTasks,
+    calls: [...calls.values()].reduce((sum, count) => sum + count, 0),
+    failures: Object.fromEntries([...calls].filter(([end]) => end !== MADE)),
+    latency_ms: report.took,
+    completion_lag_ms: report.lag,
+    drift: [...report.drift].map(([model, ratio]) => ({
+      model,
+      ratio: Number(ratio.toFixed(DRIFT_DIGITS))
+    })),
+    last_failure: lastFailure && {
+      at: lastFailure.at.toISOString(),
+      reason: lastFailure.reason,
+      status: lastFailure.status,
+      message: lastFailure.message
+    },
+    keys: report.keys.map(({ rest, ...key }) => ({ ...key, rest: restView(rest) }))
+  }
+}
+
+const checkView = (check: ChannelCheck): ChannelCheckView => ({
+  protocol: check.protocol,
+  key: check.keyName,
+  reachable: check.isReachable,
+  tls: check.isSecure,
+  credential_accepted: check.isAccepted,
+  duration_ms: check.tookMillis,
+  message: check.message
+})
+
+export const layerChannelHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "channels",
+  Effect.fn(function* (handlers) {
+    const catalog = yield* Catalog
+    const health = yield* ChannelHealth
+    const reports = yield* makeChannelReports
+    const test = yield* makeChannelTest
+
+    const viewOf = Effect.fnUntraced(function* (channelId: string) {
+      const report = (yield* reports).find(({ id }) => id === channelId)
+      return report === undefined ? yield* noSuchChannel() : channelView(report)
+    })
+
+    return handlers.handleAll({
+      listChannels: Effect.fn("channels.list")(function* ({ query }) {
+        const { after, limit } = pageOf(query)
+        const all = yield* reports
+        if (after !== null && !all.some(({ id }) => id === after)) return yield* unknownCursor
+        const rest = all.filter(({ id }) => after === null || id > after)
+        return listView(cutPage(rest.slice(0, limit + 1), limit), channelView)
+      }),
+      testChannel: Effect.fn("channels.test")(function* ({ params }) {
+        return listView({ data: yield* test(params.id), hasMore: false }, checkView)
+      }),
+      drainChannel: Effect.fn("channels.drain")(function* ({ params }) {
+        yield* catalog.enable(params.id, false)
+        return yield* viewOf(params.id)
+      }),
+      enableChannel: Effect.fn("channels.enable")(function* ({ params }) {
+        yield* catalog.enable(params.id, true)
+        yield* health.enabled(params.id)
+        return yield* viewOf(params.id)
+      })
+    })
+  })
+)
