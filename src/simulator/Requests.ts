@@ -14,6 +14,8 @@ export interface SeenRequest {
   readonly query: Readonly<Record<string, string>>
   /** Lower-case names; of `authorization` only the scheme is kept, if it has one. */
   readonly headers: Readonly<Record<string, string>>
+  /** The key's last characters, by which the book names its account. */
+  readonly key_hint: string
   /**
    * The JSON sent, with each `data:` URL in it replaced by a `DataMarker`; the text as it came
    * when it is not JSON, null when there is none.
@@ -30,6 +32,10 @@ export interface DataMarker {
 
 const kept = 1000
 
+const HINT = 4
+/** Of a key that is hardly longer than its hint nothing is shown. */
+export const hintOf = (key: string): string => (key.length > HINT ? key.slice(-HINT) : "")
+
 /** The last 1000 requests to any vendor, including those refused. */
 export class Requests extends Context.Service<
   Requests,
@@ -37,7 +43,7 @@ export class Requests extends Context.Service<
     readonly all: Effect.Effect<ReadonlyArray<SeenRequest>>
     readonly clear: Effect.Effect<void>
     /** Takes the request as it came and removes what must not be shown. */
-    record(request: Omit<SeenRequest, "seq" | "at">): Effect.Effect<void>
+    record(request: Omit<SeenRequest, "seq" | "at" | "key_hint">): Effect.Effect<void>
   }
 >()("gateway/simulator/Requests") {
   static readonly layer = Layer.sync(Requests, () => {
@@ -55,6 +61,7 @@ export class Requests extends Context.Service<
           ...request,
           seq: ++last,
           at,
+          key_hint: hintOf(authorization ?? ""),
           headers:
             authorization === undefined
               ? headers

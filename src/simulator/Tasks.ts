@@ -9,6 +9,7 @@ import {
   type Produced
 } from "./Book.ts"
 import { sha256 } from "./digest.ts"
+import { hintOf } from "./Requests.ts"
 import { countOf, isOn, readSwitches } from "./switches.ts"
 
 /** Where an order is taken; no other place knows its task. */
@@ -111,7 +112,7 @@ export class Tasks extends Context.Service<
           kind: draft.kind,
           upstream_id: id,
           model: draft.model,
-          key_hint: draft.key.length > 4 ? draft.key.slice(-4) : "",
+          key_hint: hintOf(draft.key),
           order: { ...draft.order, prompt_sha256: sha256(draft.prompt) },
           client_token: draft.clientToken,
           switches: readSwitches(draft.prompt),

@@ -71,10 +71,7 @@ const orderWith = Effect.fnUntraced(function* (kind: Kind, words: ReadonlyArray<
   }
 })
 
-/** However often a channel fails, the next order is sent to it. */
-const patient: typeof quickSettings = { ...quickSettings, breakerCalls: 1_000_000 }
-
-layer(layerTestGateway("postgres", patient, { catalogFor: failoverCatalog() }), {
+layer(layerTestGateway("postgres", quickSettings, { catalogFor: failoverCatalog() }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("failover", (it) => {
@@ -202,7 +199,7 @@ layer(layerTestGateway("postgres", patient, { catalogFor: failoverCatalog() }), 
 
 /** Vendors have three quarters of it. */
 const hasty: typeof quickSettings = {
-  ...patient,
+  ...quickSettings,
   submitDeadlineSeconds: 2,
   imageDeadlineSeconds: 2,
   textDeadlineSeconds: 2,

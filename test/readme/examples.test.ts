@@ -27,7 +27,12 @@ const run = (
   cwd = root
 ): Effect.Effect<string> =>
   Effect.callback((resume) => {
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env } })
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      // A bash whose input is a socket takes itself for a remote one, and reads its start files.
+      stdio: ["ignore", "pipe", "pipe"]
+    })
     const out: Array<string> = []
     const keep = (piece: Buffer) => out.push(piece.toString())
     child.stdout.on("data", keep)

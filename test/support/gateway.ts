@@ -14,9 +14,13 @@ import { bodyAs, type Customer, type CustomerOptions, makeOperator } from "./ope
 
 export { bodyAs, type Customer } from "./operator.ts"
 
-/** Vendors answer at once here, so nobody waits for the pace that suits real ones. */
+/**
+ * Vendors answer at once here, so nobody waits for the pace that suits real ones. However often a
+ * channel fails, the next order is sent to it.
+ */
 export const quickSettings: Settings = {
   ...defaultSettings,
+  breakerCalls: 1_000_000,
   askIntervalSeconds: 0.01,
   maxAskIntervalSeconds: 0.05,
   pollerSeconds: 0.02
