@@ -133,7 +133,8 @@ const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
     GATEWAY_MASTER_KEY: masterKey,
     GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
     GATEWAY_POLLER_SECONDS: "0.05",
-    GATEWAY_DRAIN_SECONDS: "0"
+    GATEWAY_DRAIN_SECONDS: "0",
+    GATEWAY_BREAKER_CALLS: "1000000"
   }
   if (kind === "embedded") {
     const dataDir = yield* temporaryDataDir({ initialised: true })
