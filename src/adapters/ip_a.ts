@@ -8,6 +8,7 @@ import { WebAddress } from "../domain/plainText.ts"
 import { anyFields } from "../domain/requestFields.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../hiding/patterns.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
+import { modelsCheck } from "./common/accountCheck.ts"
 import {
   type Drawn,
   type ImageDialect,
@@ -120,4 +121,8 @@ export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) =
 
 // Calls
 
-export const makeIpA = imageCalls("ip_a", { generateRequest, readGenerated })
+export const makeIpA = imageCalls("ip_a", {
+  generateRequest,
+  readGenerated,
+  check: modelsCheck
+})

@@ -7,6 +7,7 @@ import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
+import { absentTask, type CheckDialect, NO_TASK } from "./common/accountCheck.ts"
 import { type Drawing, type Drawn, type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
 import { emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
 import { saysError } from "./wire/errorText.ts"
@@ -74,6 +75,7 @@ export const toEnvelope = ({ upstreamModel, body }: ImageOrder) => ({
 })
 
 const apiUrl = (account: ChannelAccount): string => `${rootOf(account)}/api/v1`
+const tasksUrl = (account: ChannelAccount): string => `${apiUrl(account)}/tasks`
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
   Result.succeed(
@@ -83,6 +85,9 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) =>
       toEnvelope(order)
     )
   )
+
+const taskRequest = (account: ChannelAccount, tasksUrl: string, taskId: string) =>
+  get(`${tasksUrl}/${encodeURIComponent(taskId)}`, bearer(account))
 
 // From the vendor
 
@@ -143,7 +148,7 @@ export const readMessages = (
   if (!("taskId" in said)) return drawnOf(said, ordered)
   return Result.succeed({
     taskId: said.taskId,
-    pollRequest: get(`${tasksUrl}/${encodeURIComponent(said.taskId)}`, bearer(account)),
+    pollRequest: taskRequest(account, tasksUrl, said.taskId),
     readPolled: (polled) => {
       const images = readTask(account, polled)
       return images === null ? null : drawnOf(images, ordered)
@@ -152,8 +157,24 @@ export const readMessages = (
 }
 
 const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
-  readMessages(account, answer, order, `${apiUrl(account)}/tasks`)
+  readMessages(account, answer, order, tasksUrl(account))
+
+const readChecked: CheckDialect["readChecked"] = (account, answer) =>
+  answer.status < 300 && isOutput(answer.body) && !saysError(answer.body)
+    ? Result.void
+    : Result.fail(flatFailure(account, answer))
 
 // Calls
 
-export const makeIpB = imageCalls("ip_b", { generateRequest, readGenerated })
+/** Asks for a task that nobody has. */
+export const taskCheck = (tasksUrl: (account: ChannelAccount) => string): CheckDialect => ({
+  checkRequest: (account) => Result.succeed(taskRequest(account, tasksUrl(account), NO_TASK)),
+  readChecked,
+  absentStatuses: absentTask
+})
+
+export const makeIpB = imageCalls("ip_b", {
+  generateRequest,
+  readGenerated,
+  check: taskCheck(tasksUrl)
+})

@@ -6,7 +6,7 @@ import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
 import { familyAccount } from "./common/relay.ts"
 import * as ip_a from "./ip_a.ts"
-import { readMessages, toEnvelope } from "./ip_b.ts"
+import { readMessages, taskCheck, toEnvelope } from "./ip_b.ts"
 import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas: those of ip_a and ip_b
@@ -19,6 +19,9 @@ const isStandard = ({ upstreamModel }: ImageOrder): boolean =>
 
 const familyUrl = (account: ChannelAccount, order: ImageOrder): string =>
   rootOf(familyAccount(account, isStandard(order) ? "a" : "f"))
+
+const tasksUrl = (account: ChannelAccount): string =>
+  `${rootOf(familyAccount(account, "f"))}/api/v1/tasks/image`
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
   const { body, upstreamModel: model } = order
@@ -33,8 +36,13 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
 const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
   isStandard(order)
     ? ip_a.readGenerated(account, answer, order)
-    : readMessages(account, answer, order, `${familyUrl(account, order)}/api/v1/tasks/image`)
+    : readMessages(account, answer, order, tasksUrl(account))
 
 // Calls
 
-export const makeIpC = imageCalls("ip_c", { generateRequest, readGenerated })
+export const makeIpC = imageCalls("ip_c", {
+  generateRequest,
+  readGenerated,
+  // One key is for both families, and family a has no tasks.
+  check: taskCheck(tasksUrl)
+})

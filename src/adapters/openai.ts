@@ -13,7 +13,8 @@ import type {
   TextAdapter,
   TextAnswer
 } from "../services/ProtocolAdapter.ts"
-import { callsOver, type Read } from "./common/adapterCalls.ts"
+import { modelsCheck } from "./common/accountCheck.ts"
+import { callsOver, checkOver, type Read } from "./common/adapterCalls.ts"
 import {
   Count,
   chatUsage,
@@ -122,6 +123,7 @@ export const makeOpenAi = Effect.gen(function* () {
   return {
     complete: call(chatRequest, readChat, limits.text),
     stream,
-    embed: call(requestTo("embeddings"), readEmbedding, limits.text)
+    embed: call(requestTo("embeddings"), readEmbedding, limits.text),
+    check: checkOver(wire, modelsCheck, limits)
   } satisfies TextAdapter
 })

@@ -121,5 +121,6 @@ export const makeVpA = videoCalls("vp_a", {
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => extras
+  extras: () => extras,
+  noTask: { upstreamId: "cgt-20000101000000-00000" }
 })

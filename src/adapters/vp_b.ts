@@ -41,5 +41,6 @@ export const makeVpB = videoCalls("vp_b", {
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => []
+  extras: () => [],
+  noTask: { upstreamId: "vbt-000000000000" }
 })

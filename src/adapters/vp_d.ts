@@ -202,6 +202,7 @@ export const makeVpD = videoCalls("vp_d", {
   pollRequest,
   readPolled,
   extras: () => ["watermark"],
+  noTask: { upstreamId: "0" },
   together: {
     most: MOST_TOGETHER,
     mayShare: ({ upstreamId }) => listable.test(upstreamId),

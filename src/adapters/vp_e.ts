@@ -137,6 +137,7 @@ export const vpE: VideoDialect = {
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => ["seed", "watermark"]
+  extras: () => ["seed", "watermark"],
+  noTask: { upstreamId: "0" }
 }
 export const makeVpE = videoCalls("vp_e", vpE)

@@ -12,8 +12,8 @@ const sections = ["Wire schemas", "To the vendor", "From the vendor", "Calls"]
 /** Names the helpers give a meaning to, and the section each stands in. */
 const places: ReadonlyArray<readonly [declared: RegExp, section: string]> = [
   [/^const is[A-Z]\w* = Schema\.is\(/m, "Wire schemas"],
-  [/^const (?:submit|poll|generate)Request\b/m, "To the vendor"],
-  [/^(?:export )?const read(?:Submitted|Polled|Generated)\b/m, "From the vendor"],
+  [/^const (?:submit|poll|generate|check)Request\b/m, "To the vendor"],
+  [/^(?:export )?const read(?:Submitted|Polled|Generated|Checked)\b/m, "From the vendor"],
   [/^export const (?:make|family)[A-Z]\w*/m, "Calls"]
 ]
 

@@ -23,6 +23,7 @@ import type { SendOptions, VendorAnswer } from "../wire/vendorAnswer.ts"
 import { timedOut } from "../wire/vendorFailures.ts"
 import { send } from "../wire/vendorHttp.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
+import { absentTask, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
 import { spanned } from "./spans.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
@@ -48,6 +49,8 @@ export interface VideoDialect {
   readonly readPolled: Read<VideoTaskRef, VideoStatus>
   /** Which extras it has a field for, for a model listed under this protocol. */
   readonly extras: (listedProtocol: string) => ReadonlyArray<keyof VideoExtras>
+  /** The task that a check asks for, where it is not `NO_TASK` of the protocol itself. */
+  readonly noTask?: Partial<VideoTaskRef>
   /** Where the vendor answers for many tasks of an account in one request. */
   readonly together?: Pick<VideoPollTogether, "most" | "mayShare"> & {
     readonly pollRequest: Write<Tasks>
@@ -65,17 +68,40 @@ export const callsOver =
       return yield* Effect.fromResult(read(account, answer, asked))
     })
 
+/** Asks an account's vendor what creates nothing. */
+export const checkOver = (
+  wire: VendorWire["Service"],
+  dialect: CheckDialect,
+  limits: VendorLimits
+) => {
+  const ask = callsOver(wire)(dialect.checkRequest, readCheck(dialect), limits.poll)
+  return (account: ChannelAccount): Effect.Effect<void, VendorFailure> => ask(account, undefined)
+}
+
 export const videoCalls = (protocol: string, dialect: VideoDialect) =>
   Effect.gen(function* () {
-    const call = callsOver(yield* VendorWire)
+    const wire = yield* VendorWire
+    const call = callsOver(wire)
     const limits = yield* VendorLimits
     const { submitRequest, readSubmitted, pollRequest, readPolled, extras, together } = dialect
     const submit = call(submitRequest, readSubmitted, limits.submit)
     const inSpan = spanned(`${protocol}.submit`)
+    const noTask: VideoTaskRef = {
+      upstreamId: NO_TASK,
+      upstreamModel: "",
+      listedProtocol: protocol,
+      ...dialect.noTask
+    }
+    const checks: CheckDialect = {
+      checkRequest: (account) => pollRequest(account, noTask),
+      readChecked: (account, answer) => readPolled(account, answer, noTask),
+      absentStatuses: absentTask
+    }
     return {
       submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
       extras,
+      check: checkOver(wire, checks, limits),
       ...(together === undefined
         ? {}
         : {
@@ -107,6 +133,8 @@ export interface Drawing {
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
   readonly readGenerated: Read<ImageOrder, Drawn | Drawing>
+  /** Where the vendor has a question that creates nothing. */
+  readonly check?: CheckDialect
 }
 
 export const imageCalls = (protocol: string, dialect: ImageDialect) =>
@@ -114,7 +142,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const wire = yield* VendorWire
     const limits = yield* VendorLimits
     const { timeout } = limits.image
-    const { generateRequest, readGenerated } = dialect
+    const { generateRequest, readGenerated, check } = dialect
     const options = { ...limits.image, keepsLongTexts: true }
     const ask = callsOver(wire)(generateRequest, readGenerated, options)
 
@@ -144,7 +172,10 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
         : { ...result, created: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
     }, inSpan)
 
-    return { generate } satisfies ImageAdapter
+    return {
+      generate,
+      ...(check === undefined ? {} : { check: checkOver(wire, check, limits) })
+    } satisfies ImageAdapter
   })
 
 /** True for a result that tells when it was made. */

@@ -97,6 +97,8 @@ export const makeVpC = Effect.flatMap(Protocols, (protocols) =>
       Result.match(familyOf(protocols, listedProtocol), {
         onFailure: () => [],
         onSuccess: ({ dialect }) => dialect.extras(listedProtocol)
-      })
+      }),
+    // One key is for all families, so any of them can be asked.
+    noTask: { listedProtocol: "vp_f" }
   })
 )

@@ -15,6 +15,7 @@ import {
   type Refusal,
   type Vendor
 } from "../Vendor.ts"
+import { modelsAt } from "./modelList.ts"
 import {
   badKey,
   invalid,
@@ -140,9 +141,8 @@ const versions = ["/v1", "/api/v3", "/compatible-mode/v1"] as const
 export const ip_a: Vendor = {
   ...desk,
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),
-  routes: versions.map((version) => ({
-    method: "POST",
-    path: `${version}/images/generations`,
-    handle: submit
-  }))
+  routes: versions.flatMap((version) => [
+    { method: "POST" as const, path: `${version}/images/generations` as const, handle: submit },
+    modelsAt(version, "sim-paint-1")
+  ])
 }

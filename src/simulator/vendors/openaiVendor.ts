@@ -6,6 +6,7 @@ import { hangUp, placeOrder } from "../placing.ts"
 import { countOf, isOn, withUsageWord } from "../switches.ts"
 import { type Lifecycle, Tasks } from "../Tasks.ts"
 import { type Call, type Desk, decodeBody, isMissingModel, keyOf, type Vendor } from "../Vendor.ts"
+import { modelsAt } from "./modelList.ts"
 import {
   type Chat,
   chatUsage,
@@ -246,6 +247,7 @@ export const openai: Vendor = {
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),
   routes: [
     { method: "POST", path: "/v1/chat/completions", handle: complete },
-    { method: "POST", path: "/v1/embeddings", handle: embed }
+    { method: "POST", path: "/v1/embeddings", handle: embed },
+    modelsAt("/v1", "sim-talk-1", "sim-look-1", "sim-vector-1")
   ]
 }

@@ -1,0 +1,16 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { VendorRoute } from "../Vendor.ts"
+
+/** The list of models in the common standard form, below a version; only some of those served are in it. */
+export const modelsAt = (version: `/${string}`, ...ids: ReadonlyArray<string>): VendorRoute => ({
+  method: "GET",
+  path: `${version}/models`,
+  handle: () =>
+    Effect.succeed(
+      HttpServerResponse.jsonUnsafe({
+        object: "list",
+        data: ids.map((id) => ({ id, object: "model" }))
+      })
+    )
+})
