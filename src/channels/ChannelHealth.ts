@@ -28,10 +28,10 @@ const well: Standing = { _tag: "Well" }
 export class ChannelHealth extends Context.Service<
   ChannelHealth,
   {
-    /** Seconds until it may be tried again; null for what does not rest. */
-    restOf(of: Restable): number | null
     /** Costs a statement only where its rest is over. */
     standing(of: Restable): Effect.Effect<Standing>
+    /** Why it rests; null for what does not. */
+    reasonOf(of: Restable): string | null
     /** Begins a rest, or after a trial a longer one. */
     refused(of: Restable, failure: VendorFailure): Effect.Effect<void>
     works(of: Restable): Effect.Effect<void>
@@ -61,6 +61,14 @@ export interface CallEnd {
 
 const SECONDS_BETWEEN_TALKS = 1
 
+interface Resting {
+  /** By the monotonic clock. */
+  readonly until: number
+  /** Not before then does this gateway ask whether it may try. */
+  triedAgainAt: number
+  readonly reason: string
+}
+
 const nameOf = ({ channelId, keyName }: Restable): string => `${keyName ?? ""} ${channelId}`
 
 export const layerChannelHealth = Layer.effect(
@@ -73,8 +81,7 @@ export const layerChannelHealth = Layer.effect(
     const measureRests = yield* makeRestMeasure
     let counts = new Map<string, Map<string, number>>()
     let failures = new Map<string, ChannelFailure>()
-    /** When the rest of each ends, by the monotonic clock. */
-    let restsUntil = new Map<string, number>()
+    let resting = new Map<string, Resting>()
 
     const count = (channelId: string, name: string, by = 1): void => {
       const ofChannel = counts.get(channelId)
@@ -82,15 +89,17 @@ export const layerChannelHealth = Layer.effect(
       else ofChannel.set(name, (ofChannel.get(name) ?? 0) + by)
     }
 
-    const restOf = (of: Restable): number | null => {
-      if (restsUntil.size === 0) return null
-      const until = restsUntil.get(nameOf(of))
-      return until === undefined ? null : Math.max(0, until - monotonicMillisOf(clock)) / 1000
-    }
+    const restOf = (of: Restable): Resting | undefined =>
+      resting.size === 0 ? undefined : resting.get(nameOf(of))
 
     const hear = Effect.flatMap(records.rests, (rests) => {
       const now = monotonicMillisOf(clock)
-      restsUntil = new Map(rests.map((rest) => [nameOf(rest), now + rest.secondsLeft * 1000]))
+      resting = new Map(
+        rests.map((rest) => {
+          const until = now + rest.secondsLeft * 1000
+          return [nameOf(rest), { until, triedAgainAt: until, reason: rest.reason }]
+        })
+      )
       return measureRests(rests)
     })
 
@@ -113,7 +122,7 @@ export const layerChannelHealth = Layer.effect(
       for (const [channelId, ends] of Map.groupBy(latest, (one) => one.channelId)) {
         const of = { channelId, keyName: null }
         const byEnd = new Map(ends.map(({ name, count }) => [name, count]))
-        if (restOf(of) !== null || !isFailing(byEnd, settings.breakerCalls)) continue
+        if (restOf(of) !== undefined || !isFailing(byEnd, settings.breakerCalls)) continue
         const { reason = "failing", status = null } = failed.get(channelId) ?? {}
         yield* beginRest(of, { reason, status })
         yield* Effect.logWarning("a channel takes no orders, as its vendor fails").pipe(
@@ -139,21 +148,30 @@ export const layerChannelHealth = Layer.effect(
       )
 
     return ChannelHealth.of({
-      restOf,
       standing: (of) =>
         Effect.suspend((): Effect.Effect<Standing> => {
-          const secondsLeft = restOf(of)
-          if (secondsLeft === null) return Effect.succeed(well)
-          if (secondsLeft > 0) return Effect.succeed({ _tag: "Rests", secondsLeft })
+          const rest = restOf(of)
+          if (rest === undefined) return Effect.succeed(well)
+          const now = monotonicMillisOf(clock)
+          const rests = (): Standing => ({
+            _tag: "Rests",
+            secondsLeft: (rest.triedAgainAt - now) / 1000
+          })
+          if (rest.triedAgainAt > now) return Effect.succeed(rests())
           // One call a second asks whether it may try: the others of this gateway pass by.
-          restsUntil.set(nameOf(of), monotonicMillisOf(clock) + SECONDS_BETWEEN_TALKS * 1000)
-          const rests: Standing = { _tag: "Rests", secondsLeft: SECONDS_BETWEEN_TALKS }
+          rest.triedAgainAt = now + SECONDS_BETWEEN_TALKS * 1000
           return records.takeTrial(of).pipe(
-            Effect.map((isTaken): Standing => (isTaken ? { _tag: "Trial" } : rests)),
-            Effect.catchDefect(() => Effect.succeed(rests))
+            Effect.map((isTaken): Standing => (isTaken ? { _tag: "Trial" } : rests())),
+            Effect.catchDefect(() => Effect.succeed(rests()))
           )
         }),
-      refused: (of, failure) => heard(beginRest(of, refusalOf(failure))),
+      reasonOf: (of) => restOf(of)?.reason ?? null,
+      refused: (of, failure) =>
+        Effect.suspend(() =>
+          (restOf(of)?.until ?? 0) > monotonicMillisOf(clock)
+            ? Effect.void
+            : heard(beginRest(of, refusalOf(failure)))
+        ),
       enabled: (channelId) =>
         heard(
           Effect.flatMap(records.rests, (rests) =>

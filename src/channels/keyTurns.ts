@@ -12,6 +12,13 @@ type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
 
 const restable = ({ channelId, keyName }: KeyedAccount) => ({ channelId, keyName })
 
+interface Turns<A> {
+  readonly call: Call<A>
+  /** False when a part of the answer has been used. */
+  readonly mayRepeat: () => boolean
+  readonly standing: ChannelHealth["Service"]["standing"]
+}
+
 export type KeyTurns = Effect.Success<typeof makeKeyTurns>
 
 export const makeKeyTurns = Effect.gen(function* () {
@@ -33,30 +40,32 @@ export const makeKeyTurns = Effect.gen(function* () {
    */
   const oneAfterAnother = <A>(
     accounts: ReadonlyArray<KeyedAccount>,
-    call: Call<A>,
-    mayRepeat: () => boolean,
+    turns: Turns<A>,
     otherwise: Effect.Effect<A, VendorFailure>
   ): Effect.Effect<A, VendorFailure> => {
     const [account, ...others] = accounts
     if (account === undefined) return otherwise
-    return Effect.flatMap(health.standing(restable(account)), ({ _tag: standing }) =>
+    return Effect.flatMap(turns.standing(restable(account)), ({ _tag: standing }) =>
       standing === "Rests"
-        ? oneAfterAnother(others, call, mayRepeat, otherwise)
+        ? oneAfterAnother(others, turns, otherwise)
         : Effect.catchIf(
-            calledWith(account, standing, call),
-            (failure) => isAboutKey(failure) && mayRepeat(),
-            (failure) => oneAfterAnother(others, call, mayRepeat, Effect.fail(failure))
+            calledWith(account, standing, turns.call),
+            (failure) => isAboutKey(failure) && turns.mayRepeat(),
+            (failure) => oneAfterAnother(others, turns, Effect.fail(failure))
           )
     )
   }
 
-  const from = <A>(accounts: Accounts, call: Call<A>, mayRepeat: () => boolean) =>
+  const from = <A>(accounts: Accounts, turns: Turns<A>) =>
     oneAfterAnother(
       accounts,
-      call,
-      mayRepeat,
-      Effect.suspend(() => calledWith(accounts[0], "Rests", call))
+      turns,
+      Effect.suspend(() => calledWith(accounts[0], "Rests", turns.call))
     )
+
+  /** A key without money makes nothing, and is told what it has made. */
+  const standingForTask: ChannelHealth["Service"]["standing"] = (of) =>
+    health.reasonOf(of) === "account_empty" ? Effect.succeed({ _tag: "Well" }) : health.standing(of)
 
   return {
     /** Begins with the key whose turn it is. */
@@ -70,7 +79,8 @@ export const makeKeyTurns = Effect.gen(function* () {
         const [{ channelId }] = accounts
         const turn = turns.get(channelId) ?? 0
         if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
-        return from(Arr.rotate(accounts, -turn), call, mayRepeat)
+        const { standing } = health
+        return from(Arr.rotate(accounts, -turn), { call, mayRepeat, standing })
       }),
     /** Begins with the key of the name, as a vendor may know a task by its key alone. */
     forTask: <A>(
@@ -82,7 +92,8 @@ export const makeKeyTurns = Effect.gen(function* () {
         0,
         accounts.findIndex((account) => account.keyName === keyName)
       )
-      return from(Arr.rotate(accounts, -first), call, () => true)
+      const turns = { call, mayRepeat: () => true, standing: standingForTask }
+      return from(Arr.rotate(accounts, -first), turns)
     }
   }
 })

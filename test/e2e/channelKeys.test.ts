@@ -283,6 +283,58 @@ layer(layerTestGateway("postgres", settings, { catalogFor: two }), {
 })
 
 layer(
+  layerTestGateway("postgres", { ...settings, unknownGraceSeconds: 0.001 }, { catalogFor: two }),
+  { excludeTestServices: true, timeout: "120 seconds" }
+)("keys of different accounts", (it) => {
+  const untilPolledWith = (account: Account) =>
+    callsWith(account).pipe(
+      Effect.delay("20 millis"),
+      Effect.repeat({ until: (calls) => calls >= 3 }),
+      Effect.timeout("20 seconds"),
+      Effect.orDie
+    )
+
+  it.effect.each(["film-1", "clip-1"])(
+    "that another one does not know a task of %s is no verdict",
+    (model) =>
+      Effect.gen(function* () {
+        yield* load(catalogWith(key("aaaa"), key("bbbb", false)))
+        const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("100"))
+        const id = yield* createVideo(who, { model, prompt: "sim:takes=1" })
+        yield* trouble("aaaa", "sim:refuse=401")
+        yield* trouble("bbbb", "sim:refuse=404")
+        yield* begin
+        yield* untilPolledWith("bbbb")
+        yield* trouble("aaaa", "")
+        yield* passRests
+        assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
+        yield* trouble("bbbb", "")
+      })
+  )
+
+  it.effect("one without money is still asked for what it has made", () =>
+    Effect.gen(function* () {
+      yield* load(two)
+      const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("100"))
+      yield* trouble("bbbb", "sim:refuse=401")
+      const id = yield* createVideo(who, { model: "film-1", prompt: "sim:takes=1" })
+      yield* trouble("bbbb", "")
+      yield* passRests
+      yield* trouble("aaaa", "sim:refuse=402")
+      for (let order = 0; order < 4; order++) {
+        yield* createVideo(who, { model: "film-1" })
+      }
+      const rests = (yield* channelNow("vp_a")).keys.map(({ rest }) => rest?.reason ?? null)
+      assert.strictEqual(rests[0], "account_empty")
+      yield* trouble("aaaa", "")
+      yield* trouble("bbbb", "sim:refuse=404")
+      assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
+      yield* trouble("bbbb", "")
+    })
+  )
+})
+
+layer(
   layerTestGateway(
     "postgres",
     { ...settings, taskDeadlineSeconds: 3, lastQuestionSeconds: 1 },
