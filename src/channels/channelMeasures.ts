@@ -1,11 +1,12 @@
 /** What monitoring sees of channels. */
 import { Effect, Metric } from "effect"
 import { countsOf, isEnd, millisOf } from "../domain/channelEnds.ts"
-import type { Rest } from "../services/channels/ChannelRecords.ts"
+import { ChannelRecords, type Rest } from "../services/channels/ChannelRecords.ts"
 import {
   channelCallSeconds,
   channelCalls,
   channelState,
+  channelTasks,
   keysAtRest,
   vendorUsage
 } from "../services/metrics.ts"
@@ -46,6 +47,18 @@ export const makeRestMeasure = Effect.sync(() => {
       yield* Metric.update(Metric.withAttributes(channelState, { channel }), state)
       const keys = own.filter(({ keyName }) => keyName !== null).length
       yield* Metric.update(Metric.withAttributes(keysAtRest, { channel }), keys)
+    }
+  })
+})
+
+/** Open tasks of channels, also of those that have none any more. */
+export const makeTasksMeasure = Effect.map(ChannelRecords, ({ openTasks }) => {
+  const seen = new Set<string>()
+  return Effect.gen(function* () {
+    const open = yield* openTasks
+    for (const channel of open.keys()) seen.add(channel)
+    for (const channel of seen) {
+      yield* Metric.update(Metric.withAttributes(channelTasks, { channel }), open.get(channel) ?? 0)
     }
   })
 })

@@ -1,5 +1,6 @@
 /** Looks after the gateway's own health, so that a probe or a scrape costs the database nothing. */
 import { Effect, Layer, Metric, Schedule } from "effect"
+import { makeTasksMeasure } from "../channels/channelMeasures.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Shutdown } from "../runtime/Shutdown.ts"
@@ -77,6 +78,7 @@ export const layerMonitor = Layer.effect(
     const pulse = yield* PollerPulse
     const shutdown = yield* Shutdown
     const settings = yield* Settings
+    const measureTasks = yield* makeTasksMeasure
 
     let known: Known = { report: null, at: yield* monotonicMillis, failing: false }
 
@@ -115,6 +117,7 @@ export const layerMonitor = Layer.effect(
       yield* Metric.update(oldestLateHoldSeconds, totals.oldestLateSeconds)
       yield* Metric.update(Metric.withAttributes(poolMoney, currency), units(totals.poolNano))
       yield* Metric.update(Metric.withAttributes(heldMoney, currency), units(totals.heldNano))
+      yield* measureTasks
     }).pipe(Effect.catchCause((cause) => Effect.logDebug("the totals could not be counted", cause)))
 
     const every = (seconds: number, round: Effect.Effect<void>) =>

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { layerMonitor } from "../../src/operations/Monitor.ts"
 import { layerShutdown, Shutdown } from "../../src/runtime/Shutdown.ts"
+import { ChannelRecords } from "../../src/services/channels/ChannelRecords.ts"
 import {
   layerPollerPulse,
   OperationsStore,
@@ -21,12 +22,13 @@ const sound: StoreReport = {
 const monitored = (answer: { now: Effect.Effect<StoreReport> }) =>
   layerMonitor.pipe(
     Layer.provideMerge([layerPollerPulse, layerShutdown]),
-    Layer.provide(
+    Layer.provide([
       Layer.mock(OperationsStore, {
         report: Effect.suspend(() => answer.now),
         totals: Effect.die(new Error("not counted here"))
-      })
-    )
+      }),
+      Layer.mock(ChannelRecords, {})
+    ])
   )
 
 /** Status and the checks that are not ok. */
