@@ -3,6 +3,7 @@ import { layerStoresOf, storeKinds } from "../support/ledger.ts"
 import { accessSuite } from "./Access.suite.ts"
 import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
+import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
 import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
@@ -13,6 +14,7 @@ for (const kind of storeKinds) {
     (it) => {
       catalogSuite(it)
       channelCredentialsSuite(it)
+      channelRecordsSuite(it)
       accessSuite(it)
       journalSuite(it)
       repeatsSuite(it)

@@ -13,6 +13,8 @@ export const Rest = Schema.Struct({
   keyName: Schema.NullOr(Schema.String),
   /** Until it may be tried again; 0 when it may. */
   secondsLeft: Schema.Number,
+  /** How long it is. */
+  seconds: Schema.Number,
   /** Since it was well. */
   since: Schema.Date,
   reason: Schema.String,

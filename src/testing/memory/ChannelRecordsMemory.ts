@@ -10,15 +10,16 @@ import {
 import { MemoryStore, restName, type StoredCount } from "./MemoryStore.ts"
 
 const HOUR_SECONDS = 3600
+const SLOT_MILLIS = 10_000
 
-const summed = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount> =>
-  [
-    ...Map.groupBy(counts, ({ channelId, name }) => JSON.stringify([channelId, name])).values()
-  ].flatMap(([first, ...others]) =>
-    first === undefined
-      ? []
-      : [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }]
-  )
+const summed = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount> => {
+  const sums = new Map<string, ChannelCount>()
+  for (const { channelId, name, count } of counts) {
+    const key = JSON.stringify([channelId, name])
+    sums.set(key, { channelId, name, count: count + (sums.get(key)?.count ?? 0) })
+  }
+  return [...sums.values()]
+}
 
 export const layerChannelRecordsMemory = Layer.effect(
   ChannelRecords,
@@ -34,8 +35,14 @@ export const layerChannelRecordsMemory = Layer.effect(
       add: (counts, failures) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const kept = since(now, HOUR_SECONDS)
-          state.channelCounts = [...kept, ...counts.map((count) => ({ ...count, at: now }))]
-          for (const failure of failures) channelFailures.set(failure.channelId, failure)
+          const at = now - (now % SLOT_MILLIS)
+          state.channelCounts = [...kept, ...counts.map((count) => ({ ...count, at }))]
+          for (const failure of failures) {
+            const last = channelFailures.get(failure.channelId)
+            if (last === undefined || last.at < failure.at) {
+              channelFailures.set(failure.channelId, failure)
+            }
+          }
           const told = new Set(counts.map(({ channelId }) => channelId))
           const wellSince = (channelId: string) =>
             rests.get(restName({ channelId, keyName: null }))?.endedAt ?? 0
@@ -46,7 +53,7 @@ export const layerChannelRecordsMemory = Layer.effect(
           )
         }),
       rests: Effect.map(Clock.currentTimeMillis, (now) =>
-        [...rests.values()].flatMap(({ until, ...rest }) =>
+        [...rests.values()].flatMap(({ until, triedUntil: _, endedAt: __, ...rest }) =>
           until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),

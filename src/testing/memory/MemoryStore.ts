@@ -119,7 +119,6 @@ export interface StoredAccount {
 }
 
 export interface StoredRest extends Omit<Rest, "secondsLeft"> {
-  readonly seconds: number
   until: number | null
   triedUntil: number | null
   endedAt: number | null
