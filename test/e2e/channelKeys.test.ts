@@ -312,6 +312,18 @@ layer(
       })
   )
 
+  it.effect("a task is asked for with the key it was made with", () =>
+    Effect.gen(function* () {
+      yield* load(catalogWith(key("aaaa", false), key("bbbb")))
+      const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("100"))
+      const id = yield* createVideo(who, { model: "film-1" })
+      yield* load(catalogWith(key("aaaa"), key("bbbb", false)))
+      yield* begin
+      assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
+      assert.strictEqual(yield* callsWith("aaaa"), 0)
+    })
+  )
+
   it.effect("one without money is still asked for what it has made", () =>
     Effect.gen(function* () {
       yield* load(two)
