@@ -7,7 +7,7 @@ import { type HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { GatewayApi } from "../http/api/GatewayApi.ts"
 import { AdminAuthorization, Authorization } from "../http/api/middlewares.ts"
-import { MAX_WAIT_SECONDS } from "../http/api/VideosApi.ts"
+import { MAX_WAIT_SECONDS } from "../http/api/shared.ts"
 import { keyed, patient } from "./patience.ts"
 
 export * as Errors from "../domain/Errors.ts"

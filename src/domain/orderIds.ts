@@ -7,10 +7,18 @@ export type OrderKind = keyof typeof orderPrefixes
 
 const UUID_V7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 const orderId = new RegExp(`^(?:${Object.values(orderPrefixes).join("|")})_${UUID_V7}$`)
-const taskId = new RegExp(`^${orderPrefixes.video}_${UUID_V7}$`)
+const taskKinds = ["video", "image"] as const
+/** Orders that may run after their client was answered. */
+export type TaskKind = (typeof taskKinds)[number]
+
+const taskIds = {
+  video: new RegExp(`^${orderPrefixes.video}_${UUID_V7}$`),
+  image: new RegExp(`^${orderPrefixes.image}_${UUID_V7}$`)
+} satisfies Record<TaskKind, RegExp>
 
 /** True for text that can be the id of an order. */
 export const isOrderId = (text: string): boolean => orderId.test(text)
 
-/** True for text that can be the id of a video task. */
-export const isTaskId = (text: string): boolean => taskId.test(text)
+/** What a text that can be the id of a task is of; null for any other. */
+export const taskKindOf = (text: string): TaskKind | null =>
+  taskKinds.find((kind) => taskIds[kind].test(text)) ?? null

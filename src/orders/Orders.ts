@@ -1,19 +1,25 @@
 /** Paid orders of every kind: checked and priced, run once for each key, and answered. */
 import { Context, Deferred, Effect, Layer } from "effect"
 import { makeKeyTurns } from "../channels/keyTurns.ts"
-import type {
-  IdempotencyConflict,
-  IdempotencyMismatch,
-  ImageUnsupportedProtocol,
-  VideoSkuInvalid,
-  VideoUnsupportedProtocol
+import {
+  type IdempotencyConflict,
+  type IdempotencyMismatch,
+  type ImageUnsupportedProtocol,
+  InvalidRequest,
+  type VideoSkuInvalid,
+  type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import type { Caller } from "../services/Access.ts"
-import type { AnswerBody, Recalled, RequestKey } from "../services/IdempotencyKeys.ts"
+import type {
+  AnswerBody,
+  KeyAlreadyUsed,
+  Recalled,
+  RequestKey
+} from "../services/IdempotencyKeys.ts"
 import { makeOnce, type Ordered } from "./idempotency.ts"
 import { makeImageOrder } from "./imageOrder.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
@@ -49,6 +55,15 @@ export class Orders extends Context.Service<
       key?: string
     ): OrderedOr<AnswerBody, ImageUnsupportedProtocol>
     /**
+     * The same, answered with its id as soon as the hold is taken. Images that come in base64 are not
+     * kept: an order that asks for them is refused.
+     */
+    imageTask(
+      caller: Caller,
+      body: ImageBody,
+      key?: string
+    ): OrderedOr<string, ImageUnsupportedProtocol>
+    /**
      * Has a text written. It is answered whole and charged before, or where the client asks for a
      * stream with the vendor's first event, and charged at its end.
      */
@@ -56,6 +71,12 @@ export class Orders extends Context.Service<
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderedOr<AnswerBody>
   }
 >()("gateway/services/Orders") {}
+
+const noBase64 = new InvalidRequest({
+  message:
+    "response_format: images that are answered later are kept as addresses; leave it out, or order without Prefer: respond-async",
+  param: "response_format"
+})
 
 const textOf = (recalled: Recalled): AnswerBody | null =>
   recalled._tag === "Text" ? recalled.result : null
@@ -79,6 +100,17 @@ export const layerOrders = Layer.effect(
       (key: RequestKey | null) =>
         Effect.flatMap(checked, (order) => detached.run(runOrder(order, key)))
 
+    const imageTask = (caller: Caller, body: ImageBody) =>
+      Effect.fnUntraced(function* (key: RequestKey | null) {
+        if (body.response_format === "b64_json") return yield* noBase64
+        const begun = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
+        const order = yield* imageOrder.task(caller, body, (id) => Deferred.succeed(begun, id))
+        yield* detached.start(
+          Effect.onError(runOrder(order, key), (cause) => Deferred.failCause(begun, cause))
+        )
+        return yield* Deferred.await(begun)
+      })
+
     const streamed = (caller: Caller, body: ChatBody) =>
       Effect.fnUntraced(function* (key: RequestKey | null) {
         const { order, begun, text } = yield* textStream(caller, body)
@@ -95,12 +127,17 @@ export const layerOrders = Layer.effect(
     const onceImages = once("/v1/images/generations", (recalled): AnswerBody | null =>
       recalled._tag === "Images" ? recalled.result : null
     )
+    const onceImageTask = once("/v1/images/generations respond-async", (recalled) =>
+      recalled._tag === "ImageTask" ? recalled.id : null
+    )
     const onceChat = once<AnswerBody | WrittenText>("/v1/chat/completions", textOf)
     const onceEmbeddings = once("/v1/embeddings", textOf)
 
     return Orders.of({
       video: (caller, body, key) => onceVideo(caller, body, key, whole(videoOrder(caller, body))),
-      images: (caller, body, key) => onceImages(caller, body, key, whole(imageOrder(caller, body))),
+      images: (caller, body, key) =>
+        onceImages(caller, body, key, whole(imageOrder.whole(caller, body))),
+      imageTask: (caller, body, key) => onceImageTask(caller, body, key, imageTask(caller, body)),
       chat: (caller, body, key) =>
         body.stream === true
           ? onceChat(caller, body, key, streamed(caller, body))

@@ -26,6 +26,8 @@ export type Finish<Answer> =
   | {
       readonly _tag: "Charge"
       readonly chargeNano: bigint
+      /** How its task ends, where it has one. */
+      readonly task?: TaskOutcome
       /** What a vendor bills for what came, by a quote of its prices. */
       readonly costBy: (cost: Quote) => bigint
       readonly usage: Omit<UsageEntry, "keyId" | "taskId">
@@ -63,6 +65,7 @@ export interface PaidOrder<Made, Answer> {
   readonly keptRefusal?: (error: UpstreamError, orphan: Doubt | null) => UpstreamError
   /** What goes on around the steps after the hold, for as long as the order keeps its places. */
   readonly around?: (
-    steps: Effect.Effect<Answer, UpstreamError>
+    steps: Effect.Effect<Answer, UpstreamError>,
+    id: string
   ) => Effect.Effect<Answer, UpstreamError>
 }

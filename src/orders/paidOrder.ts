@@ -176,10 +176,14 @@ export const makePaidOrders = Effect.gen(function* () {
         const answered = Exit.isSuccess(finish.answer) ? orderCall.answered() : null
         const { state } = yield* ledger.capture({
           ...close,
-          task: null,
+          task: finish.task ?? null,
           chargeNano: finish.chargeNano,
           costNano: cost === null ? null : finish.costBy(cost),
-          usage: { ...finish.usage, keyId: caller.keyId, taskId: null },
+          usage: {
+            ...finish.usage,
+            keyId: caller.keyId,
+            taskId: finish.task === undefined ? null : id
+          },
           call: answered,
           answer: stored
         })
@@ -236,7 +240,7 @@ export const makePaidOrders = Effect.gen(function* () {
       yield* pass("placed")
       yield* hold
       yield* pass("held")
-      return yield* order.around === undefined ? fromTheHold : order.around(fromTheHold)
+      return yield* order.around === undefined ? fromTheHold : order.around(fromTheHold, id)
     })
   }
 

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
+import { taskKindOf } from "../domain/orderIds.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
@@ -68,8 +69,13 @@ const MAX_LOOK_SECONDS = 1
 const FINISHED_BYTES = 32 * 1024 * 1024
 
 /** Roughly, with its place in memory and the answer that is made of it. */
-const bytesOf = ({ videoUrl, errorMessage }: Task): number =>
-  1024 + 3 * ((videoUrl?.length ?? 0) + (errorMessage?.length ?? 0))
+const bytesOf = ({ videoUrl, result, errorMessage }: Task): number =>
+  1024 +
+  3 * ((videoUrl?.length ?? 0) + (errorMessage?.length ?? 0)) +
+  (result === null ? 0 : 6 * JSON.stringify(result).length)
+
+/** A client is told of a rejected video when it orders it, and of rejected images when it asks. */
+const isShown = ({ id, state }: Task): boolean => state !== "rejected" || taskKindOf(id) === "image"
 
 const nameOf = (organizationId: string, id: string): string => `${organizationId} ${id}`
 
@@ -96,7 +102,7 @@ export const layerVideoSettlement = Layer.effect(
     const find = (organizationId: string, id: string) =>
       Effect.tap(tasks.find(organizationId, id), (task) =>
         Effect.sync(() => {
-          if (task.state === "succeeded" || task.state === "failed") {
+          if (task.finished && isShown(task)) {
             finished.set(nameOf(organizationId, id), task)
           }
         })
@@ -157,7 +163,7 @@ export const layerVideoSettlement = Layer.effect(
         const kept = finished.get(nameOf(organizationId, id))
         if (kept !== null) return kept
         const first = yield* readOnce(organizationId, id)
-        if (first.state === "rejected") {
+        if (!isShown(first)) {
           return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
         }
         if (waitSeconds <= 0 || first.finished) return first

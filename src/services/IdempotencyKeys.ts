@@ -7,6 +7,7 @@ import { Digest } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { IdempotencyConflict, IdempotencyMismatch, UpstreamError } from "../domain/Errors.ts"
 import { canonicalPieces } from "../domain/jsonPieces.ts"
+import { taskKindOf } from "../domain/orderIds.ts"
 import { RawAnswer } from "../domain/RawAnswer.ts"
 import { givenUp } from "../domain/VendorOutcome.ts"
 import { TaskState } from "../domain/video/VideoTask.ts"
@@ -52,6 +53,7 @@ export type KeptRequest = typeof KeptRequest.Type
 /** How the first request was answered. */
 export type Recalled =
   | { readonly _tag: "Video"; readonly id: string }
+  | { readonly _tag: "ImageTask"; readonly id: string }
   | { readonly _tag: "Images"; readonly result: AnswerBody }
   | { readonly _tag: "Text"; readonly result: AnswerBody }
   | { readonly _tag: "Refused"; readonly error: UpstreamError }
@@ -93,6 +95,9 @@ export const recallOf = Effect.fnUntraced(function* (
       message: "This Idempotency-Key was used for another request; take a fresh one",
       param: "idempotency-key"
     })
+  }
+  if (taskState !== null && taskKindOf(kept.holdId) === "image") {
+    return { _tag: "ImageTask", id: kept.holdId }
   }
   if (taskState !== null && taskState !== "submitting" && taskState !== "rejected") {
     return { _tag: "Video", id: kept.holdId }

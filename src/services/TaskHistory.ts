@@ -85,12 +85,16 @@ export class TaskHistory extends Context.Service<
 const holdStates = { open: "processing", captured: "succeeded", released: "failed" } as const
 
 /** What was ordered. */
-export const kindOf = ({ video, quote }: JobHistory): "video" | "image" | "text" =>
-  video !== null ? "video" : quote.kind === "tokens" ? "text" : "image"
+export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
+  if (quote.kind === "tokens") return "text"
+  return quote.kind === "image" ? "image" : "video"
+}
 
 /** An image or text request has the states of a task, told by its hold. */
-export const stateOf = ({ video, hold }: JobHistory): TaskState =>
-  video === null ? holdStates[hold.state] : video.state
+export const stateOf = (history: JobHistory): TaskState =>
+  history.video === null || kindOf(history) === "image"
+    ? holdStates[history.hold.state]
+    : history.video.state
 
 export interface Transition {
   readonly state: TaskState
@@ -103,7 +107,7 @@ export interface Transition {
 export const transitionsOf = (history: JobHistory): ReadonlyArray<Transition> => {
   const { hold, video } = history
   const begun: ReadonlyArray<Transition> =
-    video === null
+    video === null || kindOf(history) === "image"
       ? [{ state: "processing", at: hold.createdAt, by: kindOf(history) }]
       : [
           { state: "submitting", at: hold.createdAt, by: "create" },

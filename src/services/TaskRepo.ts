@@ -1,4 +1,4 @@
-/** Video tasks as they are stored. Creation and ending ride in the ledger's commits. */
+/** Tasks as they are stored. Creation and ending ride in the ledger's commits. */
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { TaskNotFound } from "../domain/Errors.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
@@ -22,6 +22,10 @@ export interface UpstreamTask {
   readonly keyName: string
 }
 
+/** What a client is answered of images: addresses, and nothing long. */
+export const TaskResult = Schema.Record(Schema.String, Schema.Unknown)
+export type TaskResult = typeof TaskResult.Type
+
 /** How a task ends, written with the close of its hold. */
 export type TaskOutcome =
   | {
@@ -30,6 +34,7 @@ export type TaskOutcome =
       readonly videoUrl: string
       readonly completionTokens: bigint | null
     }
+  | { readonly from: "submitting"; readonly state: "succeeded"; readonly result: TaskResult }
   | {
       readonly from: "processing" | "submitting"
       readonly state: "failed" | "rejected"
@@ -52,6 +57,7 @@ export const Task = Schema.Struct({
   /** No further transition is possible. */
   finished: Schema.Boolean,
   videoUrl: Schema.NullOr(Schema.String),
+  result: Schema.NullOr(Schema.fromJsonString(TaskResult)),
   completionTokens: Schema.NullOr(Schema.BigInt),
   errorCode: Schema.NullOr(Schema.String),
   errorMessage: Schema.NullOr(Schema.String),

@@ -51,6 +51,7 @@ const refused = (order: object) => ({ ...order, prompt: "sim:moderate-input" })
 const paths = {
   videos: "videos/generations",
   images: "images/generations",
+  later: "images/generations",
   texts: "chat/completions"
 } as const
 
@@ -85,6 +86,11 @@ const places: ReadonlyArray<
   ["image.made", "images", paint, 1, "100", "given up"],
   ["image.made", "images", paintDown, 1, "100", "given up"],
   ["image.finished", "images", paint, 1, "99.8", "as before"],
+  ["image.placed", "later", paint, 0, "100", "ordered"],
+  ["image.held", "later", paint, 0, "100", "as before"],
+  ["image.refused", "later", refused(paint), 0, "100", "as before"],
+  ["image.made", "later", paint, 1, "100", "as before"],
+  ["image.finished", "later", paint, 1, "99.8", "as before"],
   ["text.held", "texts", talk, 0, "100", "given up"],
   ["text.made", "texts", stream, 1, "100", "given up"],
   ["text.finished", "texts", talk, 1, "99.999804", "gone"],
@@ -140,7 +146,10 @@ const killedAt = (
       call(`${url}/v1/${paths[resource]}`, {
         key,
         json,
-        headers: { "idempotency-key": "the-order" }
+        headers: {
+          "idempotency-key": "the-order",
+          ...(resource === "later" ? { prefer: "respond-async" } : {})
+        }
       })
     yield* Effect.forkChild(Effect.exit(order(first.url)))
     assert.strictEqual((yield* first.process.end).signal, "SIGKILL")
@@ -150,7 +159,13 @@ const killedAt = (
     assert.strictEqual((yield* count) - before, jobs)
 
     const again = yield* order(second.url)
-    assert.strictEqual(again.status, statusOf[repeat], again.text)
+    assert.strictEqual(again.status, resource === "later" ? 202 : statusOf[repeat], again.text)
+    if (resource === "later" && repeat === "as before") {
+      const location = again.headers.get("location") ?? ""
+      const ended = yield* call(`${second.url}${location}`, { key })
+      const status = left === "100" ? "failed" : "succeeded"
+      assert.deepInclude(ended.body, { task_status: status })
+    }
     assert.strictEqual(
       again.headers.get("idempotency-replayed"),
       repeat === "ordered" || repeat === "gone" ? null : "true"

@@ -21,9 +21,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       ["GET", "/v1/tasks/vt_1", "GET /v1/videos/{task_id}"],
       ["GET", "/v1/video/vt_1", "GET /v1/videos/{task_id}"],
       ["POST", "/api/v3/contents/generations/tasks", VIDEOS],
-      ["POST", "/v1/images/edits", "POST /v1/images/generations"],
       ["POST", "/v1/image/generations", "POST /v1/images/generations"],
-      ["POST", "/v1/images/generation", "POST /v1/images/generations"],
       ["POST", "/images/generations", "POST /v1/images/generations"],
       ["POST", "/v1/v1/images/generations", "POST /v1/images/generations"],
       ["POST", "/v2/images/generations", "POST /v1/images/generations"],
@@ -71,6 +69,21 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
           assert.strictEqual((yield* gateway.call(path, { key: who.key })).status, 200, path)
         }
       })
+    )
+
+    it.effect.each(["/v1/images/edits", "/v1/images/generation"])(
+      "POST %s, which may be the id of images, names what was meant",
+      (path) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const answer = yield* gateway.call(path, { method: "POST" })
+          assert.strictEqual(answer.status, 405, answer.text)
+          const { error } = yield* bodyAs(Failed, answer)
+          assert.strictEqual(
+            error.message,
+            `POST is not served at ${path}; GET is; did you mean POST /v1/images/generations?`
+          )
+        })
     )
 
     it.effect.each([

@@ -1,32 +1,83 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import { errors, orderErrors } from "./apiErrors.ts"
 import { imageExamples, operation } from "./document.ts"
-import { BodyLimit, RequiredScope } from "./middlewares.ts"
-import { idempotencyHeader, many } from "./shared.ts"
+import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
+import {
+  FOLLOWING,
+  idempotencyHeader,
+  many,
+  TaskFailure,
+  taskEvent,
+  taskFollowing,
+  taskId,
+  taskReading,
+  taskStatus,
+  told
+} from "./shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
-const ImageAnswer = Schema.StructWithRest(
-  Schema.Struct({
-    created: Schema.Number.annotateKey({ description: "Unix seconds" }),
-    data: many(
-      Schema.Record(Schema.String, Schema.Unknown),
-      "One entry an image: its `url`, or `b64_json` where base64 was asked for"
-    )
-  }),
-  anyFields
-).annotate({
+const ImageFields = {
+  created: Schema.Number.annotateKey({ description: "Unix seconds" }),
+  data: many(
+    Schema.Record(Schema.String, Schema.Unknown),
+    "One entry an image: its `url`, or `b64_json` where base64 was asked for"
+  )
+}
+
+const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields).annotate({
   identifier: "Images",
   description: "The images; of ip_a, with whatever else the vendor says"
 })
 
+const processing = { id: taskId, task_status: taskStatus("processing") }
+
+const ImageTaskView = Schema.Union([
+  Schema.Struct(processing).annotate({
+    identifier: "ProcessingImages",
+    description: "They are being made"
+  }),
+  Schema.StructWithRest(
+    Schema.Struct({
+      id: taskId,
+      task_status: taskStatus("succeeded"),
+      ...ImageFields
+    }),
+    anyFields
+  ).annotate({ identifier: "SucceededImages", description: "They are made and charged" }),
+  Schema.Struct({
+    id: taskId,
+    task_status: taskStatus("failed"),
+    error: TaskFailure.annotate({ description: "Why" })
+  }).annotate({ identifier: "FailedImages", description: "They failed and cost nothing" })
+])
+
+const ImageTaskEvent = taskEvent("image", "/v1/images/{task_id}", ImageTaskView, {
+  id: "im_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
+  task_status: "processing"
+})
+
+const Accepted = Schema.Struct(processing).annotate({
+  identifier: "AcceptedImages",
+  description: "They are being made: `location` tells where to read them",
+  httpApiStatus: 202
+})
+
 export class ImagesGroup extends HttpApiGroup.make("images").add(
   HttpApiEndpoint.post("generate", "/images/generations", {
-    headers: idempotencyHeader,
+    headers: {
+      ...idempotencyHeader,
+      prefer: Schema.optionalKey(
+        told(
+          "`respond-async` (RFC 7240): answered at once with a task to read; without it, with the images",
+          "respond-async"
+        )
+      )
+    },
     payload: ImageBody,
-    success: ImageAnswer,
+    success: [ImageAnswer, Accepted],
     error: [errors.ImageUnsupportedProtocol, ...orderErrors]
   })
     .annotate(RequiredScope, "images")
@@ -34,8 +85,29 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotateMerge(
       operation(
         "Make images",
-        "Holds the price of `n` images, has them made and answers them. Charged is what was asked for.",
+        "Holds the price of `n` images, has them made and answers them. Charged is what was asked for. With `Prefer: respond-async` it answers 202 as soon as the price is held.",
         imageExamples
       )
-    )
+    ),
+  HttpApiEndpoint.get("read", "/images/:task_id", {
+    ...taskReading,
+    success: ImageTaskView,
+    error: errors.TaskNotFound
+  })
+    .annotate(RequiredScope, "images")
+    .annotate(HeldOpen, "asked")
+    .annotateMerge(
+      operation(
+        "Read an image task",
+        "Images that were ordered with `Prefer: respond-async`. `wait` holds the answer until they are there; `Retry-After` says when to ask again."
+      )
+    ),
+  HttpApiEndpoint.get("events", "/images/:task_id/events", {
+    ...taskFollowing,
+    success: [HttpApiSchema.StreamSse({ events: ImageTaskEvent }), HttpApiSchema.NoContent],
+    error: errors.TaskNotFound
+  })
+    .annotate(RequiredScope, "images")
+    .annotate(HeldOpen, "always")
+    .annotateMerge(operation("Follow an image task", FOLLOWING))
 ) {}

@@ -1,19 +1,21 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
 import { errors, orderErrors } from "./apiErrors.ts"
 import { operation, videoExamples } from "./document.ts"
 import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
-import { counted, idempotencyHeader, oneOf, told, wholeNumber } from "./shared.ts"
-
-const taskId = told("The task's id")
-const taskStatus = <T extends string>(status: T) =>
-  Schema.Literal(status).annotate({ description: "Where the task stands" })
-
-export const VideoFailure = Schema.Struct({
-  code: told("The vendor's word for the failure, or ours"),
-  message: told("What the vendor says about it")
-})
+import {
+  counted,
+  FOLLOWING,
+  idempotencyHeader,
+  TaskFailure,
+  taskEvent,
+  taskFollowing,
+  taskId,
+  taskReading,
+  taskStatus,
+  told
+} from "./shared.ts"
 
 const Accepted = Schema.Struct({
   id: taskId,
@@ -35,25 +37,14 @@ export const VideoTaskView = Schema.Union([
   Schema.Struct({
     id: taskId,
     task_status: taskStatus("failed"),
-    error: VideoFailure.annotate({ description: "Why" })
+    error: TaskFailure.annotate({ description: "Why" })
   }).annotate({ identifier: "FailedVideo", description: "It failed and costs nothing" })
 ])
 
-/** The present state at once, then the end, after which the stream ends. */
-const VideoTaskEvent = Schema.Struct({
-  id: told("`1` while the task runs, `2` for its end; the same on every gateway", "1"),
-  event: oneOf(
-    ["video.processing", "video.succeeded", "video.failed"],
-    "The state that was reached",
-    "video.processing"
-  ),
-  data: Schema.fromJsonString(VideoTaskView).annotate({
-    description: "What `GET /v1/videos/{task_id}` answers, as JSON",
-    examples: [{ id: "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e", task_status: "processing" }]
-  })
+const VideoTaskEvent = taskEvent("video", "/v1/videos/{task_id}", VideoTaskView, {
+  id: "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
+  task_status: "processing"
 })
-
-export const MAX_WAIT_SECONDS = 60
 
 export class VideosGroup extends HttpApiGroup.make("videos").add(
   HttpApiEndpoint.post("create", "/videos/generations", {
@@ -72,12 +63,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
       )
     ),
   HttpApiEndpoint.get("read", "/videos/:task_id", {
-    params: { task_id: taskId },
-    query: {
-      wait: wholeNumber(0, MAX_WAIT_SECONDS, "Seconds to hold the answer back").pipe(
-        Schema.withDecodingDefaultKey(Effect.succeed("0"))
-      )
-    },
+    ...taskReading,
     success: VideoTaskView,
     error: errors.TaskNotFound
   })
@@ -90,27 +76,11 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
       )
     ),
   HttpApiEndpoint.get("events", "/videos/:task_id/events", {
-    params: { task_id: taskId },
-    headers: {
-      "last-event-id": Schema.optionalKey(
-        told(
-          "Id of the last event that was seen: it is not repeated, and after the end the answer is 204. What no gateway has given out is ignored",
-          "1"
-        )
-      )
-    },
+    ...taskFollowing,
     success: [HttpApiSchema.StreamSse({ events: VideoTaskEvent }), HttpApiSchema.NoContent],
     error: errors.TaskNotFound
   })
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "always")
-    .annotateMerge(
-      operation(
-        "Follow a video task",
-        "Server-sent events: where the task stands at once, and its end when it comes, after which the " +
-          "stream ends. Comments in between are signs of life, and a gateway that stops ends the stream: " +
-          "with `Last-Event-ID` the next one goes on from there, as a browser's EventSource does by " +
-          "itself. 204 when the end had been seen."
-      )
-    )
+    .annotateMerge(operation("Follow a video task", FOLLOWING))
 ) {}

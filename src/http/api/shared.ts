@@ -127,3 +127,65 @@ const IdempotencyKey = Schema.String.check(
 })
 
 export const idempotencyHeader = { "idempotency-key": Schema.optionalKey(IdempotencyKey) }
+
+// Tasks, which are read until they end
+
+export const MAX_WAIT_SECONDS = 60
+
+export const taskId = told("The task's id")
+export const taskStatus = <T extends string>(status: T) =>
+  Schema.Literal(status).annotate({ description: "Where the task stands" })
+
+export const TaskFailure = Schema.Struct({
+  code: told("The vendor's word for the failure, or ours"),
+  message: told("What the vendor says about it")
+})
+
+/** A task is read by its id, and its answer held back for a while. */
+export const taskReading = {
+  params: { task_id: taskId },
+  query: {
+    wait: wholeNumber(0, MAX_WAIT_SECONDS, "Seconds to hold the answer back").pipe(
+      Schema.withDecodingDefaultKey(Effect.succeed("0"))
+    )
+  }
+}
+
+/** The events of a task follow those that its client has seen. */
+export const taskFollowing = {
+  params: { task_id: taskId },
+  headers: {
+    "last-event-id": Schema.optionalKey(
+      told(
+        "Id of the last event that was seen: it is not repeated, and after the end the answer is 204. What no gateway has given out is ignored",
+        "1"
+      )
+    )
+  }
+}
+
+/** The present state at once, then the end, after which the stream ends. */
+export const taskEvent = <View extends Schema.Top>(
+  kind: "video" | "image",
+  path: string,
+  view: View,
+  example: View["Type"]
+) =>
+  Schema.Struct({
+    id: told("`1` while the task runs, `2` for its end; the same on every gateway", "1"),
+    event: oneOf(
+      [`${kind}.processing`, `${kind}.succeeded`, `${kind}.failed`],
+      "The state that was reached",
+      `${kind}.processing`
+    ),
+    data: Schema.fromJsonString(view).annotate({
+      description: `What \`GET ${path}\` answers, as JSON`,
+      examples: [example]
+    })
+  })
+
+export const FOLLOWING =
+  "Server-sent events: where the task stands at once, and its end when it comes, after which the " +
+  "stream ends. Comments in between are signs of life, and a gateway that stops ends the stream: " +
+  "with `Last-Event-ID` the next one goes on from there, as a browser's EventSource does by " +
+  "itself. 204 when the end had been seen."

@@ -1,23 +1,60 @@
 import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { answerTo, responseOf } from "./respond.ts"
+import { makeTaskAnswers } from "./taskAnswers.ts"
+import { imageTaskView } from "./views.ts"
 
 const asImages = bodyOf(ImageBody)
+
+const RESPOND_ASYNC = "respond-async"
+
+/** Whether a `Prefer` header (RFC 7240) asks for an answer before the images are there. */
+const prefersTask = (prefer = ""): boolean =>
+  prefer.split(",").some((one) => one.split(";", 1)[0]?.trim().toLowerCase() === RESPOND_ASYNC)
 
 export const layerImagesHandlers = HttpApiBuilder.group(
   GatewayApi,
   "images",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
-    return handlers.handleRaw(
+    const tasks = yield* makeTaskAnswers("image", imageTaskView)
+
+    const ordering = handlers.handleRaw(
       "generate",
       Effect.fnUntraced(function* (request) {
-        return responseOf(yield* answerTo(request, yield* asImages, orders.images))
+        const body = yield* asImages
+        if (!prefersTask(request.headers.prefer)) {
+          return responseOf(yield* answerTo(request, body, orders.images))
+        }
+        const id = yield* answerTo(request, body, orders.imageTask)
+        return HttpServerResponse.jsonUnsafe(
+          { id, task_status: "processing" },
+          {
+            status: 202,
+            headers: {
+              location: `/v1/images/${id}`,
+              "preference-applied": RESPOND_ASYNC,
+              ...tasks.pace(null, 0)
+            }
+          }
+        )
       })
     )
+    return ordering.handleAll({
+      read: Effect.fnUntraced(function* ({ params, query }) {
+        const { organizationId } = yield* CurrentCaller
+        return yield* tasks.answer(organizationId, params.task_id, query.wait)
+      }),
+      events: Effect.fnUntraced(function* ({ params, headers }) {
+        const { organizationId } = yield* CurrentCaller
+        return yield* tasks.events(organizationId, params.task_id, headers["last-event-id"])
+      })
+    })
   })
 )

@@ -156,6 +156,14 @@ export const operatorReceiptView = (currency: string, receipt: Receipt): Operato
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
 
+const failedView = ({ id, errorCode, errorMessage }: Task) => ({
+  id,
+  task_status: "failed" as const,
+  error: { code: errorCode ?? "failed", message: errorMessage ?? "The task failed" }
+})
+
+const processingView = ({ id }: Task) => ({ id, task_status: "processing" as const })
+
 export const taskView = (task: Task) => {
   const { id } = task
   if (publicState(task.state) === "succeeded" && task.videoUrl !== null) {
@@ -167,12 +175,13 @@ export const taskView = (task: Task) => {
         task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) }
     }
   }
-  if (publicState(task.state) === "failed") {
-    return {
-      id,
-      task_status: "failed" as const,
-      error: { code: task.errorCode ?? "failed", message: task.errorMessage ?? "The task failed" }
-    }
+  return publicState(task.state) === "failed" ? failedView(task) : processingView(task)
+}
+
+/** Images have no vendor's task to be rejected by: all that did not come is failed. */
+export const imageTaskView = (task: Task) => {
+  if (task.state === "succeeded" && task.result !== null) {
+    return { ...task.result, id: task.id, task_status: "succeeded" as const }
   }
-  return { id, task_status: "processing" as const }
+  return task.finished ? failedView(task) : processingView(task)
 }

@@ -36,16 +36,26 @@ const captureOf = (close: Close) => (close._tag === "Capture" ? close.request : 
 const usageOf = (close: Close) => captureOf(close)?.usage
 const releaseOf = (close: Close) => (close._tag === "Release" ? close.request : undefined)
 
-const outcomeItem = (task: TaskOutcome) => ({
-  from: task.from,
-  state: task.state,
-  lease: task.state === "succeeded" ? null : (task.lease?.toString() ?? null),
-  video_url: task.state === "succeeded" ? storable(task.videoUrl) : null,
-  completion_tokens:
-    task.state === "succeeded" ? (task.completionTokens?.toString() ?? null) : null,
-  error_code: task.state === "succeeded" ? null : storable(task.errorCode),
-  error_message: task.state === "succeeded" ? null : storable(task.errorMessage)
-})
+const outcomeItem = (task: TaskOutcome) => {
+  const { from, state } = task
+  if (task.state !== "succeeded") {
+    return {
+      from,
+      state,
+      lease: task.lease?.toString() ?? null,
+      error_code: storable(task.errorCode),
+      error_message: storable(task.errorMessage)
+    }
+  }
+  return task.from === "submitting"
+    ? { from, state, result: storable(JSON.stringify(task.result)) }
+    : {
+        from,
+        state,
+        video_url: storable(task.videoUrl),
+        completion_tokens: task.completionTokens?.toString() ?? null
+      }
+}
 
 const orphanItem = (orphan: Doubt) => ({
   upstream_id: orphan.upstreamId === null ? null : storable(orphan.upstreamId),

@@ -1,4 +1,4 @@
--- Video tasks with their polling, and the orders whose outcome at the vendor is not known.
+-- Tasks: videos with their polling, and images that are made after their client was answered; and the orders whose outcome at the vendor is not known.
 
 CREATE TABLE tasks (
   organization_id text NOT NULL,
@@ -20,6 +20,8 @@ CREATE TABLE tasks (
   -- The key of its channel that it was made with.
   key_name text,
   video_url text,
+  -- Of images: the answer a client gets, as JSON.
+  result text,
   completion_tokens bigint CHECK (completion_tokens > 0),
   error_code text,
   error_message text,
@@ -35,9 +37,9 @@ CREATE TABLE tasks (
   finished_at timestamptz,
   PRIMARY KEY (organization_id, id),
   CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
-  CHECK (state NOT IN ('processing', 'succeeded')
+  CHECK (state <> 'processing' AND video_url IS NULL
          OR upstream_id IS NOT NULL AND key_name IS NOT NULL),
-  CHECK ((state = 'succeeded') = (video_url IS NOT NULL)),
+  CHECK ((state = 'succeeded') = (num_nonnulls(video_url, result) = 1)),
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
   CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL))
   -- Every question moves its task in the index of what is due twice, and the front must stay quick

@@ -3,7 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
-import { isTaskId } from "../../domain/orderIds.ts"
+import { taskKindOf } from "../../domain/orderIds.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Completion, Task } from "../../services/TaskRepo.ts"
@@ -69,11 +69,12 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
 
   return Effect.fnUntraced(function* (organizationId: string, id: string) {
     turn = (turn + 1) % LANES
-    const task = isTaskId(id)
-      ? yield* reads
-          .attempt(String(turn), { organizationId, id })
-          .pipe(Effect.catchTag("TooLate", () => Effect.die(unanswered(BRIEF))))
-      : null
+    const task =
+      taskKindOf(id) !== null
+        ? yield* reads
+            .attempt(String(turn), { organizationId, id })
+            .pipe(Effect.catchTag("TooLate", () => Effect.die(unanswered(BRIEF))))
+        : null
     return task ?? (yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))
   })
 })

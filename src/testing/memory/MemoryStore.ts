@@ -35,6 +35,8 @@ export interface StoredTask {
   upstreamId: string | null
   keyName: string | null
   videoUrl: string | null
+  /** JSON. */
+  result: string | null
   completionTokens: bigint | null
   errorCode: string | null
   errorMessage: string | null

@@ -2,12 +2,12 @@
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { DEFAULT_KEY } from "../../domain/catalog/channelKeys.ts"
 import { TaskNotFound } from "../../domain/Errors.ts"
-import { isTaskId } from "../../domain/orderIds.ts"
+import { taskKindOf } from "../../domain/orderIds.ts"
 import { kindOf, VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { transitions } from "../../domain/video/VideoTask.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { HoldRequest, VendorJob } from "../../services/Ledger.ts"
-import { type ClaimedTask, type Task, TaskRepo } from "../../services/TaskRepo.ts"
+import { type ClaimedTask, type Task, TaskRepo, TaskResult } from "../../services/TaskRepo.ts"
 import { MemoryStore, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
 
@@ -25,7 +25,11 @@ interface Row {
 }
 
 const kindOfRow = ({ request, task }: Row) =>
-  kindOf(task.ordered.model, decodeVideoQuote(request.quote))
+  taskKindOf(request.id) === "video"
+    ? kindOf(task.ordered.model, decodeVideoQuote(request.quote))
+    : null
+
+const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 
 const toTask = (row: Row, now: number): Task => {
   const { request, job, task } = row
@@ -37,6 +41,7 @@ const toTask = (row: Row, now: number): Task => {
     state: task.state,
     finished: transitions[task.state].length === 0,
     videoUrl: task.videoUrl,
+    result: task.result === null ? null : decodeResult(task.result),
     completionTokens: task.completionTokens,
     errorCode: task.errorCode,
     errorMessage: task.errorMessage,
@@ -114,7 +119,7 @@ export const layerTaskRepoMemory = Layer.effect(
     return TaskRepo.of({
       find: Effect.fn("TaskRepo.find")(function* (organizationId, id) {
         const now = yield* Clock.currentTimeMillis
-        const row = isTaskId(id) ? findRow(organizationId, id) : undefined
+        const row = taskKindOf(id) !== null ? findRow(organizationId, id) : undefined
         return row === undefined
           ? yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
           : toTask(row, now)
@@ -219,10 +224,14 @@ export const layerTaskRepoMemory = Layer.effect(
             .slice(0, newest)
             .filter(({ task }) => task.state === "succeeded")
             .toSorted((a, b) => (a.task.finishedAt ?? 0) - (b.task.finishedAt ?? 0))
-            .map((row) => ({
-              kind: kindOfRow(row),
-              tookSeconds: secondsBetween(row.createdAt, row.task.finishedAt ?? row.createdAt)
-            }))
+            .flatMap((row) => {
+              const kind = kindOfRow(row)
+              const tookSeconds = secondsBetween(
+                row.createdAt,
+                row.task.finishedAt ?? row.createdAt
+              )
+              return kind === null ? [] : [{ kind, tookSeconds }]
+            })
         )
       )
     })

@@ -67,6 +67,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         upstreamId: null,
         keyName: null,
         videoUrl: null,
+        result: null,
         completionTokens: null,
         errorCode: null,
         errorMessage: null,
@@ -140,7 +141,9 @@ const endTask = (task: StoredTask, outcome: TaskOutcome, nowMillis: number): voi
   task.state = outcome.state
   task.nextPollAt = null
   task.finishedAt = nowMillis
-  if (outcome.state === "succeeded") {
+  if (outcome.state === "succeeded" && outcome.from === "submitting") {
+    task.result = JSON.stringify(outcome.result)
+  } else if (outcome.state === "succeeded") {
     task.videoUrl = storable(outcome.videoUrl)
     task.completionTokens = outcome.completionTokens
   } else {

@@ -16,13 +16,13 @@ import {
   orNull,
   pageQuery,
   strictly,
+  TaskFailure,
   Timestamp,
   timeOrNull,
   told,
   toldOrNull,
   UsageEntry
 } from "../shared.ts"
-import { VideoFailure } from "../VideosApi.ts"
 
 export const OrphanView = Schema.Struct({
   id: told("The task, image or text request"),
@@ -117,7 +117,7 @@ export const TimelineView = Schema.Struct({
   upstream_model: told("The vendor's name of the model"),
   upstream_id: toldOrNull("The vendor's id of the job"),
   state: told("Where it stands, inner states included"),
-  error: orNull(VideoFailure, "Why it failed"),
+  error: orNull(TaskFailure, "Why it failed"),
   completion_tokens: orNull(Schema.Int, "What the vendor reported"),
   summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" }),
   quote: Quote,

@@ -1,0 +1,139 @@
+/** What is answered of tasks of any kind: how they stand, when they end, and their events. */
+import { Duration, Effect, Metric, Stream } from "effect"
+import { Sse } from "effect/encoding"
+import { HttpServerResponse } from "effect/http"
+import { TaskNotFound } from "../../domain/Errors.ts"
+import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
+import { comeBackMillis } from "../../domain/video/PollPace.ts"
+import type { VideoKind } from "../../domain/video/VideoQuote.ts"
+import { eventNumber, LAST_EVENT, seenEvent } from "../../domain/video/VideoTask.ts"
+import { UsualTimes } from "../../polling/CompletionTimes.ts"
+import { VideoSettlement } from "../../polling/VideoSettlement.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { Shutdown } from "../../runtime/Shutdown.ts"
+import { eventStreams } from "../../services/metrics.ts"
+import { asVendorTime } from "../../services/ProtocolAdapter.ts"
+import type { Task } from "../../services/TaskRepo.ts"
+import { eventResponse } from "./respond.ts"
+
+interface TaskView {
+  readonly id: string
+  readonly task_status: "processing" | "succeeded" | "failed"
+}
+
+/** A comment, which clients skip: it keeps what lies between from closing a silent connection. */
+const HEARTBEAT = ": still processing\n\n"
+
+/** Counted for as long as the stream runs. */
+const counted = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
+  Stream.unwrap(
+    Effect.as(
+      Effect.acquireRelease(Metric.modify(eventStreams, 1), () => Metric.modify(eventStreams, -1)),
+      stream
+    )
+  )
+
+/** Answers of tasks of one kind, as `view` shows them to their client. */
+export const makeTaskAnswers = Effect.fnUntraced(function* <View extends TaskView>(
+  taskKind: TaskKind,
+  view: (task: Task) => View
+) {
+  const settlement = yield* VideoSettlement
+  const shutdown = yield* Shutdown
+  const settings = yield* Settings
+  const usualTimes = yield* UsualTimes
+
+  /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
+  const pace = (kind: VideoKind | null, ageSeconds: number) => {
+    const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
+    const millis = comeBackMillis(settings, { ageSeconds, usualSeconds })
+    return {
+      "cache-control": "no-store",
+      "retry-after": `${Math.ceil(millis / 1000)}`,
+      "openai-poll-after-ms": `${millis}`
+    }
+  }
+
+  const read = (organizationId: string, id: string, waitSeconds: number) =>
+    taskKindOf(id) === taskKind
+      ? settlement.read(organizationId, id, waitSeconds)
+      : Effect.fail(new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))
+
+  /** Answers when the task has ended, after so long at most, or when the gateway is about to stop. */
+  const wait = (organizationId: string, id: string, waitSeconds: number) =>
+    Effect.raceFirst(
+      asVendorTime(read(organizationId, id, waitSeconds)),
+      Effect.andThen(shutdown.begun, read(organizationId, id, 0))
+    )
+
+  const answerOf = (task: Task) =>
+    HttpServerResponse.jsonUnsafe(view(task), {
+      headers: task.finished ? {} : pace(task.kind, task.ageSeconds)
+    })
+
+  // A task's states as server-sent events, from the present one to its end
+
+  const eventOf = (task: Task): string => {
+    const data = view(task)
+    return Sse.encoder.write({
+      _tag: "Event",
+      id: String(eventNumber(data.task_status)),
+      event: `${taskKind}.${data.task_status}`,
+      data: JSON.stringify(data)
+    })
+  }
+
+  // Said only when a stream ends before its task: readers such as effect's own take it as the end.
+  const retry = Sse.encoder.write(
+    new Sse.Retry({
+      duration: Duration.seconds(Math.max(1, settings.askIntervalSeconds)),
+      lastEventId: undefined
+    })
+  )
+
+  /**
+   * The events of a task the client has not seen, as far as it says what it has seen. A client that
+   * saw the end gets 204, at which an `EventSource` stops coming back. A gateway that is about to
+   * stop ends the stream with a `retry`, and the client goes on elsewhere.
+   */
+  const eventsOf = (task: Task, lastEventId: string | undefined) => {
+    const state = view(task).task_status
+    const seen = seenEvent(lastEventId, state)
+    if (seen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
+    // A task that is gone has no end to tell; the client's next request says so.
+    const end = Effect.raceFirst(
+      Effect.match(settlement.end(task.organizationId, task.id), {
+        onSuccess: (ended) => (view(ended).task_status === "processing" ? "" : eventOf(ended)),
+        onFailure: () => ""
+      }),
+      Effect.as(shutdown.begun, retry)
+    )
+    const heartbeats = Stream.tick(`${settings.heartbeatSeconds} seconds`).pipe(
+      Stream.drop(1),
+      Stream.map(() => HEARTBEAT)
+    )
+    // Something at once in any case: the client's connection counts as open with the first bytes.
+    const now = Stream.make(seen < eventNumber(state) ? eventOf(task) : HEARTBEAT)
+    const events = task.finished
+      ? now
+      : Stream.concat(
+          now,
+          Stream.merge(heartbeats, Stream.fromEffect(end), { haltStrategy: "right" }).pipe(
+            Stream.filter((text) => text !== "")
+          )
+        )
+    return eventResponse(Stream.encodeText(counted(events)))
+  }
+
+  return {
+    pace,
+    /** The task, after so many seconds at most. */
+    answer: (organizationId: string, id: string, waitSeconds: number) =>
+      Effect.map(
+        waitSeconds === 0 ? read(organizationId, id, 0) : wait(organizationId, id, waitSeconds),
+        answerOf
+      ),
+    events: (organizationId: string, id: string, lastEventId: string | undefined) =>
+      Effect.map(read(organizationId, id, 0), (task) => eventsOf(task, lastEventId))
+  }
+})
