@@ -5,6 +5,7 @@ import type { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { jobId, organization, usageOf } from "../support/ledger.ts"
 import {
   byChannel,
   claimAgain,
@@ -89,6 +90,51 @@ export const taskRepoSuite = (
           assert.deepStrictEqual(orphan?.job, job)
           assert.isFalse(yield* reassign(lost))
           assert.isFalse(yield* reassign("vt_00000000-0000-7000-8000-0000deadbeef"))
+          assert.deepStrictEqual(yield* ledger.verify, [])
+        })
+    )
+
+    it.effect(
+      "images end as a task that was never asked for, with what their client is answered",
+      () =>
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const repo = yield* TaskRepo
+          const { organizationId, hold } = yield* organization(100n)
+          const id = jobId("im")
+          const task = {
+            keyId: "k",
+            model: "paint-1",
+            listedProtocol: "ip_a",
+            summary: { images: 1 },
+            submitSeconds: 60
+          }
+          yield* ledger.hold(hold(1n, { id, task }))
+          assert.deepInclude(yield* repo.find(organizationId, id), {
+            state: "submitting",
+            finished: false,
+            result: null,
+            kind: null
+          })
+          const result = { created: 7, data: [{ url: "https://a.test/\u0000ü" }] }
+          const { won } = yield* ledger.capture({
+            organizationId,
+            holdId: id,
+            by: "image",
+            chargeNano: 1n,
+            costNano: null,
+            usage: { ...usageOf(1n), taskId: id },
+            task: { from: "submitting", state: "succeeded", result },
+            answer: null
+          })
+          assert.isTrue(won)
+          assert.deepInclude(yield* repo.find(organizationId, id), {
+            state: "succeeded",
+            finished: true,
+            result,
+            videoUrl: null
+          })
+          assert.deepStrictEqual(yield* repo.recentCompletions(1), [])
           assert.deepStrictEqual(yield* ledger.verify, [])
         })
     )

@@ -86,7 +86,6 @@ const places: ReadonlyArray<
   ["image.made", "images", paint, 1, "100", "given up"],
   ["image.made", "images", paintDown, 1, "100", "given up"],
   ["image.finished", "images", paint, 1, "99.8", "as before"],
-  ["image.placed", "later", paint, 0, "100", "ordered"],
   ["image.held", "later", paint, 0, "100", "as before"],
   ["image.refused", "later", refused(paint), 0, "100", "as before"],
   ["image.made", "later", paint, 1, "100", "as before"],
