@@ -1,8 +1,10 @@
 /** Tasks as they are stored. Creation and ending ride in the ledger's commits. */
 import { Context, type Effect, type Option, Schema } from "effect"
-import type { TaskNotFound } from "../domain/Errors.ts"
+import type { InvalidRequest, TaskNotFound } from "../domain/Errors.ts"
+import type { TaskKind } from "../domain/orderIds.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
 import { TaskState } from "../domain/video/VideoTask.ts"
+import type { Page, PageRequest } from "../runtime/Page.ts"
 
 /** What is written with the hold, beside its job. */
 export interface NewTask {
@@ -72,6 +74,18 @@ export const Task = Schema.Struct({
 })
 export type Task = typeof Task.Type
 
+/** A task in a list of its member's. */
+export const ListedTask = Schema.Struct({ ...Task.fields, createdAt: Schema.Date })
+export type ListedTask = typeof ListedTask.Type
+
+/** Null leaves a question out. */
+export interface TaskFilter {
+  readonly kind: TaskKind
+  readonly states: ReadonlyArray<TaskState>
+  readonly model: string | null
+  readonly createdAfter: Date | null
+}
+
 /** A claimed task, which certainly runs at a vendor: all that is needed to ask and to settle. */
 export const ClaimedTask = Schema.Struct({
   organizationId: Schema.String,
@@ -136,6 +150,12 @@ export class TaskRepo extends Context.Service<
   {
     /** Another organisation's task is not found. */
     find(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
+    /** The member's own, newest first. */
+    list(
+      owner: { readonly organizationId: string; readonly memberId: string },
+      filter: TaskFilter,
+      page: PageRequest
+    ): Effect.Effect<Page<ListedTask>, InvalidRequest>
     /**
      * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
      * up before. Persists until the store can be reached: only its answer tells which of the two it is.

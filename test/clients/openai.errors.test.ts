@@ -1,7 +1,7 @@
 /** Every error as users of the official `openai` package meet it. */
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
-import OpenAI, { type APIError, toFile } from "openai"
+import OpenAI, { type APIError } from "openai"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { type ErrorCode, errorTable } from "../../src/domain/Errors.ts"
@@ -166,8 +166,7 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   },
   not_found: {
     is: OpenAI.NotFoundError,
-    call: async ({ rich }) =>
-      rich.images.edit({ prompt: "x", image: await toFile(Buffer.from("x"), "x.png") })
+    call: ({ rich }) => rich.files.retrieve("file-1")
   },
   method_not_allowed: {
     is: OpenAI.APIError,

@@ -4,7 +4,7 @@ import { Effect, type Layer, Option } from "effect"
 import type { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
-import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { type TaskFilter, TaskRepo } from "../../src/services/TaskRepo.ts"
 import { jobId, organization, usageOf } from "../support/ledger.ts"
 import {
   byChannel,
@@ -137,6 +137,72 @@ export const taskRepoSuite = (
           assert.deepStrictEqual(yield* repo.recentCompletions(1), [])
           assert.deepStrictEqual(yield* ledger.verify, [])
         })
+    )
+
+    it.effect("a member's own are listed newest first, in pages, by state, model and time", () =>
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const repo = yield* TaskRepo
+        const { organizationId, memberIds, hold } = yield* organization(100n, 2)
+        const [memberId = "", other = ""] = memberIds
+        const task = (model: string) => ({
+          keyId: "k",
+          model,
+          listedProtocol: "vp_d",
+          summary: {},
+          submitSeconds: 60
+        })
+        const ordered = (kind: "vt" | "im", model: string, by = memberId) => {
+          const id = jobId(kind)
+          return Effect.as(
+            ledger.hold(hold(5n, { id, memberId: by, quote, task: task(model) })),
+            id
+          )
+        }
+        const [first, second, third] = [
+          yield* ordered("vt", "a"),
+          yield* ordered("vt", "b"),
+          yield* ordered("vt", "a")
+        ]
+        yield* ordered("vt", "a", other)
+        yield* ordered("im", "paint")
+        yield* repo.accept(organizationId, second, upstream("up"), 3600)
+
+        const listed = (
+          filter: Partial<TaskFilter> = {},
+          page: { readonly after?: string; readonly limit?: number } = {}
+        ) =>
+          Effect.map(
+            repo.list(
+              { organizationId, memberId },
+              {
+                kind: "video",
+                states: ["submitting", "processing"],
+                model: null,
+                createdAfter: null,
+                ...filter
+              },
+              { after: null, limit: 10, ...page }
+            ),
+            ({ data, hasMore }) => [...data.map(({ id }) => id), hasMore]
+          )
+        assert.deepStrictEqual(yield* listed(), [third, second, first, false])
+        assert.deepStrictEqual(yield* listed({}, { limit: 2 }), [third, second, true])
+        assert.deepStrictEqual(yield* listed({}, { after: second }), [first, false])
+        assert.deepStrictEqual(yield* listed({ model: "a" }), [third, first, false])
+        assert.deepStrictEqual(yield* listed({ states: ["processing"] }), [second, false])
+        assert.deepStrictEqual(yield* listed({ createdAfter: new Date(0) }), [
+          ...[third, second, first],
+          false
+        ])
+        const later = new Date(Date.now() + 3_600_000)
+        assert.deepStrictEqual(yield* listed({ createdAfter: later }), [false])
+        assert.lengthOf(yield* listed({ kind: "image" }), 2)
+        for (const after of ["none", jobId("vt")]) {
+          const refused = yield* Effect.flip(listed({}, { after }))
+          assert.strictEqual(refused.param, "after")
+        }
+      })
     )
 
     it.effect("the longest due task of a channel goes first", () =>

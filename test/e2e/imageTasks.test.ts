@@ -10,7 +10,7 @@ import {
   testCatalog
 } from "../support/gateway.ts"
 import { heldVendor } from "../support/heldVendor.ts"
-import { createVideo, errorOf } from "../support/orders.ts"
+import { createVideo, errorOf, finishVideo } from "../support/orders.ts"
 import { newestHold, timelineOf } from "../support/timelines.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -32,6 +32,22 @@ const Ended = Schema.Struct({
   created: Schema.optionalKey(Schema.Number),
   data: Schema.optionalKey(Schema.Array(Schema.Struct({ url: Schema.String }))),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+})
+
+const Listed = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      model: Schema.String,
+      created_at: Schema.String,
+      data: Schema.optionalKey(Schema.Array(Schema.Unknown)),
+      error: Schema.optionalKey(Schema.Struct({ code: Schema.String }))
+    })
+  ),
+  has_more: Schema.Boolean,
+  first_id: Schema.NullOr(Schema.String),
+  last_id: Schema.NullOr(Schema.String)
 })
 
 const accepted = Effect.fnUntraced(function* (who: Customer, json?: Json) {
@@ -204,6 +220,59 @@ for (const kind of ["embedded", "postgres"] as const) {
           assert.strictEqual(refused.status, 402, refused.text)
           assert.strictEqual((yield* order(poor, { model: "film-1" })).status, 400)
           assert.strictEqual((yield* order(poor, { model: "none" })).status, 404)
+        })
+      )
+
+      it.effect("are listed, as videos are", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const listed = (path: string) =>
+            Effect.flatMap(gateway.call(path, { key: who.key }), (answer) => bodyAs(Listed, answer))
+          assert.deepStrictEqual(yield* listed("/v1/images"), {
+            ...{ object: "list", data: [], has_more: false },
+            ...{ first_id: null, last_id: null }
+          })
+          const made = yield* accepted(who)
+          yield* ended(who, made)
+          const lost = yield* accepted(who, { prompt: "sim:refuse=400" })
+          yield* ended(who, lost)
+          const film = yield* createVideo(who, { model: "film-1" })
+          yield* finishVideo(who, film)
+
+          const images = yield* listed("/v1/images")
+          assert.deepInclude(images, { first_id: lost, last_id: made, has_more: false })
+          assert.deepInclude(images.data[1], { id: made, model: "paint-1" })
+          assert.strictEqual(images.data[1]?.data?.length, 1)
+          assert.strictEqual(images.data[0]?.error?.code, "upstream_error")
+          const page = yield* listed("/v1/images?limit=1")
+          assert.deepInclude(page, { first_id: lost, last_id: lost, has_more: true })
+          const next = yield* listed(`/v1/images?limit=1&after=${lost}`)
+          assert.deepInclude(next, { first_id: made, has_more: false })
+          assert.strictEqual((yield* listed("/v1/images?status=failed")).first_id, lost)
+          assert.strictEqual((yield* listed("/v1/images?status=succeeded")).first_id, made)
+          assert.isNull((yield* listed("/v1/images?model=other")).first_id)
+          const since = images.data[1]?.created_at ?? ""
+          assert.strictEqual((yield* listed(`/v1/images?created_after=${since}`)).last_id, lost)
+          const videos = yield* listed("/v1/videos?status=succeeded&model=film-1")
+          assert.deepStrictEqual(
+            videos.data.map(({ id }) => id),
+            [film]
+          )
+          const other = yield* gateway.customer("1")
+          const theirs = yield* gateway.call("/v1/videos", { key: other.key })
+          assert.deepNestedInclude(theirs.body, { data: [] })
+          for (const [query, param] of [
+            ["status=done", "status"],
+            ["limit=0", "limit"],
+            ["created_after=yesterday", "created_after"],
+            ["after=vt_1", "after"],
+            [`after=${film}`, "after"]
+          ]) {
+            const refused = yield* gateway.call(`/v1/images?${query}`, { key: who.key })
+            assert.strictEqual(refused.status, 400, refused.text)
+            assert.strictEqual((yield* errorOf(refused)).param, param)
+          }
         })
       )
 

@@ -14,8 +14,6 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
   "a wrong path",
   (it) => {
     it.effect.each([
-      ["POST", "/v1/videos", VIDEOS],
-      ["GET", "/v1/videos?limit=3", VIDEOS],
       ["POST", "/v1/video/generations", VIDEOS],
       ["GET", "/v1/video/generations/vt_1", "GET /v1/videos/{task_id}"],
       ["GET", "/v1/tasks/vt_1", "GET /v1/videos/{task_id}"],
@@ -71,19 +69,21 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       })
     )
 
-    it.effect.each(["/v1/images/edits", "/v1/images/generation"])(
-      "POST %s, which may be the id of images, names what was meant",
-      (path) =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const answer = yield* gateway.call(path, { method: "POST" })
-          assert.strictEqual(answer.status, 405, answer.text)
-          const { error } = yield* bodyAs(Failed, answer)
-          assert.strictEqual(
-            error.message,
-            `POST is not served at ${path}; GET is; did you mean POST /v1/images/generations?`
-          )
-        })
+    it.effect.each([
+      ["/v1/images/edits", "POST /v1/images/generations"],
+      ["/v1/images/generation", "POST /v1/images/generations"],
+      ["/v1/videos", VIDEOS]
+    ])("POST %s, which is read alone, names %s", ([path = "", meant]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const answer = yield* gateway.call(path, { method: "POST" })
+        assert.strictEqual(answer.status, 405, answer.text)
+        const { error } = yield* bodyAs(Failed, answer)
+        assert.strictEqual(
+          error.message,
+          `POST is not served at ${path}; GET is; did you mean ${meant}?`
+        )
+      })
     )
 
     it.effect.each([

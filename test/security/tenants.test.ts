@@ -22,6 +22,8 @@ const bytesOf = (answer: HttpAnswer, id: string): string =>
     answer.text.replaceAll(id, "ID")
   ])
 
+const Accepted = Schema.Struct({ id: Schema.String })
+
 /** Ids of things the owner has, by the name of the parameter or query that takes them. */
 const belongings = Effect.fnUntraced(function* (owner: Customer) {
   const gateway = yield* Gateway
@@ -29,6 +31,13 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
   const done = yield* createVideo(owner, { model: "film-1" })
   yield* finishVideo(owner, done)
   assert.strictEqual((yield* orderImages(owner, { model: "paint-1" })).status, 200)
+  const accepted = yield* gateway.call("/v1/images/generations", {
+    key: owner.key,
+    headers: { prefer: "respond-async" },
+    json: { model: "paint-1", prompt: "x" }
+  })
+  const { id: images } = yield* bodyAs(Accepted, accepted)
+  yield* gateway.call(`/v1/images/${images}?wait=30`, { key: owner.key })
   const usage = yield* gateway.call("/v1/usage", { key: owner.key })
   const { data } = yield* bodyAs(Usage, usage)
   assert.isAtLeast(data.length, 2)
@@ -36,17 +45,23 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["task_id", [running, done]],
     // Of a running task the events would go on.
     ["/v1/videos/:task_id/events", [done]],
+    ["/v1/videos", [running, done]],
+    ["/v1/images/:task_id", [images]],
+    ["/v1/images/:task_id/events", [images]],
+    ["/v1/images", [images]],
     ["id", data.map(({ id }) => id)],
     ["after", data.map(({ id }) => id)]
   ])
 })
+
+const lists: ReadonlySet<string> = new Set(["/v1/usage", "/v1/videos", "/v1/images"])
 
 /** Addresses of a customer's routes with an id in them, `%` standing for it. */
 const places = declaredRoutes
   .filter(({ path }) => path.startsWith("/v1/"))
   .flatMap((route) => [
     ...paramsOf(route.path).map((param) => ({ ...route, param, query: "" })),
-    ...(route.path === "/v1/usage" ? [{ ...route, param: "after", query: "?after=" }] : [])
+    ...(lists.has(route.path) ? [{ ...route, param: "after", query: "?after=" }] : [])
   ])
 
 layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(

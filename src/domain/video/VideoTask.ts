@@ -7,6 +7,7 @@
  *        `--> rejected
  */
 import { Schema, Struct } from "effect"
+import type { TaskKind } from "../orderIds.ts"
 
 /** Allowed transitions; a state that leads nowhere is final and has a closed hold. */
 export const transitions = {
@@ -33,6 +34,22 @@ export const publicState = (state: TaskState): "processing" | "succeeded" | "fai
 }
 
 type PublicState = NonNullable<ReturnType<typeof publicState>>
+
+export const publicStates = ["processing", "succeeded", "failed"] as const
+
+/** Images have no vendor's task to be rejected by: all that did not come is failed. */
+const shownAs = (kind: TaskKind, state: TaskState): PublicState | null =>
+  kind === "image" && state === "rejected" ? "failed" : publicState(state)
+
+/** The states of tasks that a client is shown as this one; where it is null, as any. */
+export const statesShownAs = (
+  kind: TaskKind,
+  shown: PublicState | null
+): ReadonlyArray<TaskState> =>
+  TaskState.literals.filter((state) => {
+    const own = shownAs(kind, state)
+    return own !== null && (shown === null || own === shown)
+  })
 
 /**
  * The number of a state's event. It is read off the task alone, so it means the same on every

@@ -8,11 +8,14 @@ import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
 import {
   FOLLOWING,
   idempotencyHeader,
+  listedFields,
+  listWithEnds,
   many,
   TaskFailure,
   taskEvent,
   taskFollowing,
   taskId,
+  taskListQuery,
   taskReading,
   taskStatus,
   told
@@ -34,25 +37,33 @@ const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields)
 
 const processing = { id: taskId, task_status: taskStatus("processing") }
 
+const failed = {
+  id: taskId,
+  task_status: taskStatus("failed"),
+  error: TaskFailure.annotate({ description: "Why" })
+}
+const succeeded = { id: taskId, task_status: taskStatus("succeeded"), ...ImageFields }
+
 const ImageTaskView = Schema.Union([
   Schema.Struct(processing).annotate({
     identifier: "ProcessingImages",
     description: "They are being made"
   }),
-  Schema.StructWithRest(
-    Schema.Struct({
-      id: taskId,
-      task_status: taskStatus("succeeded"),
-      ...ImageFields
-    }),
-    anyFields
-  ).annotate({ identifier: "SucceededImages", description: "They are made and charged" }),
-  Schema.Struct({
-    id: taskId,
-    task_status: taskStatus("failed"),
-    error: TaskFailure.annotate({ description: "Why" })
-  }).annotate({ identifier: "FailedImages", description: "They failed and cost nothing" })
+  Schema.StructWithRest(Schema.Struct(succeeded), anyFields).annotate({
+    identifier: "SucceededImages",
+    description: "They are made and charged"
+  }),
+  Schema.Struct(failed).annotate({
+    identifier: "FailedImages",
+    description: "They failed and cost nothing"
+  })
 ])
+
+const ListedImages = Schema.Union([
+  Schema.Struct({ ...processing, ...listedFields }),
+  Schema.StructWithRest(Schema.Struct({ ...succeeded, ...listedFields }), anyFields),
+  Schema.Struct({ ...failed, ...listedFields })
+]).annotate({ identifier: "ListedImages", description: "An image task, as reading it tells" })
 
 const ImageTaskEvent = taskEvent("image", "/v1/images/{task_id}", ImageTaskView, {
   id: "im_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
@@ -87,6 +98,18 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
         "Make images",
         "Holds the price of `n` images, has them made and answers them. Charged is what was asked for. With `Prefer: respond-async` it answers 202 as soon as the price is held.",
         imageExamples
+      )
+    ),
+  HttpApiEndpoint.get("list", "/images", {
+    query: taskListQuery,
+    success: listWithEnds(ListedImages),
+    error: errors.InvalidRequest
+  })
+    .annotate(RequiredScope, "images")
+    .annotateMerge(
+      operation(
+        "List image tasks",
+        "The member's own that were ordered with `Prefer: respond-async`, newest first."
       )
     ),
   HttpApiEndpoint.get("read", "/images/:task_id", {

@@ -8,38 +8,57 @@ import {
   counted,
   FOLLOWING,
   idempotencyHeader,
+  listedFields,
+  listWithEnds,
   TaskFailure,
   taskEvent,
   taskFollowing,
   taskId,
+  taskListQuery,
   taskReading,
   taskStatus,
   told
 } from "./shared.ts"
 
-const Accepted = Schema.Struct({
+const processing = { id: taskId, task_status: taskStatus("processing") }
+const succeeded = {
   id: taskId,
-  task_status: taskStatus("processing")
-}).annotate({ identifier: "ProcessingVideo", description: "The vendor works on it" })
+  task_status: taskStatus("succeeded"),
+  content: Schema.Struct({
+    video_url: told("Where the vendor keeps the video, for as long as it says")
+  }).annotate({ description: "What was made" }),
+  usage: Schema.Struct({
+    completion_tokens: Schema.optionalKey(counted("Tokens, when the vendor reported them"))
+  }).annotate({ description: "What the vendor reported" })
+}
+const failed = {
+  id: taskId,
+  task_status: taskStatus("failed"),
+  error: TaskFailure.annotate({ description: "Why" })
+}
+
+const Accepted = Schema.Struct(processing).annotate({
+  identifier: "ProcessingVideo",
+  description: "The vendor works on it"
+})
 
 export const VideoTaskView = Schema.Union([
   Accepted,
-  Schema.Struct({
-    id: taskId,
-    task_status: taskStatus("succeeded"),
-    content: Schema.Struct({
-      video_url: told("Where the vendor keeps the video, for as long as it says")
-    }).annotate({ description: "What was made" }),
-    usage: Schema.Struct({
-      completion_tokens: Schema.optionalKey(counted("Tokens, when the vendor reported them"))
-    }).annotate({ description: "What the vendor reported" })
-  }).annotate({ identifier: "SucceededVideo", description: "It is done and charged" }),
-  Schema.Struct({
-    id: taskId,
-    task_status: taskStatus("failed"),
-    error: TaskFailure.annotate({ description: "Why" })
-  }).annotate({ identifier: "FailedVideo", description: "It failed and costs nothing" })
+  Schema.Struct(succeeded).annotate({
+    identifier: "SucceededVideo",
+    description: "It is done and charged"
+  }),
+  Schema.Struct(failed).annotate({
+    identifier: "FailedVideo",
+    description: "It failed and costs nothing"
+  })
 ])
+
+const ListedVideo = Schema.Union([
+  Schema.Struct({ ...processing, ...listedFields }),
+  Schema.Struct({ ...succeeded, ...listedFields }),
+  Schema.Struct({ ...failed, ...listedFields })
+]).annotate({ identifier: "ListedVideo", description: "A video task, as reading it tells" })
 
 const VideoTaskEvent = taskEvent("video", "/v1/videos/{task_id}", VideoTaskView, {
   id: "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
@@ -62,6 +81,13 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
         videoExamples
       )
     ),
+  HttpApiEndpoint.get("list", "/videos", {
+    query: taskListQuery,
+    success: listWithEnds(ListedVideo),
+    error: errors.InvalidRequest
+  })
+    .annotate(RequiredScope, "videos")
+    .annotateMerge(operation("List video tasks", "The member's own, newest first.")),
   HttpApiEndpoint.get("read", "/videos/:task_id", {
     ...taskReading,
     success: VideoTaskView,

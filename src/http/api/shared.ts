@@ -2,6 +2,7 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
+import { publicStates } from "../../domain/video/VideoTask.ts"
 
 /** What a field means, and what it may look like. */
 const about = <A>(description: string, example?: A) =>
@@ -87,6 +88,14 @@ export const list = <S extends Schema.Top>(entry: S) =>
     has_more: flag("Whether a further page exists")
   })
 
+/** With the ends of the page, as SDKs of such lists expect. */
+export const listWithEnds = <S extends Schema.Top>(entry: S) =>
+  Schema.Struct({
+    ...list(entry).fields,
+    first_id: toldOrNull("Id of the first entry; null where there is none"),
+    last_id: toldOrNull("Id of the last entry, for `after`; null where there is none")
+  })
+
 /** Of lists that come as a table, too. */
 export const AS_CSV =
   "With `Accept: text/csv` the page comes as CSV with a header row, and a `link` header with " +
@@ -162,6 +171,28 @@ export const taskFollowing = {
       )
     )
   }
+}
+
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) &&
+  !Number.isNaN(Date.parse(text))
+
+/** What a list of one's own tasks is asked by. */
+export const taskListQuery = {
+  ...pageQuery,
+  status: Schema.optionalKey(oneOf(publicStates, "Only tasks that stand like this")),
+  model: Schema.optionalKey(plainText().annotate({ description: "Only those of this model" })),
+  created_after: Schema.optionalKey(
+    Schema.String.annotate({ description: "Only those ordered after this ISO 8601 time" }).check(
+      Schema.makeFilter(isTime, { expected: "an ISO 8601 time such as 2027-01-31T12:00:00Z" })
+    )
+  )
+}
+
+/** What a list says of a task beside what reading it says. */
+export const listedFields = {
+  model: told("The model that was ordered"),
+  created_at: Timestamp
 }
 
 /** The present state at once, then the end, after which the stream ends. */

@@ -47,6 +47,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
       })
     )
     return ordering.handleAll({
+      list: ({ query }) => tasks.list(query),
       read: Effect.fnUntraced(function* ({ params, query }) {
         const { organizationId } = yield* CurrentCaller
         return yield* tasks.answer(organizationId, params.task_id, query.wait)

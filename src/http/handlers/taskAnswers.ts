@@ -6,15 +6,16 @@ import { TaskNotFound } from "../../domain/Errors.ts"
 import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
 import { comeBackMillis } from "../../domain/video/PollPace.ts"
 import type { VideoKind } from "../../domain/video/VideoQuote.ts"
-import { eventNumber, LAST_EVENT, seenEvent } from "../../domain/video/VideoTask.ts"
+import { eventNumber, LAST_EVENT, seenEvent, statesShownAs } from "../../domain/video/VideoTask.ts"
 import { UsualTimes } from "../../polling/CompletionTimes.ts"
 import { VideoSettlement } from "../../polling/VideoSettlement.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { eventStreams } from "../../services/metrics.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
-import type { Task } from "../../services/TaskRepo.ts"
-import { eventResponse } from "./respond.ts"
+import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
+import { eventResponse, listView, pageOf } from "./respond.ts"
 
 interface TaskView {
   readonly id: string
@@ -42,6 +43,7 @@ export const makeTaskAnswers = Effect.fnUntraced(function* <View extends TaskVie
   const shutdown = yield* Shutdown
   const settings = yield* Settings
   const usualTimes = yield* UsualTimes
+  const tasks = yield* TaskRepo
 
   /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
   const pace = (kind: VideoKind | null, ageSeconds: number) => {
@@ -127,6 +129,32 @@ export const makeTaskAnswers = Effect.fnUntraced(function* <View extends TaskVie
 
   return {
     pace,
+    /** The caller's own, newest first. */
+    list: Effect.fnUntraced(function* (query: {
+      readonly after?: string
+      readonly limit: number
+      readonly status?: TaskView["task_status"]
+      readonly model?: string
+      readonly created_after?: string
+    }) {
+      const page = yield* tasks.list(
+        yield* CurrentCaller,
+        {
+          kind: taskKind,
+          states: statesShownAs(taskKind, query.status ?? null),
+          model: query.model ?? null,
+          createdAfter: query.created_after === undefined ? null : new Date(query.created_after)
+        },
+        pageOf(query)
+      )
+      const { data, ...rest } = listView(page, (task) => ({
+        ...view(task),
+        model: task.model,
+        created_at: task.createdAt.toISOString()
+      }))
+      const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+      return HttpServerResponse.jsonUnsafe({ ...rest, data, ...ends })
+    }),
     /** The task, after so many seconds at most. */
     answer: (organizationId: string, id: string, waitSeconds: number) =>
       Effect.map(

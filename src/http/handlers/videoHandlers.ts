@@ -33,6 +33,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       })
     )
     return ordering.handleAll({
+      list: ({ query }) => tasks.list(query),
       read: Effect.fnUntraced(function* ({ params, query }) {
         const { organizationId } = yield* CurrentCaller
         return yield* tasks.answer(organizationId, params.task_id, query.wait)

@@ -127,8 +127,9 @@ export const noRoute = (asked: Asked): GatewayError => {
     const hint = orMeant(routesMeant(asked)) || "; GET /openapi.json lists what is"
     return new NotFound({ message: `Nothing is served at ${quoted}${hint}` })
   }
-  // A path that no route has as it stands is one with an id in it, and may have been meant otherwise.
-  const meant = there.some(hasId) ? routesMeant(asked) : []
+  // A path with an id in it, or with another use elsewhere, may have been meant otherwise.
+  const mayBeMeant = there.some(hasId) || elsewhere.has(bareOf(path))
+  const meant = mayBeMeant ? routesMeant(asked) : []
   return notAllowed(asked.method, quoted, allow, meant)
 }
 

@@ -6,7 +6,7 @@ import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { AbandonedTask, OverdueTask, TaskRepo, type UpstreamTask } from "../../services/TaskRepo.ts"
 import { bounded, decodeRows, lasting, oneTry, repeatable, rowsOf } from "../client/rows.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
-import { makeFindTask, makeRecentCompletions } from "./taskReads.ts"
+import { makeFindTask, makeListTasks, makeRecentCompletions } from "./taskReads.ts"
 
 interface Acceptance extends UpstreamTask {
   readonly organizationId: string
@@ -88,6 +88,7 @@ export const layerTaskRepo = Layer.effect(
 
     return TaskRepo.of({
       find: yield* makeFindTask(sql),
+      list: makeListTasks(sql),
       accept: yield* makeAcceptTask(sql),
       ...(yield* makeTaskClaims(sql)),
       acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {

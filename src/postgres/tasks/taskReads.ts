@@ -1,16 +1,17 @@
-/** Reading tasks: how they stand, where many readers share one statement, and how long they took. */
+/** Reading tasks: how they stand, where many readers share one statement, lists, and how long they took. */
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TaskNotFound } from "../../domain/Errors.ts"
-import { taskKindOf } from "../../domain/orderIds.ts"
+import { orderPrefixes, taskKindOf } from "../../domain/orderIds.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
-import { Completion, Task } from "../../services/TaskRepo.ts"
+import { Completion, ListedTask, Task, type TaskRepo } from "../../services/TaskRepo.ts"
 import {
   BRIEF,
   columnsOf,
   decodeRows,
+  readPage,
   repeatable,
   rowsOf,
   secondsSince,
@@ -90,3 +91,28 @@ export const makeRecentCompletions = (sql: SqlClient.SqlClient) =>
          WHERE state = 'succeeded' AND kind IS NOT NULL ORDER BY finished_at`)
     )
   )
+
+const listedColumns = `${taskColumns}, d.created_at AS "createdAt"`
+
+/** After every id that begins with the prefix and its underscore, by the codes of characters. */
+const afterPrefix = (prefix: string): string => `${prefix}\``
+
+export const makeListTasks =
+  (sql: SqlClient.SqlClient): TaskRepo["Service"]["list"] =>
+  ({ organizationId, memberId }, { kind, states, model, createdAfter }, page) => {
+    const own = sql`d.organization_id = ${organizationId} AND d.member_id = ${memberId}`
+    const prefix = orderPrefixes[kind]
+    return readPage(ListedTask, page, {
+      isEntry: (after) =>
+        taskKindOf(after) === kind
+          ? sql`SELECT 1 FROM tasks d WHERE ${own} AND d.id = ${after}`
+          : Effect.succeed([]),
+      newest: sql`
+        SELECT ${sql.literal(listedColumns)} FROM tasks d
+         WHERE ${own} AND d.id > ${`${prefix}_`} AND d.id < ${page.after ?? afterPrefix(prefix)}
+           AND d.state = ANY (${states}::text[])
+           AND ${model === null ? sql`true` : sql`d.model = ${model}`}
+           AND ${createdAfter === null ? sql`true` : sql`date_trunc('milliseconds', d.created_at) > ${createdAfter}`}
+         ORDER BY d.id DESC LIMIT ${page.limit + 1}`
+    })
+  }

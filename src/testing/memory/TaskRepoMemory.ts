@@ -8,7 +8,7 @@ import { transitions } from "../../domain/video/VideoTask.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { HoldRequest, VendorJob } from "../../services/Ledger.ts"
 import { type ClaimedTask, type Task, TaskRepo, TaskResult } from "../../services/TaskRepo.ts"
-import { MemoryStore, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
+import { MemoryStore, pageOf, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
 
 const decodeVideoQuote = Schema.decodeUnknownSync(VideoQuote)
@@ -123,6 +123,23 @@ export const layerTaskRepoMemory = Layer.effect(
         return row === undefined
           ? yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
           : toTask(row, now)
+      }),
+      list: Effect.fn("TaskRepo.list")(function* ({ organizationId, memberId }, filter, page) {
+        const now = yield* Clock.currentTimeMillis
+        const own = allRows()
+          .filter(({ request }) => request.organizationId === organizationId)
+          .filter(({ request }) => request.memberId === memberId)
+          .filter(({ request }) => taskKindOf(request.id) === filter.kind)
+          .toSorted((a, b) => (a.request.id < b.request.id ? -1 : 1))
+          .map((row) => ({ ...toTask(row, now), createdAt: new Date(row.createdAt) }))
+        return yield* pageOf(
+          own,
+          page,
+          ({ state, model, createdAt }) =>
+            filter.states.includes(state) &&
+            (filter.model === null || model === filter.model) &&
+            (filter.createdAfter === null || createdAt > filter.createdAfter)
+        )
       }),
       accept: Effect.fn("TaskRepo.accept")(function* (
         organizationId,
