@@ -1,5 +1,5 @@
 /** Images as an order: made while the client waits, and charged by the requested number. */
-import { Array as Arr, Effect, Exit } from "effect"
+import { Array as Arr, Effect, Exit, Schema } from "effect"
 import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
@@ -26,7 +26,19 @@ const imagesOf = (result: ImageResult): Images => ({
   answer: result instanceof RawAnswer ? result : writtenAnswer(result)
 })
 
-const resultOf = ({ result }: Images): TaskResult => (result instanceof RawAnswer ? {} : result)
+const isAddressed = Schema.is(Schema.Struct({ url: Schema.String }))
+
+/** What a task keeps: addresses, and no word of the vendor's, which may repeat the prompt. */
+const resultOf = ({ result }: Images): TaskResult => {
+  if (result instanceof RawAnswer) return {}
+  const { created, data, usage } = result
+  const entries: ReadonlyArray<unknown> = Array.isArray(data) ? data : []
+  return {
+    created,
+    data: entries.flatMap((entry) => (isAddressed(entry) ? [{ url: entry.url }] : [])),
+    ...(usage === undefined ? {} : { usage })
+  }
+}
 
 /** Addresses are kept for repeats with the charge; images themselves only in memory. */
 const keptOf = ({ result, answer }: Images) =>

@@ -75,8 +75,12 @@ export class TestingGateway extends Context.Service<
 >()("gateway/testing/TestingGateway") {}
 
 export const URL_OF_GATEWAY = "http://gateway.test"
-/** Simulated vendors answer at once, and the live clock moves by itself. */
+/**
+ * Simulated vendors answer at once, and the live clock moves by itself. A vendor that fails as often as
+ * a test has it is called again all the same.
+ */
 const quick: Partial<Settings> = {
+  breakerCalls: Number.MAX_SAFE_INTEGER,
   askIntervalSeconds: 0.01,
   maxAskIntervalSeconds: 0.05,
   pollerSeconds: 0.02

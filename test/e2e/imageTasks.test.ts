@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { brokenVendor } from "../support/brokenVendor.ts"
+import { databaseText } from "../support/databaseText.ts"
 import {
   bodyAs,
   type Customer,
@@ -189,6 +190,27 @@ for (const kind of ["embedded", "postgres"] as const) {
           assert.include(failed.error?.message, "base64")
           assert.include(yield* orphanIds, id)
           assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+          yield* moveTo(null)
+        })
+      )
+
+      it.effect("are kept as addresses, without the vendor's words", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          const url = "https://media.test/one.png"
+          const entries = [{ url, revised_prompt: "a secret" }, { error: { message: "a secret" } }]
+          const vendor = yield* brokenVendor({
+            body: { created: 1, data: entries, usage: { images: 1 }, note: "a secret" }
+          })
+          yield* moveTo(vendor.url)
+          const id = yield* accepted(who)
+          yield* ended(who, id)
+          assert.deepStrictEqual((yield* read(who, id)).body, {
+            ...{ id, task_status: "succeeded", created: 1 },
+            ...{ data: [{ url }], usage: { images: 1 } }
+          })
+          assert.notInclude(yield* databaseText, "a secret")
           yield* moveTo(null)
         })
       )

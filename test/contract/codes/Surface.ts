@@ -65,5 +65,7 @@ export const smallSettings: Settings = {
   channelInFlight: 1,
   maxMediaBodyBytes: 32_000,
   maxBodyBytes: 16_000,
-  bodyBudgetBytes: 24_000
+  bodyBudgetBytes: 24_000,
+  // The vendor fails on purpose, and the next order is sent to it all the same.
+  breakerCalls: 1_000_000
 }
