@@ -4,7 +4,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { CurrentCaller } from "../api/middlewares.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { answerTo, responseOf } from "./respond.ts"
 import { makeTaskAnswers } from "./taskAnswers.ts"
@@ -48,14 +47,8 @@ export const layerImagesHandlers = HttpApiBuilder.group(
     )
     return ordering.handleAll({
       list: ({ query }) => tasks.list(query),
-      read: Effect.fnUntraced(function* ({ params, query }) {
-        const { organizationId } = yield* CurrentCaller
-        return yield* tasks.answer(organizationId, params.task_id, query.wait)
-      }),
-      events: Effect.fnUntraced(function* ({ params, headers }) {
-        const { organizationId } = yield* CurrentCaller
-        return yield* tasks.events(organizationId, params.task_id, headers["last-event-id"])
-      })
+      read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+      events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
     })
   })
 )

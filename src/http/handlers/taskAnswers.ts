@@ -156,12 +156,15 @@ export const makeTaskAnswers = Effect.fnUntraced(function* <View extends TaskVie
       return HttpServerResponse.jsonUnsafe({ ...rest, data, ...ends })
     }),
     /** The task, after so many seconds at most. */
-    answer: (organizationId: string, id: string, waitSeconds: number) =>
-      Effect.map(
-        waitSeconds === 0 ? read(organizationId, id, 0) : wait(organizationId, id, waitSeconds),
-        answerOf
-      ),
-    events: (organizationId: string, id: string, lastEventId: string | undefined) =>
-      Effect.map(read(organizationId, id, 0), (task) => eventsOf(task, lastEventId))
+    answer: Effect.fnUntraced(function* (id: string, waitSeconds: number) {
+      const { organizationId } = yield* CurrentCaller
+      const asked =
+        waitSeconds === 0 ? read(organizationId, id, 0) : wait(organizationId, id, waitSeconds)
+      return answerOf(yield* asked)
+    }),
+    events: Effect.fnUntraced(function* (id: string, lastEventId: string | undefined) {
+      const { organizationId } = yield* CurrentCaller
+      return eventsOf(yield* read(organizationId, id, 0), lastEventId)
+    })
   }
 })

@@ -5,7 +5,6 @@ import { VideoBody } from "../../domain/video/VideoBody.ts"
 import { kindOf } from "../../domain/video/VideoQuote.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { CurrentCaller } from "../api/middlewares.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { answerTo } from "./respond.ts"
 import { makeTaskAnswers } from "./taskAnswers.ts"
@@ -34,14 +33,8 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     )
     return ordering.handleAll({
       list: ({ query }) => tasks.list(query),
-      read: Effect.fnUntraced(function* ({ params, query }) {
-        const { organizationId } = yield* CurrentCaller
-        return yield* tasks.answer(organizationId, params.task_id, query.wait)
-      }),
-      events: Effect.fnUntraced(function* ({ params, headers }) {
-        const { organizationId } = yield* CurrentCaller
-        return yield* tasks.events(organizationId, params.task_id, headers["last-event-id"])
-      })
+      read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+      events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
     })
   })
 )
