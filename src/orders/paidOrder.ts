@@ -23,7 +23,7 @@ import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.t
 import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts"
 import { Ledger } from "../services/Ledger.ts"
 import { lateSuccesses } from "../services/metrics.ts"
-import { TaskRepo } from "../services/TaskRepo.ts"
+import { TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
 import { drawn, type Mounted, makeMounted, makeTurns, type Turn } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
 import type { Finish, PaidOrder } from "./orderValue.ts"
@@ -45,6 +45,7 @@ const encodeCost = Schema.encodeSync(Schema.NullOr(Quote))
 export const makePaidOrders = Effect.gen(function* () {
   const ledger = yield* Ledger
   const tasks = yield* TaskRepo
+  const taskEnds = yield* TaskEnds
   const idempotencyKeys = yield* IdempotencyKeys
   const random = yield* SecureRandom.SecureRandom
   const settings = yield* Settings
@@ -111,6 +112,7 @@ export const makePaidOrders = Effect.gen(function* () {
               ? null
               : { _tag: "Refused", error: keptRefusal(error, orphan) }
         })
+        taskEnds.ended(id)
         if (!won) yield* logFailure("a hold was not there to be given back", { state })
         yield* pass("returned")
         return won
@@ -187,6 +189,7 @@ export const makePaidOrders = Effect.gen(function* () {
           call: answered,
           answer: stored
         })
+        taskEnds.ended(id)
         if (state === "captured") {
           const { basis, model } = finish.usage
           if (basis === "upstream_usage") {

@@ -12,7 +12,7 @@ import { monotonicMillis } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import { unhindered } from "../services/ledgerAnswers.ts"
-import { type AbandonedTask, type Task, TaskRepo } from "../services/TaskRepo.ts"
+import { type AbandonedTask, type Task, TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
 import { makeAskQueue } from "./AskQueue.ts"
 import { makeVideoQuestions } from "./VideoQuestions.ts"
 import { deadlineExceeded, makeVideoVerdicts } from "./VideoVerdicts.ts"
@@ -86,10 +86,8 @@ export const layerVideoSettlement = Layer.effect(
     const tasks = yield* TaskRepo
     const settings = yield* Settings
     const failpoints = yield* Failpoints
-    /** Open as soon as this gateway has written the end of a task that is awaited. */
-    const awaited = new Map<string, Latch.Latch>()
-    const ended = (id: string) => void awaited.get(id)?.openUnsafe()
-    const verdicts = yield* makeVideoVerdicts(ended)
+    const ends = yield* TaskEnds
+    const verdicts = yield* makeVideoVerdicts(ends.ended)
     const questions = yield* makeVideoQuestions(verdicts)
     const asks = yield* makeAskQueue({
       bound: settings.pollsPerChannel,
@@ -128,10 +126,7 @@ export const layerVideoSettlement = Layer.effect(
     const lookAgain = `${Math.min(settings.askIntervalSeconds, MAX_LOOK_SECONDS)} seconds` as const
     const untilFinished = Effect.fnUntraced(function* (organizationId: string, id: string) {
       const end = yield* Latch.make(false)
-      yield* Effect.acquireRelease(
-        Effect.sync(() => awaited.set(id, end)),
-        () => Effect.sync(() => awaited.delete(id))
-      )
+      yield* ends.awaiting(id, end)
       return yield* Effect.andThen(end.close, readOnce(organizationId, id)).pipe(
         Effect.catchDefect((defect) =>
           Effect.as(
@@ -149,14 +144,14 @@ export const layerVideoSettlement = Layer.effect(
       )
     })
 
-    const ends = yield* RcMap.make({
+    const waits = yield* RcMap.make({
       lookup: (key: string) => {
         const [organizationId = "", id = ""] = key.split(" ")
         return Effect.forkScoped(untilFinished(organizationId, id))
       }
     })
     const end: VideoSettlement["Service"]["end"] = (organizationId, id) =>
-      Effect.scoped(Effect.flatMap(RcMap.get(ends, nameOf(organizationId, id)), Fiber.join))
+      Effect.scoped(Effect.flatMap(RcMap.get(waits, nameOf(organizationId, id)), Fiber.join))
 
     const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {

@@ -31,8 +31,8 @@ export const HoldHistory = Schema.Struct({
 })
 export type HoldHistory = typeof HoldHistory.Type
 
-/** What only video tasks have: an image or text request is its hold. */
-export const VideoHistory = Schema.Struct({
+/** What only tasks have: an image or text that its client waits for is its hold. */
+export const TaskFacts = Schema.Struct({
   keyId: Schema.String,
   model: Schema.String,
   listedProtocol: Schema.String,
@@ -50,7 +50,7 @@ export const VideoHistory = Schema.Struct({
   unknownSince: Schema.NullOr(Schema.Date),
   finishedAt: Schema.NullOr(Schema.Date)
 })
-export type VideoHistory = typeof VideoHistory.Type
+export type TaskFacts = typeof TaskFacts.Type
 
 export interface JobHistory {
   readonly organizationId: string
@@ -61,7 +61,7 @@ export interface JobHistory {
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly quote: Quote
   readonly hold: HoldHistory
-  readonly video: VideoHistory | null
+  readonly task: TaskFacts | null
   /** The newest ones where there are very many, in the order of their starts. */
   readonly calls: ReadonlyArray<LoggedCall>
   /** The one call that made it; those of the log come before it. */
@@ -92,9 +92,9 @@ export const kindOf = ({ quote }: JobHistory): "video" | "image" | "text" => {
 
 /** An image or text request has the states of a task, told by its hold. */
 export const stateOf = (history: JobHistory): TaskState =>
-  history.video === null || kindOf(history) === "image"
+  history.task === null || kindOf(history) === "image"
     ? holdStates[history.hold.state]
-    : history.video.state
+    : history.task.state
 
 export interface Transition {
   readonly state: TaskState
@@ -105,15 +105,15 @@ export interface Transition {
 
 /** Every state the order has been in, in time. */
 export const transitionsOf = (history: JobHistory): ReadonlyArray<Transition> => {
-  const { hold, video } = history
+  const { hold, task } = history
   const begun: ReadonlyArray<Transition> =
-    video === null || kindOf(history) === "image"
+    task === null || kindOf(history) === "image"
       ? [{ state: "processing", at: hold.createdAt, by: kindOf(history) }]
       : [
           { state: "submitting", at: hold.createdAt, by: "create" },
-          ...(video.acceptedAt === null
+          ...(task.acceptedAt === null
             ? []
-            : [{ state: "processing" as const, at: video.acceptedAt, by: "create" }])
+            : [{ state: "processing" as const, at: task.acceptedAt, by: "create" }])
         ]
   return hold.closedAt === null
     ? begun

@@ -1,5 +1,5 @@
 /** Tasks as they are stored. Creation and ending ride in the ledger's commits. */
-import { Context, type Effect, type Option, Schema } from "effect"
+import { Context, Effect, type Latch, type Option, Schema } from "effect"
 import type { InvalidRequest, TaskNotFound } from "../domain/Errors.ts"
 import type { TaskKind } from "../domain/orderIds.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
@@ -210,3 +210,28 @@ export class TaskRepo extends Context.Service<
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
   }
 >()("gateway/services/TaskRepo") {}
+
+const makeTaskEnds = () => {
+  const awaited = new Map<string, Set<Latch.Latch>>()
+  return {
+    /** Opens the latch when the task ends by this process, until the scope closes. */
+    awaiting: (id: string, end: Latch.Latch) =>
+      Effect.acquireRelease(
+        Effect.sync(() => awaited.set(id, (awaited.get(id) ?? new Set()).add(end))),
+        () =>
+          Effect.sync(() => {
+            const others = awaited.get(id)
+            others?.delete(end)
+            if (others?.size === 0) awaited.delete(id)
+          })
+      ),
+    ended: (id: string): void => {
+      for (const end of awaited.get(id) ?? []) end.openUnsafe()
+    }
+  }
+}
+
+/** Who waits in this process for the end of a task hears of it at once. */
+export const TaskEnds = Context.Reference("gateway/services/TaskEnds", {
+  defaultValue: makeTaskEnds
+})

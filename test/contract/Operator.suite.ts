@@ -144,7 +144,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         overageNano: 2n,
         closedBy: "test"
       })
-      assert.deepInclude(told.video, {
+      assert.deepInclude(told.task, {
         state: "succeeded",
         summary: { n: 1 },
         upstreamId: "up",

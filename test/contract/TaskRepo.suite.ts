@@ -19,9 +19,9 @@ import {
 
 /** When the task is asked for next, its deadline, and since when its vendor does not know it. */
 const timesOf = Effect.fnUntraced(function* (id: string) {
-  const { video } = yield* Effect.flatMap(TaskHistory, (history) => history.find(id))
-  assert.isNotNull(video)
-  const { nextPollAt, deadline, unknownSince } = video
+  const { task } = yield* Effect.flatMap(TaskHistory, (history) => history.find(id))
+  assert.isNotNull(task)
+  const { nextPollAt, deadline, unknownSince } = task
   return { nextPollAt, deadline, unknownSince }
 })
 

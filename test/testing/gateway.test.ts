@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
+import { Deferred, Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   type Customer,
@@ -60,6 +60,30 @@ describe("a gateway of doubles", () => {
       ])
       const [received] = yield* vendors.videoOrders
       assert.deepInclude(received?.order, { upstreamModel: "sim-film-2", seconds: 5 })
+    }).pipe(Effect.provide(layerGatewayTesting()))
+  )
+
+  it.effect("wakes who waits for images as soon as they are there, whatever the clock says", () =>
+    Effect.gen(function* () {
+      const gateway = yield* TestingGateway
+      const vendors = yield* ScriptedVendors
+      const letGo = yield* Deferred.make<void>()
+      yield* vendors.images(vendor.makes({ after: Deferred.await(letGo) }))
+      const who = yield* gateway.customer()
+      const accepted = yield* gateway.call("/v1/images/generations", {
+        key: who.key,
+        headers: { prefer: "respond-async" },
+        json: { model: "paint-1", prompt: "a lighthouse" }
+      })
+      assert.strictEqual(accepted.status, 202, JSON.stringify(accepted.body))
+      const { id } = yield* Effect.orDie(Schema.decodeUnknownEffect(Accepted)(accepted.body))
+      const images = gateway.call(`/v1/images/${id}?wait=30`, { key: who.key })
+      const waiting = yield* Effect.forkChild(images)
+      yield* Effect.repeat(Effect.yieldNow, { times: 1000 })
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* Deferred.succeed(letGo, undefined)
+      const { body } = yield* Fiber.join(waiting)
+      assert.deepInclude(body, { id, task_status: "succeeded" })
     }).pipe(Effect.provide(layerGatewayTesting()))
   )
 

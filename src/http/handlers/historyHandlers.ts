@@ -101,41 +101,41 @@ const ledgerView = ({ hold, capture, usage }: JobHistory) => {
 }
 
 /** A vendor's words about a failure, as the client is told them, without addresses. */
-const errorView = ({ video }: JobHistory) =>
-  video === null || video.errorCode === null
+const errorView = ({ task }: JobHistory) =>
+  task === null || task.errorCode === null
     ? null
     : {
-        code: withoutEchoes(video.errorCode, []),
-        message: withoutEchoes(video.errorMessage ?? "", [])
+        code: withoutEchoes(task.errorCode, []),
+        message: withoutEchoes(task.errorMessage ?? "", [])
       }
 
 const timelineView = (history: JobHistory) => {
-  const { hold, video, usage, job } = history
+  const { hold, task, usage, job } = history
   const ownCalls = ownCallViews(history)
   return {
     id: history.id,
     kind: kindOf(history),
     organization_id: history.organizationId,
     member_id: history.memberId,
-    key_id: video?.keyId ?? null,
-    model: video?.model ?? usage?.model ?? null,
+    key_id: task?.keyId ?? null,
+    model: task?.model ?? usage?.model ?? null,
     channel: job.channelId,
     protocol: job.protocol,
-    listed_protocol: video?.listedProtocol ?? null,
+    listed_protocol: task?.listedProtocol ?? null,
     upstream_model: job.upstreamModel,
-    upstream_id: video?.upstreamId ?? history.orphan?.upstreamId ?? null,
+    upstream_id: task?.upstreamId ?? history.orphan?.upstreamId ?? null,
     state: stateOf(history),
     error: errorView(history),
     completion_tokens:
-      video === null || video.completionTokens === null ? null : Number(video.completionTokens),
-    summary: video?.summary ?? null,
+      task === null || task.completionTokens === null ? null : Number(task.completionTokens),
+    summary: task?.summary ?? null,
     quote: quoteView(history.quote),
     created_at: hold.createdAt.toISOString(),
-    submit_deadline: timeOrNull(video?.submitDeadline),
+    submit_deadline: timeOrNull(task?.submitDeadline),
     deadline: hold.expiresAt.toISOString(),
-    asked_at: timeOrNull(video?.askedAt),
-    next_poll_at: timeOrNull(video?.nextPollAt),
-    unknown_since: timeOrNull(video?.unknownSince),
+    asked_at: timeOrNull(task?.askedAt),
+    next_poll_at: timeOrNull(task?.nextPollAt),
+    unknown_since: timeOrNull(task?.unknownSince),
     idempotency_key: history.hasIdempotencyKey,
     transitions: transitionsOf(history).map(({ at, ...change }) => ({
       ...change,

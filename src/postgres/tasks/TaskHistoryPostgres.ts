@@ -7,7 +7,7 @@ import { isOrderId } from "../../domain/orderIds.ts"
 import { AnsweredCall, CallLog } from "../../services/CallLog.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import { OrphanRecord } from "../../services/Orphans.ts"
-import { HoldHistory, LoggedCall, TaskHistory, VideoHistory } from "../../services/TaskHistory.ts"
+import { HoldHistory, LoggedCall, TaskFacts, TaskHistory } from "../../services/TaskHistory.ts"
 import { UsageRecord } from "../../services/UsageLog.ts"
 import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { usageColumns } from "../ledger/UsageLogPostgres.ts"
@@ -68,8 +68,8 @@ export const layerTaskHistory = Layer.effect(
         const [usage = null] = yield* rowsOf(UsageRecord)(
           read(usageColumns, sql`orders o WHERE ${own} AND id = ${id} AND state = 'captured'`)
         )
-        const [video = null] = yield* rowsOf(VideoHistory)(
-          read(columnsOf(VideoHistory, "t"), sql`tasks t WHERE ${own} AND id = ${id}`)
+        const [task = null] = yield* rowsOf(TaskFacts)(
+          read(columnsOf(TaskFacts, "t"), sql`tasks t WHERE ${own} AND id = ${id}`)
         )
         const [orphan = null] = yield* rowsOf(OrphanRecord)(
           read(
@@ -88,7 +88,7 @@ export const layerTaskHistory = Layer.effect(
           ...order,
           id,
           hold,
-          video,
+          task,
           calls: newest.toReversed(),
           totalCalls: total,
           capture: usage === null ? null : { amountNano: usage.chargeNano, at: usage.createdAt },

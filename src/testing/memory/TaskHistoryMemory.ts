@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { CallLog } from "../../services/CallLog.ts"
-import { type JobHistory, TaskHistory, type VideoHistory } from "../../services/TaskHistory.ts"
+import { type JobHistory, type TaskFacts, TaskHistory } from "../../services/TaskHistory.ts"
 import {
   type Books,
   dateOrNull,
@@ -17,7 +17,7 @@ import {
 
 const MAX_CALLS = 500
 
-const toVideo = (task: StoredTask): VideoHistory => ({
+const toFacts = (task: StoredTask): TaskFacts => ({
   keyId: task.ordered.keyId,
   model: task.ordered.model,
   listedProtocol: task.ordered.listedProtocol,
@@ -59,7 +59,7 @@ const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHis
       closedAt: order.ended?.at ?? null,
       closedBy: order.closedBy
     },
-    video: order.task === null ? null : toVideo(order.task),
+    task: order.task === null ? null : toFacts(order.task),
     calls: calls.slice(-MAX_CALLS).map(({ subject: _, outcome: __, ...call }) => call),
     totalCalls: calls.length,
     call: order.call,
