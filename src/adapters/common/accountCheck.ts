@@ -14,7 +14,7 @@ export interface CheckDialect {
   readonly checkRequest: (account: ChannelAccount) => Outcome<VendorRequest>
   /** Fails where the answer is not the one that was asked for. */
   readonly readChecked: (account: ChannelAccount, answer: VendorAnswer) => Outcome<unknown>
-  /** By which a vendor that accepts the account says that it has no such thing. */
+  /** Statuses by which a vendor that accepts the account says that it has no such thing. */
   readonly absentStatuses: ReadonlySet<number>
 }
 
