@@ -34,7 +34,8 @@ const untold = (
 
 /** What an answer tells of the credential, and in words. */
 const verdictOf = (failure: VendorFailure | null): Pick<ChannelCheck, "isAccepted" | "message"> => {
-  if (failure === null) return { isAccepted: true, message: "The vendor accepts the credential" }
+  if (failure === null)
+    return { isAccepted: true, message: "The vendor answered as one that accepts the credential" }
   const isRefused = failure._tag === "VendorRefused" && aboutAccount.has(failure.effectiveStatus)
   return { isAccepted: isRefused ? false : null, message: failure.message }
 }
