@@ -226,7 +226,7 @@ export const watchedBy =
       })
     })
 
-/** `failure` is null where the channel works, and undefined where nobody knows. */
+/** `failure` is null where the channel works, and undefined where the call tells nothing. */
 const afterTrial = (
   health: ChannelHealth["Service"],
   of: Restable,

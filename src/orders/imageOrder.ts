@@ -46,7 +46,7 @@ const keptOf = ({ result, answer }: Images) =>
     ? ({ stored: { _tag: "Images", result: null }, remembered: answer } as const)
     : ({ stored: { _tag: "Images", result }, remembered: null } as const)
 
-/** A task keeps addresses alone: what was made otherwise can reach nobody, and nobody pays for it. */
+/** A task keeps addresses alone: images that come otherwise cannot be delivered, and are not charged. */
 const undeliverable = new VendorRefused({
   effectiveStatus: 502,
   status: 200,

@@ -7,6 +7,7 @@ import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
 import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
+import { taskListsSuite } from "./TaskLists.suite.ts"
 
 for (const kind of storeKinds) {
   layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "60 seconds" })(
@@ -19,6 +20,7 @@ for (const kind of storeKinds) {
       journalSuite(it)
       repeatsSuite(it)
       operatorSuite(it)
+      taskListsSuite(it)
     }
   )
 }
