@@ -66,6 +66,9 @@ const settings = Config.all({
   timeZone: Config.schema(TimeZone, "GATEWAY_TIME_ZONE").pipe(
     Config.withDefault(defaultSettings.timeZone)
   ),
+  webhookAllowPrivate: Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE").pipe(
+    Config.withDefault(defaultSettings.webhookAllowPrivate)
+  ),
   ...numbers
 })
 

@@ -9,6 +9,7 @@ import { layerVendorWire } from "./adapters/wire/VendorWire.ts"
 import type { GatewayConfig } from "./config.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
+import { layerOutgoingWeb } from "./outgoing/OutgoingWeb.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
@@ -39,7 +40,7 @@ export const layerGateway = (
 ) =>
   layerServer(secrets, config).pipe(
     Layer.provideMerge(layerUseCases),
-    Layer.provideMerge(vendors),
+    Layer.provideMerge([vendors, layerOutgoingWeb]),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(layerDatabase(config)),
     Layer.provide(Layer.succeed(Settings, config.settings))

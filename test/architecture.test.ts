@@ -22,6 +22,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "polling/", may: ["channels/", ...services] },
   { folder: "adapters/", may: services },
   { folder: "postgres/", may: services },
+  { folder: "outgoing/", may: services },
   { folder: "operations/", may: ["channels/", ...services] },
   { folder: "http/", may: ["channels/", "orders/", "polling/", ...services] },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },

@@ -120,6 +120,11 @@ export const defaultSettings = {
   keyRestSeconds: 30,
   /** The longest rest of either. */
   longestRestSeconds: 600,
+  /**
+   * Receivers of webhooks and the files of vendors may be at any address, also without encryption:
+   * for a machine of one's own.
+   */
+  webhookAllowPrivate: false,
   /** Connections the gateway has open at a time; more are closed as soon as they are made. */
   maxConnections: 16_384,
   /** From a request's first byte to the end of its head, before the connection is cut. */
