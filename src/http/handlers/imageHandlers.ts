@@ -6,8 +6,7 @@ import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { answerTo, responseOf } from "./respond.ts"
-import { makeTaskAnswers } from "./taskAnswers.ts"
-import { imageTaskView } from "./views.ts"
+import { makeTaskResponses } from "./taskResponses.ts"
 
 const asImages = bodyOf(ImageBody)
 
@@ -22,7 +21,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
   "images",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
-    const tasks = yield* makeTaskAnswers("image", imageTaskView)
+    const tasks = yield* makeTaskResponses("image")
 
     const ordering = handlers.handleRaw(
       "generate",

@@ -7,8 +7,7 @@ import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
 import { answerTo } from "./respond.ts"
-import { makeTaskAnswers } from "./taskAnswers.ts"
-import { taskView } from "./views.ts"
+import { makeTaskResponses } from "./taskResponses.ts"
 
 const asVideo = bodyOf(VideoBody)
 
@@ -17,7 +16,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
   "videos",
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
-    const tasks = yield* makeTaskAnswers("video", taskView)
+    const tasks = yield* makeTaskResponses("video")
 
     const ordering = handlers.handleRaw(
       "create",

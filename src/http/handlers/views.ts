@@ -2,10 +2,8 @@
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
 import { formulaOf, type Quote } from "../../domain/money/Quote.ts"
-import { publicState } from "../../domain/video/VideoTask.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Balance, RefusedJob, VendorJob } from "../../services/Ledger.ts"
-import type { Task } from "../../services/TaskRepo.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
 import type { ReceiptView } from "../api/AccountApi.ts"
 import type { OperatorReceiptView } from "../api/admin/AdminApi.ts"
@@ -155,33 +153,3 @@ export const operatorReceiptView = (currency: string, receipt: Receipt): Operato
   cost: formatNanoOrNull(receipt.record.costNano),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
-
-const failedView = ({ id, errorCode, errorMessage }: Task) => ({
-  id,
-  task_status: "failed" as const,
-  error: { code: errorCode ?? "failed", message: errorMessage ?? "The task failed" }
-})
-
-const processingView = ({ id }: Task) => ({ id, task_status: "processing" as const })
-
-export const taskView = (task: Task) => {
-  const { id } = task
-  if (publicState(task.state) === "succeeded" && task.videoUrl !== null) {
-    return {
-      id,
-      task_status: "succeeded" as const,
-      content: { video_url: task.videoUrl },
-      usage:
-        task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) }
-    }
-  }
-  return publicState(task.state) === "failed" ? failedView(task) : processingView(task)
-}
-
-/** Images have no vendor's task to be rejected by: all that did not come is failed. */
-export const imageTaskView = (task: Task) => {
-  if (task.state === "succeeded" && task.result !== null) {
-    return { ...task.result, id: task.id, task_status: "succeeded" as const }
-  }
-  return task.finished ? failedView(task) : processingView(task)
-}

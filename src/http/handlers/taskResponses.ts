@@ -4,9 +4,16 @@ import { Sse } from "effect/encoding"
 import { HttpServerResponse } from "effect/http"
 import { TaskNotFound } from "../../domain/Errors.ts"
 import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
+import { taskAnswer } from "../../domain/taskAnswers.ts"
 import { comeBackMillis } from "../../domain/video/PollPace.ts"
 import type { VideoKind } from "../../domain/video/VideoQuote.ts"
-import { eventNumber, LAST_EVENT, seenEvent, statesShownAs } from "../../domain/video/VideoTask.ts"
+import {
+  eventNumber,
+  LAST_EVENT,
+  type publicStates,
+  seenEvent,
+  statesShownAs
+} from "../../domain/video/VideoTask.ts"
 import { UsualTimes } from "../../polling/CompletionTimes.ts"
 import { VideoSettlement } from "../../polling/VideoSettlement.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -16,11 +23,6 @@ import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { eventResponse, listView, pageOf } from "./respond.ts"
-
-interface TaskView {
-  readonly id: string
-  readonly task_status: "processing" | "succeeded" | "failed"
-}
 
 /** A comment, which clients skip: it keeps what lies between from closing a silent connection. */
 const HEARTBEAT = ": still processing\n\n"
@@ -34,16 +36,15 @@ const counted = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
     )
   )
 
-/** Answers of tasks of one kind, as `view` shows them to their client. */
-export const makeTaskAnswers = Effect.fnUntraced(function* <View extends TaskView>(
-  taskKind: TaskKind,
-  view: (task: Task) => View
-) {
+/** Answers of tasks of one kind. */
+export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind) {
   const settlement = yield* VideoSettlement
   const shutdown = yield* Shutdown
   const settings = yield* Settings
   const usualTimes = yield* UsualTimes
   const tasks = yield* TaskRepo
+
+  const view = (task: Task) => taskAnswer(taskKind, task)
 
   /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
   const pace = (kind: VideoKind | null, ageSeconds: number) => {
@@ -133,7 +134,7 @@ export const makeTaskAnswers = Effect.fnUntraced(function* <View extends TaskVie
     list: Effect.fnUntraced(function* (query: {
       readonly after?: string
       readonly limit: number
-      readonly status?: TaskView["task_status"]
+      readonly status?: (typeof publicStates)[number]
       readonly model?: string
       readonly created_after?: string
     }) {

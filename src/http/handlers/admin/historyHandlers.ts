@@ -1,10 +1,10 @@
 /** The history of an order as the operator sees it, what was lost on the way, and the audit. */
 import { Effect, Predicate } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { formatNano } from "../../domain/money/Money.ts"
-import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
-import { AdminAudit } from "../../services/AdminAudit.ts"
-import { type OrphanRecord, Orphans } from "../../services/Orphans.ts"
+import { formatNano } from "../../../domain/money/Money.ts"
+import { withoutEchoes } from "../../../hiding/promptsFromRecords.ts"
+import { AdminAudit } from "../../../services/AdminAudit.ts"
+import { type OrphanRecord, Orphans } from "../../../services/Orphans.ts"
 import {
   type JobHistory,
   kindOf,
@@ -12,13 +12,13 @@ import {
   stateOf,
   TaskHistory,
   transitionsOf
-} from "../../services/TaskHistory.ts"
-import { ResolutionBody } from "../api/admin/HistoryApi.ts"
-import { GatewayApi } from "../api/GatewayApi.ts"
-import { strictly } from "../api/shared.ts"
-import { bodyOf } from "../server/requestRules.ts"
-import { listView, pageOf } from "./respond.ts"
-import { attemptViews, billingView, usageView } from "./views.ts"
+} from "../../../services/TaskHistory.ts"
+import { ResolutionBody } from "../../api/admin/HistoryApi.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { strictly } from "../../api/shared.ts"
+import { bodyOf } from "../../server/requestRules.ts"
+import { listView, pageOf } from "../respond.ts"
+import { attemptViews, billingView, usageView } from "../views.ts"
 
 const timeOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
 

@@ -1,26 +1,26 @@
 import { Effect, Redacted, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
-import { InvalidRequest } from "../../domain/Errors.ts"
-import { formatNano } from "../../domain/money/Money.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { Access } from "../../services/Access.ts"
-import { Catalog } from "../../services/Catalog.ts"
-import { Ledger } from "../../services/Ledger.ts"
-import { UsageLog } from "../../services/UsageLog.ts"
+import { CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
+import { InvalidRequest } from "../../../domain/Errors.ts"
+import { formatNano } from "../../../domain/money/Money.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import { Access } from "../../../services/Access.ts"
+import { Catalog } from "../../../services/Catalog.ts"
+import { Ledger } from "../../../services/Ledger.ts"
+import { UsageLog } from "../../../services/UsageLog.ts"
 import {
   DepositBody,
   KeyBody,
   MemberBody,
   MemberUsageEntry,
   OrganizationBody
-} from "../api/admin/AdminApi.ts"
-import { GatewayApi } from "../api/GatewayApi.ts"
-import { strictly } from "../api/shared.ts"
-import { bodyOf } from "../server/requestRules.ts"
-import { listOrCsv } from "./csv.ts"
-import { listView, pageOf } from "./respond.ts"
-import { formatNanoOrNull, moneyView, operatorReceiptView, usageView } from "./views.ts"
+} from "../../api/admin/AdminApi.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { strictly } from "../../api/shared.ts"
+import { bodyOf } from "../../server/requestRules.ts"
+import { listOrCsv } from "../csv.ts"
+import { listView, pageOf } from "../respond.ts"
+import { formatNanoOrNull, moneyView, operatorReceiptView, usageView } from "../views.ts"
 
 const asCatalog = bodyOf(CatalogWrite, strictly)
 const asOrganization = bodyOf(OrganizationBody, strictly)

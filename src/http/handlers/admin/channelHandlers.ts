@@ -1,18 +1,18 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { ChannelHealth } from "../../channels/ChannelHealth.ts"
+import { ChannelHealth } from "../../../channels/ChannelHealth.ts"
 import {
   type ChannelReport,
   makeChannelReports,
   type Resting
-} from "../../channels/channelReports.ts"
-import { type ChannelCheck, makeChannelTest } from "../../channels/channelTest.ts"
-import { MADE } from "../../domain/channelEnds.ts"
-import { cutPage, unknownCursor } from "../../runtime/Page.ts"
-import { Catalog, noSuchChannel } from "../../services/Catalog.ts"
-import type { ChannelCheckView, ChannelView } from "../api/admin/ChannelsApi.ts"
-import { GatewayApi } from "../api/GatewayApi.ts"
-import { listView, pageOf } from "./respond.ts"
+} from "../../../channels/channelReports.ts"
+import { type ChannelCheck, makeChannelTest } from "../../../channels/channelTest.ts"
+import { MADE } from "../../../domain/channelEnds.ts"
+import { cutPage, unknownCursor } from "../../../runtime/Page.ts"
+import { Catalog, noSuchChannel } from "../../../services/Catalog.ts"
+import type { ChannelCheckView, ChannelView } from "../../api/admin/ChannelsApi.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { listView, pageOf } from "../respond.ts"
 
 const restView = (rest: Resting | null) =>
   rest === null
