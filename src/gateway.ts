@@ -11,6 +11,7 @@ import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/admin/adminHandlers.ts"
 import { layerChannelHandlers } from "./http/handlers/admin/channelHandlers.ts"
 import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
+import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
 import { layerOperationsHandlers } from "./http/handlers/operationsHandlers.ts"
@@ -18,6 +19,7 @@ import { layerQuotesHandlers } from "./http/handlers/quoteHandlers.ts"
 import { layerReservedHandlers } from "./http/handlers/reservedHandlers.ts"
 import { layerTextsHandlers } from "./http/handlers/textHandlers.ts"
 import { layerVideosHandlers } from "./http/handlers/videoHandlers.ts"
+import { layerWebhookHandlers } from "./http/handlers/webhookHandlers.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
 import { layerAdminAuthorization, layerAuthorization } from "./http/server/authorization.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
@@ -38,6 +40,8 @@ import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
 import { layerPoller, layerRecovery } from "./polling/Poller.ts"
 import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
+import { layerWebhookEndpoints } from "./postgres/delivery/WebhookEndpointsPostgres.ts"
+import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgres.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
@@ -56,6 +60,7 @@ import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
 import { layerVault } from "./services/Vault.ts"
+import { layerWebhookDispatcher } from "./webhooks/WebhookDispatcher.ts"
 
 /** The stores, over a database that has the schema. */
 export const layerStores = (secrets: Secrets) =>
@@ -70,7 +75,9 @@ export const layerStores = (secrets: Secrets) =>
     layerTaskHistory,
     layerOrphans,
     layerAdminAudit,
-    layerChannelRecords
+    layerChannelRecords,
+    layerWebhookEndpoints,
+    layerWebhookMessages
   ).pipe(
     Layer.provideMerge(layerCallLog),
     Layer.provideMerge(layerChannelCredentials),
@@ -97,7 +104,9 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerOperationsHandlers,
     layerHistoryHandlers,
     layerQuotesHandlers,
-    layerChannelHandlers
+    layerChannelHandlers,
+    layerWebhookHandlers,
+    layerOperatorWebhookHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
 )
@@ -128,7 +137,9 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
         disableLogger: true,
         disableListenLog: true,
         routerConfig: ROUTER
-      }).pipe(Layer.merge([layerPoller, layerAuditor, layerMetricsOf(address)]))
+      }).pipe(
+        Layer.merge([layerPoller, layerAuditor, layerWebhookDispatcher, layerMetricsOf(address)])
+      )
     ),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerHttpServer(address)),

@@ -20,11 +20,15 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "channels/", may: services },
   { folder: "orders/", may: ["channels/", ...services] },
   { folder: "polling/", may: ["channels/", ...services] },
+  { folder: "webhooks/", may: ["outgoing/", ...services] },
   { folder: "adapters/", may: services },
   { folder: "postgres/", may: services },
   { folder: "outgoing/", may: services },
   { folder: "operations/", may: ["channels/", ...services] },
-  { folder: "http/", may: ["channels/", "orders/", "polling/", ...services] },
+  {
+    folder: "http/",
+    may: ["channels/", "orders/", "polling/", "outgoing/", "webhooks/", ...services]
+  },
   { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
   { folder: "client/", may: ["http/api/", "domain/"] },
   {
@@ -35,6 +39,7 @@ const rules: ReadonlyArray<Rule> = [
     folder: "testing/",
     may: [
       ...["channels/", "orders/", "polling/", "adapters/", "http/", "simulator/", "operations/"],
+      ...["outgoing/", "webhooks/"],
       ...services,
       ...["gateway.ts", "crypto.ts", "demoCatalog.ts"]
     ]

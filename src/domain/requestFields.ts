@@ -2,6 +2,7 @@
 import { Result, Schema } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { fieldKey, nearestName } from "./nearest.ts"
+import { plainText } from "./plainText.ts"
 
 export interface FieldFault {
   readonly path: string
@@ -65,6 +66,14 @@ export const anyFields = [Schema.Record(Schema.String, Schema.Unknown)] as const
  */
 export const optional = <S extends Schema.Top>(schema: S, expected: string) =>
   Schema.optionalKey(Schema.NullOr(schema).annotate({ expected: `${expected}, or null` }))
+
+const MAX_CALLBACK_URL = 2048
+
+/** Of an order that ends after its answer. */
+export const CallbackUrl = optional(plainText(MAX_CALLBACK_URL), "an https URL").annotate({
+  description:
+    "An https URL that is told the end, signed with the organisation's callback secret; not sent to the vendor"
+})
 
 /** JSON's own `true` and `false`. */
 export const optionalBoolean = optional(Schema.Boolean, "true or false, without quotes")

@@ -112,7 +112,7 @@ export const makeImageOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
       /** Answered when its hold is taken; `begun` hears of the task then. */
       task: Effect.fnUntraced(function* (
         caller: Caller,
-        body: ImageBody,
+        { callback_url: callbackUrl = null, ...body }: ImageBody,
         begun: (id: string) => Effect.Effect<unknown>
       ) {
         const { order, model } = yield* ordered(caller, body, keepable)
@@ -124,7 +124,8 @@ export const makeImageOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
               model: model.id,
               listedProtocol: model.protocol,
               summary: { images: order.quote.images, size: body.size ?? null },
-              submitSeconds: imageDeadlineSeconds
+              submitSeconds: imageDeadlineSeconds,
+              callbackUrl
             },
             rejected: (error: UpstreamError) => ({
               from: "submitting",

@@ -51,7 +51,8 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
             model: model.id,
             listedProtocol: model.protocol,
             summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
-            submitSeconds: submitDeadlineSeconds
+            submitSeconds: submitDeadlineSeconds,
+            callbackUrl: body.callback_url ?? null
           },
           // No client reads a rejected task's message: it is kept for the operator, without the prompt.
           rejected: (error: UpstreamError) => ({

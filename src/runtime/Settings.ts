@@ -125,6 +125,12 @@ export const defaultSettings = {
    * for a machine of one's own.
    */
   webhookAllowPrivate: false,
+  /** From one attempt to deliver a webhook to the next one, before up to a fifth is added by chance. */
+  webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
+  /** How long an attempt to deliver a webhook may take. */
+  webhookTimeoutSeconds: 15,
+  /** How long an endpoint may fail before it is disabled. */
+  webhookPatienceDays: 5,
   /** Connections the gateway has open at a time; more are closed as soon as they are made. */
   maxConnections: 16_384,
   /** From a request's first byte to the end of its head, before the connection is cut. */

@@ -6,7 +6,15 @@ import { Base64Url } from "effect/encoding"
 import { InvalidApiKey, type NotFound, PermissionDenied } from "../domain/Errors.ts"
 
 /** What a key may do; each route names the one it needs. */
-export const Scope = Schema.Literals(["models", "videos", "images", "chat", "embeddings", "usage"])
+export const Scope = Schema.Literals([
+  "models",
+  "videos",
+  "images",
+  "chat",
+  "embeddings",
+  "usage",
+  "webhooks"
+])
 export type Scope = typeof Scope.Type
 
 export const allScopes: ReadonlyArray<Scope> = Scope.literals

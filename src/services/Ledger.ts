@@ -199,6 +199,9 @@ export class Ledger extends Context.Service<
       reference: string
     ): Effect.Effect<boolean, NotFound | IdempotencyMismatch | InvalidRequest>
     balance(organizationId: string): Effect.Effect<Balance, NotFound>
+    /** Below it the balance is low, of which `balance.low` tells once; null is never. */
+    lowBalance(organizationId: string): Effect.Effect<bigint | null, NotFound>
+    setLowBalance(organizationId: string, lowNano: bigint | null): Effect.Effect<void, NotFound>
     /** The member's current calendar month. */
     memberMonth(organizationId: string, memberId: string): Effect.Effect<MemberMonth>
     /**

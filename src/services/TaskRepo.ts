@@ -15,6 +15,8 @@ export interface NewTask {
   /** What was ordered, without prompt or media. */
   readonly summary: unknown
   readonly submitSeconds: number
+  /** Where its end is told, besides the endpoints of its organisation; null or absent is nowhere. */
+  readonly callbackUrl?: string | null
 }
 
 /** A task as its vendor knows it. */

@@ -129,6 +129,12 @@ export const failovers = Metric.counter("gateway_failovers_total", {
 })
 
 /** Labels: `protocol`, `channel`. What the tasks came to is written by the gateway that claimed them next. */
+/** Label: `end` (delivered, again, failed or gone). */
+export const webhookAttempts = Metric.counter("gateway_webhook_attempts_total", {
+  description: "Attempts to deliver a webhook",
+  incremental: true
+})
+
 export const staleClaims = Metric.counter("gateway_stale_claims_total", {
   description: "Answers without a verdict whose claim had run out: they wrote nothing",
   incremental: true

@@ -9,6 +9,7 @@ import { CatalogWrite } from "../domain/catalog/CatalogDocument.ts"
 import { NANO_PER_UNIT } from "../domain/money/Money.ts"
 import { layerRoutes, layerUseCases, ROUTER } from "../gateway.ts"
 import { layerMonitor } from "../operations/Monitor.ts"
+import { layerOutgoingWeb } from "../outgoing/OutgoingWeb.ts"
 import { layerPoller } from "../polling/Poller.ts"
 import { defaultSettings, Settings } from "../runtime/Settings.ts"
 import { Access, allScopes, type NewKey } from "../services/Access.ts"
@@ -17,6 +18,7 @@ import { Ledger } from "../services/Ledger.ts"
 import { layerPollerPulse } from "../services/Operations.ts"
 import type { ProtocolAdapter } from "../services/ProtocolAdapter.ts"
 import { Simulator } from "../simulator/Simulator.ts"
+import { layerWebhookDispatcher } from "../webhooks/WebhookDispatcher.ts"
 import { layerStoresMemory, type StoresMemory } from "./memory/memoryStores.ts"
 import {
   layerAdaptersScripted,
@@ -161,11 +163,12 @@ const makeGateway = Effect.fnUntraced(function* (catalog: CatalogJson) {
 
 const layerGatewayOver = <R>(catalog: Effect.Effect<CatalogJson, never, R>) =>
   Layer.effect(TestingGateway, Effect.orDie(Effect.flatMap(catalog, makeGateway))).pipe(
-    Layer.merge(layerPoller),
+    Layer.merge([layerPoller, layerWebhookDispatcher]),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
     Layer.provide(HttpServer.layerServices),
-    Layer.provideMerge(layerUseCases)
+    Layer.provideMerge(layerUseCases),
+    Layer.provide(layerOutgoingWeb)
   )
 
 /** What a gateway of a test stands on, and what a test may replace. */

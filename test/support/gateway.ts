@@ -5,6 +5,7 @@ import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
+import { layerOutgoingWeb } from "../../src/outgoing/OutgoingWeb.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { ADMIN_TOKEN } from "./cluster.ts"
@@ -179,6 +180,7 @@ export const layerTestGateway = (
   return Layer.effect(Gateway, makeGateway(options.catalogFor ?? testCatalog)).pipe(
     Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: 0 })),
     Layer.provide(layerUseCases),
+    Layer.provide(layerOutgoingWeb),
     Layer.provide((options.adapters ?? layerAdapters).pipe(Layer.provide(layerVendorWire))),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(options.database ?? layerDatabase(kind)),

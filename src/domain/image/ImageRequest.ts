@@ -3,7 +3,13 @@ import { type Result, Schema } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
 import { Media, mediaUrls } from "../mediaUrls.ts"
 import { Prompt, plainText } from "../plainText.ts"
-import { anyFields, optional, optionalWholeNumber, withoutFaults } from "../requestFields.ts"
+import {
+  anyFields,
+  CallbackUrl,
+  optional,
+  optionalWholeNumber,
+  withoutFaults
+} from "../requestFields.ts"
 import { unpricedImageWork } from "../unpricedWork.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 
@@ -34,7 +40,8 @@ const ImageFields = Schema.Struct({
   }),
   partial_images: optional(Schema.Literal(0), `0, ${NO_STREAM}`).annotate({
     description: "Images are answered whole, so nothing else is taken"
-  })
+  }),
+  callback_url: CallbackUrl
 })
 
 /**

@@ -6,6 +6,7 @@ import { fieldKey } from "../nearest.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import {
   anyFields,
+  CallbackUrl,
   fieldCheck,
   optional,
   optionalBoolean,
@@ -119,7 +120,8 @@ const VideoFields = Schema.Struct({
   }),
   metadata: optional(Schema.Record(Schema.String, Schema.Unknown), "an object").annotate({
     description: "What the client likes to note; not sent to the vendor"
-  })
+  }),
+  callback_url: CallbackUrl
 })
 
 /** By `fieldKey`, what other interfaces call the fields of this one. */
@@ -143,7 +145,8 @@ const meantFields: ReadonlyMap<string, string> = new Map(
     videos: ["video_urls", "reference_videos"],
     audio: ["input_audio", "reference_audio", "audio_uri"],
     audios: ["audio_urls"],
-    model: ["model_name", "model_id", "engine"]
+    model: ["model_name", "model_id", "engine"],
+    callback_url: ["webhook", "webhook_url", "callback", "notify_url", "notify_hook"]
   }).flatMap(([field, others]) => others.map((other) => [fieldKey(other), field] as const))
 )
 

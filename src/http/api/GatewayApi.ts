@@ -4,6 +4,7 @@ import { AccountGroup } from "./AccountApi.ts"
 import { AdminGroup } from "./admin/AdminApi.ts"
 import { ChannelsGroup } from "./admin/ChannelsApi.ts"
 import { HistoryGroup } from "./admin/HistoryApi.ts"
+import { OperatorWebhooksGroup } from "./admin/OperatorWebhooksApi.ts"
 import { openObjects } from "./document.ts"
 import { ImagesGroup } from "./ImagesApi.ts"
 import { ModelsGroup } from "./ModelsApi.ts"
@@ -13,6 +14,7 @@ import { QuotesGroup } from "./QuotesApi.ts"
 import { ReservedGroup } from "./ReservedApi.ts"
 import { TextsGroup } from "./TextsApi.ts"
 import { VideosGroup } from "./VideosApi.ts"
+import { WebhooksGroup } from "./WebhooksApi.ts"
 
 const DESCRIPTION = `One API and one key in front of many vendors of generated media.
 
@@ -23,12 +25,21 @@ Every answer carries \`x-request-id\`. Every error is \`{"error":{"message","typ
 and some codes add fields. \`x-should-retry: false\` marks errors after which a repeat could be paid twice.`
 
 export class GatewayApi extends HttpApi.make("media-gateway")
-  .add(ModelsGroup, VideosGroup, ImagesGroup, TextsGroup, ReservedGroup, QuotesGroup, AccountGroup)
+  .add(
+    ModelsGroup,
+    VideosGroup,
+    ImagesGroup,
+    TextsGroup,
+    ReservedGroup,
+    QuotesGroup,
+    AccountGroup,
+    WebhooksGroup
+  )
   // An API key opens all of these. The groups below say themselves whom they let in.
   .middleware(RequestRules)
   .middleware(Authorization)
   .prefix("/v1")
-  .add(AdminGroup, ChannelsGroup, OperationsGroup, HistoryGroup)
+  .add(AdminGroup, ChannelsGroup, OperationsGroup, HistoryGroup, OperatorWebhooksGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Media gateway",

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { InvalidRequest } from "../../domain/Errors.ts"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
@@ -16,6 +17,11 @@ const RESPOND_ASYNC = "respond-async"
 const prefersTask = (prefer = ""): boolean =>
   prefer.split(",").some((one) => one.split(";", 1)[0]?.trim().toLowerCase() === RESPOND_ASYNC)
 
+const needsTask = new InvalidRequest({
+  message: `callback_url: Send the header "Prefer: ${RESPOND_ASYNC}" with it, as the answer of an order without has the images`,
+  param: "callback_url"
+})
+
 export const layerImagesHandlers = HttpApiBuilder.group(
   GatewayApi,
   "images",
@@ -28,8 +34,10 @@ export const layerImagesHandlers = HttpApiBuilder.group(
       Effect.fnUntraced(function* (request) {
         const body = yield* asImages
         if (!prefersTask(request.headers.prefer)) {
+          if (body.callback_url != null) return yield* needsTask
           return responseOf(yield* answerTo(request, body, orders.images))
         }
+        yield* tasks.mayCallBack(body.callback_url)
         const id = yield* answerTo(request, body, orders.imageTask)
         return HttpServerResponse.jsonUnsafe(
           { id, task_status: "processing" },

@@ -2,7 +2,7 @@
 import { Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerResponse } from "effect/http"
-import { TaskNotFound } from "../../domain/Errors.ts"
+import { InvalidRequest, TaskNotFound } from "../../domain/Errors.ts"
 import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
 import { taskAnswer } from "../../domain/taskAnswers.ts"
 import { comeBackMillis } from "../../domain/video/PollPace.ts"
@@ -14,6 +14,8 @@ import {
   seenEvent,
   statesShownAs
 } from "../../domain/video/VideoTask.ts"
+import { OutgoingWeb } from "../../outgoing/OutgoingWeb.ts"
+import { faultOfUrl } from "../../outgoing/publicAddresses.ts"
 import { UsualTimes } from "../../polling/CompletionTimes.ts"
 import { VideoSettlement } from "../../polling/VideoSettlement.ts"
 import { Settings } from "../../runtime/Settings.ts"
@@ -43,6 +45,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const settings = yield* Settings
   const usualTimes = yield* UsualTimes
   const tasks = yield* TaskRepo
+  const { rules } = yield* OutgoingWeb
 
   const view = (task: Task) => taskAnswer(taskKind, task)
 
@@ -130,6 +133,13 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   return {
     pace,
+    /** Whether the end of an order may be told there. */
+    mayCallBack: (url: string | null | undefined) => {
+      const fault = url == null ? null : faultOfUrl(url, rules)
+      return fault === null
+        ? Effect.void
+        : new InvalidRequest({ message: `callback_url: ${fault}`, param: "callback_url" })
+    },
     /** The caller's own, newest first. */
     list: Effect.fnUntraced(function* (query: {
       readonly after?: string

@@ -22,6 +22,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
       "create",
       Effect.fnUntraced(function* (request) {
         const body = yield* asVideo
+        yield* tasks.mayCallBack(body.callback_url)
         const { id, quote } = yield* answerTo(request, body, orders.video)
         const kind = quote === null ? null : kindOf(body.model, quote)
         return HttpServerResponse.jsonUnsafe(

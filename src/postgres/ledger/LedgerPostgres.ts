@@ -71,6 +71,8 @@ const unwantedHold = (request: HoldRequest): Release => ({
   forgetKey: true
 })
 
+const LowRow = Schema.Struct({ lowNano: Schema.NullOr(Schema.BigInt) })
+
 export const layerLedger = Layer.effect(
   Ledger,
   Effect.gen(function* () {
@@ -205,6 +207,19 @@ export const layerLedger = Layer.effect(
         readJournal(sql, organizationId, page)
       ),
       ...makeAudit(sql, { keySeconds: settings.idempotencySeconds }),
+      lowBalance: Effect.fn("Ledger.lowBalance")(function* (organizationId) {
+        const [row] = yield* rowsOf(LowRow)(
+          repeatable(sql`
+            SELECT low_balance AS "lowNano" FROM pools WHERE organization_id = ${organizationId}`)
+        )
+        return row === undefined ? yield* unknownOrganization : row.lowNano
+      }),
+      setLowBalance: Effect.fn("Ledger.setLowBalance")(function* (organizationId, lowNano) {
+        const rows = yield* repeatable(sql`
+          UPDATE pools SET low_balance = ${lowNano}::bigint, low_told = false
+           WHERE organization_id = ${organizationId} RETURNING organization_id`)
+        if (rows.length === 0) return yield* unknownOrganization
+      }),
       stopSpending: Effect.fn("Ledger.stopSpending")(function* (reasons) {
         yield* repeatable(sql`
       WITH reasons AS (

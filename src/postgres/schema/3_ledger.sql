@@ -9,7 +9,10 @@ CREATE TABLE pools (
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
   -- Set while the organisation's books are broken: no order is taken, closes go on.
   stopped_at timestamptz,
-  stopped_reason text
+  stopped_reason text,
+  -- Below it the balance is low, which is told once until it is not.
+  low_balance bigint,
+  low_told boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 -- Balances change without touching it, so the updates of a pool stay on its page.
 CREATE INDEX pools_stopped ON pools (organization_id) WHERE stopped_at IS NOT NULL;
@@ -20,6 +23,8 @@ CREATE TABLE member_months (
   month date NOT NULL CHECK (extract(day FROM month) = 1),
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
   captured bigint NOT NULL DEFAULT 0 CHECK (captured >= 0),
+  -- Whether it was told that the cap has refused an order.
+  cap_told boolean NOT NULL DEFAULT false,
   PRIMARY KEY (organization_id, member_id, month),
   FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
 ) WITH (fillfactor = 50);

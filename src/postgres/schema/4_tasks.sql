@@ -14,6 +14,8 @@ CREATE TABLE tasks (
   upstream_model text NOT NULL,
   -- What was ordered, without prompt or media.
   summary jsonb NOT NULL,
+  -- Where its end is told, besides the endpoints of its organisation.
+  callback_url text,
   state text NOT NULL DEFAULT 'submitting'
     CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
   upstream_id text,

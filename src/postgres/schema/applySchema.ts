@@ -16,7 +16,8 @@ const files = [
   "4_tasks.sql",
   "5_move_funds.sql",
   "6_audit.sql",
-  "7_log.sql"
+  "7_log.sql",
+  "8_webhooks.sql"
 ] as const
 
 const BODY = "$sql_file$"

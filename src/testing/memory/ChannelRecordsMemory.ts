@@ -7,6 +7,7 @@ import {
   TRIAL_SECONDS,
   WINDOW_SECONDS
 } from "../../services/channels/ChannelRecords.ts"
+import { tellOfRest } from "../delivery/telling.ts"
 import { MemoryStore, restName, type StoredCount } from "./MemoryStore.ts"
 
 const HOUR_SECONDS = 3600
@@ -73,6 +74,7 @@ export const layerChannelRecordsMemory = Layer.effect(
             endedAt: null,
             since: goesOn ? before.since : new Date(now)
           })
+          if (!goesOn) tellOfRest(state, "channel.down", { ...of, ...why }, now)
         }),
       takeTrial: (of) =>
         at(of, (name, now) => {
@@ -92,6 +94,7 @@ export const layerChannelRecordsMemory = Layer.effect(
           const rest = rests.get(name)
           if (rest === undefined || rest.until === null) return
           Object.assign(rest, { until: null, triedUntil: null, endedAt: now })
+          tellOfRest(state, "channel.up", rest, now)
         }),
       hour: Effect.map(Clock.currentTimeMillis, (now) => ({
         counts: summed(since(now, HOUR_SECONDS)),

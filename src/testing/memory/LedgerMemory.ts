@@ -2,6 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../../runtime/Settings.ts"
+import { OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
 import { type Capture, depositPrefix, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   answerDeposit,
@@ -9,6 +10,7 @@ import {
   releaseOfLeft,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
+import { tell, tellOfPool } from "../delivery/telling.ts"
 import { MemoryStore, monthKey, pageOf } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"
 import {
@@ -90,6 +92,8 @@ export const layerLedgerMemory = Layer.effect(
           heldNano: pool.heldNano
         }))
       ),
+      lowBalance: (organizationId) =>
+        Effect.map(booksOf(organizationId), ({ pool }) => pool.lowNano),
       memberMonth: Effect.fn("Ledger.memberMonth")(function* (organizationId, memberId) {
         const { first } = monthAt(yield* Clock.currentTimeMillis, timeZone)
         const books = store.organizations.get(organizationId)
@@ -117,12 +121,23 @@ export const layerLedgerMemory = Layer.effect(
           found.filter(({ organizationId }) => organizationIds.includes(organizationId))
         ),
       stopSpending: Effect.fn("Ledger.stopSpending")((reasons) =>
-        Effect.sync(() => {
+        Effect.map(Clock.currentTimeMillis, (nowMillis) => {
           for (const { id, pool } of store.organizations.values()) {
-            pool.stoppedReason = reasons.get(id) ?? null
+            const reason = reasons.get(id) ?? null
+            if (reason !== null && pool.stoppedReason === null) {
+              const data = { organization_id: id, reason }
+              const told = { type: "ledger.violation", taskId: null, data }
+              tell(store, OPERATORS, id, told, nowMillis)
+            }
+            pool.stoppedReason = reason
           }
         })
       ),
+      setLowBalance: Effect.fn("Ledger.setLowBalance")(function* (organizationId, lowNano) {
+        const books = yield* booksOf(organizationId)
+        Object.assign(books.pool, { lowNano, lowTold: false })
+        tellOfPool(store, books, yield* Clock.currentTimeMillis)
+      }),
       sweepImages: Effect.fn("Ledger.sweepImages")(function* (scope) {
         const nowMillis = yield* Clock.currentTimeMillis
         const left = [...store.organizations.values()].flatMap(({ orders }) =>

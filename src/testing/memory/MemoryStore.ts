@@ -13,6 +13,8 @@ import type {
   Rest,
   Restable
 } from "../../services/channels/ChannelRecords.ts"
+import type { WebhookEndpoint } from "../../services/delivery/WebhookEndpoints.ts"
+import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
@@ -69,9 +71,41 @@ export interface StoredOrder {
   closedBy: string | null
 }
 
+export interface StoredPool {
+  balanceNano: bigint
+  heldNano: bigint
+  stoppedReason: string | null
+  lowNano: bigint | null
+  lowTold: boolean
+}
+
 export interface StoredMonth {
   heldNano: bigint
   capturedNano: bigint
+  capTold: boolean
+}
+
+export interface StoredEndpoint extends WebhookEndpoint {
+  readonly secret: Redacted.Redacted
+  readonly old: { readonly secret: Redacted.Redacted; readonly until: number } | null
+}
+
+export interface StoredMessage {
+  readonly organizationId: string
+  readonly id: string
+  readonly endpointId: string
+  readonly receiver: string
+  readonly callbackUrl: string | null
+  readonly type: string
+  readonly happenedAt: Date
+  readonly taskId: string | null
+  readonly data: unknown
+  state: DeliveryState
+  nextAttemptAt: number | null
+  tries: number
+  lease: bigint
+  endedAt: number | null
+  readonly attempts: Array<DeliveryAttempt>
 }
 
 export interface StoredDeposit {
@@ -95,7 +129,7 @@ export interface Books {
     string,
     { readonly id: string; readonly name: string; monthlyCapNano: bigint | null }
   >
-  readonly pool: { balanceNano: bigint; heldNano: bigint; stoppedReason: string | null }
+  readonly pool: StoredPool
   /** By member and month, which `monthKey` writes. */
   readonly months: Map<string, StoredMonth>
   readonly orders: Map<string, StoredOrder>
@@ -154,6 +188,10 @@ export interface MemoryState {
   /** By order, the oldest first. */
   readonly orphans: Map<string, OrphanRecord>
   readonly calls: Array<StoredCall>
+  /** By id. */
+  readonly webhookEndpoints: Map<string, StoredEndpoint>
+  /** By id, the oldest first. */
+  readonly webhookMessages: Map<string, StoredMessage>
   readonly adminWrites: Array<AuditEntry>
   readonly audit: {
     begunAt: number | null
@@ -186,6 +224,8 @@ export const layerMemoryStore = Layer.sync(
     pauses: new Map(),
     orphans: new Map(),
     calls: [],
+    webhookEndpoints: new Map(),
+    webhookMessages: new Map(),
     adminWrites: [],
     audit: { begunAt: null, endedAt: null, auditedAt: null, violations: 0 },
     turns: 0
@@ -196,7 +236,7 @@ export const makeBooks = (id: string, name: string): Books => ({
   id,
   name,
   members: new Map(),
-  pool: { balanceNano: 0n, heldNano: 0n, stoppedReason: null },
+  pool: { balanceNano: 0n, heldNano: 0n, stoppedReason: null, lowNano: null, lowTold: false },
   months: new Map(),
   orders: new Map(),
   deposits: [],

@@ -3,17 +3,31 @@ import { Clock, Effect, Layer } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
 import { storable } from "../../domain/plainText.ts"
 import type { Doubt } from "../../domain/VendorOutcome.ts"
+import { OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
 import { Orphans } from "../../services/Orphans.ts"
+import { tell } from "../delivery/telling.ts"
 import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./MemoryStore.ts"
 
 /** Keeps the orphan of an order, unless there is one. */
 export const addOrphan = (
-  { orphans }: MemoryState,
+  state: MemoryState,
   { job, request: { id, organizationId, amountNano } }: StoredOrder,
   { upstreamId, reason, answer }: Doubt,
   nowMillis: number
 ): void => {
+  const { orphans } = state
   if (orphans.has(id)) return
+  const data = {
+    id,
+    organization_id: organizationId,
+    channel: job.channelId,
+    protocol: job.protocol,
+    upstream_model: job.upstreamModel,
+    upstream_id: upstreamId,
+    reason
+  }
+  const told = { type: "orphan.created", taskId: null, data }
+  tell(state, OPERATORS, organizationId, told, nowMillis)
   orphans.set(id, {
     id,
     organizationId,

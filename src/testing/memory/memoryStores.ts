@@ -3,6 +3,10 @@ import { Layer, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { layerCrypto } from "../../crypto.ts"
 import { layerVault, MASTER_KEY_BYTES } from "../../services/Vault.ts"
+import {
+  layerWebhookEndpointsMemory,
+  layerWebhookMessagesMemory
+} from "../delivery/WebhooksMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
 import { layerCallLogMemory } from "./CallLogMemory.ts"
 import {
@@ -35,7 +39,9 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerTaskHistoryMemory,
     layerOrphansMemory,
     layerAdminAuditMemory,
-    layerChannelRecordsMemory
+    layerChannelRecordsMemory,
+    layerWebhookEndpointsMemory,
+    layerWebhookMessagesMemory
   ).pipe(
     Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentialsMemory),

@@ -13,6 +13,7 @@ import {
 } from "../../services/Ledger.ts"
 import type { DepositOutcome, HoldOutcome } from "../../services/ledgerAnswers.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
+import { tellOfCap, tellOfPool, tellOfTask } from "../delivery/telling.ts"
 import {
   type Books,
   byCreation,
@@ -49,7 +50,7 @@ const monthOf = ({ months }: Books, memberId: string, month: string): StoredMont
   const key = monthKey(memberId, month)
   const known = months.get(key)
   if (known !== undefined) return known
-  const fresh = { heldNano: 0n, capturedNano: 0n }
+  const fresh = { heldNano: 0n, capturedNano: 0n, capTold: false }
   months.set(key, fresh)
   return fresh
 }
@@ -100,7 +101,12 @@ export const holdFunds = (
   const spent = monthOf(books, memberId, month.first)
   const used = spent.heldNano + spent.capturedNano
   const cap = member.monthlyCapNano
-  if (cap !== null && used + amountNano > cap) return answer("member_cap_exceeded", { cap, used })
+  if (cap !== null && used + amountNano > cap) {
+    if (!spent.capTold)
+      tellOfCap(state, books, { member, month: month.first, cap, used }, nowMillis)
+    spent.capTold = true
+    return answer("member_cap_exceeded", { cap, used })
+  }
   if (books.pool.stoppedReason !== null) return answer("stopped")
   const available = books.pool.balanceNano - books.pool.heldNano
   if (amountNano > available) return answer("insufficient_balance", { available })
@@ -210,7 +216,11 @@ export const closeHold = (
     month.capturedNano += order.chargeNano
     books.pool.heldNano -= amountNano
     books.pool.balanceNano -= order.chargeNano
-    if (order.task !== null && request.task !== null) endTask(order.task, request.task, nowMillis)
+    tellOfPool(state, books, nowMillis)
+    if (order.task !== null && request.task !== null) {
+      endTask(order.task, request.task, nowMillis)
+      tellOfTask(state, order, order.task, nowMillis)
+    }
     settleKeys(books, request, "forgetKey" in request && request.forgetKey)
   }
   return {
@@ -223,15 +233,17 @@ export const closeHold = (
 
 export const depositFunds = (
   state: MemoryState,
-  { pool, deposits }: Books,
+  books: Books,
   deposit: { readonly id: string; readonly amountNano: bigint; readonly reference: string },
   nowMillis: number
 ): DepositOutcome => {
   const { amountNano, reference } = deposit
+  const { pool, deposits } = books
   const known = deposits.find((one) => one.reference === reference)
   if (known !== undefined) return known.amountNano === amountNano ? "repeated" : "mismatch"
   if (pool.balanceNano > MAX_BALANCE_NANO - amountNano) return "too_large"
   pool.balanceNano += amountNano
+  tellOfPool(state, books, nowMillis)
   deposits.push({ ...deposit, made: momentOf(state, nowMillis) })
   return "applied"
 }

@@ -16,6 +16,7 @@ import {
   AttemptView,
   amount,
   counted,
+  decimalOrNull,
   flag,
   list,
   many,
@@ -63,6 +64,7 @@ const OrganizationView = Schema.Struct({
   id: told("The organisation's id"),
   name: told("Its name"),
   ...poolFields,
+  low_balance: decimalOrNull("Below it `balance.low` is told; null is never"),
   currency: told("Currency of the amounts")
 }).annotate({ identifier: "Organization", description: "An organisation and its pool" })
 
@@ -122,6 +124,10 @@ export const OrganizationBody = Schema.Struct({ name: Name })
 export const DepositBody = Schema.Struct({
   amount: PositiveAmount,
   reference: plainText().annotate({ description: "Makes a repeat add nothing" })
+})
+
+export const LowBalanceBody = Schema.Struct({
+  threshold: AmountOrNull.annotate({ description: "Below it the balance is low; null is never" })
 })
 
 export const MemberBody = Schema.Struct({
@@ -193,6 +199,20 @@ export class AdminGroup extends HttpApiGroup.make("admin")
       }),
       error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
     }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
+    HttpApiEndpoint.put("setLowBalance", "/organizations/:id/low_balance", {
+      params: id("organisation"),
+      payload: LowBalanceBody,
+      success: Schema.Struct({
+        id: told("The organisation's id"),
+        low_balance: decimalOrNull("Below it the balance is low; null is never")
+      }),
+      error: [errors.NotFound, ...bodyErrors]
+    }).annotateMerge(
+      operation(
+        "Set the low balance",
+        "The webhook `balance.low` tells once when the balance falls below it, and again after it has risen."
+      )
+    ),
     HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
       params: id("organisation"),
       payload: MemberBody,

@@ -11,6 +11,7 @@ import { UsageLog } from "../../../services/UsageLog.ts"
 import {
   DepositBody,
   KeyBody,
+  LowBalanceBody,
   MemberBody,
   MemberUsageEntry,
   OrganizationBody
@@ -25,6 +26,7 @@ import { formatNanoOrNull, moneyView, operatorReceiptView, usageView } from "../
 const asCatalog = bodyOf(CatalogWrite, strictly)
 const asOrganization = bodyOf(OrganizationBody, strictly)
 const asDeposit = bodyOf(DepositBody, strictly)
+const asLowBalance = bodyOf(LowBalanceBody, strictly)
 const asMember = bodyOf(MemberBody, strictly)
 const asKey = bodyOf(KeyBody, strictly)
 
@@ -63,6 +65,14 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         })
       )
       .handleRaw(
+        "setLowBalance",
+        Effect.fn("admin.setLowBalance")(function* ({ params }) {
+          const { threshold } = yield* asLowBalance
+          yield* ledger.setLowBalance(params.id, threshold)
+          return { id: params.id, low_balance: formatNanoOrNull(threshold) }
+        })
+      )
+      .handleRaw(
         "createMember",
         Effect.fn("admin.createMember")(function* ({ params }) {
           const { name, monthly_cap: monthlyCapNano = null } = yield* asMember
@@ -90,7 +100,13 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       }),
       readOrganization: Effect.fn("admin.readOrganization")(function* ({ params }) {
         const organization = yield* access.organization(params.id)
-        return { ...organization, ...moneyView(yield* ledger.balance(params.id)), currency }
+        const low = yield* ledger.lowBalance(params.id)
+        return {
+          ...organization,
+          ...moneyView(yield* ledger.balance(params.id)),
+          low_balance: formatNanoOrNull(low),
+          currency
+        }
       }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)

@@ -1,0 +1,70 @@
+/** What webhooks tell of, and whom. */
+
+/** To organisations, of what is theirs. */
+export const organizationEvents = [
+  "video.completed",
+  "video.failed",
+  "image.completed",
+  "image.failed",
+  "balance.low",
+  "cap.reached"
+] as const
+
+/** To those who run the gateway. */
+export const operatorEvents = [
+  "channel.down",
+  "channel.up",
+  "orphan.created",
+  "ledger.violation"
+] as const
+
+export type EventType = (typeof organizationEvents)[number] | (typeof operatorEvents)[number]
+
+/** Such as an event of this type may look like: what a test of an endpoint sends. */
+export const sampleData = {
+  "video.completed": {
+    id: "vt_00000000-0000-7000-8000-000000000000",
+    task_status: "succeeded",
+    content: { video_url: "https://example.com/video.mp4" },
+    usage: {}
+  },
+  "video.failed": {
+    id: "vt_00000000-0000-7000-8000-000000000000",
+    task_status: "failed",
+    error: { code: "upstream_error", message: "The vendor could not make it" }
+  },
+  "image.completed": {
+    id: "im_00000000-0000-7000-8000-000000000000",
+    task_status: "succeeded",
+    created: 1767225600,
+    data: [{ url: "https://example.com/image.png" }]
+  },
+  "image.failed": {
+    id: "im_00000000-0000-7000-8000-000000000000",
+    task_status: "failed",
+    error: { code: "upstream_error", message: "The vendor could not make them" }
+  },
+  "balance.low": { balance: "9.5", threshold: "10" },
+  "cap.reached": {
+    member_id: "mem_00000000-0000-7000-8000-000000000000",
+    member_name: "a member",
+    month: "2026-01",
+    cap: "100",
+    used: "99.8"
+  },
+  "channel.down": { id: "ch-a", reason: "timeout", status: null },
+  "channel.up": { id: "ch-a", reason: "timeout", status: null },
+  "orphan.created": {
+    id: "vt_00000000-0000-7000-8000-000000000000",
+    organization_id: "org_00000000-0000-7000-8000-000000000000",
+    channel: "ch-a",
+    protocol: "vp_a",
+    upstream_model: "vendor-film-1",
+    upstream_id: null,
+    reason: "timeout"
+  },
+  "ledger.violation": {
+    organization_id: "org_00000000-0000-7000-8000-000000000000",
+    reason: "an invariant and where it is broken"
+  }
+} as const satisfies Record<EventType, object>

@@ -1,0 +1,250 @@
+-- Webhooks: who is told of what, and each message that is on its way. Messages are written by triggers,
+-- in the commit of what they tell, so that none is lost and none tells of what did not happen.
+
+-- Receivers that are told, of an organisation or of the operators, whose `organization_id` is that word.
+CREATE TABLE webhook_endpoints (
+  organization_id text NOT NULL,
+  -- Unique by itself. An organisation's own row `callback_...` has no address: each order names one.
+  id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  url text NOT NULL,
+  event_types text[] NOT NULL,
+  -- Sealed with the endpoint's id; the old one signs as well until its time.
+  secret bytea NOT NULL,
+  secret_key_id text NOT NULL,
+  secret_hint text NOT NULL,
+  old_secret bytea,
+  old_secret_key_id text,
+  old_secret_until timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  -- Since the first failure after the last success.
+  failing_since timestamptz,
+  disabled_at timestamptz,
+  disabled_reason text,
+  PRIMARY KEY (organization_id, id),
+  CHECK (num_nulls(old_secret, old_secret_key_id, old_secret_until) IN (0, 3)),
+  CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL))
+);
+CREATE UNIQUE INDEX webhook_endpoints_by_id ON webhook_endpoints (id);
+
+-- A message to one endpoint; its id stays the same however often it is sent.
+CREATE TABLE webhook_messages (
+  -- Of what happened.
+  organization_id text NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  endpoint_id text COLLATE "C" NOT NULL,
+  -- What shares a bounded number of attempts at a time: the endpoint, or of callbacks their host.
+  receiver text COLLATE "C" NOT NULL,
+  -- Of a callback, as the order named it.
+  callback_url text,
+  type text NOT NULL,
+  happened_at timestamptz NOT NULL DEFAULT now(),
+  -- The task it tells of, which is read when the message is sent; else what it tells.
+  task_id text,
+  data jsonb,
+  state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
+  next_attempt_at timestamptz DEFAULT now(),
+  -- Since it was last asked for: of them the time of the next one depends.
+  tries integer NOT NULL DEFAULT 0,
+  -- Counts the claims; an attempt's end names the claim it belongs to.
+  lease bigint NOT NULL DEFAULT 0,
+  ended_at timestamptz,
+  PRIMARY KEY (organization_id, id),
+  CHECK (num_nonnulls(task_id, data) = 1),
+  CHECK ((state = 'pending') = (next_attempt_at IS NOT NULL)),
+  CHECK ((state = 'pending') = (ended_at IS NULL))
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+-- Each receiver's messages in the order they are due: a claim takes from the front of every receiver.
+CREATE INDEX webhook_messages_due ON webhook_messages (receiver, next_attempt_at)
+  WHERE state = 'pending';
+CREATE INDEX webhook_messages_by_endpoint ON webhook_messages (endpoint_id, id);
+CREATE INDEX webhook_messages_ended ON webhook_messages (ended_at) WHERE ended_at IS NOT NULL;
+
+CREATE TABLE webhook_attempts (
+  organization_id text NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  at timestamptz NOT NULL,
+  -- Null where no answer came; then there is an error.
+  status integer,
+  duration_ms integer NOT NULL,
+  -- How the answer begins.
+  answer text,
+  error text
+);
+CREATE INDEX webhook_attempts_by_message ON webhook_attempts (organization_id, message_id, at);
+
+-- Its time comes first, so that messages stand in order of time.
+CREATE FUNCTION message_id() RETURNS text LANGUAGE sql VOLATILE AS $$
+  SELECT 'msg_' || lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
+         || substr(replace(gen_random_uuid()::text, '-', ''), 13)
+$$;
+
+-- Nano-units as a decimal of currency units.
+CREATE FUNCTION decimal_of(p_nano bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT trim_scale(p_nano * 0.000000001)::text
+$$;
+
+-- Tells the endpoints of `p_owner` that chose the type. `p_organization` is of what happened.
+CREATE FUNCTION tell(
+  p_owner text, p_organization text, p_type text, p_task text, p_data jsonb)
+RETURNS void LANGUAGE sql AS $$
+  INSERT INTO webhook_messages (organization_id, id, endpoint_id, receiver, type, task_id, data)
+  SELECT p_organization, message_id(), e.id, e.id, p_type, p_task, p_data
+    FROM webhook_endpoints e
+   WHERE e.organization_id = p_owner AND e.disabled_at IS NULL AND p_type = ANY (e.event_types)
+$$;
+
+CREATE FUNCTION tell_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  callbacks CONSTANT text := 'callback_' || new.organization_id;
+  type CONSTANT text := CASE WHEN new.id LIKE 'vt\_%' THEN 'video' ELSE 'image' END
+                        || CASE new.state WHEN 'succeeded' THEN '.completed' ELSE '.failed' END;
+BEGIN
+  PERFORM tell(new.organization_id, new.organization_id, type, new.id, NULL);
+  IF new.callback_url IS NOT NULL THEN
+    INSERT INTO webhook_messages
+      (organization_id, id, endpoint_id, receiver, callback_url, type, task_id)
+    VALUES (new.organization_id, message_id(), callbacks,
+            callbacks || '/' || lower(substring(new.callback_url FROM '^[a-z]+://([^/?#]+)')),
+            new.callback_url, type, new.id);
+  END IF;
+  RETURN NULL;
+END $$;
+-- A rejected video is an order that was refused: its client was told so, and knows no task.
+CREATE TRIGGER tasks_told AFTER UPDATE ON tasks FOR EACH ROW
+  WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL
+        AND (new.state <> 'rejected' OR new.id LIKE 'im\_%'))
+  EXECUTE FUNCTION tell_of_task();
+
+CREATE FUNCTION tell_of_balance() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  new.low_told := new.balance < new.low_balance;
+  IF new.low_told THEN
+    PERFORM tell(new.organization_id, new.organization_id, 'balance.low', NULL,
+      jsonb_build_object('balance', decimal_of(new.balance),
+                         'threshold', decimal_of(new.low_balance)));
+  END IF;
+  RETURN new;
+END $$;
+CREATE TRIGGER pools_told BEFORE UPDATE OF balance, low_balance ON pools FOR EACH ROW
+  WHEN (new.low_balance IS NOT NULL AND (new.balance < new.low_balance) <> new.low_told)
+  EXECUTE FUNCTION tell_of_balance();
+
+-- Tells of members whose cap has refused an order for the first time in the month.
+CREATE FUNCTION tell_of_caps(
+  p_month date, p_organizations text[], p_outcomes text[], p_places int[], p_members text[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  reached record;
+BEGIN
+  FOR reached IN
+    WITH marked AS (
+      INSERT INTO member_months AS r (organization_id, member_id, month, cap_told)
+        SELECT DISTINCT p_organizations[u.place], u.member_id, p_month, true
+          FROM unnest(p_outcomes, p_places, p_members) AS u(outcome, place, member_id)
+         WHERE u.outcome = 'member_cap_exceeded'
+        ON CONFLICT (organization_id, member_id, month) DO UPDATE SET cap_told = true
+         WHERE NOT r.cap_told
+        RETURNING r.organization_id, r.member_id, r.held + r.captured AS used
+    )
+    SELECT k.*, m.name, m.monthly_cap FROM marked k JOIN members m
+        ON m.organization_id = k.organization_id AND m.id = k.member_id
+  LOOP
+    PERFORM tell(reached.organization_id, reached.organization_id, 'cap.reached', NULL,
+      jsonb_build_object('member_id', reached.member_id, 'member_name', reached.name,
+                         'month', to_char(p_month, 'YYYY-MM'),
+                         'cap', decimal_of(reached.monthly_cap), 'used', decimal_of(reached.used)));
+  END LOOP;
+END $$;
+
+CREATE FUNCTION tell_of_orphan() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM tell('operators', new.organization_id, 'orphan.created', NULL,
+    jsonb_build_object('id', new.order_id, 'organization_id', new.organization_id,
+                       'channel', new.job -> 'channelId', 'protocol', new.job -> 'protocol',
+                       'upstream_model', new.job -> 'upstreamModel',
+                       'upstream_id', new.upstream_id, 'reason', new.reason));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER orphans_told AFTER INSERT ON orphans FOR EACH ROW EXECUTE FUNCTION tell_of_orphan();
+
+CREATE FUNCTION tell_of_books() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM tell('operators', new.organization_id, 'ledger.violation', NULL,
+    jsonb_build_object('organization_id', new.organization_id, 'reason', new.stopped_reason));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER pools_stopped_told AFTER UPDATE OF stopped_at ON pools FOR EACH ROW
+  WHEN (old.stopped_at IS NULL AND new.stopped_at IS NOT NULL) EXECUTE FUNCTION tell_of_books();
+
+CREATE FUNCTION tell_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM tell('operators', 'operators',
+    CASE WHEN new.until IS NULL THEN 'channel.up' ELSE 'channel.down' END, NULL,
+    jsonb_build_object('id', new.channel_id, 'reason', new.reason, 'status', new.status));
+  RETURN NULL;
+END $$;
+-- Of channels; their keys rest without a word.
+CREATE TRIGGER rests_begun_told AFTER INSERT ON rests FOR EACH ROW
+  WHEN (new.key_name = '') EXECUTE FUNCTION tell_of_rest();
+CREATE TRIGGER rests_told AFTER UPDATE ON rests FOR EACH ROW
+  WHEN (new.key_name = '' AND (old.until IS NULL) <> (new.until IS NULL))
+  EXECUTE FUNCTION tell_of_rest();
+
+-- Writes down an attempt at a message, and what it says of the endpoint: `delivered`, `again` (after so
+-- many seconds), `failed` for good, or `gone`, after which the endpoint is disabled, as it is when it
+-- has failed for `p_patience`. Changes nothing where the message was claimed again since.
+--
+-- The endpoint is locked first, so that attempts at its messages do not wait for each other in a circle.
+CREATE FUNCTION end_attempt(
+  p_organization text, p_id text, p_lease bigint, p_outcome text, p_after double precision,
+  p_status int, p_millis int, p_answer text, p_error text, p_patience interval)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  message webhook_messages;
+  endpoint webhook_endpoints;
+  why text;
+BEGIN
+  SELECT e.* INTO endpoint FROM webhook_messages m JOIN webhook_endpoints e ON e.id = m.endpoint_id
+   WHERE m.organization_id = p_organization AND m.id = p_id FOR UPDATE OF e;
+  UPDATE webhook_messages m
+     SET tries = m.tries + 1,
+         state = CASE p_outcome WHEN 'again' THEN 'pending' WHEN 'delivered' THEN 'delivered'
+                                ELSE 'failed' END,
+         next_attempt_at = CASE p_outcome WHEN 'again'
+                                THEN now() + make_interval(secs => p_after) END,
+         ended_at = CASE WHEN p_outcome <> 'again' THEN now() END
+   WHERE m.organization_id = p_organization AND m.id = p_id AND m.lease = p_lease
+     AND m.state = 'pending'
+  RETURNING * INTO message;
+  IF NOT FOUND THEN RETURN; END IF;
+  INSERT INTO webhook_attempts
+    (organization_id, message_id, at, status, duration_ms, answer, error)
+  VALUES (p_organization, p_id, now() - make_interval(secs => p_millis / 1000.0), p_status, p_millis,
+          p_answer, p_error);
+  -- Callbacks have a receiver each, so that none of them says anything of the others.
+  IF message.callback_url IS NOT NULL OR endpoint.disabled_at IS NOT NULL THEN RETURN; END IF;
+
+  IF p_outcome = 'delivered' THEN
+    UPDATE webhook_endpoints SET failing_since = NULL
+     WHERE id = endpoint.id AND failing_since IS NOT NULL;
+    RETURN;
+  END IF;
+  why := CASE WHEN p_outcome = 'gone' THEN 'it answered 410 Gone'
+              WHEN endpoint.failing_since <= now() - p_patience THEN 'it failed for too long' END;
+  UPDATE webhook_endpoints
+     SET failing_since = coalesce(failing_since, now()), disabled_reason = why,
+         disabled_at = CASE WHEN why IS NOT NULL THEN now() END
+   WHERE id = endpoint.id;
+  IF why IS NULL THEN RETURN; END IF;
+  UPDATE webhook_messages SET state = 'failed', next_attempt_at = NULL, ended_at = now()
+   WHERE endpoint_id = endpoint.id AND state = 'pending';
+  -- Its owner hears of it by the others, whatever they chose.
+  INSERT INTO webhook_messages (organization_id, id, endpoint_id, receiver, type, data)
+    SELECT e.organization_id, message_id(), e.id, e.id, 'webhook_endpoint.disabled',
+           jsonb_build_object('id', endpoint.id, 'name', endpoint.name, 'url', endpoint.url,
+                              'reason', why)
+      FROM webhook_endpoints e
+     WHERE e.organization_id = endpoint.organization_id AND e.disabled_at IS NULL AND e.url <> '';
+END $$;

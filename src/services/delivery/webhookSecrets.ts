@@ -1,0 +1,44 @@
+/** Secrets and signatures of webhooks, by the Standard Webhooks specification. */
+import { createHmac } from "node:crypto"
+import { Effect, Redacted } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { Base64 } from "effect/encoding"
+
+const PREFIX = "whsec_"
+/** Of the 24 to 64 that the specification allows. */
+const SECRET_BYTES = 32
+const HINT_LENGTH = 4
+
+export const makeSecret = (
+  random: SecureRandom.SecureRandom["Service"]
+): Effect.Effect<Redacted.Redacted> =>
+  Effect.map(random.randomBytes(SECRET_BYTES), (bytes) =>
+    Redacted.make(`${PREFIX}${Base64.encode(bytes)}`)
+  )
+
+/** What tells a secret from another one, and opens nothing. */
+export const hintOf = (secret: Redacted.Redacted): string =>
+  `${PREFIX}...${Redacted.value(secret).slice(-HINT_LENGTH)}`
+
+export interface SignedMessage {
+  readonly id: string
+  /** Unix seconds, of the attempt. */
+  readonly timestamp: number
+  readonly body: string
+}
+
+/** The headers that tell a receiver who sent it: a signature by each secret that counts. */
+export const signedHeaders = (
+  { id, timestamp, body }: SignedMessage,
+  secrets: ReadonlyArray<Redacted.Redacted>
+) => ({
+  "webhook-id": id,
+  "webhook-timestamp": String(timestamp),
+  "webhook-signature": secrets
+    .map((secret) => {
+      const key = Buffer.from(Redacted.value(secret).slice(PREFIX.length), "base64")
+      const mac = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")
+      return `v1,${mac}`
+    })
+    .join(" ")
+})

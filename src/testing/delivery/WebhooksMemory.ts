@@ -1,0 +1,289 @@
+/** Receivers of webhooks and the messages to them, in memory. */
+import { Clock, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Settings } from "../../runtime/Settings.ts"
+import {
+  callbacksOf,
+  MAX_ENDPOINTS,
+  noSuchEndpoint,
+  OLD_SECRET_HOURS,
+  tooManyEndpoints,
+  WebhookEndpoints
+} from "../../services/delivery/WebhookEndpoints.ts"
+import {
+  type MessageClaims,
+  noSuchDelivery,
+  SHOWN_ATTEMPTS,
+  WebhookMessages
+} from "../../services/delivery/WebhookMessages.ts"
+import { hintOf, makeSecret } from "../../services/delivery/webhookSecrets.ts"
+import { TaskResult } from "../../services/TaskRepo.ts"
+import {
+  dateOrNull,
+  type MemoryState,
+  MemoryStore,
+  pageOf,
+  type StoredEndpoint,
+  type StoredMessage
+} from "../memory/MemoryStore.ts"
+import { tell } from "./telling.ts"
+
+const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
+
+const HOUR_MILLIS = 3_600_000
+const DAY_MILLIS = 24 * HOUR_MILLIS
+
+export const layerWebhookEndpointsMemory = Layer.effect(
+  WebhookEndpoints,
+  Effect.gen(function* () {
+    const { webhookEndpoints, webhookMessages } = yield* MemoryStore
+    const random = yield* SecureRandom.SecureRandom
+
+    const find = (owner: string | null, id: string) =>
+      Effect.suspend(() => {
+        const found = webhookEndpoints.get(id)
+        return found === undefined || (owner !== null && found.organizationId !== owner)
+          ? Effect.fail(noSuchEndpoint(id))
+          : Effect.succeed(found)
+      })
+    const ownOf = (owner: string) =>
+      [...webhookEndpoints.values()].filter(
+        ({ organizationId, url }) => organizationId === owner && url !== ""
+      )
+    /** An endpoint with an address. */
+    const findOwn = (owner: string, id: string) =>
+      Effect.filterOrFail(
+        find(owner, id),
+        ({ url }) => url !== "",
+        () => noSuchEndpoint(id)
+      )
+
+    const insert = Effect.fnUntraced(function* (
+      organizationId: string,
+      id: string,
+      made: Pick<StoredEndpoint, "name" | "url" | "eventTypes">
+    ) {
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const secret = yield* makeSecret(random)
+      const endpoint: StoredEndpoint = {
+        ...{ organizationId, id, name: made.name, url: made.url, eventTypes: made.eventTypes },
+        ...{ secret, secretHint: hintOf(secret), old: null, createdAt: now, updatedAt: now },
+        ...{ failingSince: null, disabledAt: null, disabledReason: null }
+      }
+      webhookEndpoints.set(id, endpoint)
+      return { endpoint, secret }
+    })
+
+    return WebhookEndpoints.of({
+      create: Effect.fn("WebhookEndpoints.create")(function* (owner, endpoint) {
+        if (ownOf(owner).length >= MAX_ENDPOINTS) return yield* tooManyEndpoints
+        return yield* insert(owner, `whe_${yield* random.uuidV7()}`, endpoint)
+      }),
+      list: (owner, page) => Effect.suspend(() => pageOf(ownOf(owner), page)),
+      find,
+      change: Effect.fn("WebhookEndpoints.change")(function* (owner, id, { enabled, ...change }) {
+        const endpoint = yield* findOwn(owner, id)
+        const now = new Date(yield* Clock.currentTimeMillis)
+        const well = { failingSince: null, disabledAt: null, disabledReason: null }
+        const off = {
+          disabledAt: endpoint.disabledAt ?? now,
+          disabledReason: endpoint.disabledReason ?? "its owner asked for it"
+        }
+        const changed = {
+          ...endpoint,
+          ...change,
+          updatedAt: now,
+          ...(enabled === true ? well : {}),
+          ...(enabled === false ? off : {})
+        }
+        webhookEndpoints.set(id, changed)
+        return changed
+      }),
+      remove: Effect.fn("WebhookEndpoints.remove")(function* (owner, id) {
+        yield* findOwn(owner, id)
+        webhookEndpoints.delete(id)
+        for (const { endpointId, id: message } of webhookMessages.values()) {
+          if (endpointId === id) webhookMessages.delete(message)
+        }
+      }),
+      rotate: Effect.fn("WebhookEndpoints.rotate")(function* (owner, id, keepOld) {
+        const endpoint = yield* find(owner, id)
+        const now = yield* Clock.currentTimeMillis
+        const secret = yield* makeSecret(random)
+        const until = now + OLD_SECRET_HOURS * HOUR_MILLIS
+        const rotated = {
+          ...endpoint,
+          secret,
+          secretHint: hintOf(secret),
+          old: keepOld ? { secret: endpoint.secret, until } : null,
+          updatedAt: new Date(now)
+        }
+        webhookEndpoints.set(id, rotated)
+        return { endpoint: rotated, secret }
+      }),
+      callbacks: Effect.fn("WebhookEndpoints.callbacks")(function* (organizationId) {
+        const id = callbacksOf(organizationId)
+        const made = { name: "callbacks", url: "", eventTypes: [] }
+        const known = webhookEndpoints.get(id)
+        return known ?? (yield* insert(organizationId, id, made)).endpoint
+      }),
+      secrets: (id) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const endpoint = webhookEndpoints.get(id)
+          if (endpoint === undefined) return []
+          const { secret, old } = endpoint
+          return old !== null && old.until > now ? [secret, old.secret] : [secret]
+        })
+    })
+  })
+)
+
+/** What may be claimed of each receiver, in the order in which it is due. */
+const claimable = (
+  { webhookEndpoints, webhookMessages }: MemoryState,
+  claims: MessageClaims,
+  now: number
+) => {
+  const due = [...webhookMessages.values()]
+    .filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt <= now)
+    .toSorted((a, b) => (a.nextAttemptAt ?? 0) - (b.nextAttemptAt ?? 0))
+  const ofOrganizations = new Map(claims.runningByOrganization)
+  let failing = 0
+  return [...Map.groupBy(due, ({ receiver }) => receiver)]
+    .flatMap(([receiver, messages]) => {
+      const endpoint = webhookEndpoints.get(receiver)
+      const isFailing = (endpoint?.failingSince ?? null) !== null
+      const most = endpoint?.disabledAt != null ? 0 : isFailing ? 1 : claims.perReceiver
+      return messages
+        .slice(0, Math.max(0, most - (claims.running.get(receiver) ?? 0)))
+        .map((message, turn) => ({ message, turn, isFailing }))
+    })
+    .toSorted((a, b) => a.turn - b.turn)
+    .filter(({ message: { organizationId }, isFailing }) => {
+      const count = (ofOrganizations.get(organizationId) ?? 0) + 1
+      ofOrganizations.set(organizationId, count)
+      return count <= claims.perOrganization && (!isFailing || ++failing <= claims.failing)
+    })
+    .slice(0, claims.limit)
+}
+
+export const layerWebhookMessagesMemory = Layer.effect(
+  WebhookMessages,
+  Effect.gen(function* () {
+    const state = yield* MemoryStore
+    const { organizations, webhookEndpoints, webhookMessages } = state
+    const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
+    const leaseMillis = 2 * webhookTimeoutSeconds * 1000
+
+    const ownOf = (endpointId: string) =>
+      [...webhookMessages.values()].filter((message) => message.endpointId === endpointId)
+
+    const taskOf = ({ organizationId, taskId }: StoredMessage) => {
+      const task = organizations.get(organizationId)?.orders.get(taskId ?? "")?.task ?? null
+      return task === null
+        ? null
+        : {
+            id: taskId ?? "",
+            state: task.state,
+            videoUrl: task.videoUrl,
+            result: task.result === null ? null : decodeResult(task.result),
+            completionTokens: task.completionTokens,
+            errorCode: task.errorCode,
+            errorMessage: task.errorMessage
+          }
+    }
+
+    const again = (message: StoredMessage, now: number) =>
+      Object.assign(message, { state: "pending", nextAttemptAt: now, tries: 0, endedAt: null })
+
+    /** What an attempt says of its endpoint. */
+    const judge = (id: string, end: "Delivered" | "Gone" | "Failed" | "Again", now: number) => {
+      const endpoint = webhookEndpoints.get(id)
+      if (endpoint === undefined || endpoint.disabledAt !== null) return
+      if (end === "Delivered") {
+        webhookEndpoints.set(id, { ...endpoint, failingSince: null })
+        return
+      }
+      const failingSince = endpoint.failingSince ?? new Date(now)
+      const isOver =
+        endpoint.failingSince !== null &&
+        failingSince.getTime() <= now - webhookPatienceDays * DAY_MILLIS
+      const tooLong = isOver ? "it failed for too long" : null
+      const reason = end === "Gone" ? "it answered 410 Gone" : tooLong
+      const disabledAt = reason === null ? null : new Date(now)
+      webhookEndpoints.set(id, { ...endpoint, failingSince, disabledAt, disabledReason: reason })
+      if (reason === null) return
+      for (const message of ownOf(id)) {
+        if (message.state !== "pending") continue
+        Object.assign(message, { state: "failed", nextAttemptAt: null, endedAt: now })
+      }
+      const { name, organizationId, url } = endpoint
+      const data = { id, name, url, reason }
+      const told = { type: "webhook_endpoint.disabled", taskId: null, data }
+      tell(state, organizationId, organizationId, told, now, () => true)
+    }
+
+    return WebhookMessages.of({
+      claimDue: (claims) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          claimable(state, claims, now).map(({ message, isFailing }) => {
+            message.lease++
+            message.nextAttemptAt = now + leaseMillis
+            const url = message.callbackUrl ?? webhookEndpoints.get(message.endpointId)?.url ?? ""
+            const isCallback = message.callbackUrl !== null
+            return { ...message, url, isCallback, isFailing, task: taskOf(message) }
+          })
+        ),
+      ended: ({ id, lease, isCallback, endpointId }, attempt, end) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const message = webhookMessages.get(id)
+          if (message?.state !== "pending" || message.lease !== lease) return
+          const { status, durationMs, answer, error } = attempt
+          const at = new Date(now - durationMs)
+          message.attempts.push({ at, status, durationMs, answer, error })
+          message.tries++
+          if (end._tag === "Again") message.nextAttemptAt = now + end.afterSeconds * 1000
+          else {
+            message.state = end._tag === "Delivered" ? "delivered" : "failed"
+            message.nextAttemptAt = null
+            message.endedAt = now
+          }
+          if (!isCallback) judge(endpointId, end._tag, now)
+        }),
+      list: (endpointId, shown, page) =>
+        Effect.map(
+          Effect.suspend(() =>
+            pageOf(ownOf(endpointId), page, (one) => shown === null || one.state === shown)
+          ),
+          ({ data, hasMore }) => ({
+            hasMore,
+            data: data.map((message) => ({
+              ...message,
+              nextAttemptAt: dateOrNull(message.nextAttemptAt),
+              attempts: message.attempts.slice(-SHOWN_ATTEMPTS)
+            }))
+          })
+        ),
+      sendAgain: Effect.fn("WebhookMessages.sendAgain")(function* (endpointId, id) {
+        const message = webhookMessages.get(id)
+        if (message?.endpointId !== endpointId) {
+          return yield* noSuchDelivery(id)
+        }
+        again(message, yield* Clock.currentTimeMillis)
+      }),
+      sendAllAgain: (endpointId, since) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const those = ownOf(endpointId).filter(({ happenedAt }) => happenedAt >= since)
+          for (const message of those) again(message, now)
+          return those.length
+        }),
+      prune: Effect.map(Clock.currentTimeMillis, (now) => {
+        const old = [...webhookMessages.values()].filter(
+          ({ endedAt }) => endedAt !== null && endedAt < now - callLogDays * DAY_MILLIS
+        )
+        for (const { id } of old) webhookMessages.delete(id)
+        return old.length
+      })
+    })
+  })
+)

@@ -1,0 +1,116 @@
+/** What happens to the state in memory is told to the receivers of webhooks, as triggers do. */
+import { formatNano } from "../../domain/money/Money.ts"
+import type { Restable } from "../../services/channels/ChannelRecords.ts"
+import { callbacksOf, OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
+import type {
+  Books,
+  MemoryState,
+  StoredMessage,
+  StoredOrder,
+  StoredTask
+} from "../memory/MemoryStore.ts"
+
+type Told = Pick<StoredMessage, "type" | "taskId" | "data">
+
+const addMessage = (
+  { webhookMessages }: MemoryState,
+  message: Told & Pick<StoredMessage, "organizationId" | "endpointId" | "receiver" | "callbackUrl">,
+  nowMillis: number
+): void => {
+  const turn = String(webhookMessages.size).padStart(12, "0")
+  const id = `msg_${nowMillis.toString(16).padStart(12, "0")}${turn}`
+  webhookMessages.set(id, {
+    ...message,
+    id,
+    happenedAt: new Date(nowMillis),
+    state: "pending",
+    nextAttemptAt: nowMillis,
+    tries: 0,
+    lease: 0n,
+    endedAt: null,
+    attempts: []
+  })
+}
+
+/** Tells the endpoints of `owner` that chose the type; `organizationId` is of what happened. */
+export const tell = (
+  state: MemoryState,
+  owner: string,
+  organizationId: string,
+  told: Told,
+  nowMillis: number,
+  isFor = (eventTypes: ReadonlyArray<string>): boolean => eventTypes.includes(told.type)
+): void => {
+  for (const endpoint of state.webhookEndpoints.values()) {
+    const { id, url, disabledAt, eventTypes } = endpoint
+    const isTold = endpoint.organizationId === owner && disabledAt === null && url !== ""
+    if (!isTold || !isFor(eventTypes)) continue
+    const place = { organizationId, endpointId: id, receiver: id, callbackUrl: null }
+    addMessage(state, { ...told, ...place }, nowMillis)
+  }
+}
+
+export const tellOfTask = (
+  state: MemoryState,
+  { request: { id, organizationId } }: StoredOrder,
+  task: StoredTask,
+  nowMillis: number
+): void => {
+  const isVideo = id.startsWith("vt_")
+  if (task.state === "rejected" && isVideo) return
+  const end = task.state === "succeeded" ? "completed" : "failed"
+  const told = { type: `${isVideo ? "video" : "image"}.${end}`, taskId: id, data: null }
+  tell(state, organizationId, organizationId, told, nowMillis)
+  const { callbackUrl = null } = task.ordered
+  if (callbackUrl === null) return
+  const endpointId = callbacksOf(organizationId)
+  const receiver = `${endpointId}/${new URL(callbackUrl).host}`
+  addMessage(state, { ...told, organizationId, endpointId, receiver, callbackUrl }, nowMillis)
+}
+
+export const tellOfPool = (
+  state: MemoryState,
+  { id, pool }: Pick<Books, "id" | "pool">,
+  nowMillis: number
+): void => {
+  const { balanceNano, lowNano } = pool
+  if (lowNano === null || balanceNano < lowNano === pool.lowTold) return
+  pool.lowTold = balanceNano < lowNano
+  if (!pool.lowTold) return
+  const data = { balance: formatNano(balanceNano), threshold: formatNano(lowNano) }
+  tell(state, id, id, { type: "balance.low", taskId: null, data }, nowMillis)
+}
+
+export const tellOfCap = (
+  state: MemoryState,
+  { id }: Pick<Books, "id">,
+  reached: {
+    readonly member: { readonly id: string; readonly name: string }
+    readonly month: string
+    readonly cap: bigint
+    readonly used: bigint
+  },
+  nowMillis: number
+): void => {
+  const { member, month, cap, used } = reached
+  const data = {
+    member_id: member.id,
+    member_name: member.name,
+    month: month.slice(0, "2026-01".length),
+    cap: formatNano(cap),
+    used: formatNano(used)
+  }
+  tell(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
+}
+
+/** Of channels; their keys rest without a word. */
+export const tellOfRest = (
+  state: MemoryState,
+  type: "channel.up" | "channel.down",
+  of: Restable & { readonly reason: string; readonly status: number | null },
+  nowMillis: number
+): void => {
+  if (of.keyName !== null) return
+  const data = { id: of.channelId, reason: of.reason, status: of.status }
+  tell(state, OPERATORS, OPERATORS, { type, taskId: null, data }, nowMillis)
+}
