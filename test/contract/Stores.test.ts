@@ -8,6 +8,7 @@ import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
+import { webhooksSuite } from "./Webhooks.suite.ts"
 
 for (const kind of storeKinds) {
   layer(layerStoresOf(kind), { excludeTestServices: true, timeout: "60 seconds" })(
@@ -21,6 +22,7 @@ for (const kind of storeKinds) {
       repeatsSuite(it)
       operatorSuite(it)
       taskListsSuite(it)
+      webhooksSuite(it)
     }
   )
 }

@@ -1,10 +1,17 @@
 /** What belongs to another organisation answers exactly as what does not exist. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings
+} from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
-import { declaredRoutes, paramsOf, pathWith } from "../support/routes.ts"
+import { makeReceiver } from "../support/receiver.ts"
+import { declaredRoutes, examplesOf, paramsOf, pathWith } from "../support/routes.ts"
 
 const Usage = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
@@ -38,6 +45,15 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
   })
   const { id: images } = yield* bodyAs(Accepted, accepted)
   yield* gateway.call(`/v1/images/${images}?wait=30`, { key: owner.key })
+  const { url } = yield* makeReceiver()
+  const endpoint = Effect.gen(function* () {
+    const made = yield* gateway.call("/v1/webhook_endpoints", {
+      key: owner.key,
+      json: { name: "hooks", url, event_types: ["video.failed"] }
+    })
+    return (yield* bodyAs(Accepted, made)).id
+  })
+  const endpoints = [yield* endpoint]
   const usage = yield* gateway.call("/v1/usage", { key: owner.key })
   const { data } = yield* bodyAs(Usage, usage)
   assert.isAtLeast(data.length, 2)
@@ -49,22 +65,36 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["/v1/images/:task_id", [images]],
     ["/v1/images/:task_id/events", [images]],
     ["/v1/images", [images]],
+    ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
+    ["/v1/webhook_endpoints", endpoints],
+    ...["", "/deliveries", "/redeliver", "/rotate_secret", "/test"].map(
+      (rest) => [`/v1/webhook_endpoints/:id${rest}`, endpoints] as const
+    ),
     ["id", data.map(({ id }) => id)],
     ["after", data.map(({ id }) => id)]
   ])
 })
 
-const lists: ReadonlySet<string> = new Set(["/v1/usage", "/v1/videos", "/v1/images"])
+const lists: ReadonlySet<string> = new Set([
+  "/v1/usage",
+  "/v1/videos",
+  "/v1/images",
+  "/v1/webhook_endpoints"
+])
 
 /** Addresses of a customer's routes with an id in them, `%` standing for it. */
 const places = declaredRoutes
   .filter(({ path }) => path.startsWith("/v1/"))
   .flatMap((route) => [
     ...paramsOf(route.path).map((param) => ({ ...route, param, query: "" })),
-    ...(lists.has(route.path) ? [{ ...route, param: "after", query: "?after=" }] : [])
+    ...(route.method === "GET" && lists.has(route.path)
+      ? [{ ...route, param: "after", query: "?after=" }]
+      : [])
   ])
 
-layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 seconds" })(
+const settings = { ...quickSettings, webhookAllowPrivate: true }
+
+layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeout: "60 seconds" })(
   "tenants",
   (it) => {
     it.effect("a foreign id answers byte for byte as an unknown one, on every route", () =>
@@ -74,14 +104,15 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
         const stranger = yield* gateway.customer("100")
         const ids = yield* belongings(owner)
         assert.isAtLeast(places.length, 2)
-        for (const { method, path, param, query } of places) {
-          const owned = ids.get(path) ?? ids.get(param)
+        for (const { bodies, method, path, param, query, ...route } of places) {
+          const owned = ids.get(`${method} ${path}`) ?? ids.get(path) ?? ids.get(param)
+          const json = bodies.length > 0 ? examplesOf({ ...route, bodies, method, path })[0] : null
           if (owned === undefined) throw new Error(`${path} needs ids of a ${param} to be tried`)
           for (const id of owned) {
             const ask = (who: Customer, each: string) =>
               gateway.call(
                 query === "" ? pathWith(path, { [param]: each }) : `${path}${query}${each}`,
-                { method, key: who.key }
+                { method, key: who.key, ...(json === null ? {} : { json }) }
               )
             const foreign = yield* ask(stranger, id)
             const unknown = yield* ask(stranger, nobodys(id))

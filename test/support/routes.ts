@@ -160,6 +160,19 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
         }
       ]
     ],
+    ["PUT /admin/v1/organizations/:id/low_balance", [{ threshold: "10" }]],
+    ...["/v1", "/admin/v1"].flatMap((root): ReadonlyArray<[string, ReadonlyArray<object>]> => {
+      const at = `POST ${root}/webhook_endpoints`
+      const endpoint = { name: "w", url: "https://example.com/h", event_types: ["video.failed"] }
+      const operators = { ...endpoint, event_types: ["channel.down"] }
+      return [
+        [at, [root === "/v1" ? endpoint : operators]],
+        [`${at}/:id`, [{ name: "x", enabled: true }]],
+        [`${at}/:id/rotate_secret`, [{ keep_old_secret_active_for_24_hours: true }]],
+        [`${at}/:id/test`, [{ event_type: "video.failed" }]],
+        [`${at}/:id/redeliver`, [{ since: "2026-01-31T12:00:00Z" }]]
+      ]
+    }),
     ["POST /admin/v1/orphans/:id/resolve", [{ note: "looked into" }]]
   ]
 )

@@ -18,14 +18,8 @@ import {
 } from "../../services/delivery/WebhookMessages.ts"
 import { hintOf, makeSecret } from "../../services/delivery/webhookSecrets.ts"
 import { TaskResult } from "../../services/TaskRepo.ts"
-import {
-  dateOrNull,
-  type MemoryState,
-  MemoryStore,
-  pageOf,
-  type StoredEndpoint,
-  type StoredMessage
-} from "../memory/MemoryStore.ts"
+import { dateOrNull, type MemoryState, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
+import type { StoredEndpoint, StoredMessage } from "./storedWebhooks.ts"
 import { tell } from "./telling.ts"
 
 const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))

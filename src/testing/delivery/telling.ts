@@ -2,13 +2,8 @@
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Restable } from "../../services/channels/ChannelRecords.ts"
 import { callbacksOf, OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
-import type {
-  Books,
-  MemoryState,
-  StoredMessage,
-  StoredOrder,
-  StoredTask
-} from "../memory/MemoryStore.ts"
+import type { Books, MemoryState, StoredOrder, StoredTask } from "../memory/MemoryStore.ts"
+import type { StoredMessage } from "./storedWebhooks.ts"
 
 type Told = Pick<StoredMessage, "type" | "taskId" | "data">
 

@@ -13,14 +13,13 @@ import type {
   Rest,
   Restable
 } from "../../services/channels/ChannelRecords.ts"
-import type { WebhookEndpoint } from "../../services/delivery/WebhookEndpoints.ts"
-import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
 import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
+import type { StoredEndpoint, StoredMessage } from "../delivery/storedWebhooks.ts"
 
 /** When something happened. Of one moment, `turn` tells what came first. */
 export interface Moment {
@@ -83,29 +82,6 @@ export interface StoredMonth {
   heldNano: bigint
   capturedNano: bigint
   capTold: boolean
-}
-
-export interface StoredEndpoint extends WebhookEndpoint {
-  readonly secret: Redacted.Redacted
-  readonly old: { readonly secret: Redacted.Redacted; readonly until: number } | null
-}
-
-export interface StoredMessage {
-  readonly organizationId: string
-  readonly id: string
-  readonly endpointId: string
-  readonly receiver: string
-  readonly callbackUrl: string | null
-  readonly type: string
-  readonly happenedAt: Date
-  readonly taskId: string | null
-  readonly data: unknown
-  state: DeliveryState
-  nextAttemptAt: number | null
-  tries: number
-  lease: bigint
-  endedAt: number | null
-  readonly attempts: Array<DeliveryAttempt>
 }
 
 export interface StoredDeposit {

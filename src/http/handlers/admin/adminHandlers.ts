@@ -8,14 +8,14 @@ import { Access } from "../../../services/Access.ts"
 import { Catalog } from "../../../services/Catalog.ts"
 import { Ledger } from "../../../services/Ledger.ts"
 import { UsageLog } from "../../../services/UsageLog.ts"
+import { MemberUsageEntry } from "../../api/admin/AdminApi.ts"
 import {
   DepositBody,
   KeyBody,
   LowBalanceBody,
   MemberBody,
-  MemberUsageEntry,
   OrganizationBody
-} from "../../api/admin/AdminApi.ts"
+} from "../../api/admin/bodies.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"

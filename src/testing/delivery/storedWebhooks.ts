@@ -1,0 +1,27 @@
+/** Receivers of webhooks and messages to them, as the state in memory keeps them. */
+import type { Redacted } from "effect"
+import type { WebhookEndpoint } from "../../services/delivery/WebhookEndpoints.ts"
+import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
+
+export interface StoredEndpoint extends WebhookEndpoint {
+  readonly secret: Redacted.Redacted
+  readonly old: { readonly secret: Redacted.Redacted; readonly until: number } | null
+}
+
+export interface StoredMessage {
+  readonly organizationId: string
+  readonly id: string
+  readonly endpointId: string
+  readonly receiver: string
+  readonly callbackUrl: string | null
+  readonly type: string
+  readonly happenedAt: Date
+  readonly taskId: string | null
+  readonly data: unknown
+  state: DeliveryState
+  nextAttemptAt: number | null
+  tries: number
+  lease: bigint
+  endedAt: number | null
+  readonly attempts: Array<DeliveryAttempt>
+}
