@@ -66,9 +66,6 @@ const settings = Config.all({
   timeZone: Config.schema(TimeZone, "GATEWAY_TIME_ZONE").pipe(
     Config.withDefault(defaultSettings.timeZone)
   ),
-  webhookAllowPrivate: Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE").pipe(
-    Config.withDefault(defaultSettings.webhookAllowPrivate)
-  ),
   ...numbers
 })
 
@@ -109,6 +106,7 @@ const gatewayConfig = Config.all({
   adminToken: secret("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
+  webhookAllowPrivate: Config.option(Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE")),
   settings
 })
 
@@ -148,8 +146,14 @@ export interface GatewayConfig {
 
 export const loadConfig = Effect.map(
   gatewayConfig,
-  (config): GatewayConfig => ({
+  ({ webhookAllowPrivate, ...config }): GatewayConfig => ({
     ...config,
-    settings: { ...defaultSettings, ...config.settings, soleGateway: config.databaseUrl === null }
+    settings: {
+      ...defaultSettings,
+      ...config.settings,
+      soleGateway: config.databaseUrl === null,
+      // The demo is a machine of one's own.
+      webhookAllowPrivate: Option.getOrElse(webhookAllowPrivate, () => config.demo)
+    }
   })
 )

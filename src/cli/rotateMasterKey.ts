@@ -63,7 +63,7 @@ const program = Effect.gen(function* () {
     return done
   }).pipe(Effect.provide(layerDatabase(config)))
   yield* Console.log(
-    `Sealed again under the master key with the id ${masterKeyId}: ${resealed} of ${all} keys of channels`
+    `Sealed again under the master key with the id ${masterKeyId}: ${resealed} of ${all} secrets`
   )
 }).pipe(
   Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]),

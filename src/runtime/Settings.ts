@@ -122,7 +122,7 @@ export const defaultSettings = {
   longestRestSeconds: 600,
   /**
    * Receivers of webhooks and the files of vendors may be at any address, also without encryption:
-   * for a machine of one's own.
+   * for a machine of one's own, as the demo's is where the variable is absent.
    */
   webhookAllowPrivate: false,
   /** From one attempt to deliver a webhook to the next one, before up to a fifth is added by chance. */

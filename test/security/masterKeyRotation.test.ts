@@ -5,13 +5,16 @@ import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Webhook } from "standardwebhooks"
 import { layerSimulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
 import { layerDatabaseAt, temporaryDataDir, temporaryServerDatabase } from "../support/databases.ts"
 import { databaseColumns } from "../support/databaseText.ts"
 import { prepareCustomer, shippedEntry } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
+import { bodyAs } from "../support/operator.ts"
 import { startable, startProcess } from "../support/processes.ts"
+import { makeReceiver } from "../support/receiver.ts"
 
 const command = startable(
   fileURLToPath(new URL("../../src/cli/rotateMasterKey.ts", import.meta.url))
@@ -43,14 +46,29 @@ const assertServes = Effect.fnUntraced(function* (gateway: GatewayNode, key: str
 
 const contents = Effect.map(databaseColumns, (columns) =>
   columns
-    .filter(({ column }) => /^channel_keys\./.test(column))
+    .filter(({ column }) => /^(channel_keys|webhook_endpoints)\./.test(column))
     .map(({ column, text }) => `${column}: ${text}`)
     .join("\n")
 )
 
+const Endpoint = Schema.Struct({ id: Schema.String, signing_secret: Schema.String })
+
+/** A receiver of webhooks with two secrets that sign. */
+const makeHooks = Effect.fnUntraced(function* (gateway: GatewayNode, key: string, url: string) {
+  const endpoints = `${gateway.url}/v1/webhook_endpoints`
+  const json = { name: "hooks", url, event_types: ["video.failed"] }
+  const made = yield* bodyAs(Endpoint, yield* call(endpoints, { key, json }))
+  const rotated = yield* call(`${endpoints}/${made.id}/rotate_secret`, {
+    key,
+    json: { keep_old_secret_active_for_24_hours: true }
+  })
+  const { signing_secret } = yield* bodyAs(Endpoint, rotated)
+  return { id: made.id, secrets: [made.signing_secret, signing_secret] }
+})
+
 const onDatabase = Effect.fnUntraced(function* () {
   const url = yield* temporaryServerDatabase
-  const env = { DATABASE_URL: url }
+  const env = { DATABASE_URL: url, GATEWAY_WEBHOOK_ALLOW_PRIVATE: "1" }
   return {
     start: (keys: Readonly<Record<string, string>>) =>
       startGateway({ ...env, ...keys }, shippedEntry),
@@ -67,6 +85,8 @@ it.live("API keys and channel calls work before, during and after a rotation", (
     const before = yield* start(only(first))
     const { key } = yield* prepareCustomer(before, "1000")
     yield* assertServes(before, key)
+    const receiver = yield* makeReceiver()
+    const hooks = yield* makeHooks(before, key, receiver.url)
     yield* before.process.kill("SIGTERM")
     yield* before.process.end
 
@@ -124,7 +144,7 @@ it.live("API keys and channel calls work before, during and after a rotation", (
       assert.isAbove(served, 0)
       const done = yield* Fiber.join(rotating)
       assert.strictEqual(done.code, 0, done.stderr)
-      assert.match(done.stdout, /: 5 of 5 keys of channels\n$/)
+      assert.match(done.stdout, /: 7 of 7 secrets\n$/)
       // Of a channel whose key this gateway has not read yet.
       const film = yield* call(`${between.url}/v1/videos/generations`, {
         key,
@@ -134,12 +154,20 @@ it.live("API keys and channel calls work before, during and after a rotation", (
 
       const rotated = yield* contents
       const again = yield* rotate(both)
-      assert.match(again.stdout, /: 0 of 5 keys of channels\n$/)
+      assert.match(again.stdout, /: 0 of 7 secrets\n$/)
       assert.strictEqual(yield* contents, rotated)
 
       const after = yield* start(only(second))
       yield* assertServes(after, key)
       assert.strictEqual((yield* call(`${after.url}/v1/balance`, { key })).status, 200)
+
+      yield* call(`${after.url}/v1/webhook_endpoints/${hooks.id}/test`, {
+        key,
+        json: { event_type: "video.failed" }
+      })
+      const [sample] = receiver.received
+      if (sample === undefined) return yield* Effect.die(new Error("no webhook came"))
+      for (const secret of hooks.secrets) new Webhook(secret).verify(sample.text, sample.headers)
 
       const late = yield* refusedStart(only(first))
       assert.strictEqual(late.code, 1)
@@ -179,9 +207,7 @@ it.live("a gateway that can open no channel's key does not start, and rotations 
       concurrency: "unbounded"
     })
     assert.deepStrictEqual(
-      rotations
-        .map(({ code, stdout }) => [code, /: (\d) of 5 keys of channels/.exec(stdout)?.[1]])
-        .sort(),
+      rotations.map(({ code, stdout }) => [code, /: (\d) of 5 secrets/.exec(stdout)?.[1]]).sort(),
       [
         [0, "0"],
         [0, "5"]
@@ -242,7 +268,7 @@ it.live("a generated master key is replaced in its file, and the demo keeps its 
     const begun = { ...old, master_key: second, previous_master_key: old.master_key }
     yield* Effect.promise(() => writeFile(file, JSON.stringify(begun)))
     const done = yield* rotate
-    assert.match(done.stdout, /: [1-9]\d* of \d+ keys of channels\n$/)
+    assert.match(done.stdout, /: [1-9]\d* of \d+ secrets\n$/)
     assert.deepStrictEqual(yield* secrets, { ...old, master_key: second })
 
     assert.strictEqual((yield* rotate).code, 0)

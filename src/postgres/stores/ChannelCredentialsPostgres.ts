@@ -25,18 +25,19 @@ const SealerRow = Schema.Struct({ key_id: Schema.String })
 
 const CACHED_ACCOUNTS = 10_000
 
-/** Fails when keys of channels are stored and none of them can be opened: the master key is wrong. */
+/** Fails when secrets are stored and none of them can be opened: the master key is wrong. */
 const requireMasterKey = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { keyIds } = yield* Vault
   const rows = yield* rowsOf(SealerRow)(
-    repeatable(sql`SELECT DISTINCT key_id FROM channel_keys ORDER BY key_id`)
+    repeatable(sql`SELECT key_id FROM channel_keys
+                   UNION SELECT secret_key_id FROM webhook_endpoints ORDER BY 1`)
   )
   const sealers = rows.map((row) => row.key_id)
   if (sealers.length > 0 && !sealers.some((keyId) => keyIds.includes(keyId))) {
     return yield* new CannotOpen({
       message:
-        `The keys of the channels belong to the master key with the id ${sealers.join(" and ")}, ` +
+        `What is stored sealed belongs to the master key with the id ${sealers.join(" and ")}, ` +
         `and only ${keyIds.join(" and ")} can be used here`
     })
   }

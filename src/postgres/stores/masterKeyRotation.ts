@@ -5,43 +5,61 @@ import { Vault } from "../../services/Vault.ts"
 import { decodeRows } from "../client/rows.ts"
 
 const SealedRow = Schema.Struct({
-  channel_id: Schema.String,
-  name: Schema.String,
-  key_id: Schema.String,
-  sealed_api_key: Schema.Uint8Array
+  row: Schema.String,
+  subject: Schema.String,
+  keyId: Schema.String,
+  bytes: Schema.Uint8Array
 })
 
+/** Where secrets stand, with the name of their master key and what they were sealed with. */
+const places = [
+  { table: "channel_keys", sealed: "sealed_api_key", keyId: "key_id", subject: "channel_id" },
+  { table: "webhook_endpoints", sealed: "secret", keyId: "secret_key_id", subject: "id" },
+  { table: "webhook_endpoints", sealed: "old_secret", keyId: "old_secret_key_id", subject: "id" }
+] as const
+
 /**
- * Opens every channel's key under the master key of the vault it needs, and seals it under the
- * current one; what is sealed under that already is left. One transaction: if anything cannot be
- * opened, nothing changes. Gateways that have both master keys go on reading; anyone who writes a
- * channel's key waits. Answers how many keys were sealed again, and how many there are.
+ * Opens every secret under the master key of the vault it needs, and seals it under the current one;
+ * what is sealed under that already is left. One transaction: if anything cannot be opened, nothing
+ * changes. Gateways that have both master keys go on reading; anyone who writes a secret waits.
+ * Answers how many secrets were sealed again, and how many there are.
  */
 export const reseal = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const [current] = vault.keyIds
 
+  const resealAt = Effect.fnUntraced(function* ({
+    table,
+    sealed,
+    keyId,
+    subject
+  }: (typeof places)[number]) {
+    // A lock on the table and not on the rows, so that nothing sealed under the previous master key
+    // is stored meanwhile; it also keeps every row where it stands.
+    yield* sql`LOCK TABLE ${sql(table)} IN SHARE ROW EXCLUSIVE MODE`
+    const rows = yield* decodeRows(SealedRow)(
+      sql`SELECT ctid::text AS row, ${sql(subject)} AS subject, ${sql(keyId)} AS "keyId",
+                 ${sql(sealed)} AS bytes
+            FROM ${sql(table)} WHERE ${sql(sealed)} IS NOT NULL ORDER BY 2`
+    )
+    const old = rows.filter((row) => row.keyId !== current)
+    for (const { row, bytes, subject, ...key } of old) {
+      const fresh = yield* vault.seal(yield* vault.open({ ...key, bytes }, subject), subject)
+      yield* sql`
+        UPDATE ${sql(table)} SET ${sql(keyId)} = ${fresh.keyId}, ${sql(sealed)} = ${fresh.bytes}
+         WHERE ctid = ${row}::tid`
+    }
+    return { resealed: old.length, all: rows.length }
+  })
+
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET LOCAL lock_timeout = '30s'`
       yield* sql`SET LOCAL statement_timeout = '60s'`
-      // A lock on the table and not on the rows, so that no key sealed under the previous master
-      // key is stored meanwhile.
-      yield* sql`LOCK TABLE channel_keys IN SHARE ROW EXCLUSIVE MODE`
-      const rows = yield* decodeRows(SealedRow)(
-        sql`SELECT channel_id, name, key_id, sealed_api_key FROM channel_keys
-             ORDER BY channel_id, name`
-      )
-      const old = rows.filter((row) => row.key_id !== current)
-      for (const { channel_id, name, key_id, sealed_api_key } of old) {
-        const secret = yield* vault.open({ keyId: key_id, bytes: sealed_api_key }, channel_id)
-        const { keyId, bytes } = yield* vault.seal(secret, channel_id)
-        yield* sql`
-          UPDATE channel_keys SET key_id = ${keyId}, sealed_api_key = ${bytes}
-           WHERE channel_id = ${channel_id} AND name = ${name}`
-      }
-      return { masterKeyId: current, resealed: old.length, all: rows.length }
+      const done = yield* Effect.forEach(places, resealAt)
+      const sum = (of: "resealed" | "all") => done.reduce((total, each) => total + each[of], 0)
+      return { masterKeyId: current, resealed: sum("resealed"), all: sum("all") }
     })
   )
 })
