@@ -162,6 +162,8 @@ export const readOpen = Effect.gen(function* () {
   const rows = yield* rowsOf(Schema.Struct({ id: Schema.String, what: Schema.String }))(sql`
     SELECT id, 'open hold' AS what FROM orders WHERE state = 'open'
     UNION ALL
-    SELECT id, 'task ' || state FROM tasks WHERE state IN ('submitting', 'processing')`)
+    SELECT id, 'task ' || state FROM tasks WHERE state IN ('submitting', 'processing')
+    UNION ALL
+    SELECT id, 'webhook' FROM webhook_messages WHERE state = 'pending' AND tries = 0`)
   return rows.map(({ id, what }) => `${what} ${id}`)
 })

@@ -68,6 +68,7 @@ export const openMarket = Effect.fnUntraced(function* (
   operator: Operator,
   options: {
     readonly simulatorUrl: string
+    readonly receiverUrl: string
     readonly clients: number
     readonly minutes: number
   }
@@ -78,6 +79,12 @@ export const openMarket = Effect.fnUntraced(function* (
     Effect.fnUntraced(function* (purse, index) {
       const { id } = yield* created(Created, ask(operator, "/organizations", { name: purse }))
       yield* deposit(witness, operator, id, `first ${index}`, FIRST_DEPOSIT[purse])
+      yield* ask(operator, "/webhook_endpoints", {
+        organization_id: id,
+        name: "chaos",
+        url: `${options.receiverUrl}/${id}`,
+        event_types: ["video.completed", "video.failed"]
+      })
       return { id, purse }
     })
   )

@@ -16,8 +16,10 @@ import { judgeLogs } from "./judges/logs.ts"
 import { judgeRefunds } from "./judges/refunds.ts"
 import { judgeRepeats, judgeVideos } from "./judges/vendors.ts"
 import { open, type Verdict } from "./judges/verdict.ts"
+import { judgeWebhooks } from "./judges/webhooks.ts"
 import { runClient } from "./load.ts"
 import type { ChaosOptions } from "./options.ts"
+import { makeReceiver } from "./receiver.ts"
 import { recoverySeconds } from "./recovery.ts"
 import { countsOf, type Report } from "./report.ts"
 import { makeSchedule } from "./schedule.ts"
@@ -44,6 +46,7 @@ const rage = Effect.fnUntraced(function* (options: ChaosOptions, world: World, w
   )
   const market = yield* openMarket(witness, yield* operator, {
     simulatorUrl: world.simulatorUrl,
+    receiverUrl: yield* makeReceiver(witness),
     clients: options.clients,
     minutes: options.minutes
   })
@@ -140,6 +143,7 @@ const keepEvidence = (directory: string, witness: Witness, books: Books): void =
     writeFileSync(join(directory, `${name}.jsonl`), `${lines(all).join("\n")}\n`)
   write("attempts", witness.attempts)
   write("sightings", witness.sightings)
+  write("webhooks", witness.webhooks)
   const { jobs: _, ...tables } = books
   for (const [name, rows] of Object.entries(tables)) write(name, rows)
 }
@@ -193,6 +197,7 @@ const play = Effect.fnUntraced(function* (options: ChaosOptions, directory: stri
         ...judgeImages(books, witness),
         ...judgeRepeats(books, witness, options.idempotency),
         ...judgeVideos(books, witness),
+        ...judgeWebhooks(books, witness),
         ...(options.recoverySeconds === null
           ? []
           : [judgeRecovery(options.recoverySeconds, recoveries)])

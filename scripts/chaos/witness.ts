@@ -65,6 +65,15 @@ export interface Deposit {
   acknowledged: boolean
 }
 
+/** A message as the receiver of webhooks got it. */
+export interface ReceivedWebhook {
+  /** The same however often it comes. */
+  readonly id: string
+  readonly type: string
+  readonly taskId: string
+  readonly organizationId: string
+}
+
 export interface Moment {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -79,6 +88,7 @@ export interface Witness {
   readonly attempts: Array<Attempt>
   readonly sightings: Array<Sighting>
   readonly deposits: Array<Deposit>
+  readonly webhooks: Array<ReceivedWebhook>
   /** What the view of the books said in mid-run. */
   readonly audits: { read: number; readonly violations: Array<string> }
   /** Whether any gateway could have answered, every moment. */
@@ -93,6 +103,7 @@ export const makeWitness = (canary: string): Witness => ({
   attempts: [],
   sightings: [],
   deposits: [],
+  webhooks: [],
   audits: { read: 0, violations: [] },
   moments: [],
   counts: new Map()

@@ -65,7 +65,8 @@ export const makeWorld = Effect.fnUntraced(function* (
     PORT: "0",
     DATABASE_URL: throughWire.href,
     GATEWAY_MASTER_KEY: masterKey,
-    GATEWAY_ADMIN_TOKEN: adminToken
+    GATEWAY_ADMIN_TOKEN: adminToken,
+    GATEWAY_WEBHOOK_ALLOW_PRIVATE: "1"
   }
   const gateways: Array<Gateway> = []
   for (let number = 1; number <= options.gateways; number++) {

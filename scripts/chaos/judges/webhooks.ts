@@ -1,0 +1,36 @@
+/** Webhooks: every end of a task was told, once an event and endpoint, and nothing else was. */
+import type { Books } from "../books.ts"
+import type { Witness } from "../witness.ts"
+import { groupBy, open, type Verdict } from "./verdict.ts"
+
+const told = { succeeded: "video.completed", failed: "video.failed" } as const
+
+const eventOf = (state: string): string | null =>
+  state === "succeeded" || state === "failed" ? told[state] : null
+
+export const judgeWebhooks = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
+  const delivered = open("W1", "every ended task was told to the endpoint of its organisation")
+  const once = open("W2", "what was told of one task has one id, however often it came")
+  const committed = open("W3", "nothing was told but ends that stand in the database")
+
+  const byTask = groupBy(witness.webhooks, ({ taskId }) => taskId)
+  for (const { id, organization_id, state } of books.tasks) {
+    const event = eventOf(state)
+    if (event === null) continue
+    const messages = byTask.get(id) ?? []
+    const such = messages.filter(
+      ({ type, organizationId }) => type === event && organizationId === organization_id
+    )
+    delivered.look(such.length > 0 ? null : `${id} ended as ${state}, and nobody was told`)
+    const ids = new Set(such.map((message) => message.id))
+    if (such.length > 0)
+      once.look(ids.size === 1 ? null : `${id} was told as ${[...ids].join(" ")}`)
+  }
+  const tasks = new Map(books.tasks.map((task) => [task.id, task]))
+  for (const { id, taskId, type, organizationId } of witness.webhooks) {
+    const task = tasks.get(taskId)
+    const isTrue = task?.organization_id === organizationId && eventOf(task.state) === type
+    committed.look(isTrue ? null : `${id} told ${type} of ${taskId}, which is ${task?.state}`)
+  }
+  return [delivered.verdict, once.verdict, committed.verdict]
+}

@@ -1,0 +1,46 @@
+/** A receiver of webhooks that writes down what it is told; each organisation has a path of its own. */
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { text } from "node:stream/consumers"
+import { Effect, Schema } from "effect"
+import { count, type Witness } from "./witness.ts"
+
+const Told = Schema.fromJsonString(
+  Schema.Struct({ type: Schema.String, data: Schema.Struct({ id: Schema.String }) })
+)
+const decodeTold = Schema.decodeUnknownSync(Told)
+
+/** Every so many messages it fails, so that retries are a part of the run. */
+const FAILS_EVERY = 10
+
+/** Listens until the scope closes; answers its address. */
+export const makeReceiver = Effect.fnUntraced(function* (witness: Witness) {
+  let nth = 0
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((request, response) => {
+        void text(request).then((body) => {
+          const { type, data } = decodeTold(body)
+          const id = String(request.headers["webhook-id"])
+          const organizationId = (request.url ?? "").slice(1)
+          witness.webhooks.push({ id, type, taskId: data.id, organizationId })
+          count(witness, "webhooks received")
+          response.writeHead(++nth % FAILS_EVERY === 0 ? 503 : 204).end()
+        })
+      })
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+      return server
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  )
+  const address = server.address()
+  if (address === null || typeof address === "string") {
+    return yield* Effect.die(new Error("the receiver has no port"))
+  }
+  return `http://127.0.0.1:${address.port}`
+})
