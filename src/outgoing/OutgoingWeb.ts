@@ -4,7 +4,8 @@
  */
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
-import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Context, Effect, Layer, Schema, type Scope, type Stream } from "effect"
 import { Agent, type Dispatcher, request } from "undici"
 import { Settings } from "../runtime/Settings.ts"
 import { type AddressRules, faultOfUrl, isPublicAddress } from "./publicAddresses.ts"
@@ -103,7 +104,10 @@ const openWith =
       return {
         status: answer.statusCode,
         headers: answer.headers,
-        bytes: Stream.fromAsyncIterable<Uint8Array, OutgoingFault>(answer.body, faultOf)
+        bytes: NodeStream.fromReadable<Uint8Array, OutgoingFault>({
+          evaluate: () => answer.body,
+          onError: faultOf
+        })
       }
     })
 

@@ -32,6 +32,8 @@ const beginningOf = ({ bytes }: OutgoingAnswer) => {
   )
 }
 
+const unanswered = (error: string) => ({ answer: null, text: null, error })
+
 /** Sends the message, signed by each secret; whatever comes of it is an answer or an error in words. */
 export const send = Effect.fnUntraced(function* (
   web: OutgoingWeb["Service"],
@@ -42,27 +44,21 @@ export const send = Effect.fnUntraced(function* (
 ) {
   const begun = yield* Clock.currentTimeMillis
   const headers = signedHeaders({ ...message, timestamp: Math.floor(begun / 1000) }, secrets)
-  const exchanged = yield* web
-    .open({
-      method: "POST",
-      url,
-      headers: { ...headers, "content-type": "application/json", "user-agent": "media-gateway" },
-      body: message.body
-    })
-    .pipe(
-      Effect.flatMap((answer) =>
-        Effect.map(beginningOf(answer), (text) => ({ answer, text, error: null }))
-      ),
-      Effect.scoped,
-      Effect.catch(({ message: error }) => Effect.succeed({ answer: null, text: null, error })),
-      Effect.timeoutOption(`${timeoutSeconds} seconds`)
-    )
+  const request = {
+    method: "POST" as const,
+    url,
+    headers: { ...headers, "content-type": "application/json", "user-agent": "media-gateway" },
+    body: message.body
+  }
+  const { answer, text, error } = yield* Effect.gen(function* () {
+    const opened = yield* Effect.timeoutOption(web.open(request), `${timeoutSeconds} seconds`)
+    if (Option.isNone(opened)) return unanswered(`no answer came within ${timeoutSeconds} seconds`)
+    return { answer: opened.value, text: yield* beginningOf(opened.value), error: null }
+  }).pipe(
+    Effect.catch(({ message }) => Effect.succeed(unanswered(message))),
+    Effect.scoped
+  )
   const durationMs = (yield* Clock.currentTimeMillis) - begun
-  const { answer, text, error } = Option.getOrElse(exchanged, () => ({
-    answer: null,
-    text: null,
-    error: `no answer came within ${timeoutSeconds} seconds`
-  }))
   const retryAfter = answer?.headers["retry-after"]
   return {
     status: answer?.status ?? null,

@@ -1,11 +1,13 @@
 /** The whole gateway over real HTTP, with the vendor simulator behind it, for one test file. */
+import { lookup } from "node:dns"
+import type { LookupFunction } from "node:net"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
-import { layerOutgoingWeb } from "../../src/outgoing/OutgoingWeb.ts"
+import { layerOutgoingWebWith } from "../../src/outgoing/OutgoingWeb.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { ADMIN_TOKEN } from "./cluster.ts"
@@ -169,6 +171,8 @@ export const layerTestGateway = (
   options: {
     readonly catalogFor?: MakeCatalog
     readonly adapters?: typeof layerAdapters
+    /** Finds the addresses of receivers. */
+    readonly resolve?: LookupFunction
     /** Instead of an empty one of the kind. */
     readonly database?: ReturnType<typeof layerDatabase>
   } = {}
@@ -180,7 +184,7 @@ export const layerTestGateway = (
   return Layer.effect(Gateway, makeGateway(options.catalogFor ?? testCatalog)).pipe(
     Layer.provide(layerServer(secrets, { host: "127.0.0.1", port: 0 })),
     Layer.provide(layerUseCases),
-    Layer.provide(layerOutgoingWeb),
+    Layer.provide(layerOutgoingWebWith(options.resolve ?? lookup)),
     Layer.provide((options.adapters ?? layerAdapters).pipe(Layer.provide(layerVendorWire))),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(options.database ?? layerDatabase(kind)),

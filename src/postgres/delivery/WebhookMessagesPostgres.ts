@@ -6,6 +6,7 @@ import {
   ClaimedMessage,
   Delivery,
   DeliveryAttempt,
+  LEASE_MARGIN_SECONDS,
   noSuchDelivery,
   SHOWN_ATTEMPTS,
   WebhookMessages
@@ -48,8 +49,7 @@ export const layerWebhookMessages = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
-    // Twice what an attempt may take: by then its gateway has written its end, or is gone.
-    const leaseSeconds = 2 * webhookTimeoutSeconds
+    const leaseSeconds = webhookTimeoutSeconds + LEASE_MARGIN_SECONDS
 
     // Steps from receiver to receiver through the index and takes the front of each, so that one with
     // thousands of due messages costs the others nothing.

@@ -99,6 +99,12 @@ export type Delivery = typeof Delivery.Type
 export const noSuchDelivery = (id: string) =>
   new NotFound({ message: `The endpoint has no delivery that is called ${JSON.stringify(id)}` })
 
+/**
+ * A claim lasts so much longer than an attempt may: by then its gateway has written its end, or is
+ * gone.
+ */
+export const LEASE_MARGIN_SECONDS = 15
+
 /** Attempts of one message that its log shows. */
 export const SHOWN_ATTEMPTS = 20
 

@@ -11,6 +11,7 @@ import {
   WebhookEndpoints
 } from "../../services/delivery/WebhookEndpoints.ts"
 import {
+  LEASE_MARGIN_SECONDS,
   type MessageClaims,
   noSuchDelivery,
   SHOWN_ATTEMPTS,
@@ -167,7 +168,7 @@ export const layerWebhookMessagesMemory = Layer.effect(
     const state = yield* MemoryStore
     const { organizations, webhookEndpoints, webhookMessages } = state
     const { webhookPatienceDays, webhookTimeoutSeconds, callLogDays } = yield* Settings
-    const leaseMillis = 2 * webhookTimeoutSeconds * 1000
+    const leaseMillis = (webhookTimeoutSeconds + LEASE_MARGIN_SECONDS) * 1000
 
     const ownOf = (endpointId: string) =>
       [...webhookMessages.values()].filter((message) => message.endpointId === endpointId)
