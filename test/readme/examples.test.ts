@@ -249,6 +249,16 @@ const pooler = (code: string) =>
     )
   })
 
+const webhook = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const customer = yield* gateway.customer("100")
+  const port = yield* Effect.promise(freePort)
+  const program = (yield* addressed(code)).replaceAll("9000", String(port))
+  assert.include(program, `:${port}/hooks`)
+  const said = yield* node(program, ["--input-type=module"], customer.key)
+  assert.strictEqual(said, "video.completed succeeded\n")
+})
+
 /** Checked together with another. */
 const partOf = (name: string) => () => Effect.sync(() => example(name))
 
@@ -273,10 +283,13 @@ const checks: Readonly<Record<string, Check>> = {
   "src/postgres/README.md sql 1": partOf("src/postgres/README.md sh 2"),
   "src/postgres/README.md sql 2": partOf("src/postgres/README.md sh 2"),
   "src/postgres/README.md ini 1": pooler,
+  "src/webhooks/README.md js 1": webhook,
   "src/testing/README.md ts 1": standsIn("test/readme/doubles.test.ts")
 }
 
-layer(layerTestGateway("postgres", quickSettings, { catalogFor: demoCatalog }), {
+const settings = { ...quickSettings, webhookAllowPrivate: true }
+
+layer(layerTestGateway("postgres", settings, { catalogFor: demoCatalog }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("the READMEs' examples", (it) => {

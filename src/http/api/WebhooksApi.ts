@@ -141,11 +141,11 @@ export const RedeliverBody = Schema.Struct({
     plainText().annotate({ description: "Of the one to send again" })
   ),
   since: Schema.optionalKey(
-    Schema.String.check(
+    Schema.String.annotate({ description: "All that happened since then are sent again" }).check(
       Schema.makeFilter((text) => !Number.isNaN(Date.parse(text)), {
         expected: "an ISO 8601 time such as 2026-01-31T12:00:00Z"
       })
-    ).annotate({ description: "All that happened since then are sent again" })
+    )
   )
 }).annotate({ description: "Either of the two" })
 

@@ -1,6 +1,7 @@
 /** What the OpenAPI document says beyond the schemas: words for operations, and named examples. */
 import { Predicate } from "effect"
 import { OpenApi } from "effect/http-api"
+import { webhookDocument } from "./webhookDocument.ts"
 
 interface Example {
   readonly summary: string
@@ -40,7 +41,8 @@ const opened = (value: unknown): unknown => {
 export const openObjects = (document: Record<string, unknown>): Record<string, unknown> => ({
   ...document,
   components: opened(document.components),
-  paths: opened(document.paths)
+  paths: opened(document.paths),
+  webhooks: webhookDocument
 })
 
 // Bodies of each protocol, as the demo catalog can be ordered from
