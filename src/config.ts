@@ -55,6 +55,7 @@ const numbers = Record.map(
     maxConnections: ["GATEWAY_MAX_CONNECTIONS", positiveWhole],
     headSeconds: ["GATEWAY_HEAD_SECONDS", positive],
     requestSeconds: ["GATEWAY_REQUEST_SECONDS", positive],
+    maxContentBytes: ["GATEWAY_MAX_CONTENT_BYTES", positiveWhole],
     maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole]
   } as const,
   ([name, schema], field) =>

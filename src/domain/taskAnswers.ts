@@ -1,5 +1,7 @@
 /** What is said of a task to those it belongs to: in answers, in events and in webhooks. */
+import { Schema } from "effect"
 import type { TaskKind } from "./orderIds.ts"
+import { expiryOf } from "./resultAddresses.ts"
 import { publicState, type TaskState } from "./video/VideoTask.ts"
 
 /** What a task's answer is made of. */
@@ -11,6 +13,25 @@ export interface AnsweredTask {
   readonly completionTokens: bigint | null
   readonly errorCode: string | null
   readonly errorMessage: string | null
+}
+
+const isAddressed = Schema.is(Schema.Struct({ url: Schema.String }))
+
+/** The addresses of images, in their order; null where one has none. */
+export const imageAddresses = ({
+  result
+}: Pick<AnsweredTask, "result">): ReadonlyArray<string | null> => {
+  const entries: unknown = result?.data
+  return Array.isArray(entries)
+    ? entries.map((entry: unknown) => (isAddressed(entry) ? entry.url : null))
+    : []
+}
+
+/** The first end of any of them, where one tells it. */
+const expiry = (addresses: ReadonlyArray<string | null>) => {
+  const ends = addresses.flatMap((address) => (address === null ? [] : (expiryOf(address) ?? [])))
+  const first = ends.toSorted((one, other) => one.getTime() - other.getTime())[0]
+  return first === undefined ? {} : { expires_at: first.toISOString() }
 }
 
 const failed = ({ id, errorCode, errorMessage }: AnsweredTask) => ({
@@ -29,7 +50,8 @@ const videoAnswer = (task: AnsweredTask) => {
       task_status: "succeeded" as const,
       content: { video_url: task.videoUrl },
       usage:
-        task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) }
+        task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) },
+      ...expiry([task.videoUrl])
     }
   }
   return publicState(task.state) === "failed" ? failed(task) : processing(task)
@@ -37,7 +59,8 @@ const videoAnswer = (task: AnsweredTask) => {
 
 const imageAnswer = (task: AnsweredTask) => {
   if (task.state === "succeeded" && task.result !== null) {
-    return { ...task.result, id: task.id, task_status: "succeeded" as const }
+    const ends = expiry(imageAddresses(task))
+    return { ...task.result, id: task.id, task_status: "succeeded" as const, ...ends }
   }
   // Images have no vendor's task to be rejected by: all that did not come is failed.
   return task.state === "processing" || task.state === "submitting"

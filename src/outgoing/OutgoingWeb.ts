@@ -22,6 +22,8 @@ export interface OutgoingRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** How long the head of the answer, or its next piece, may be waited for; absent: the caller bounds it. */
+  readonly idleSeconds?: number
 }
 
 export interface OutgoingAnswer {
@@ -71,6 +73,8 @@ const explained: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the name could not be looked up",
   ENOTFOUND: "the name leads nowhere",
   UND_ERR_CONNECT_TIMEOUT: "no connection came about in time",
+  UND_ERR_BODY_TIMEOUT: "the answer stopped",
+  UND_ERR_HEADERS_TIMEOUT: "no answer came in time",
   UND_ERR_SOCKET: "the connection was cut"
 }
 
@@ -87,7 +91,7 @@ const faultOf = (cause: unknown): OutgoingFault => {
 
 const openWith =
   (agent: Dispatcher, rules: AddressRules): OutgoingWeb["Service"]["open"] =>
-  ({ url, ...rest }) =>
+  ({ url, idleSeconds = 0, ...rest }) =>
     Effect.gen(function* () {
       const fault = faultOfUrl(url, rules)
       if (fault !== null) return yield* new OutgoingFault({ message: fault, isRefused: true })
@@ -96,7 +100,14 @@ const openWith =
         (controller) => Effect.sync(() => controller.abort())
       )
       const answer = yield* Effect.tryPromise({
-        try: () => request(url, { ...rest, dispatcher: agent, signal: controller.signal }),
+        try: () =>
+          request(url, {
+            ...rest,
+            dispatcher: agent,
+            signal: controller.signal,
+            headersTimeout: idleSeconds * 1000,
+            bodyTimeout: idleSeconds * 1000
+          }),
         catch: faultOf
       })
       // Cut before it was read, it fails with nobody to hear of it.

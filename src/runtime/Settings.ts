@@ -125,6 +125,8 @@ export const defaultSettings = {
    * for a machine of one's own, as the demo's is where the variable is absent.
    */
   webhookAllowPrivate: false,
+  /** Largest file of a vendor that is passed on, in bytes. */
+  maxContentBytes: 4 * 1024 * 1024 * 1024,
   /** From one attempt to deliver a webhook to the next one, before up to a fifth is added by chance. */
   webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
   /** How long an attempt to deliver a webhook may take. */

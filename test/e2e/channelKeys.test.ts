@@ -360,7 +360,7 @@ layer(
       const who = yield* gateway.customer("2000")
       const ids = yield* Effect.forEach(
         Array.from({ length: 100 }),
-        () => createVideo(who, { model: "film-1", prompt: "sim:takes=2" }),
+        () => createVideo(who, { model: "film-1", prompt: "sim:takes=30" }),
         { concurrency: 16 }
       )
       yield* trouble("aaaa", "sim:refuse=401")

@@ -3,15 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { databaseText } from "../support/databaseText.ts"
-import {
-  bodyAs,
-  type Customer,
-  Gateway,
-  layerTestGateway,
-  testCatalog
-} from "../support/gateway.ts"
+import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { heldVendor } from "../support/heldVendor.ts"
-import { createVideo, errorOf, finishVideo } from "../support/orders.ts"
+import { createVideo, errorOf, finishVideo, moveTo } from "../support/orders.ts"
 import { newestHold, timelineOf } from "../support/timelines.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -64,16 +58,6 @@ const ended = Effect.fnUntraced(function* (who: Customer, id: string) {
   const answer = yield* read(who, id, "?wait=30")
   assert.strictEqual(answer.status, 200, answer.text)
   return yield* bodyAs(Ended, answer)
-})
-
-/** Has the images made by another vendor; null is the simulator. */
-const moveTo = Effect.fnUntraced(function* (url: string | null) {
-  const gateway = yield* Gateway
-  const catalog = testCatalog(gateway.simulator.url)
-  const channels = catalog.channels.map((channel) =>
-    channel.id === "ch-i" && url !== null ? { ...channel, base_url: url } : channel
-  )
-  yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
 })
 
 const Orphans = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })

@@ -302,12 +302,12 @@ layer(layerTestGateway("postgres", settings), {
       yield* readinessUntil(({ status }) => status === "ready")
       yield* withoutConnections(
         Effect.gen(function* () {
-          const away = yield* readinessUntil(({ status }) => status === "not_ready")
+          // A look whose connection breaks in its middle only finds that nothing can be written.
+          const away = yield* readinessUntil(
+            ({ checks }) => checks.store?.detail === "The database does not answer"
+          )
           assert.strictEqual(away.http, 503)
-          assert.deepStrictEqual(away.checks.store, {
-            status: "failing",
-            detail: "The database does not answer"
-          })
+          assert.strictEqual(away.checks.store?.status, "failing")
           assert.strictEqual((yield* gateway.call("/healthz")).status, 200)
           assert.strictEqual((yield* gateway.metrics).status, 200)
         })

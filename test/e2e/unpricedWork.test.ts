@@ -135,7 +135,7 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
         ["Stream", { Stream: true }] as const,
         ["\u017ftream", { "\u017ftream": true }] as const,
         ["async", { async: true }] as const,
-        ["callback_url", { callback_url: "https://a.test" }] as const,
+        ["parameters.callback_url", { parameters: { callback_url: "https://a.test" } }] as const,
         ["config.webhook_config", { config: { webhook_config: {} } }] as const,
         ["storageUri", { storageUri: "gs://a" }] as const,
         ["Model", { Model: "dear" }] as const,

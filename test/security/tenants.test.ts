@@ -61,9 +61,11 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["task_id", [running, done]],
     // Of a running task the events would go on.
     ["/v1/videos/:task_id/events", [done]],
+    ["/v1/videos/:task_id/content", [done]],
     ["/v1/videos", [running, done]],
     ["/v1/images/:task_id", [images]],
     ["/v1/images/:task_id/events", [images]],
+    ["/v1/images/:task_id/content/:n", [images]],
     ["/v1/images", [images]],
     ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
     ["/v1/webhook_endpoints", endpoints],
@@ -86,7 +88,10 @@ const lists: ReadonlySet<string> = new Set([
 const places = declaredRoutes
   .filter(({ path }) => path.startsWith("/v1/"))
   .flatMap((route) => [
-    ...paramsOf(route.path).map((param) => ({ ...route, param, query: "" })),
+    // The place of a file is no id.
+    ...paramsOf(route.path)
+      .filter((param) => param !== "n")
+      .map((param) => ({ ...route, param, query: "" })),
     ...(route.method === "GET" && lists.has(route.path)
       ? [{ ...route, param: "after", query: "?after=" }]
       : [])
@@ -111,7 +116,7 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
           for (const id of owned) {
             const ask = (who: Customer, each: string) =>
               gateway.call(
-                query === "" ? pathWith(path, { [param]: each }) : `${path}${query}${each}`,
+                query === "" ? pathWith(path, { n: "0", [param]: each }) : `${path}${query}${each}`,
                 { method, key: who.key, ...(json === null ? {} : { json }) }
               )
             const foreign = yield* ask(stranger, id)

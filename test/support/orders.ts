@@ -1,7 +1,7 @@
 /** A customer's calls, as the tests of whole journeys make them. */
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { bodyAs, type Customer, Gateway } from "./gateway.ts"
+import { bodyAs, type Customer, Gateway, testCatalog } from "./gateway.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -61,4 +61,14 @@ const Failed = Schema.Struct({
 /** What stands in an error answer. */
 export const errorOf = Effect.fnUntraced(function* (answer: Parameters<typeof bodyAs>[1]) {
   return (yield* bodyAs(Failed, answer)).error
+})
+
+/** Has the images made by another vendor; null is the simulator. */
+export const moveTo = Effect.fnUntraced(function* (url: string | null) {
+  const gateway = yield* Gateway
+  const catalog = testCatalog(gateway.simulator.url)
+  const channels = catalog.channels.map((channel) =>
+    channel.id === "ch-i" && url !== null ? { ...channel, base_url: url } : channel
+  )
+  yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
 })

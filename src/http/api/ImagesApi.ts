@@ -1,12 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { MAX_IMAGES } from "../../domain/image/ImageProtocol.ts"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import { errors, orderErrors } from "./apiErrors.ts"
 import { imageExamples, operation } from "./document.ts"
 import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
 import {
+  expiresAt,
   FOLLOWING,
+  fileReading,
   idempotencyHeader,
   listedFields,
   listWithEnds,
@@ -18,7 +21,8 @@ import {
   taskListQuery,
   taskReading,
   taskStatus,
-  told
+  told,
+  wholeNumber
 } from "./shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
@@ -42,7 +46,12 @@ const failed = {
   task_status: taskStatus("failed"),
   error: TaskFailure.annotate({ description: "Why" })
 }
-const succeeded = { id: taskId, task_status: taskStatus("succeeded"), ...ImageFields }
+const succeeded = {
+  id: taskId,
+  task_status: taskStatus("succeeded"),
+  ...ImageFields,
+  expires_at: expiresAt
+}
 
 const ImageTaskView = Schema.Union([
   Schema.Struct(processing).annotate({
@@ -132,5 +141,14 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
   })
     .annotate(RequiredScope, "images")
     .annotate(HeldOpen, "always")
-    .annotateMerge(operation("Follow an image task", FOLLOWING))
+    .annotateMerge(operation("Follow an image task", FOLLOWING)),
+  HttpApiEndpoint.get("content", "/images/:task_id/content/:n", {
+    params: { task_id: taskId, n: wholeNumber(0, MAX_IMAGES - 1, "Its place in `data`") },
+    ...fileReading,
+    error: [errors.InvalidRequest, errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
+  })
+    .annotate(RequiredScope, "images")
+    .annotateMerge(
+      operation("Load an image", "One of the files of an image task, while its vendor has it.")
+    )
 ) {}

@@ -6,7 +6,9 @@ import { operation, videoExamples } from "./document.ts"
 import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
 import {
   counted,
+  expiresAt,
   FOLLOWING,
+  fileReading,
   idempotencyHeader,
   listedFields,
   listWithEnds,
@@ -29,7 +31,8 @@ const succeeded = {
   }).annotate({ description: "What was made" }),
   usage: Schema.Struct({
     completion_tokens: Schema.optionalKey(counted("Tokens, when the vendor reported them"))
-  }).annotate({ description: "What the vendor reported" })
+  }).annotate({ description: "What the vendor reported" }),
+  expires_at: expiresAt
 }
 const failed = {
   id: taskId,
@@ -108,5 +111,17 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
   })
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "always")
-    .annotateMerge(operation("Follow a video task", FOLLOWING))
+    .annotateMerge(operation("Follow a video task", FOLLOWING)),
+  HttpApiEndpoint.get("content", "/videos/:task_id/content", {
+    params: { task_id: taskId },
+    ...fileReading,
+    error: [errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
+  })
+    .annotate(RequiredScope, "videos")
+    .annotateMerge(
+      operation(
+        "Load a video",
+        "The file itself, whole or by `Range`, while its vendor has it: `expires_at` of the task tells until when, where the vendor says so."
+      )
+    )
 ) {}

@@ -1,5 +1,6 @@
 /** Shapes several resources share. */
 import { Effect, Schema, SchemaTransformation } from "effect"
+import { HttpApiSchema } from "effect/http-api"
 import { Amount } from "../../domain/money/Money.ts"
 import { plainText } from "../../domain/plainText.ts"
 import { publicStates } from "../../domain/video/VideoTask.ts"
@@ -95,6 +96,20 @@ export const listWithEnds = <S extends Schema.Top>(entry: S) =>
     first_id: toldOrNull("Id of the first entry; null where there is none"),
     last_id: toldOrNull("Id of the last entry, for `after`; null where there is none")
   })
+
+export const expiresAt = Schema.optionalKey(
+  time("Until when the vendor keeps it, where it says so; ISO 8601 in UTC")
+)
+
+/** A file, with `Range` and the headers by which a client asks for what it does not have yet. */
+export const fileReading = {
+  headers: {
+    range: Schema.optionalKey(told("The part that is wanted", "bytes=0-1023")),
+    "if-range": Schema.optionalKey(told("Only if it is still that one; else all of it")),
+    "if-none-match": Schema.optionalKey(told("Not if it is still that one: 304"))
+  },
+  success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" })
+}
 
 /** Of lists that come as a table, too. */
 export const AS_CSV =

@@ -6,6 +6,7 @@ import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
+import { makeFileResponses } from "./fileResponses.ts"
 import { answerTo, responseOf } from "./respond.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
@@ -28,6 +29,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
     const tasks = yield* makeTaskResponses("image")
+    const files = yield* makeFileResponses
 
     const ordering = handlers.handleRaw(
       "generate",
@@ -55,6 +57,7 @@ export const layerImagesHandlers = HttpApiBuilder.group(
     return ordering.handleAll({
       list: ({ query }) => tasks.list(query),
       read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+      content: ({ params, headers }) => files.image(params.task_id, params.n, headers),
       events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
     })
   })

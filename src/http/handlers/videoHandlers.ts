@@ -6,6 +6,7 @@ import { kindOf } from "../../domain/video/VideoQuote.ts"
 import { Orders } from "../../orders/Orders.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { bodyOf } from "../server/requestRules.ts"
+import { makeFileResponses } from "./fileResponses.ts"
 import { answerTo } from "./respond.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
@@ -17,6 +18,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
     const tasks = yield* makeTaskResponses("video")
+    const files = yield* makeFileResponses
 
     const ordering = handlers.handleRaw(
       "create",
@@ -34,6 +36,7 @@ export const layerVideosHandlers = HttpApiBuilder.group(
     return ordering.handleAll({
       list: ({ query }) => tasks.list(query),
       read: ({ params, query }) => tasks.answer(params.task_id, query.wait),
+      content: ({ params, headers }) => files.video(params.task_id, headers),
       events: ({ params, headers }) => tasks.events(params.task_id, headers["last-event-id"])
     })
   })

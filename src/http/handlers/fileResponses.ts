@@ -1,0 +1,140 @@
+/** Files of tasks, passed on from where their vendor keeps them. */
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { NotFound, TaskNotFound, UpstreamError } from "../../domain/Errors.ts"
+import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
+import { imageAddresses, taskAnswer } from "../../domain/taskAnswers.ts"
+import { type OutgoingAnswer, OutgoingFault, OutgoingWeb } from "../../outgoing/OutgoingWeb.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import { asVendorTime } from "../../services/ProtocolAdapter.ts"
+import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
+import { CurrentCaller } from "../api/middlewares.ts"
+
+/** How long a vendor may be silent while a file of it is passed on. */
+const IDLE_SECONDS = 30
+
+/** Headers of a request for a file. */
+interface FileHeaders {
+  readonly range?: string
+  readonly "if-range"?: string
+  readonly "if-none-match"?: string
+}
+
+const passedOn = ["etag", "last-modified", "accept-ranges", "content-range"] as const
+
+const textOf = (header: string | ReadonlyArray<string> | undefined): string =>
+  typeof header === "string" ? header : ""
+
+/** Nothing that a browser would run as a page of ours. */
+const contentTypeOf = ({ headers }: OutgoingAnswer): string => {
+  const type = textOf(headers["content-type"])
+  return /^(?:video|audio|image)\/(?!svg)[\w.+-]+$/.test(type) ? type : "application/octet-stream"
+}
+
+const headersOf = (answer: OutgoingAnswer) => ({
+  ...Object.fromEntries(
+    passedOn.flatMap((name) => {
+      const value = textOf(answer.headers[name])
+      return value === "" ? [] : [[name, value]]
+    })
+  ),
+  "cache-control": "private",
+  "x-content-type-options": "nosniff"
+})
+
+/** Ends with a fault after so many bytes. */
+const bounded =
+  (maxBytes: number) =>
+  (bytes: OutgoingAnswer["bytes"]): OutgoingAnswer["bytes"] => {
+    let length = 0
+    return Stream.mapEffect(bytes, (chunk) => {
+      length += chunk.byteLength
+      return length > maxBytes
+        ? Effect.fail(new OutgoingFault({ message: "it is too large", isRefused: false }))
+        : Effect.succeed(chunk)
+    })
+  }
+
+const notThere = (message: string) => new NotFound({ message })
+
+const unavailable = (message: string, status: number | null) =>
+  new UpstreamError({
+    message: `The file could not be loaded from the vendor: ${message}`,
+    status: 502,
+    upstream: { status, body: null },
+    retryable: true,
+    retryAfterSeconds: null
+  })
+
+/** Whether the vendor has it no longer, as far as its answer tells. */
+const isGone = (status: number): boolean => status === 403 || status === 404 || status === 410
+
+export const makeFileResponses = Effect.gen(function* () {
+  const tasks = yield* TaskRepo
+  const web = yield* OutgoingWeb
+  const { maxContentBytes } = yield* Settings
+
+  const find = Effect.fnUntraced(function* (kind: TaskKind, id: string) {
+    const { organizationId } = yield* CurrentCaller
+    if (taskKindOf(id) !== kind) {
+      return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+    }
+    const task = yield* tasks.find(organizationId, id)
+    const { task_status: state } = taskAnswer(kind, task)
+    if (state === "processing") return yield* notThere("It is not made yet: the task is processing")
+    if (state === "failed") return yield* notThere("There is no file: the task has failed")
+    return task
+  })
+
+  const load = Effect.fnUntraced(function* (url: string, headers: FileHeaders) {
+    const wanted = Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const]
+    )
+    const answer = yield* web
+      .open({
+        method: "GET",
+        url,
+        headers: Object.fromEntries(wanted),
+        idleSeconds: IDLE_SECONDS
+      })
+      .pipe(
+        asVendorTime,
+        Effect.mapError(({ message }) => unavailable(message, null))
+      )
+    const { status } = answer
+    if (isGone(status)) return yield* notThere("The vendor does not have the file any more")
+    if (status === 304 || status === 416) {
+      return HttpServerResponse.empty({ status, headers: headersOf(answer) })
+    }
+    if (status !== 200 && status !== 206) {
+      return yield* unavailable(`it answered ${status}`, status)
+    }
+    const length = textOf(answer.headers["content-length"])
+    const contentLength = length === "" ? undefined : Number(length)
+    if (contentLength !== undefined && contentLength > maxContentBytes) {
+      return yield* unavailable(`it has more than ${maxContentBytes} bytes`, status)
+    }
+    return HttpServerResponse.stream(bounded(maxContentBytes)(answer.bytes), {
+      status,
+      contentType: contentTypeOf(answer),
+      ...(contentLength === undefined ? {} : { contentLength }),
+      headers: headersOf(answer)
+    })
+  })
+
+  const fileAt = (address: string | null | undefined, headers: FileHeaders) =>
+    address === null || address === undefined
+      ? Effect.fail(notThere("The task has no such file"))
+      : load(address, headers)
+
+  return {
+    video: Effect.fnUntraced(function* (id: string, headers: FileHeaders) {
+      const { videoUrl }: Task = yield* find("video", id)
+      return yield* fileAt(videoUrl, headers)
+    }),
+    /** `n` counts from 0, as in the task's `data`. */
+    image: Effect.fnUntraced(function* (id: string, n: number, headers: FileHeaders) {
+      return yield* fileAt(imageAddresses(yield* find("image", id))[n], headers)
+    })
+  }
+})
