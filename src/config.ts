@@ -21,6 +21,35 @@ const TimeZone = Schema.String.check(
   })
 )
 
+const archivePlace = (text: string) => {
+  const url = URL.parse(text)
+  const endpoint = url?.searchParams.get("endpoint") ?? null
+  const path = (url?.pathname ?? "").replace(/^\/+|\/+$/g, "")
+  return url === null || url.protocol !== "s3:" || url.hostname === ""
+    ? null
+    : {
+        bucket: url.hostname,
+        /** Empty, or ends with a slash. */
+        prefix: path === "" ? "" : `${path}/`,
+        /** Null is AWS. */
+        endpoint,
+        region: url.searchParams.get("region") ?? "us-east-1"
+      }
+}
+
+const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "")
+
+/** `s3://bucket/prefix?endpoint=...&region=...`; empty counts as absent. */
+const ArchiveUrl = Schema.String.check(
+  Schema.makeFilter(
+    (text) => {
+      const place = archivePlace(text)
+      return text === "" || (place !== null && (place.endpoint === null || isHttp(place.endpoint)))
+    },
+    { expected: "s3://bucket/prefix?endpoint=https://...&region=..." }
+  )
+)
+
 /** Times and limits, by their field of the settings, whose default fits production. */
 const numbers = Record.map(
   {
@@ -107,6 +136,11 @@ const gatewayConfig = Config.all({
   adminToken: secret("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
+  archive: Config.schema(ArchiveUrl, "GATEWAY_ARCHIVE_URL").pipe(
+    Config.withDefault(""),
+    Config.map(archivePlace)
+  ),
+  archiveRedirect: Config.Boolean("GATEWAY_ARCHIVE_REDIRECT").pipe(Config.withDefault(false)),
   webhookAllowPrivate: Config.option(Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE")),
   settings
 })
@@ -138,6 +172,11 @@ export interface GatewayConfig {
    * nobody is let in.
    */
   readonly adminToken: Redacted.Redacted | null
+  /**
+   * Bucket that results of tasks are copied into: `s3://bucket/prefix?endpoint=https://...&region=...`,
+   * the credentials in the usual variables of AWS; absent: there is no archive.
+   */
+  readonly archive: ReturnType<typeof archivePlace>
   /** `1`: start the simulator and fill an empty database; `npm start` sets it. */
   readonly demo: boolean
   /** Port of the simulator of the demo. */
@@ -147,12 +186,14 @@ export interface GatewayConfig {
 
 export const loadConfig = Effect.map(
   gatewayConfig,
-  ({ webhookAllowPrivate, ...config }): GatewayConfig => ({
+  ({ archiveRedirect, webhookAllowPrivate, ...config }): GatewayConfig => ({
     ...config,
     settings: {
       ...defaultSettings,
       ...config.settings,
       soleGateway: config.databaseUrl === null,
+      hasArchive: config.archive !== null,
+      archiveRedirect,
       // The demo is a machine of one's own.
       webhookAllowPrivate: Option.getOrElse(webhookAllowPrivate, () => config.demo)
     }

@@ -3,6 +3,7 @@
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerResultCopier } from "./archive/ResultCopier.ts"
 import { layerChannelHealth } from "./channels/ChannelHealth.ts"
 import { layerCrypto } from "./crypto.ts"
 import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
@@ -44,6 +45,7 @@ import { layerWebhookEndpoints } from "./postgres/delivery/WebhookEndpointsPostg
 import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgres.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
+import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
@@ -77,7 +79,8 @@ export const layerStores = (secrets: Secrets) =>
     layerAdminAudit,
     layerChannelRecords,
     layerWebhookEndpoints,
-    layerWebhookMessages
+    layerWebhookMessages,
+    layerArchives
   ).pipe(
     Layer.provideMerge(layerCallLog),
     Layer.provideMerge(layerChannelCredentials),
@@ -138,7 +141,13 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
         disableListenLog: true,
         routerConfig: ROUTER
       }).pipe(
-        Layer.merge([layerPoller, layerAuditor, layerWebhookDispatcher, layerMetricsOf(address)])
+        Layer.merge([
+          layerPoller,
+          layerAuditor,
+          layerWebhookDispatcher,
+          layerResultCopier,
+          layerMetricsOf(address)
+        ])
       )
     ),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),

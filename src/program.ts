@@ -6,6 +6,7 @@ import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/liveAdapters.ts"
 import { layerVendorLimits } from "./adapters/wire/limits.ts"
 import { layerVendorWire } from "./adapters/wire/VendorWire.ts"
+import { layerBucketS3 } from "./archive/BucketS3.ts"
 import type { GatewayConfig } from "./config.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
@@ -41,6 +42,7 @@ export const layerGateway = (
   layerServer(secrets, config).pipe(
     Layer.provideMerge(layerUseCases),
     Layer.provideMerge([vendors, layerOutgoingWeb]),
+    Layer.provide(config.archive === null ? Layer.empty : layerBucketS3(config.archive)),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(layerDatabase(config)),
     Layer.provide(Layer.succeed(Settings, config.settings))

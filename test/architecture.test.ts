@@ -21,6 +21,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "orders/", may: ["channels/", ...services] },
   { folder: "polling/", may: ["channels/", ...services] },
   { folder: "webhooks/", may: ["outgoing/", ...services] },
+  { folder: "archive/", may: ["outgoing/", ...services] },
   { folder: "adapters/", may: services },
   { folder: "postgres/", may: services },
   { folder: "outgoing/", may: services },
@@ -39,7 +40,7 @@ const rules: ReadonlyArray<Rule> = [
     folder: "testing/",
     may: [
       ...["channels/", "orders/", "polling/", "adapters/", "http/", "simulator/", "operations/"],
-      ...["outgoing/", "webhooks/"],
+      ...["outgoing/", "webhooks/", "archive/"],
       ...services,
       ...["gateway.ts", "crypto.ts", "demoCatalog.ts"]
     ]

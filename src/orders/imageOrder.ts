@@ -61,7 +61,7 @@ const keepable = (images: Images): Effect.Effect<Images, VendorRefused> =>
     : Effect.succeed(images)
 
 export const makeImageOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
-  Effect.map(Settings, ({ imageDeadlineSeconds }) => {
+  Effect.map(Settings, ({ hasArchive, imageDeadlineSeconds }) => {
     const ordered = Effect.fnUntraced(function* (
       caller: Caller,
       body: ImageBody,
@@ -125,7 +125,8 @@ export const makeImageOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
               listedProtocol: model.protocol,
               summary: { images: order.quote.images, size: body.size ?? null },
               submitSeconds: imageDeadlineSeconds,
-              callbackUrl
+              callbackUrl,
+              isArchived: hasArchive
             },
             rejected: (error: UpstreamError) => ({
               from: "submitting",

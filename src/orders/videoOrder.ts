@@ -18,7 +18,7 @@ export interface AcceptedVideo {
 }
 
 export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
-  Effect.map(Settings, ({ submitDeadlineSeconds, taskDeadlineSeconds }) =>
+  Effect.map(Settings, ({ hasArchive, submitDeadlineSeconds, taskDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
       const { mounts, model, quote, input } = yield* resolve.video(caller, body)
       const [{ inputs, sku }] = mounts
@@ -52,7 +52,8 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
             listedProtocol: model.protocol,
             summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
             submitSeconds: submitDeadlineSeconds,
-            callbackUrl: body.callback_url ?? null
+            callbackUrl: body.callback_url ?? null,
+            isArchived: hasArchive
           },
           // No client reads a rejected task's message: it is kept for the operator, without the prompt.
           rejected: (error: UpstreamError) => ({

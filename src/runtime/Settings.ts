@@ -125,6 +125,10 @@ export const defaultSettings = {
    * for a machine of one's own, as the demo's is where the variable is absent.
    */
   webhookAllowPrivate: false,
+  /** There is a bucket that results of tasks are copied into. */
+  hasArchive: false,
+  /** `1`: clients are sent to the bucket for archived files, by an address that lives for minutes. */
+  archiveRedirect: false,
   /** Largest file of a vendor that is passed on, in bytes. */
   maxContentBytes: 4 * 1024 * 1024 * 1024,
   /** From one attempt to deliver a webhook to the next one, before up to a fifth is added by chance. */

@@ -17,6 +17,8 @@ export interface NewTask {
   readonly submitSeconds: number
   /** Where its end is told, besides the endpoints of its organisation; null or absent is nowhere. */
   readonly callbackUrl?: string | null
+  /** What is made is copied into the archive. */
+  readonly isArchived?: boolean
 }
 
 /** A task as its vendor knows it. */

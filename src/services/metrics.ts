@@ -129,6 +129,17 @@ export const failovers = Metric.counter("gateway_failovers_total", {
 })
 
 /** Labels: `protocol`, `channel`. What the tasks came to is written by the gateway that claimed them next. */
+/** Label: `end` (kept, again or failed). */
+export const archiveTries = Metric.counter("gateway_archive_tries_total", {
+  description: "Tries to copy the results of a task into the archive",
+  incremental: true
+})
+
+export const archivedBytes = Metric.counter("gateway_archived_bytes_total", {
+  description: "Bytes that were copied into the archive",
+  incremental: true
+})
+
 /** Label: `end` (delivered, again, failed or gone). */
 export const webhookAttempts = Metric.counter("gateway_webhook_attempts_total", {
   description: "Attempts to deliver a webhook",

@@ -4,6 +4,7 @@ import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effe
 import { layerAdapters } from "../adapters/liveAdapters.ts"
 import { layerVendorLimits } from "../adapters/wire/limits.ts"
 import { layerVendorWire } from "../adapters/wire/VendorWire.ts"
+import { layerResultCopier } from "../archive/ResultCopier.ts"
 import { demoCatalog } from "../demoCatalog.ts"
 import { CatalogWrite } from "../domain/catalog/CatalogDocument.ts"
 import { NANO_PER_UNIT } from "../domain/money/Money.ts"
@@ -163,7 +164,7 @@ const makeGateway = Effect.fnUntraced(function* (catalog: CatalogJson) {
 
 const layerGatewayOver = <R>(catalog: Effect.Effect<CatalogJson, never, R>) =>
   Layer.effect(TestingGateway, Effect.orDie(Effect.flatMap(catalog, makeGateway))).pipe(
-    Layer.merge([layerPoller, layerWebhookDispatcher]),
+    Layer.merge([layerPoller, layerWebhookDispatcher, layerResultCopier]),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
     Layer.provide(HttpServer.layerServices),

@@ -1,6 +1,7 @@
 import { layer } from "@effect/vitest"
 import { layerStoresOf, storeKinds } from "../support/ledger.ts"
 import { accessSuite } from "./Access.suite.ts"
+import { archivesSuite } from "./Archives.suite.ts"
 import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
 import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
@@ -23,6 +24,7 @@ for (const kind of storeKinds) {
       operatorSuite(it)
       taskListsSuite(it)
       webhooksSuite(it)
+      archivesSuite(it)
     }
   )
 }

@@ -249,6 +249,7 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* records.beginRest(of, { reason: "timeout", status: null }, rest)
       yield* records.beginRest(of, { reason: "other", status: 500 }, rest)
       yield* records.beginRest({ channelId, keyName: "k" }, { reason: "x", status: 401 }, rest)
+      yield* records.endRest({ channelId, keyName: "k" })
       yield* records.endRest(of)
       yield* records.endRest(of)
       const told = (yield* claim([endpoint.id])).filter(({ data }) =>

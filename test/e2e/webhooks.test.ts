@@ -1,6 +1,7 @@
 /** What happens is told to the receivers of webhooks, signed, and managed by the `openai` package. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import OpenAI from "openai"
 import { Webhook } from "standardwebhooks"
 import {
@@ -283,9 +284,17 @@ for (const kind of ["embedded", "postgres"] as const) {
           for (const secret of [made.signing_secret, rotated.signing_secret]) {
             if (both !== undefined) verified(secret, both)
           }
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`UPDATE webhook_endpoints SET old_secret_until = now() WHERE id = ${made.id}`
+          yield* Effect.promise(() => webhooks.test(made.id, { event_type: "video.completed" }))
+          const dayLater = receiver.received.at(-1)
+          if (dayLater === undefined) throw new Error("no sample came a day later")
+          verified(rotated.signing_secret, dayLater)
+          assert.throws(() => verified(made.signing_secret, dayLater))
+
           const last = yield* Effect.promise(() => webhooks.rotateSecret(made.id))
           yield* Effect.promise(() => webhooks.test(made.id, { event_type: "video.completed" }))
-          const [, , newest] = receiver.received
+          const newest = receiver.received.at(-1)
           if (newest === undefined) throw new Error("no third sample came")
           verified(last.signing_secret, newest)
           assert.throws(() => verified(rotated.signing_secret, newest))
@@ -346,7 +355,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       it.effect("a low balance is told once a crossing, and a cap once a month", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
-          const who = yield* gateway.customer("1", { monthlyCap: "0.5" })
+          const who = yield* gateway.customer("1", { monthlyCap: "0.7" })
           const receiver = yield* makeReceiver()
           yield* create(who, receiver.url, ["balance.low", "cap.reached"])
           const at = `/organizations/${who.organizationId}`
@@ -360,6 +369,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           const [low] = yield* receiver.awaited(1)
           assert.strictEqual(low?.body.type, "balance.low")
           assert.deepStrictEqual(low?.body.data, { balance: "0.6", threshold: "0.75" })
+          yield* images(who)
           for (let turn = 0; turn < 2; turn++) {
             const refused = yield* gateway.call("/v1/images/generations", {
               key: who.key,
@@ -370,8 +380,8 @@ for (const kind of ["embedded", "postgres"] as const) {
           const [cap] = yield* receiver.awaited(1, ({ body }) => body.type === "cap.reached")
           assert.deepInclude(cap?.body.data, {
             member_id: who.memberId,
-            cap: "0.5",
-            used: "0.4"
+            cap: "0.7",
+            used: "0.6"
           })
           yield* gateway.admin(`${at}/deposits`, { json: { amount: "1", reference: "again" } })
           yield* gateway.admin(`${at}/low_balance`, {

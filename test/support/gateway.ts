@@ -171,6 +171,8 @@ export const layerTestGateway = (
   options: {
     readonly catalogFor?: MakeCatalog
     readonly adapters?: typeof layerAdapters
+    /** Where results are archived. */
+    readonly bucket?: Layer.Layer<never>
     /** Finds the addresses of receivers. */
     readonly resolve?: LookupFunction
     /** Instead of an empty one of the kind. */
@@ -186,6 +188,7 @@ export const layerTestGateway = (
     Layer.provide(layerUseCases),
     Layer.provide(layerOutgoingWebWith(options.resolve ?? lookup)),
     Layer.provide((options.adapters ?? layerAdapters).pipe(Layer.provide(layerVendorWire))),
+    Layer.provide(options.bucket ?? Layer.empty),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(options.database ?? layerDatabase(kind)),
     Layer.provideMerge(layerSimulator({ port: 0 })),

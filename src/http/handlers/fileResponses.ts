@@ -7,8 +7,13 @@ import { imageAddresses, taskAnswer } from "../../domain/taskAnswers.ts"
 import { type OutgoingAnswer, OutgoingFault, OutgoingWeb } from "../../outgoing/OutgoingWeb.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
+import { Bucket, keyOf } from "../../services/results/ArchiveBucket.ts"
+import { Archives } from "../../services/results/Archives.ts"
 import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
+
+/** How long an address of the bucket lives that a client is sent to. */
+const PRESIGNED_SECONDS = 300
 
 /** How long a vendor may be silent while a file of it is passed on. */
 const IDLE_SECONDS = 30
@@ -26,10 +31,10 @@ const textOf = (header: string | ReadonlyArray<string> | undefined): string =>
   typeof header === "string" ? header : ""
 
 /** Nothing that a browser would run as a page of ours. */
-const contentTypeOf = ({ headers }: OutgoingAnswer): string => {
-  const type = textOf(headers["content-type"])
-  return /^(?:video|audio|image)\/(?!svg)[\w.+-]+$/.test(type) ? type : "application/octet-stream"
-}
+const safeType = (type: string): string =>
+  /^(?:video|audio|image)\/(?!svg)[\w.+-]+$/.test(type) ? type : "application/octet-stream"
+
+const safe = { "cache-control": "private", "x-content-type-options": "nosniff" }
 
 const headersOf = (answer: OutgoingAnswer) => ({
   ...Object.fromEntries(
@@ -38,8 +43,7 @@ const headersOf = (answer: OutgoingAnswer) => ({
       return value === "" ? [] : [[name, value]]
     })
   ),
-  "cache-control": "private",
-  "x-content-type-options": "nosniff"
+  ...safe
 })
 
 /** Ends with a fault after so many bytes. */
@@ -72,7 +76,9 @@ const isGone = (status: number): boolean => status === 403 || status === 404 || 
 export const makeFileResponses = Effect.gen(function* () {
   const tasks = yield* TaskRepo
   const web = yield* OutgoingWeb
-  const { maxContentBytes } = yield* Settings
+  const archives = yield* Archives
+  const bucket = yield* Bucket
+  const { archiveRedirect, maxContentBytes } = yield* Settings
 
   const find = Effect.fnUntraced(function* (kind: TaskKind, id: string) {
     const { organizationId } = yield* CurrentCaller
@@ -116,25 +122,71 @@ export const makeFileResponses = Effect.gen(function* () {
     }
     return HttpServerResponse.stream(bounded(maxContentBytes)(answer.bytes), {
       status,
-      contentType: contentTypeOf(answer),
+      contentType: safeType(textOf(answer.headers["content-type"])),
       ...(contentLength === undefined ? {} : { contentLength }),
       headers: headersOf(answer)
     })
   })
 
-  const fileAt = (address: string | null | undefined, headers: FileHeaders) =>
-    address === null || address === undefined
-      ? Effect.fail(notThere("The task has no such file"))
-      : load(address, headers)
+  /** A file of the archive; null where it is not there. */
+  const archived = Effect.fnUntraced(function* (
+    { organizationId, id }: Task,
+    n: number,
+    headers: FileHeaders
+  ) {
+    if (bucket === null) return null
+    const file = (yield* archives.files(organizationId, id))?.[n]
+    if (file === undefined) return null
+    const key = keyOf(organizationId, id, n)
+    if (archiveRedirect) {
+      const address = yield* bucket.presigned(key, PRESIGNED_SECONDS)
+      return HttpServerResponse.redirect(address, { headers: { "cache-control": "no-store" } })
+    }
+    const etag = `"${file.sha256}"`
+    const own = { ...safe, etag, "accept-ranges": "bytes" }
+    if (headers["if-none-match"] === etag) {
+      return HttpServerResponse.empty({ status: 304, headers: own })
+    }
+    const isSame = headers["if-range"] === undefined || headers["if-range"] === etag
+    const fetched = yield* bucket.get(key, isSame ? (headers.range ?? null) : null)
+    if (fetched === null) {
+      const contentRange = { "content-range": `bytes */${file.bytes}` }
+      return HttpServerResponse.empty({ status: 416, headers: { ...own, ...contentRange } })
+    }
+    const { status, bytes, contentLength, contentRange } = fetched
+    return HttpServerResponse.stream(bytes, {
+      status,
+      contentType: safeType(file.contentType),
+      contentLength,
+      headers: { ...own, ...(contentRange === null ? {} : { "content-range": contentRange }) }
+    })
+  })
+
+  const fileAt = Effect.fnUntraced(function* (
+    task: Task,
+    n: number,
+    address: string | null | undefined,
+    headers: FileHeaders
+  ) {
+    // While the bucket is away, the vendor may still have it.
+    const kept = yield* Effect.catch(archived(task, n, headers), ({ message }) =>
+      Effect.as(Effect.logWarning("the archive could not be read", message), null)
+    )
+    if (kept !== null) return kept
+    return address === null || address === undefined
+      ? yield* notThere("The task has no such file")
+      : yield* load(address, headers)
+  })
 
   return {
     video: Effect.fnUntraced(function* (id: string, headers: FileHeaders) {
-      const { videoUrl }: Task = yield* find("video", id)
-      return yield* fileAt(videoUrl, headers)
+      const task: Task = yield* find("video", id)
+      return yield* fileAt(task, 0, task.videoUrl, headers)
     }),
     /** `n` counts from 0, as in the task's `data`. */
     image: Effect.fnUntraced(function* (id: string, n: number, headers: FileHeaders) {
-      return yield* fileAt(imageAddresses(yield* find("image", id))[n], headers)
+      const task: Task = yield* find("image", id)
+      return yield* fileAt(task, n, imageAddresses(task)[n], headers)
     })
   }
 })

@@ -12,19 +12,13 @@ import {
   WebhookMessages
 } from "../../services/delivery/WebhookMessages.ts"
 import { bounded, columnsOf, deleteInBatches, oneTry, readPage, rowsOf } from "../client/rows.ts"
-
-/** The result stays text: it may hold characters that `jsonb` does not take. */
-const toldTask = `
-  (SELECT jsonb_build_object('id', t.id, 'state', t.state, 'videoUrl', t.video_url,
-            'result', t.result, 'completionTokens', t.completion_tokens::text,
-            'errorCode', t.error_code, 'errorMessage', t.error_message)
-     FROM tasks t WHERE t.organization_id = m.organization_id AND t.id = m.task_id)`
+import { toldTaskOf } from "../tasks/toldTask.ts"
 
 const claimedColumns = columnsOf(ClaimedMessage, "m", {
   url: "coalesce(m.callback_url, due.url)",
   isCallback: "m.callback_url IS NOT NULL",
   isFailing: "due.failing",
-  task: toldTask
+  task: toldTaskOf("m.organization_id", "m.task_id")
 })
 
 const deliveryColumns = columnsOf(Delivery, "m", {

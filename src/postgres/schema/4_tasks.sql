@@ -16,6 +16,8 @@ CREATE TABLE tasks (
   summary jsonb NOT NULL,
   -- Where its end is told, besides the endpoints of its organisation.
   callback_url text,
+  -- What is made is copied into the archive.
+  is_archived boolean NOT NULL DEFAULT false,
   state text NOT NULL DEFAULT 'submitting'
     CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
   upstream_id text,

@@ -281,12 +281,12 @@ BEGIN
      WHERE r.ctid = s.row;
     IF p_tasks IS NOT NULL THEN
       INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
-                         listed_protocol, upstream_model, summary, callback_url, submit_deadline,
-                         deadline)
+                         listed_protocol, upstream_model, summary, callback_url, is_archived,
+                         submit_deadline, deadline)
         SELECT p_organizations[u.place], u.id, u.member_id, u.task ->> 'keyId',
                u.task ->> 'model', u.job ->> 'channelId', u.job ->> 'protocol',
                u.task ->> 'listedProtocol', u.job ->> 'upstreamModel', u.task -> 'summary',
-               u.task ->> 'callbackUrl',
+               u.task ->> 'callbackUrl', coalesce((u.task ->> 'isArchived')::boolean, false),
                now() + make_interval(secs => (u.task ->> 'submitSeconds')::double precision),
                now() + make_interval(secs => u.seconds)
           FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_seconds, p_jobs, p_tasks)

@@ -17,7 +17,8 @@ const files = [
   "5_move_funds.sql",
   "6_audit.sql",
   "7_log.sql",
-  "8_webhooks.sql"
+  "8_webhooks.sql",
+  "9_archive.sql"
 ] as const
 
 const BODY = "$sql_file$"

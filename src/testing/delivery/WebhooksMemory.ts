@@ -1,5 +1,5 @@
 /** Receivers of webhooks and the messages to them, in memory. */
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../../runtime/Settings.ts"
 import {
@@ -18,12 +18,9 @@ import {
   WebhookMessages
 } from "../../services/delivery/WebhookMessages.ts"
 import { hintOf, makeSecret } from "../../services/delivery/webhookSecrets.ts"
-import { TaskResult } from "../../services/TaskRepo.ts"
 import { dateOrNull, type MemoryState, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
 import type { StoredEndpoint, StoredMessage } from "./storedWebhooks.ts"
-import { tell } from "./telling.ts"
-
-const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
+import { tell, toldTask } from "./telling.ts"
 
 const HOUR_MILLIS = 3_600_000
 const DAY_MILLIS = 24 * HOUR_MILLIS
@@ -173,20 +170,8 @@ export const layerWebhookMessagesMemory = Layer.effect(
     const ownOf = (endpointId: string) =>
       [...webhookMessages.values()].filter((message) => message.endpointId === endpointId)
 
-    const taskOf = ({ organizationId, taskId }: StoredMessage) => {
-      const task = organizations.get(organizationId)?.orders.get(taskId ?? "")?.task ?? null
-      return task === null
-        ? null
-        : {
-            id: taskId ?? "",
-            state: task.state,
-            videoUrl: task.videoUrl,
-            result: task.result === null ? null : decodeResult(task.result),
-            completionTokens: task.completionTokens,
-            errorCode: task.errorCode,
-            errorMessage: task.errorMessage
-          }
-    }
+    const taskOf = ({ organizationId, taskId }: StoredMessage) =>
+      toldTask(organizations.get(organizationId), taskId ?? "")
 
     const again = (message: StoredMessage, now: number) =>
       Object.assign(message, { state: "pending", nextAttemptAt: now, tries: 0, endedAt: null })

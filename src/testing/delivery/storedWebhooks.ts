@@ -1,7 +1,8 @@
-/** Receivers of webhooks and messages to them, as the state in memory keeps them. */
+/** What is delivered and archived, as the state in memory keeps it. */
 import type { Redacted } from "effect"
 import type { WebhookEndpoint } from "../../services/delivery/WebhookEndpoints.ts"
 import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
+import type { ArchivedFile } from "../../services/results/Archives.ts"
 
 export interface StoredEndpoint extends WebhookEndpoint {
   readonly secret: Redacted.Redacted
@@ -24,4 +25,15 @@ export interface StoredMessage {
   lease: bigint
   endedAt: number | null
   readonly attempts: Array<DeliveryAttempt>
+}
+
+export interface StoredArchive {
+  readonly organizationId: string
+  readonly taskId: string
+  readonly createdAt: number
+  state: "waiting" | "kept" | "failed"
+  files: ReadonlyArray<ArchivedFile> | null
+  nextTryAt: number
+  tries: number
+  lease: bigint
 }

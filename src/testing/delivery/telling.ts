@@ -1,7 +1,9 @@
 /** What happens to the state in memory is told to the receivers of webhooks, as triggers do. */
+import { Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Restable } from "../../services/channels/ChannelRecords.ts"
 import { callbacksOf, OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
+import { TaskResult } from "../../services/TaskRepo.ts"
 import type { Books, MemoryState, StoredOrder, StoredTask } from "../memory/MemoryStore.ts"
 import type { StoredMessage } from "./storedWebhooks.ts"
 
@@ -45,6 +47,24 @@ export const tell = (
   }
 }
 
+const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
+
+/** A task for those who tell of it or load what it made; null where there is none. */
+export const toldTask = (books: Books | undefined, id: string) => {
+  const task = books?.orders.get(id)?.task ?? null
+  return task === null
+    ? null
+    : {
+        id,
+        state: task.state,
+        videoUrl: task.videoUrl,
+        result: task.result === null ? null : decodeResult(task.result),
+        completionTokens: task.completionTokens,
+        errorCode: task.errorCode,
+        errorMessage: task.errorMessage
+      }
+}
+
 export const tellOfTask = (
   state: MemoryState,
   { request: { id, organizationId } }: StoredOrder,
@@ -52,6 +72,12 @@ export const tellOfTask = (
   nowMillis: number
 ): void => {
   const isVideo = id.startsWith("vt_")
+  if (task.state === "succeeded" && task.ordered.isArchived === true) {
+    state.archives.set(id, {
+      ...{ organizationId, taskId: id, state: "waiting", files: null },
+      ...{ nextTryAt: nowMillis, createdAt: nowMillis, tries: 0, lease: 0n }
+    })
+  }
   if (task.state === "rejected" && isVideo) return
   const end = task.state === "succeeded" ? "completed" : "failed"
   const told = { type: `${isVideo ? "video" : "image"}.${end}`, taskId: id, data: null }

@@ -19,7 +19,7 @@ import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
 import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
-import type { StoredEndpoint, StoredMessage } from "../delivery/storedWebhooks.ts"
+import type { StoredArchive, StoredEndpoint, StoredMessage } from "../delivery/storedWebhooks.ts"
 
 /** When something happened. Of one moment, `turn` tells what came first. */
 export interface Moment {
@@ -168,6 +168,8 @@ export interface MemoryState {
   readonly webhookEndpoints: Map<string, StoredEndpoint>
   /** By id, the oldest first. */
   readonly webhookMessages: Map<string, StoredMessage>
+  /** By task. */
+  readonly archives: Map<string, StoredArchive>
   readonly adminWrites: Array<AuditEntry>
   readonly audit: {
     begunAt: number | null
@@ -202,6 +204,7 @@ export const layerMemoryStore = Layer.sync(
     calls: [],
     webhookEndpoints: new Map(),
     webhookMessages: new Map(),
+    archives: new Map(),
     adminWrites: [],
     audit: { begunAt: null, endedAt: null, auditedAt: null, violations: 0 },
     turns: 0

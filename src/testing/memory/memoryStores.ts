@@ -7,6 +7,7 @@ import {
   layerWebhookEndpointsMemory,
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
+import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
 import { layerCallLogMemory } from "./CallLogMemory.ts"
 import {
@@ -41,7 +42,8 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerAdminAuditMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
-    layerWebhookMessagesMemory
+    layerWebhookMessagesMemory,
+    layerArchivesMemory
   ).pipe(
     Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentialsMemory),

@@ -1,0 +1,130 @@
+/** A bucket behind the S3 protocol: of AWS, of Cloudflare R2, or of a server of one's own. */
+import { createHash } from "node:crypto"
+import { Readable } from "node:stream"
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  S3Client,
+  S3ServiceException
+} from "@aws-sdk/client-s3"
+import { Upload } from "@aws-sdk/lib-storage"
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Effect, Layer, Stream } from "effect"
+import { type ArchiveBucket, Bucket, BucketFault } from "../services/results/ArchiveBucket.ts"
+
+export interface BucketPlace {
+  readonly bucket: string
+  /** Before every key; empty, or ends with a slash. */
+  readonly prefix: string
+  /** Null is AWS. */
+  readonly endpoint: string | null
+  readonly region: string
+}
+
+/** A copy has two of them in memory: one that fills, and one on its way. */
+const PART_BYTES = 5 * 1024 * 1024
+
+const faultOf = (cause: unknown): BucketFault =>
+  new BucketFault({
+    message: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+  })
+
+const NO_SUCH_PART = 416
+const isNoSuchPart = (cause: unknown): boolean =>
+  cause instanceof S3ServiceException && cause.$metadata.httpStatusCode === NO_SUCH_PART
+
+const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): ArchiveBucket => ({
+  put: Effect.fnUntraced(function* <E>(
+    key: string,
+    ContentType: string,
+    bytes: Stream.Stream<Uint8Array, E>
+  ) {
+    const sha256 = createHash("sha256")
+    let length = 0
+    const counted = Stream.tap(bytes, (chunk) =>
+      Effect.sync(() => {
+        length += chunk.byteLength
+        sha256.update(chunk)
+      })
+    )
+    const Body = yield* NodeStream.toReadable(counted)
+    const upload = new Upload({
+      client,
+      params: { Bucket, Key: prefix + key, Body, ContentType },
+      partSize: PART_BYTES,
+      queueSize: 1
+    })
+    yield* Effect.tryPromise({ try: () => upload.done(), catch: faultOf }).pipe(
+      Effect.onInterrupt(() => Effect.promise(() => upload.abort())),
+      Effect.ensuring(Effect.sync(() => Body.destroy()))
+    )
+    return { bytes: length, sha256: sha256.digest("hex") }
+  }),
+  remove: (key) =>
+    Effect.asVoid(
+      Effect.tryPromise({
+        try: (abortSignal) =>
+          client.send(new DeleteObjectCommand({ Bucket, Key: prefix + key }), { abortSignal }),
+        catch: faultOf
+      })
+    ),
+  get: (key, range) =>
+    Effect.gen(function* () {
+      const wanted = { Bucket, Key: prefix + key, ...(range === null ? {} : { Range: range }) }
+      const controller = yield* Effect.acquireRelease(
+        Effect.sync(() => new AbortController()),
+        (controller) => Effect.sync(() => controller.abort())
+      )
+      const found = yield* Effect.tryPromise({
+        try: () => client.send(new GetObjectCommand(wanted), { abortSignal: controller.signal }),
+        catch: (cause) => cause
+      }).pipe(
+        Effect.catch((cause) =>
+          isNoSuchPart(cause) ? Effect.succeed(null) : Effect.fail(faultOf(cause))
+        )
+      )
+      if (found === null) return null
+      const { Body, ContentLength = 0, ContentRange = null } = found
+      if (!(Body instanceof Readable)) return yield* faultOf("the bucket answered without a body")
+      return {
+        status: ContentRange === null ? 200 : 206,
+        contentLength: ContentLength,
+        contentRange: ContentRange,
+        bytes: NodeStream.fromReadable<Uint8Array, BucketFault>({
+          evaluate: () => Body,
+          onError: faultOf
+        })
+      }
+    }),
+  presigned: (key, expiresIn) =>
+    Effect.tryPromise({
+      try: () =>
+        getSignedUrl(client, new GetObjectCommand({ Bucket, Key: prefix + key }), { expiresIn }),
+      catch: faultOf
+    })
+})
+
+/** Credentials come from the usual variables of AWS. */
+export const layerBucketS3 = (place: BucketPlace) =>
+  Layer.effect(
+    Bucket,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(
+          () =>
+            new S3Client({
+              region: place.region,
+              // Servers of one's own have their buckets in the path, and know no newer checksums.
+              ...(place.endpoint === null
+                ? {}
+                : { endpoint: place.endpoint, forcePathStyle: true }),
+              requestChecksumCalculation: "WHEN_REQUIRED",
+              responseChecksumValidation: "WHEN_REQUIRED"
+            })
+        ),
+        (client) => Effect.sync(() => client.destroy())
+      ),
+      (client) => makeBucket(place, client)
+    )
+  )

@@ -1,0 +1,71 @@
+/** Which results are copied into the archive, in PostgreSQL. */
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import {
+  ArchivedFile,
+  Archives,
+  ClaimedResult,
+  COPY_LEASE_SECONDS
+} from "../../services/results/Archives.ts"
+import { bounded, columnsOf, oneTry, repeatable, rowsOf, secondsSince } from "../client/rows.ts"
+import { toldTaskOf } from "../tasks/toldTask.ts"
+
+const claimedColumns = columnsOf(ClaimedResult, "a", {
+  task: toldTaskOf("a.organization_id", "a.task_id"),
+  ageSeconds: secondsSince("a.created_at")
+})
+
+const FilesRow = Schema.Struct({ files: Schema.Array(ArchivedFile) })
+
+const states = { Kept: "kept", Again: "waiting", Failed: "failed" } as const
+
+export const layerArchives = Layer.effect(
+  Archives,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const leased = sql`now() + make_interval(secs => ${COPY_LEASE_SECONDS})`
+
+    return Archives.of({
+      claimDue: (limit) =>
+        rowsOf(ClaimedResult)(
+          oneTry(sql`
+            UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leased}
+              FROM (SELECT d.organization_id, d.task_id FROM archives d
+                     WHERE d.state = 'waiting' AND d.next_try_at <= now()
+                     ORDER BY d.next_try_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
+             WHERE a.organization_id = due.organization_id AND a.task_id = due.task_id
+            RETURNING ${sql.literal(claimedColumns)}`)
+        ),
+      renew: ({ organizationId, taskId, lease }) =>
+        Effect.map(
+          bounded(sql`
+            UPDATE archives SET next_try_at = ${leased}
+             WHERE organization_id = ${organizationId} AND task_id = ${taskId}
+               AND state = 'waiting' AND lease = ${lease}::bigint
+            RETURNING task_id`),
+          (rows) => rows.length > 0
+        ),
+      ended: ({ organizationId, taskId, lease }, end) =>
+        Effect.asVoid(
+          bounded(sql`
+            UPDATE archives
+               SET state = ${states[end._tag]}, tries = tries + 1,
+                   next_try_at = CASE WHEN ${end._tag === "Again"} THEN now() + make_interval(
+                     secs => ${end._tag === "Again" ? end.afterSeconds : 0}::float8) END,
+                   ended_at = CASE WHEN ${end._tag !== "Again"} THEN now() END,
+                   files = ${end._tag === "Kept" ? JSON.stringify(end.files) : null}::jsonb,
+                   reason = ${end._tag === "Kept" ? null : end.reason}
+             WHERE organization_id = ${organizationId} AND task_id = ${taskId}
+               AND state = 'waiting' AND lease = ${lease}::bigint`)
+        ),
+      files: Effect.fn("Archives.files")(function* (organizationId, taskId) {
+        const [row] = yield* rowsOf(FilesRow)(
+          repeatable(sql`
+            SELECT files FROM archives
+             WHERE organization_id = ${organizationId} AND task_id = ${taskId} AND state = 'kept'`)
+        )
+        return row?.files ?? null
+      })
+    })
+  })
+)

@@ -1,0 +1,59 @@
+/** Which results are copied into the archive, in memory. */
+import { Clock, Effect, Layer } from "effect"
+import {
+  Archives,
+  type ClaimedResult,
+  COPY_LEASE_SECONDS
+} from "../../services/results/Archives.ts"
+import { toldTask } from "../delivery/telling.ts"
+import { MemoryStore } from "../memory/MemoryStore.ts"
+
+const LEASE_MILLIS = COPY_LEASE_SECONDS * 1000
+
+export const layerArchivesMemory = Layer.effect(
+  Archives,
+  Effect.map(MemoryStore, ({ archives, organizations }) => {
+    const claimed = ({ taskId, lease }: ClaimedResult) => {
+      const found = archives.get(taskId)
+      return found?.state === "waiting" && found.lease === lease ? found : null
+    }
+    return Archives.of({
+      claimDue: (limit) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          [...archives.values()]
+            .filter(({ state, nextTryAt }) => state === "waiting" && nextTryAt <= now)
+            .toSorted((a, b) => a.nextTryAt - b.nextTryAt)
+            .slice(0, limit)
+            .flatMap((archive) => {
+              const { organizationId, taskId, tries, createdAt } = archive
+              const task = toldTask(organizations.get(organizationId), taskId)
+              if (task === null) return []
+              archive.lease++
+              archive.nextTryAt = now + LEASE_MILLIS
+              const ageSeconds = (now - createdAt) / 1000
+              return [{ organizationId, taskId, task, tries, ageSeconds, lease: archive.lease }]
+            })
+        ),
+      renew: (result) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const archive = claimed(result)
+          if (archive !== null) archive.nextTryAt = now + LEASE_MILLIS
+          return archive !== null
+        }),
+      ended: (result, end) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const archive = claimed(result)
+          if (archive === null) return
+          archive.tries++
+          if (end._tag === "Again") archive.nextTryAt = now + end.afterSeconds * 1000
+          else archive.state = end._tag === "Kept" ? "kept" : "failed"
+          if (end._tag === "Kept") archive.files = end.files
+        }),
+      files: (organizationId, taskId) =>
+        Effect.sync(() => {
+          const archive = archives.get(taskId)
+          return archive?.organizationId === organizationId ? archive.files : null
+        })
+    })
+  })
+)

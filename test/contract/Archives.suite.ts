@@ -1,0 +1,110 @@
+/** What every store of what is copied into the archive must do. */
+import { assert, type Vitest } from "@effect/vitest"
+import { Effect } from "effect"
+import { Ledger } from "../../src/services/Ledger.ts"
+import { Archives } from "../../src/services/results/Archives.ts"
+import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
+import { quote, upstream } from "../support/tasks.ts"
+
+const file = { bytes: 3, sha256: "00ff", contentType: "video/mp4" }
+
+/** A video that succeeded, of an order that asked for the archive or not; answers its id. */
+const succeeded = Effect.fnUntraced(function* (
+  { organizationId, hold }: Effect.Success<ReturnType<typeof organization>>,
+  isArchived: boolean
+) {
+  const ledger = yield* Ledger
+  const repo = yield* TaskRepo
+  const id = jobId("vt")
+  const task = {
+    keyId: "k",
+    model: "film-1",
+    listedProtocol: "vp_d",
+    summary: {},
+    submitSeconds: 60,
+    isArchived
+  }
+  yield* ledger.hold(hold(1n, { id, quote, task }))
+  yield* repo.accept(organizationId, id, upstream("up"), 3600)
+  yield* ledger.capture({
+    organizationId,
+    holdId: id,
+    by: "poll",
+    chargeNano: 1n,
+    costNano: null,
+    usage: { ...usageOf(1n), taskId: id },
+    task: {
+      from: "processing",
+      state: "succeeded",
+      videoUrl: "https://vendor.test/1.mp4",
+      completionTokens: 7n
+    },
+    answer: null
+  })
+  return id
+})
+
+/** Of these tasks; what others left stays claimed. */
+const claim = (ids: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const archives = yield* Archives
+    const claimed = yield* archives.claimDue(1000)
+    return claimed.filter(({ taskId }) => ids.includes(taskId))
+  })
+
+export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
+  it.effect(
+    "what succeeds is to be copied, where its order asked for it, by one claim at a time",
+    () =>
+      Effect.gen(function* () {
+        const archives = yield* Archives
+        const own = yield* organization(100n)
+        const [kept, other] = [yield* succeeded(own, true), yield* succeeded(own, false)]
+        const claimed = yield* claim([kept, other])
+        assert.deepStrictEqual(
+          claimed.map(({ taskId, tries, task }) => [taskId, tries, task.videoUrl]),
+          [[kept, 0, "https://vendor.test/1.mp4"]]
+        )
+        assert.strictEqual(claimed[0]?.task.completionTokens, 7n)
+        assert.deepStrictEqual(yield* claim([kept]), [])
+        assert.isNull(yield* archives.files(own.organizationId, kept))
+      })
+  )
+
+  it.effect("an end is written by the claim it belongs to", () =>
+    Effect.gen(function* () {
+      const archives = yield* Archives
+      const own = yield* organization(100n)
+      const id = yield* succeeded(own, true)
+      const [first] = yield* claim([id])
+      if (first === undefined) throw new Error("nothing was claimed")
+      assert.isTrue(yield* archives.renew(first))
+      yield* archives.ended(first, { _tag: "Again", reason: "cut", afterSeconds: 0 })
+      const [second] = yield* claim([id])
+      if (second === undefined) throw new Error("nothing was claimed again")
+      assert.strictEqual(second.tries, 1)
+      assert.isFalse(yield* archives.renew(first))
+      yield* archives.ended(first, { _tag: "Failed", reason: "late" })
+      yield* archives.ended(second, { _tag: "Kept", files: [file] })
+      yield* archives.ended(second, { _tag: "Failed", reason: "late" })
+      assert.deepStrictEqual(yield* archives.files(own.organizationId, id), [file])
+      assert.isNull(yield* archives.files("another", id))
+      assert.deepStrictEqual(yield* claim([id]), [])
+    })
+  )
+
+  it.effect("what failed for good is not tried again", () =>
+    Effect.gen(function* () {
+      const archives = yield* Archives
+      const own = yield* organization(100n)
+      const id = yield* succeeded(own, true)
+      const [claimed] = yield* claim([id])
+      if (claimed === undefined) throw new Error("nothing was claimed")
+      yield* archives.ended(claimed, { _tag: "Failed", reason: "gone" })
+      assert.isFalse(yield* archives.renew(claimed))
+      assert.deepStrictEqual(yield* claim([id]), [])
+      assert.isNull(yield* archives.files(own.organizationId, id))
+    })
+  )
+}
