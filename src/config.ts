@@ -140,6 +140,7 @@ const gatewayConfig = Config.all({
     Config.withDefault(""),
     Config.map(archivePlace)
   ),
+  demoArchive: Config.Boolean("GATEWAY_DEMO_ARCHIVE").pipe(Config.withDefault(false)),
   archiveRedirect: Config.Boolean("GATEWAY_ARCHIVE_REDIRECT").pipe(Config.withDefault(false)),
   webhookAllowPrivate: Config.option(Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE")),
   settings
@@ -179,6 +180,8 @@ export interface GatewayConfig {
   readonly archive: ReturnType<typeof archivePlace>
   /** `1`: start the simulator and fill an empty database; `npm start` sets it. */
   readonly demo: boolean
+  /** `1`: the demo archives results in a bucket that it keeps in `DATA_DIR`. */
+  readonly demoArchive: boolean
   /** Port of the simulator of the demo. */
   readonly simulatorPort: number
   readonly settings: Settings

@@ -7,6 +7,7 @@ import { layerAdapters } from "./adapters/liveAdapters.ts"
 import { layerVendorLimits } from "./adapters/wire/limits.ts"
 import { layerVendorWire } from "./adapters/wire/VendorWire.ts"
 import { layerBucketS3 } from "./archive/BucketS3.ts"
+import { startDemoArchive } from "./archive/demoArchive.ts"
 import type { GatewayConfig } from "./config.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
@@ -80,6 +81,15 @@ const serveDemo = (config: GatewayConfig, secrets: Secrets) =>
     )
   )
 
+/** With a bucket of the demo's own, where it is asked for. */
+const archivingDemo = Effect.fnUntraced(function* (config: GatewayConfig) {
+  if (!config.demoArchive || config.archive !== null) return config
+  const archive = yield* startDemoArchive(join(config.dataDir, "archive"))
+  return { ...config, archive, settings: { ...config.settings, hasArchive: true } }
+})
+
 /** Serves until it is interrupted. */
 export const runGateway = (config: GatewayConfig, secrets: Secrets) =>
-  config.demo ? serveDemo(config, secrets) : serve(config, secrets)
+  config.demo
+    ? Effect.scoped(Effect.flatMap(archivingDemo(config), (all) => serveDemo(all, secrets)))
+    : serve(config, secrets)

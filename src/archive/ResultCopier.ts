@@ -24,7 +24,7 @@ import {
 } from "../services/results/Archives.ts"
 
 /** Of this gateway at a time: with two parts each in memory. */
-const MAX_COPIES = 4
+const MAX_COPIES = 2
 const RENEW_EVERY = `${COPY_LEASE_SECONDS / 3} seconds` as const
 /** How long a vendor may be silent in the middle of a file. */
 const IDLE_SECONDS = 30

@@ -1,4 +1,4 @@
-/** What the tests use of the package, which comes without types. */
+/** What is used of the package, which comes without types. */
 declare module "s3rver" {
   import type { AddressInfo } from "node:net"
 
