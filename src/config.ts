@@ -50,6 +50,12 @@ const ArchiveUrl = Schema.String.check(
   )
 )
 
+const PublicUrl = Schema.String.check(
+  Schema.makeFilter((text) => text === "" || isHttp(text), {
+    expected: "an address such as https://media.example.com"
+  })
+)
+
 /** Times and limits, by their field of the settings, whose default fits production. */
 const numbers = Record.map(
   {
@@ -136,6 +142,10 @@ const gatewayConfig = Config.all({
   adminToken: secret("GATEWAY_ADMIN_TOKEN"),
   demo: Config.Boolean("GATEWAY_DEMO").pipe(Config.withDefault(false)),
   simulatorPort: port("GATEWAY_SIMULATOR_PORT", 8081),
+  publicUrl: Config.schema(PublicUrl, "GATEWAY_PUBLIC_URL").pipe(
+    Config.withDefault(""),
+    Config.map((url) => url.replace(/\/+$/, ""))
+  ),
   archive: Config.schema(ArchiveUrl, "GATEWAY_ARCHIVE_URL").pipe(
     Config.withDefault(""),
     Config.map(archivePlace)
@@ -189,7 +199,7 @@ export interface GatewayConfig {
 
 export const loadConfig = Effect.map(
   gatewayConfig,
-  ({ archiveRedirect, webhookAllowPrivate, ...config }): GatewayConfig => ({
+  ({ archiveRedirect, publicUrl, webhookAllowPrivate, ...config }): GatewayConfig => ({
     ...config,
     settings: {
       ...defaultSettings,
@@ -197,6 +207,7 @@ export const loadConfig = Effect.map(
       soleGateway: config.databaseUrl === null,
       hasArchive: config.archive !== null,
       archiveRedirect,
+      publicUrl,
       // The demo is a machine of one's own.
       webhookAllowPrivate: Option.getOrElse(webhookAllowPrivate, () => config.demo)
     }

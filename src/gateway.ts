@@ -61,6 +61,7 @@ import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
+import { layerContentLinks } from "./services/results/ContentLinks.ts"
 import { layerVault } from "./services/Vault.ts"
 import { layerWebhookDispatcher } from "./webhooks/WebhookDispatcher.ts"
 
@@ -85,6 +86,7 @@ export const layerStores = (secrets: Secrets) =>
     Layer.provideMerge(layerCallLog),
     Layer.provideMerge(layerChannelCredentials),
     Layer.provideMerge(layerVault(secrets.masterKey, secrets.previousMasterKey)),
+    Layer.provideMerge(layerContentLinks(secrets.masterKey, secrets.previousMasterKey)),
     Layer.provideMerge(layerCrypto),
     Layer.provideMerge(layerSchema)
   )

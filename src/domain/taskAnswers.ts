@@ -13,7 +13,11 @@ export interface AnsweredTask {
   readonly completionTokens: bigint | null
   readonly errorCode: string | null
   readonly errorMessage: string | null
+  readonly isArchived: boolean
 }
+
+/** The address of one of a task's files. */
+export type AddressOf = (n: number) => string
 
 const isAddressed = Schema.is(Schema.Struct({ url: Schema.String }))
 
@@ -42,25 +46,27 @@ const failed = ({ id, errorCode, errorMessage }: AnsweredTask) => ({
 
 const processing = ({ id }: AnsweredTask) => ({ id, task_status: "processing" as const })
 
-const videoAnswer = (task: AnsweredTask) => {
+const videoAnswer = (task: AnsweredTask, own: AddressOf | null) => {
   const { id } = task
   if (publicState(task.state) === "succeeded" && task.videoUrl !== null) {
     return {
       id,
       task_status: "succeeded" as const,
-      content: { video_url: task.videoUrl },
+      content: { video_url: own === null ? task.videoUrl : own(0) },
       usage:
         task.completionTokens === null ? {} : { completion_tokens: Number(task.completionTokens) },
-      ...expiry([task.videoUrl])
+      ...(own === null ? expiry([task.videoUrl]) : {})
     }
   }
   return publicState(task.state) === "failed" ? failed(task) : processing(task)
 }
 
-const imageAnswer = (task: AnsweredTask) => {
+const imageAnswer = (task: AnsweredTask, own: AddressOf | null) => {
   if (task.state === "succeeded" && task.result !== null) {
-    const ends = expiry(imageAddresses(task))
-    return { ...task.result, id: task.id, task_status: "succeeded" as const, ...ends }
+    const addresses = imageAddresses(task)
+    const told =
+      own === null ? expiry(addresses) : { data: addresses.map((_, n) => ({ url: own(n) })) }
+    return { ...task.result, id: task.id, task_status: "succeeded" as const, ...told }
   }
   // Images have no vendor's task to be rejected by: all that did not come is failed.
   return task.state === "processing" || task.state === "submitting"
@@ -68,5 +74,8 @@ const imageAnswer = (task: AnsweredTask) => {
     : failed(task)
 }
 
-export const taskAnswer = (kind: TaskKind, task: AnsweredTask) =>
-  kind === "video" ? videoAnswer(task) : imageAnswer(task)
+/** `own` has the gateway's addresses of what is archived; null leaves the vendor's. */
+export const taskAnswer = (kind: TaskKind, task: AnsweredTask, own: AddressOf | null = null) => {
+  const addressOf = task.isArchived ? own : null
+  return kind === "video" ? videoAnswer(task, addressOf) : imageAnswer(task, addressOf)
+}

@@ -125,6 +125,11 @@ export const defaultSettings = {
    * for a machine of one's own, as the demo's is where the variable is absent.
    */
   webhookAllowPrivate: false,
+  /**
+   * Where clients reach the gateway, such as `https://media.example.com`; absent: archived files are
+   * told at the address that a request went to, and webhooks tell the vendors'.
+   */
+  publicUrl: "",
   /** There is a bucket that results of tasks are copied into. */
   hasArchive: false,
   /** `1`: clients are sent to the bucket for archived files, by an address that lives for minutes. */

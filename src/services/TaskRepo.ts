@@ -67,6 +67,8 @@ export const Task = Schema.Struct({
   completionTokens: Schema.NullOr(Schema.BigInt),
   errorCode: Schema.NullOr(Schema.String),
   errorMessage: Schema.NullOr(Schema.String),
+  /** What was made is copied into the archive, and told by addresses of our own. */
+  isArchived: Schema.Boolean,
   ageSeconds: Schema.Number,
   /**
    * From the latest claim, or the answer to it, or the vendor's acceptance; null before that. No

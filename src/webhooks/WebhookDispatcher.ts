@@ -4,6 +4,8 @@
  * no other receiver.
  */
 import { Clock, Effect, FiberSet, Layer, Metric, Random, type Redacted } from "effect"
+import { taskKindOf } from "../domain/orderIds.ts"
+import type { AddressOf } from "../domain/taskAnswers.ts"
 import { OutgoingWeb } from "../outgoing/OutgoingWeb.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { callbacksOf, WebhookEndpoints } from "../services/delivery/WebhookEndpoints.ts"
@@ -13,6 +15,7 @@ import {
   WebhookMessages
 } from "../services/delivery/WebhookMessages.ts"
 import { webhookAttempts } from "../services/metrics.ts"
+import { ContentLinks } from "../services/results/ContentLinks.ts"
 import { retryAfterSeconds, secondsToNextTry } from "./deliveryTimes.ts"
 import { messageBody } from "./messageBody.ts"
 import { type Sent, send } from "./sending.ts"
@@ -38,7 +41,8 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
     const messages = yield* WebhookMessages
     const endpoints = yield* WebhookEndpoints
     const web = yield* OutgoingWeb
-    const { pollerSeconds, webhookRetrySeconds, webhookTimeoutSeconds } = yield* Settings
+    const links = yield* ContentLinks
+    const { pollerSeconds, publicUrl, webhookRetrySeconds, webhookTimeoutSeconds } = yield* Settings
     const running = new Set<ClaimedMessage>()
     const fibers = yield* FiberSet.make()
 
@@ -50,6 +54,14 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
       yield* endpoints.callbacks(message.organizationId)
       return yield* endpoints.secrets(message.endpointId)
     })
+
+    /** Without a request, only a setting tells how receivers reach the gateway. */
+    const ownAddresses = ({ organizationId, taskId }: ClaimedMessage) =>
+      Effect.map(Clock.currentTimeMillis, (now): AddressOf | null => {
+        const kind = taskId === null ? null : taskKindOf(taskId)
+        if (publicUrl === "" || taskId === null || kind === null) return null
+        return (n) => publicUrl + links.path(kind, { organizationId, id: taskId, n }, now)
+      })
 
     const endOf = Effect.fnUntraced(function* (message: ClaimedMessage, sent: Sent) {
       const { status } = sent
@@ -72,7 +84,7 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
         const secrets: ReadonlyArray<Redacted.Redacted> = yield* secretsOf(message)
         // Without one it would not be signed: the operator is told by the log, and it is tried again.
         if (secrets.length === 0) return
-        const body = messageBody(message)
+        const body = messageBody(message, yield* ownAddresses(message))
         const sent = yield* send(
           web,
           message.url,

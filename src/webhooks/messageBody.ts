@@ -1,6 +1,6 @@
 /** What a webhook says: the object as the API answers it, and never a prompt. */
 import { taskKindOf } from "../domain/orderIds.ts"
-import { taskAnswer } from "../domain/taskAnswers.ts"
+import { type AddressOf, taskAnswer } from "../domain/taskAnswers.ts"
 import type { ClaimedMessage } from "../services/delivery/WebhookMessages.ts"
 
 /** The specification's advice on the size of a body. */
@@ -12,12 +12,12 @@ const bodyWith = ({ type, happenedAt }: Told, data: unknown): string =>
   JSON.stringify({ type, timestamp: happenedAt.toISOString(), data })
 
 /** Of a task with a long answer its id and state alone: the rest is read by the id. */
-export const messageBody = (message: Told): string => {
+export const messageBody = (message: Told, own: AddressOf | null = null): string => {
   const { taskId, task, data } = message
   if (taskId === null) return bodyWith(message, data)
   const kind = taskKindOf(taskId)
   if (task === null || kind === null) return bodyWith(message, { id: taskId })
-  const answer = taskAnswer(kind, task)
+  const answer = taskAnswer(kind, task, own)
   const body = bodyWith(message, answer)
   return Buffer.byteLength(body) <= MAX_BODY_BYTES
     ? body

@@ -13,6 +13,7 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { createVideo, finishVideo, moveTo } from "../support/orders.ts"
+import { makeReceiver } from "../support/receiver.ts"
 import { s3Server } from "../support/s3Server.ts"
 
 const settings = { ...quickSettings, hasArchive: true, webhookAllowPrivate: true }
@@ -115,6 +116,48 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
+    it.effect("is what tasks tell of: links that open one file without a key", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("10")
+        const { id, path } = yield* imageWith(who, "?Expires=1900000000", () => picture(bytes))
+        const { id: other } = yield* imageWith(who, "", () => picture(bytes))
+        const told = yield* gateway.call(`/v1/images/${id}`, { key: who.key })
+        const Told = Schema.Struct({ data: Schema.Tuple([Schema.Struct({ url: Schema.String })]) })
+        const { data } = yield* bodyAs(Told, told)
+        const [{ url }] = data
+        assert.isTrue(url.startsWith(`${gateway.url}${path}?token=`), url)
+        assert.notProperty(told.body, "expires_at")
+        const open = (address: string, headers: Record<string, string> = {}) =>
+          Effect.promise(async () => {
+            const response = await fetch(address, { headers })
+            return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) }
+          })
+        yield* inState(id, "kept")
+        assert.strictEqual(digest((yield* open(url)).bytes), digest(bytes))
+        const part = yield* open(url, { range: "bytes=1-3" })
+        assert.deepStrictEqual(part, { status: 206, bytes: bytes.slice(1, 4) })
+        const [end = "", organization = "", mac = ""] = url.split("token=")[1]?.split(".") ?? []
+        for (const token of [
+          "",
+          "x",
+          [Number(end) + 1, organization, mac].join("."),
+          [end, "org_another", mac].join("."),
+          [end, organization, mac.replace(/^./, (first) => (first === "A" ? "B" : "A"))].join(".")
+        ]) {
+          const refused = yield* open(`${gateway.url}${path}?token=${token}`)
+          assert.strictEqual(refused.status, 401, token)
+        }
+        assert.strictEqual((yield* open(url.replace(id, other))).status, 401)
+        assert.strictEqual((yield* open(url.replace("/content/0", "/content/1"))).status, 401)
+        const elsewhere = url.replace(path, `/v1/images/${id}`)
+        assert.strictEqual((yield* open(elsewhere)).status, 401)
+        const listed = yield* gateway.call("/v1/images?limit=1", { key: who.key })
+        assert.include(listed.text, `/content/0?token=`)
+        yield* moveTo(null)
+      })
+    )
+
     it.effect("copies again what was cut, and changes nothing of the task meanwhile", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -155,9 +198,18 @@ for (const kind of ["embedded", "postgres"] as const) {
         const read = yield* gateway.call(`/v1/videos/${id}`, { key: who.key })
         const Video = Schema.Struct({ content: Schema.Struct({ video_url: Schema.String }) })
         const { content } = yield* bodyAs(Video, read)
-        const original = yield* Effect.promise(
-          async () => new Uint8Array(await (await fetch(content.video_url)).arrayBuffer())
+        const sql = yield* SqlClient.SqlClient
+        const [row] = yield* sql`SELECT video_url AS url FROM tasks WHERE id = ${id}`
+        const { url } = Schema.decodeUnknownSync(Schema.Struct({ url: Schema.String }))(row)
+        const [original, linked] = yield* Effect.promise(() =>
+          Promise.all(
+            [url, content.video_url].map(
+              async (address) => new Uint8Array(await (await fetch(address)).arrayBuffer())
+            )
+          )
         )
+        if (original === undefined || linked === undefined) throw new Error("no file came")
+        assert.strictEqual(digest(linked), digest(original))
         const served = yield* load(who, `/v1/videos/${id}/content`)
         assert.strictEqual(digest(served.bytes), digest(original))
         assert.strictEqual(served.headers.get("etag"), `"${digest(original)}"`)
@@ -165,6 +217,30 @@ for (const kind of ["embedded", "postgres"] as const) {
     )
   })
 }
+
+layer(
+  layerTestGateway("embedded", { ...settings, publicUrl: "https://media.example.com" }, { bucket }),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("the archive of a gateway that knows where it is reached", (it) => {
+  it.effect("is told by that address, in answers and in webhooks", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("10")
+      const receiver = yield* makeReceiver()
+      yield* gateway.call("/v1/webhook_endpoints", {
+        key: who.key,
+        json: { name: "x", url: receiver.url, event_types: ["image.completed"] }
+      })
+      const { id, path } = yield* imageWith(who, "", () => picture(bytes))
+      const [told] = yield* receiver.awaited(1)
+      const read = yield* gateway.call(`/v1/images/${id}`, { key: who.key })
+      for (const text of [told?.text ?? "", read.text]) {
+        assert.include(text, `"https://media.example.com${path}?token=`)
+      }
+      yield* moveTo(null)
+    })
+  )
+})
 
 layer(layerTestGateway("embedded", { ...settings, archiveRedirect: true }, { bucket }), {
   excludeTestServices: true,

@@ -1,11 +1,12 @@
 /** Every route with every class of key: those who are not meant to come in do not. */
 import { assert, it, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization } from "../../src/http/api/middlewares.ts"
 import { layerAuthorization } from "../../src/http/server/authorization.ts"
 import { Access, allScopes, type Scope } from "../../src/services/Access.ts"
+import { layerContentLinks } from "../../src/services/results/ContentLinks.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { type DeclaredRoute, declaredRoutes, examplesOf, pathWith } from "../support/routes.ts"
@@ -156,6 +157,7 @@ it.live("a route that names no scope lets nobody in", () =>
           )
         ),
         Layer.provide(layerAuthorization),
+        Layer.provide(layerContentLinks(Redacted.make(new Uint8Array(32)))),
         Layer.provide(HttpServer.layerServices),
         Layer.provide(
           Layer.mock(Access, {

@@ -5,7 +5,7 @@ import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import { errors, orderErrors } from "./apiErrors.ts"
 import { imageExamples, operation } from "./document.ts"
-import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "./middlewares.ts"
 import {
   expiresAt,
   FOLLOWING,
@@ -147,6 +147,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     ...fileReading,
     error: [errors.InvalidRequest, errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })
+    .annotate(TakesLinks, "image")
     .annotate(RequiredScope, "images")
     .annotateMerge(
       operation("Load an image", "One of the files of an image task, while its vendor has it.")

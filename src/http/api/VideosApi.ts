@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
 import { errors, orderErrors } from "./apiErrors.ts"
 import { operation, videoExamples } from "./document.ts"
-import { BodyLimit, HeldOpen, RequiredScope } from "./middlewares.ts"
+import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "./middlewares.ts"
 import {
   counted,
   expiresAt,
@@ -117,6 +117,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     ...fileReading,
     error: [errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })
+    .annotate(TakesLinks, "video")
     .annotate(RequiredScope, "videos")
     .annotateMerge(
       operation(

@@ -2,6 +2,7 @@
 import { Context, type Effect } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type * as GatewayError from "../../domain/Errors.ts"
+import type { TaskKind } from "../../domain/orderIds.ts"
 import type { Caller, Scope } from "../../services/Access.ts"
 import { errors } from "./apiErrors.ts"
 
@@ -24,6 +25,11 @@ export class RequiredScope extends Context.Service<RequiredScope, Scope | Readon
  */
 export class HeldOpen extends Context.Service<HeldOpen, "always" | "asked">()(
   "gateway/http/HeldOpen"
+) {}
+
+/** A route of a file, which a `token` in its address opens as a key does. */
+export class TakesLinks extends Context.Service<TakesLinks, TaskKind>()(
+  "gateway/http/TakesLinks"
 ) {}
 
 /** A route that costs its caller nothing: its calls have a rate of their own, of that name. */

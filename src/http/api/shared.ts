@@ -103,6 +103,11 @@ export const expiresAt = Schema.optionalKey(
 
 /** A file, with `Range` and the headers by which a client asks for what it does not have yet. */
 export const fileReading = {
+  query: {
+    token: Schema.optionalKey(
+      told("Opens the file without a key, as part of a link that a task told")
+    )
+  },
   headers: {
     range: Schema.optionalKey(told("The part that is wanted", "bytes=0-1023")),
     "if-range": Schema.optionalKey(told("Only if it is still that one; else all of it")),

@@ -1,7 +1,7 @@
 /** What is answered of tasks of any kind: how they stand, when they end, and their events. */
-import { Duration, Effect, Metric, Stream } from "effect"
+import { Clock, Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
-import { HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InvalidRequest, TaskNotFound } from "../../domain/Errors.ts"
 import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
 import { taskAnswer } from "../../domain/taskAnswers.ts"
@@ -22,6 +22,7 @@ import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { eventStreams } from "../../services/metrics.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
+import { ContentLinks } from "../../services/results/ContentLinks.ts"
 import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { eventResponse, listView, pageOf } from "./respond.ts"
@@ -46,8 +47,18 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
   const usualTimes = yield* UsualTimes
   const tasks = yield* TaskRepo
   const { rules } = yield* OutgoingWeb
+  const links = yield* ContentLinks
+  const { publicUrl } = settings
 
-  const view = (task: Task) => taskAnswer(taskKind, task)
+  /** A task as the request's client sees it: with addresses that lead where the request went. */
+  const views = Effect.map(
+    Effect.all([HttpServerRequest.HttpServerRequest, Clock.currentTimeMillis]),
+    ([{ headers }, now]) =>
+      (task: Task) => {
+        const origin = publicUrl === "" ? `http://${headers.host ?? ""}` : publicUrl
+        return taskAnswer(taskKind, task, (n) => origin + links.path(taskKind, { ...task, n }, now))
+      }
+  )
 
   /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
   const pace = (kind: VideoKind | null, ageSeconds: number) => {
@@ -73,13 +84,17 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     )
 
   const answerOf = (task: Task) =>
-    HttpServerResponse.jsonUnsafe(view(task), {
-      headers: task.finished ? {} : pace(task.kind, task.ageSeconds)
-    })
+    Effect.map(views, (view) =>
+      HttpServerResponse.jsonUnsafe(view(task), {
+        headers: task.finished ? {} : pace(task.kind, task.ageSeconds)
+      })
+    )
 
   // A task's states as server-sent events, from the present one to its end
 
-  const eventOf = (task: Task): string => {
+  type View = Effect.Success<typeof views>
+
+  const eventOf = (task: Task, view: View): string => {
     const data = view(task)
     return Sse.encoder.write({
       _tag: "Event",
@@ -102,14 +117,15 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
    * saw the end gets 204, at which an `EventSource` stops coming back. A gateway that is about to
    * stop ends the stream with a `retry`, and the client goes on elsewhere.
    */
-  const eventsOf = (task: Task, lastEventId: string | undefined) => {
+  const eventsOf = (task: Task, view: View, lastEventId: string | undefined) => {
     const state = view(task).task_status
     const seen = seenEvent(lastEventId, state)
     if (seen === LAST_EVENT) return HttpServerResponse.empty({ status: 204 })
     // A task that is gone has no end to tell; the client's next request says so.
     const end = Effect.raceFirst(
       Effect.match(settlement.end(task.organizationId, task.id), {
-        onSuccess: (ended) => (view(ended).task_status === "processing" ? "" : eventOf(ended)),
+        onSuccess: (ended) =>
+          view(ended).task_status === "processing" ? "" : eventOf(ended, view),
         onFailure: () => ""
       }),
       Effect.as(shutdown.begun, retry)
@@ -119,7 +135,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       Stream.map(() => HEARTBEAT)
     )
     // Something at once in any case: the client's connection counts as open with the first bytes.
-    const now = Stream.make(seen < eventNumber(state) ? eventOf(task) : HEARTBEAT)
+    const now = Stream.make(seen < eventNumber(state) ? eventOf(task, view) : HEARTBEAT)
     const events = task.finished
       ? now
       : Stream.concat(
@@ -158,6 +174,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         },
         pageOf(query)
       )
+      const view = yield* views
       const { data, ...rest } = listView(page, (task) => ({
         ...view(task),
         model: task.model,
@@ -171,11 +188,11 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       const { organizationId } = yield* CurrentCaller
       const asked =
         waitSeconds === 0 ? read(organizationId, id, 0) : wait(organizationId, id, waitSeconds)
-      return answerOf(yield* asked)
+      return yield* answerOf(yield* asked)
     }),
     events: Effect.fnUntraced(function* (id: string, lastEventId: string | undefined) {
       const { organizationId } = yield* CurrentCaller
-      return eventsOf(yield* read(organizationId, id, 0), lastEventId)
+      return eventsOf(yield* read(organizationId, id, 0), yield* views, lastEventId)
     })
   }
 })

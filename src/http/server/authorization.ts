@@ -4,20 +4,22 @@
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { Mac } from "effect/crypto"
-import { HttpServerRequest } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../domain/Errors.ts"
 import { unsent } from "../../runtime/databaseErrors.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { makeShares } from "../../runtime/Shares.ts"
-import { Access, type Caller, lacksScope } from "../../services/Access.ts"
+import { Access, type Caller, lacksScope, type Scope } from "../../services/Access.ts"
+import { ContentLinks } from "../../services/results/ContentLinks.ts"
 import {
   AdminAuthorization,
   Authorization,
   CurrentCaller,
   FreeCall,
   HeldOpen,
-  RequiredScope
+  RequiredScope,
+  TakesLinks
 } from "../api/middlewares.ts"
 import { errorOf, errorResponse } from "./errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
@@ -67,10 +69,15 @@ const isOwnFault = (exit: Exit.Exit<object, unknown>): boolean => {
   return code !== undefined && errorTable[code].status < 500 && !faultless.has(code)
 }
 
+const refusedLink = new InvalidApiKey({
+  message: "The link has expired or is not whole: read the task again for a fresh one"
+})
+
 export const layerAuthorization = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const access = yield* Access
+    const links = yield* ContentLinks
     const { organizationInFlight, organizationWaits } = yield* Settings
     const rates = yield* makeKeyRates
     const guardOf = yield* makeKeyLookUps
@@ -99,9 +106,33 @@ export const layerAuthorization = Layer.effect(
       return caller
     })
 
+    /** Who a link stands for: nobody but the organisation of its file, and nothing but that file. */
+    const linked = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+      if (Context.getOrUndefined(endpoint.annotations, TakesLinks) === undefined) return null
+      const { token } = yield* HttpServerRequest.ParsedSearchParams
+      if (typeof token !== "string") return null
+      const { task_id: id = "", n = "0" } = yield* HttpRouter.params
+      const organizationId = yield* links.opens(token, { id, n: Number(n) })
+      if (organizationId === null) return yield* refusedLink
+      const caller = {
+        organizationId,
+        memberId: "",
+        keyId: "",
+        scopes: new Set<Scope>(),
+        models: null
+      }
+      yield* takeWorking(caller)
+      return caller
+    })
+
+    const entered = (credential: Redacted.Redacted, endpoint: HttpApiEndpoint.Top) =>
+      Effect.flatMap(linked(endpoint), (caller) =>
+        caller === null ? admitted(credential, endpoint) : Effect.succeed(caller)
+      )
+
     return Authorization.of({
       bearer: (handler, { credential, endpoint }) =>
-        Effect.matchEffect(admitted(credential, endpoint), {
+        Effect.matchEffect(entered(credential, endpoint), {
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) => {
             const answering = Effect.provideService(handler, CurrentCaller, caller)

@@ -4,5 +4,6 @@
 export const toldTaskOf = (organizationId: string, id: string): string => `
   (SELECT jsonb_build_object('id', t.id, 'state', t.state, 'videoUrl', t.video_url,
             'result', t.result, 'completionTokens', t.completion_tokens::text,
-            'errorCode', t.error_code, 'errorMessage', t.error_message)
+            'errorCode', t.error_code, 'errorMessage', t.error_message,
+            'isArchived', t.is_archived)
      FROM tasks t WHERE t.organization_id = ${organizationId} AND t.id = ${id})`

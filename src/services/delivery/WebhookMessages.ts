@@ -16,7 +16,8 @@ export const ToldTask = Schema.Struct({
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),
   completionTokens: Schema.NullOr(Schema.BigIntFromString),
   errorCode: Schema.NullOr(Schema.String),
-  errorMessage: Schema.NullOr(Schema.String)
+  errorMessage: Schema.NullOr(Schema.String),
+  isArchived: Schema.Boolean
 })
 
 /** A message that this gateway sends, until its claim is over. */

@@ -61,7 +61,8 @@ export const toldTask = (books: Books | undefined, id: string) => {
         result: task.result === null ? null : decodeResult(task.result),
         completionTokens: task.completionTokens,
         errorCode: task.errorCode,
-        errorMessage: task.errorMessage
+        errorMessage: task.errorMessage,
+        isArchived: task.ordered.isArchived === true
       }
 }
 

@@ -45,6 +45,7 @@ const toTask = (row: Row, now: number): Task => {
     completionTokens: task.completionTokens,
     errorCode: task.errorCode,
     errorMessage: task.errorMessage,
+    isArchived: task.ordered.isArchived === true,
     ageSeconds: secondsBetween(row.createdAt, now),
     sinceAskedSeconds: task.askedAt === null ? null : secondsBetween(task.askedAt, now),
     kind: kindOfRow(row)
