@@ -34,7 +34,7 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   // The package's own name leads to its sources, that of no other package.
   ssr: {
-    resolve: { conditions: ["media-gateway-source", "module", "node", "import", "default"] }
+    resolve: { conditions: ["media-gateway-source", "node", "import", "default"] }
   },
   test: {
     include: ["test/**/*.test.ts"],

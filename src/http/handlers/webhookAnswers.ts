@@ -1,5 +1,5 @@
 /** What is done with receivers of webhooks, for organisations and operators alike. */
-import { Effect, Redacted } from "effect"
+import { Clock, Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { InvalidRequest } from "../../domain/Errors.ts"
 import {
@@ -154,7 +154,7 @@ export const makeWebhookAnswers = Effect.gen(function* () {
       if (url === "") return yield* invalid("id", "Callbacks have no address that could be tested")
       const body = messageBody({
         type,
-        happenedAt: new Date(),
+        happenedAt: new Date(yield* Clock.currentTimeMillis),
         taskId: null,
         task: null,
         data: sampleData[type]

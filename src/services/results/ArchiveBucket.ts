@@ -11,14 +11,10 @@ export interface Stored {
   readonly sha256: string
 }
 
-export interface Fetched {
-  /** 200, or 206 for a part. */
-  readonly status: number
-  readonly contentLength: number
-  /** Of a part. */
-  readonly contentRange: string | null
-  /** For one reader. */
-  readonly bytes: Stream.Stream<Uint8Array, BucketFault>
+/** Both ends are counted from 0 and belong to the part. */
+export interface Part {
+  readonly start: number
+  readonly end: number
 }
 
 export interface ArchiveBucket {
@@ -29,8 +25,11 @@ export interface ArchiveBucket {
     bytes: Stream.Stream<Uint8Array, E>
   ): Effect.Effect<Stored, BucketFault>
   remove(key: string): Effect.Effect<void, BucketFault>
-  /** Null for a part that the file does not have. */
-  get(key: string, range: string | null): Effect.Effect<Fetched | null, BucketFault, Scope.Scope>
+  /** For one reader. The file has the part; null is the whole file. */
+  get(
+    key: string,
+    part: Part | null
+  ): Effect.Effect<Stream.Stream<Uint8Array, BucketFault>, BucketFault, Scope.Scope>
   /** An address that anyone can load the file from, for so many seconds. */
   presigned(key: string, seconds: number): Effect.Effect<string, BucketFault>
 }
