@@ -1,5 +1,9 @@
-/** Hides vendors' words from traces, as they may repeat a prompt or hold a signed address. */
+/**
+ * Hides from traces what opens something: vendors' words, as they may repeat a prompt or hold a signed
+ * address, and the tokens of links to files.
+ */
 import { Effect, Exit, Layer, Predicate, References, Tracer } from "effect"
+import { UrlParams } from "effect/http"
 
 const wordy: ReadonlySet<string> = new Set(["VendorRefused", "VendorLost", "upstream_error"])
 
@@ -32,6 +36,12 @@ export const layerDiscreetTracing = Layer.unwrap(
   Effect.map(Tracer.Tracer, (tracer) =>
     tracer === Tracer.nativeTracer
       ? Layer.succeed(References.TracerEnabled, false)
-      : Layer.succeed(Tracer.Tracer, discreetly(tracer))
+      : Layer.merge(
+          Layer.succeed(Tracer.Tracer, discreetly(tracer)),
+          Layer.succeed(UrlParams.CurrentRedactedNames, [
+            ...UrlParams.CurrentRedactedNames.defaultValue(),
+            "token"
+          ])
+        )
   )
 )

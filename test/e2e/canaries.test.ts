@@ -33,6 +33,7 @@ const written = "canary completion: otters asleep by the weir, qV7zL2"
 const picture = Buffer.from("canary-picture-".repeat(30)).toString("base64")
 const signature = "canarySignatureOfMedia7fGy2Xe5"
 const resultSignature = "canarySignatureOfResult1kRb8Nu4"
+const linkToken = "canaryTokenOfLink6mYt3Dp8"
 
 /** A text as it may stand somewhere: as it is, quoted, in an address, in bytes and in base64. */
 const spellings = (text: string): ReadonlyArray<string> => {
@@ -126,6 +127,7 @@ const writing = ({ target, body }: ReceivedRequest): Reply => {
 
 const Created = Schema.Struct({ id: Schema.String })
 const CreatedKey = Schema.Struct({ key: Schema.String })
+const CreatedEndpoint = Schema.Struct({ signing_secret: Schema.String })
 const environment = Effect.fnUntraced(function* (kind: DatabaseKind) {
   const common = {
     PORT: "0",
@@ -213,12 +215,23 @@ it.live.each(["embedded", "postgres"] as const)(
         CreatedKey,
         yield* admin(`/members/${member.id}/keys`, { json: { name: "k" } })
       )
+      const { signing_secret: webhookSecret } = yield* bodyAs(
+        CreatedEndpoint,
+        yield* call(`${url}/v1/webhook_endpoints`, {
+          key,
+          json: { name: "w", url: "https://receiver.test/", event_types: ["video.completed"] }
+        })
+      )
+      const linked = yield* call(`${url}/v1/videos/v/content?token=${linkToken}`, {})
+      assert.strictEqual(linked.status, 401)
       const canaries: Canaries = {
         "admin token": spellings(adminToken),
         "master key": spellings(masterKey),
         "channel key": spellings(channelKey),
         "app id": spellings(appId),
         "client key": spellings(key),
+        "webhook secret": spellings(webhookSecret.replace("whsec_", "")),
+        "token of a link": spellings(linkToken),
         prompt: spellings(prompt),
         completion: spellings(written),
         picture: [picture.slice(100, 160)],
