@@ -90,6 +90,7 @@ const numbers = Record.map(
     maxConnections: ["GATEWAY_MAX_CONNECTIONS", positiveWhole],
     headSeconds: ["GATEWAY_HEAD_SECONDS", positive],
     requestSeconds: ["GATEWAY_REQUEST_SECONDS", positive],
+    archiveDays: ["GATEWAY_ARCHIVE_DAYS", wholeOrAny],
     maxContentBytes: ["GATEWAY_MAX_CONTENT_BYTES", positiveWhole],
     maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole]
   } as const,

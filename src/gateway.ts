@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerResultCopier } from "./archive/ResultCopier.ts"
+import { layerResultRemover } from "./archive/ResultRemover.ts"
 import { layerChannelHealth } from "./channels/ChannelHealth.ts"
 import { layerCrypto } from "./crypto.ts"
 import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
@@ -148,6 +149,7 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
           layerAuditor,
           layerWebhookDispatcher,
           layerResultCopier,
+          layerResultRemover,
           layerMetricsOf(address)
         ])
       )

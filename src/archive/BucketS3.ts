@@ -1,7 +1,12 @@
 /** A bucket behind the S3 protocol: of AWS, of Cloudflare R2, or of a server of one's own. */
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
-import { DeleteObjectCommand, GetObjectCommand, S3Client } from "@aws-sdk/client-s3"
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  S3Client
+} from "@aws-sdk/client-s3"
 import { Upload } from "@aws-sdk/lib-storage"
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -52,14 +57,22 @@ const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): 
     )
     return { bytes: length, sha256: sha256.digest("hex") }
   }),
-  remove: (key) =>
-    Effect.asVoid(
-      Effect.tryPromise({
+  removeAll: Effect.fnUntraced(function* (begin) {
+    const listed = yield* Effect.tryPromise({
+      try: (abortSignal) =>
+        client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix + begin }), { abortSignal }),
+      catch: faultOf
+    })
+    for (const { Key } of listed.Contents ?? []) {
+      yield* Effect.tryPromise({
         try: (abortSignal) =>
-          client.send(new DeleteObjectCommand({ Bucket, Key: prefix + key }), { abortSignal }),
+          client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }),
         catch: faultOf
       })
-    ),
+    }
+    if (listed.IsTruncated === true)
+      return yield* faultOf("there are more files than one page lists")
+  }),
   get: (key, part) =>
     Effect.gen(function* () {
       const range = part === null ? {} : { Range: `bytes=${part.start}-${part.end}` }

@@ -53,6 +53,7 @@ export class InvalidApiKey extends errorOf<InvalidApiKey>()("invalid_api_key") {
 export class PermissionDenied extends errorOf<PermissionDenied>()("permission_denied") {}
 export class ModelNotFound extends errorOf<ModelNotFound>()("model_not_found") {}
 export class TaskNotFound extends errorOf<TaskNotFound>()("task_not_found") {}
+export class TaskProcessing extends errorOf<TaskProcessing>()("task_processing") {}
 export class NotFound extends errorOf<NotFound>()("not_found") {}
 export class MethodNotAllowed extends errorOf<MethodNotAllowed>()("method_not_allowed") {}
 export class PayloadTooLarge extends errorOf<PayloadTooLarge>()("payload_too_large") {}
@@ -88,6 +89,7 @@ export type GatewayError =
   | PermissionDenied
   | ModelNotFound
   | TaskNotFound
+  | TaskProcessing
   | NotFound
   | MethodNotAllowed
   | PayloadTooLarge

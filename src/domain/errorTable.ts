@@ -167,6 +167,13 @@ export const errorTable = {
     status: 404,
     meaning: "The organisation has no task with this id"
   },
+  task_processing: {
+    ...request,
+    status: 409,
+    meaning: "The task is still processing: it can be deleted when it has ended",
+    fields: waiting,
+    retry: "later"
+  },
   not_found: { ...request, status: 404, meaning: "There is no such thing" },
   method_not_allowed: {
     ...request,

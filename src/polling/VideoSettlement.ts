@@ -2,10 +2,11 @@
  * What becomes of a running task: asking its vendor, and closing its hold by the answer. A client's
  * GET, the poller and the sweep all come through here; the ledger lets the first close win.
  */
-import { Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer, Option, RcMap } from "effect"
 import { TaskNotFound } from "../domain/Errors.ts"
 import { taskKindOf } from "../domain/orderIds.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
+import { Changes, isFresh, type Mark } from "../runtime/Changes.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
@@ -63,13 +64,19 @@ const OVERDUE_LIMIT = 1000
 const MAX_LOOK_SECONDS = 1
 
 /**
- * For tasks that have ended, which never change, apart from their age: they stay in memory for those
- * who read them again.
+ * For tasks that have ended, which change no more, apart from their age, until they are erased: they
+ * stay in memory for those who read them again.
  */
 const FINISHED_BYTES = 32 * 1024 * 1024
 
+interface Kept {
+  readonly task: Task
+  /** Before it was read. */
+  readonly mark: Mark
+}
+
 /** Roughly, with its place in memory and the answer that is made of it. */
-const bytesOf = ({ videoUrl, result, errorMessage }: Task): number =>
+const bytesOf = ({ task: { videoUrl, result, errorMessage } }: Kept): number =>
   1024 +
   3 * ((videoUrl?.length ?? 0) + (errorMessage?.length ?? 0)) +
   (result === null ? 0 : 6 * JSON.stringify(result).length)
@@ -87,6 +94,7 @@ export const layerVideoSettlement = Layer.effect(
     const settings = yield* Settings
     const failpoints = yield* Failpoints
     const ends = yield* TaskEnds
+    const changes = yield* Changes
     const verdicts = yield* makeVideoVerdicts(ends.ended)
     const questions = yield* makeVideoQuestions(verdicts)
     const asks = yield* makeAskQueue({
@@ -97,14 +105,14 @@ export const layerVideoSettlement = Layer.effect(
     const detached = yield* makeDetached
 
     /** Keeps what may be answered again as it is. */
-    const find = (organizationId: string, id: string) =>
-      Effect.tap(tasks.find(organizationId, id), (task) =>
-        Effect.sync(() => {
-          if (task.finished && isShown(task)) {
-            finished.set(nameOf(organizationId, id), task)
-          }
-        })
-      )
+    const find = Effect.fnUntraced(function* (organizationId: string, id: string) {
+      const mark = changes.mark("tasks", yield* Clock.Clock)
+      const task = yield* tasks.find(organizationId, id)
+      if (task.finished && isShown(task)) {
+        finished.set(nameOf(organizationId, id), { task, mark })
+      }
+      return task
+    })
 
     /** The store decides, but need not be asked where it would say no. */
     const mayBeAsked = ({ state, channelId, sinceAskedSeconds }: Task): boolean =>
@@ -156,7 +164,9 @@ export const layerVideoSettlement = Layer.effect(
     const read: VideoSettlement["Service"]["read"] = Effect.fnUntraced(
       function* (organizationId, id, waitSeconds) {
         const kept = finished.get(nameOf(organizationId, id))
-        if (kept !== null) return kept
+        if (kept !== null && isFresh(kept.mark, changes.mark("tasks", yield* Clock.Clock))) {
+          return kept.task
+        }
         const first = yield* readOnce(organizationId, id)
         if (!isShown(first)) {
           return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })

@@ -1,5 +1,5 @@
 /**
- * What gateways tell each other: that keys or the catalog have changed. One that keeps what was read
+ * What gateways tell each other: that keys, the catalog or ended tasks have changed. One that keeps what was read
  * from the store takes a mark before the read and one before each use, and asks whether it holds.
  */
 import { type Clock, Context, Effect, Layer, Schema } from "effect"
@@ -7,8 +7,11 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { monotonicMillis, monotonicMillisOf } from "./monotonic.ts"
 import { Settings } from "./Settings.ts"
 
-/** `keys`: who may call. `catalog`: the catalog and the accounts behind its channels. */
-export const Topic = Schema.Literals(["keys", "catalog"])
+/**
+ * `keys`: who may call. `catalog`: the catalog and the accounts behind its channels. `tasks`: ended
+ * tasks, which change when they are erased.
+ */
+export const Topic = Schema.Literals(["keys", "catalog", "tasks"])
 export type Topic = typeof Topic.Type
 
 /** A moment before a read or a use. */
@@ -49,7 +52,7 @@ export class Changes extends Context.Service<
  */
 export const makeMarks = Effect.fnUntraced(function* (listensAt: (atMillis: number) => boolean) {
   const { cacheSeconds, unheardCacheSeconds } = yield* Settings
-  const generations: Record<Topic, number> = { keys: 0, catalog: 0 }
+  const generations: Record<Topic, number> = { keys: 0, catalog: 0, tasks: 0 }
 
   const changed = (topics: ReadonlyArray<Topic>) =>
     Effect.sync(() => {

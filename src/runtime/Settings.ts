@@ -134,6 +134,8 @@ export const defaultSettings = {
   hasArchive: false,
   /** `1`: clients are sent to the bucket for archived files, by an address that lives for minutes. */
   archiveRedirect: false,
+  /** Days that archived files are kept; 0: until their owner deletes their tasks. */
+  archiveDays: 0,
   /** Largest file of a vendor that is passed on, in bytes. */
   maxContentBytes: 4 * 1024 * 1024 * 1024,
   /** From one attempt to deliver a webhook to the next one, before up to a fifth is added by chance. */

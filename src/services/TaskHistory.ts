@@ -48,7 +48,8 @@ export const TaskFacts = Schema.Struct({
   askedAt: Schema.NullOr(Schema.Date),
   nextPollAt: Schema.NullOr(Schema.Date),
   unknownSince: Schema.NullOr(Schema.Date),
-  finishedAt: Schema.NullOr(Schema.Date)
+  finishedAt: Schema.NullOr(Schema.Date),
+  erasedAt: Schema.NullOr(Schema.Date)
 })
 export type TaskFacts = typeof TaskFacts.Type
 

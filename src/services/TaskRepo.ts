@@ -214,6 +214,11 @@ export class TaskRepo extends Context.Service<
     overdue(seconds: number, limit: number): Effect.Effect<ReadonlyArray<OverdueTask>>
     /** Those that succeeded among that many newest tasks, the latest end last. */
     recentCompletions(newest: number): Effect.Effect<ReadonlyArray<Completion>>
+    /**
+     * Forgets what an ended task made and what was said of it, its files as well: it is not found any
+     * more. Its order and its charge stay. False where there is no such task; a repeat changes nothing.
+     */
+    erase(organizationId: string, id: string): Effect.Effect<boolean>
   }
 >()("gateway/services/TaskRepo") {}
 

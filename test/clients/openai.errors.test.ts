@@ -1,6 +1,6 @@
 /** Every error as users of the official `openai` package meet it. */
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import OpenAI, { type APIError } from "openai"
 import { layerAdapters } from "../../src/adapters/liveAdapters.ts"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
@@ -87,6 +87,8 @@ const paint = (client: OpenAI, body: Partial<OpenAI.ImageGenerateParamsNonStream
 const film = (client: OpenAI, body: object) =>
   client.post("/videos/generations", { body: { model: "film-1", prompt: "x", ...body } })
 
+const Accepted = Schema.Struct({ id: Schema.String })
+
 const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } })
 
 type ErrorClass = new (...parameters: never) => APIError
@@ -163,6 +165,13 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   task_not_found: {
     is: OpenAI.NotFoundError,
     call: ({ rich }) => rich.get("/videos/vt_nobody")
+  },
+  task_processing: {
+    is: OpenAI.ConflictError,
+    call: async ({ rich }) => {
+      const made = await film(rich, { prompt: "x sim:slow=99" })
+      return rich.delete(`/videos/${Schema.decodeUnknownSync(Accepted)(made).id}`)
+    }
   },
   not_found: {
     is: OpenAI.NotFoundError,

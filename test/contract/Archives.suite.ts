@@ -53,6 +53,14 @@ const claim = (ids: ReadonlyArray<string>) =>
     return claimed.filter(({ taskId }) => ids.includes(taskId))
   })
 
+/** Of these tasks; what others left stays claimed. */
+const removalsOf = (ids: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const archives = yield* Archives
+    const claimed = yield* archives.claimRemovals(1000)
+    return claimed.filter(({ taskId }) => ids.includes(taskId))
+  })
+
 export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
   it.effect(
     "what succeeds is to be copied, where its order asked for it, by one claim at a time",
@@ -105,6 +113,67 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.isFalse(yield* archives.renew(claimed))
       assert.deepStrictEqual(yield* claim([id]), [])
       assert.isNull(yield* archives.files(own.organizationId, id))
+    })
+  )
+
+  it.effect("what is erased is removed, once its copy's claim is over", () =>
+    Effect.gen(function* () {
+      const archives = yield* Archives
+      const repo = yield* TaskRepo
+      const own = yield* organization(100n)
+      const [kept, copied, other] = [
+        yield* succeeded(own, true),
+        yield* succeeded(own, true),
+        yield* succeeded(own, true)
+      ]
+      const claims = new Map(
+        (yield* claim([kept, copied, other])).map((claimed) => [claimed.taskId, claimed])
+      )
+      const claimOf = (id: string) => {
+        const claimed = claims.get(id)
+        if (claimed === undefined) throw new Error("it was not claimed")
+        return claimed
+      }
+      for (const id of [kept, other]) {
+        yield* archives.ended(claimOf(id), { _tag: "Kept", files: [file] })
+      }
+      assert.isFalse(yield* repo.erase("another", kept))
+      for (const id of [kept, kept, copied]) {
+        assert.isTrue(yield* repo.erase(own.organizationId, id))
+      }
+      assert.isNull(yield* archives.files(own.organizationId, kept))
+      assert.deepStrictEqual(yield* archives.files(own.organizationId, other), [file])
+      assert.isFalse(yield* archives.renew(claimOf(copied)))
+      yield* archives.ended(claimOf(copied), { _tag: "Kept", files: [file] })
+      assert.isNull(yield* archives.files(own.organizationId, copied))
+
+      const removals = yield* removalsOf([kept, copied, other])
+      assert.deepStrictEqual(
+        removals.map(({ taskId }) => taskId),
+        [kept]
+      )
+      assert.deepStrictEqual(yield* removalsOf([kept]), [])
+      for (const removal of removals) {
+        yield* archives.removed({ ...removal, lease: removal.lease + 1n })
+        yield* archives.removed(removal)
+      }
+      assert.strictEqual((yield* Effect.exit(repo.find(own.organizationId, kept)))._tag, "Failure")
+    })
+  )
+
+  it.effect("what was kept for as many days as it is told is removed", () =>
+    Effect.gen(function* () {
+      const archives = yield* Archives
+      const own = yield* organization(100n)
+      const id = yield* succeeded(own, true)
+      const [claimed] = yield* claim([id])
+      if (claimed === undefined) throw new Error("nothing was claimed")
+      yield* archives.ended(claimed, { _tag: "Kept", files: [file] })
+      yield* archives.expire(1, 1000)
+      assert.deepStrictEqual(yield* archives.files(own.organizationId, id), [file])
+      yield* archives.expire(0, 1000)
+      assert.isNull(yield* archives.files(own.organizationId, id))
+      assert.lengthOf(yield* removalsOf([id]), 1)
     })
   )
 }

@@ -16,6 +16,7 @@ import {
   quickSettings,
   testCatalog
 } from "../support/gateway.ts"
+import { createVideo } from "../support/orders.ts"
 import { startTcpProxy } from "../support/tcpProxy.ts"
 
 const NEVER_SECONDS = 3600
@@ -115,6 +116,26 @@ it.live("a key revoked while the other gateway could not listen is refused once 
     wire.pass()
     yield* until(isRefused)
     yield* tell("refused after listening again", revokedAt)
+  }).pipe(Effect.scoped)
+)
+
+it.live("a task deleted on one gateway is not found on the other, which had it in memory", () =>
+  Effect.gen(function* () {
+    const { first, second, customer } = yield* makePair(toldOnly)
+    const id = yield* Effect.provideService(
+      createVideo(customer, { model: "film-1" }),
+      Gateway,
+      second
+    )
+    const path = `/v1/videos/${id}`
+    const statusAt = (gateway: typeof first) =>
+      Effect.map(gateway.call(path, { key: customer.key }), ({ status }) => status)
+    yield* second.call(`${path}?wait=30`, { key: customer.key })
+    assert.deepStrictEqual([yield* statusAt(first), yield* statusAt(second)], [200, 200])
+    const deleted = yield* first.call(path, { method: "DELETE", key: customer.key })
+    assert.strictEqual(deleted.status, 200, deleted.text)
+    assert.strictEqual(yield* statusAt(first), 404)
+    yield* until(Effect.map(statusAt(second), (status) => status === 404))
   }).pipe(Effect.scoped)
 )
 

@@ -30,7 +30,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       ["POST", "/V1/Chat/Completion/", "POST /v1/chat/completions"],
       ["POST", "/v1/embedding", "POST /v1/embeddings"],
       ["GET", "/model", "GET /v1/models"],
-      ["GET", "/admin/catalog", "GET or PUT /admin/v1/catalog"],
+      ["GET", "/admin/catalog", "GET /admin/v1/catalog"],
       ["GET", "/admin/v1/organisations/org_1", "GET /admin/v1/organizations/{id}"],
       ["GET", "/health", "GET /healthz"]
     ] as const)("%s %s names %s", ([method, path, meant]) =>
@@ -70,10 +70,10 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
     )
 
     it.effect.each([
-      ["/v1/images/edits", "POST /v1/images/generations"],
-      ["/v1/images/generation", "POST /v1/images/generations"],
-      ["/v1/videos", VIDEOS]
-    ])("POST %s, which is read alone, names %s", ([path = "", meant]) =>
+      ["/v1/images/edits", "GET or DELETE", "POST /v1/images/generations"],
+      ["/v1/images/generation", "GET or DELETE", "POST /v1/images/generations"],
+      ["/v1/videos", "GET", VIDEOS]
+    ])("POST %s, which has no POST but %s, names %s", ([path = "", served, meant]) =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const answer = yield* gateway.call(path, { method: "POST" })
@@ -81,7 +81,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
         const { error } = yield* bodyAs(Failed, answer)
         assert.strictEqual(
           error.message,
-          `POST is not served at ${path}; GET is; did you mean ${meant}?`
+          `POST is not served at ${path}; ${served} is; did you mean ${meant}?`
         )
       })
     )
@@ -118,7 +118,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
           const { error } = yield* bodyAs(Failed, answer)
           assert.strictEqual(
             error.message,
-            `POST is not served at /v1/videos/${word}; GET is; did you mean POST /v1/videos/generations?`
+            `POST is not served at /v1/videos/${word}; GET or DELETE is; did you mean POST /v1/videos/generations?`
           )
         }
       })

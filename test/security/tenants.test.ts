@@ -37,14 +37,20 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
   const running = yield* createVideo(owner, { model: "film-1", prompt: "x sim:slow" })
   const done = yield* createVideo(owner, { model: "film-1" })
   yield* finishVideo(owner, done)
+  const deleted = yield* createVideo(owner, { model: "film-1" })
+  yield* finishVideo(owner, deleted)
   assert.strictEqual((yield* orderImages(owner, { model: "paint-1" })).status, 200)
-  const accepted = yield* gateway.call("/v1/images/generations", {
-    key: owner.key,
-    headers: { prefer: "respond-async" },
-    json: { model: "paint-1", prompt: "x" }
+  const imageTask = Effect.gen(function* () {
+    const accepted = yield* gateway.call("/v1/images/generations", {
+      key: owner.key,
+      headers: { prefer: "respond-async" },
+      json: { model: "paint-1", prompt: "x" }
+    })
+    const { id } = yield* bodyAs(Accepted, accepted)
+    yield* gateway.call(`/v1/images/${id}?wait=30`, { key: owner.key })
+    return id
   })
-  const { id: images } = yield* bodyAs(Accepted, accepted)
-  yield* gateway.call(`/v1/images/${images}?wait=30`, { key: owner.key })
+  const images = yield* imageTask
   const { url } = yield* makeReceiver()
   const endpoint = Effect.gen(function* () {
     const made = yield* gateway.call("/v1/webhook_endpoints", {
@@ -67,6 +73,8 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["/v1/images/:task_id/events", [images]],
     ["/v1/images/:task_id/content/:n", [images]],
     ["/v1/images", [images]],
+    ["DELETE /v1/videos/:task_id", [deleted]],
+    ["DELETE /v1/images/:task_id", [yield* imageTask]],
     ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
     ["/v1/webhook_endpoints", endpoints],
     ...["", "/deliveries", "/redeliver", "/rotate_secret", "/test"].map(

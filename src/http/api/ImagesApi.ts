@@ -7,6 +7,7 @@ import { errors, orderErrors } from "./apiErrors.ts"
 import { imageExamples, operation } from "./document.ts"
 import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "./middlewares.ts"
 import {
+  deletedTask,
   expiresAt,
   FOLLOWING,
   fileReading,
@@ -142,6 +143,18 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     .annotate(RequiredScope, "images")
     .annotate(HeldOpen, "always")
     .annotateMerge(operation("Follow an image task", FOLLOWING)),
+  HttpApiEndpoint.delete("remove", "/images/:task_id", {
+    params: { task_id: taskId },
+    success: deletedTask("image"),
+    error: [errors.TaskNotFound, errors.TaskProcessing]
+  })
+    .annotate(RequiredScope, "images")
+    .annotateMerge(
+      operation(
+        "Delete an image task",
+        "It and its files in the archive, when it has ended. What it cost stays in the books, and nothing is given back."
+      )
+    ),
   HttpApiEndpoint.get("content", "/images/:task_id/content/:n", {
     params: { task_id: taskId, n: wholeNumber(0, MAX_IMAGES - 1, "Its place in `data`") },
     ...fileReading,

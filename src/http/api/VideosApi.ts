@@ -6,6 +6,7 @@ import { operation, videoExamples } from "./document.ts"
 import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "./middlewares.ts"
 import {
   counted,
+  deletedTask,
   expiresAt,
   FOLLOWING,
   fileReading,
@@ -112,6 +113,18 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "always")
     .annotateMerge(operation("Follow a video task", FOLLOWING)),
+  HttpApiEndpoint.delete("remove", "/videos/:task_id", {
+    params: { task_id: taskId },
+    success: deletedTask("video"),
+    error: [errors.TaskNotFound, errors.TaskProcessing]
+  })
+    .annotate(RequiredScope, "videos")
+    .annotateMerge(
+      operation(
+        "Delete a video task",
+        "It and its file in the archive, when it has ended. What it cost stays in the books, and nothing is given back."
+      )
+    ),
   HttpApiEndpoint.get("content", "/videos/:task_id/content", {
     params: { task_id: taskId },
     ...fileReading,

@@ -89,6 +89,7 @@ export const errors = {
   PermissionDenied: answered(Errors.PermissionDenied),
   ModelNotFound: answered(Errors.ModelNotFound),
   TaskNotFound: answered(Errors.TaskNotFound),
+  TaskProcessing: answered(Errors.TaskProcessing),
   NotFound: answered(Errors.NotFound),
   MethodNotAllowed: answered(Errors.MethodNotAllowed),
   PayloadTooLarge: answered(Errors.PayloadTooLarge),

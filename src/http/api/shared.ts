@@ -210,6 +210,13 @@ export const taskListQuery = {
 }
 
 /** What a list says of a task beside what reading it says. */
+export const deletedTask = (kind: "video" | "image") =>
+  Schema.Struct({
+    id: taskId,
+    object: constant(`${kind}.deleted`, `Always \`${kind}.deleted\``),
+    deleted: flag("Whether it was deleted")
+  }).annotate({ identifier: kind === "video" ? "DeletedVideo" : "DeletedImages" })
+
 export const listedFields = {
   model: told("The model that was ordered"),
   created_at: Timestamp

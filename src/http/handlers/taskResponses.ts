@@ -2,7 +2,7 @@
 import { Clock, Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { InvalidRequest, TaskNotFound } from "../../domain/Errors.ts"
+import { InvalidRequest, TaskNotFound, TaskProcessing } from "../../domain/Errors.ts"
 import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
 import { taskAnswer } from "../../domain/taskAnswers.ts"
 import { comeBackMillis } from "../../domain/video/PollPace.ts"
@@ -189,6 +189,18 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       const asked =
         waitSeconds === 0 ? read(organizationId, id, 0) : wait(organizationId, id, waitSeconds)
       return yield* answerOf(yield* asked)
+    }),
+    /** Nothing of it is found any more, but for what the books tell. */
+    remove: Effect.fnUntraced(function* (id: string) {
+      const { organizationId } = yield* CurrentCaller
+      const task = yield* read(organizationId, id, 0)
+      if (!task.finished) {
+        const retryAfterSeconds = Number(pace(task.kind, task.ageSeconds)["retry-after"])
+        const message = "The task is still processing: delete it when it has ended"
+        return yield* new TaskProcessing({ message, retryAfterSeconds })
+      }
+      yield* tasks.erase(organizationId, id)
+      return { id, object: `${taskKind}.deleted` as const, deleted: true }
     }),
     events: Effect.fnUntraced(function* (id: string, lastEventId: string | undefined) {
       const { organizationId } = yield* CurrentCaller

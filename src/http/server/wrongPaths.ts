@@ -98,12 +98,21 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
 
 const hasId = ({ path }: Route): boolean => path.includes(":")
 
-/** `GET /v1/videos/{task_id}` */
-const callOf = ({ methods, path }: Route): string =>
-  `${methods.join(" or ")} ${path.replace(/:([^/]+)/g, "{$1}")}`
+/** The methods of a route that a request is likely to mean: to delete is not, where there is another. */
+const methodsMeant = (asked: string, { methods }: Route): ReadonlyArray<string> => {
+  if (methods.some((method) => method === asked)) return [asked]
+  const others = methods.filter((method) => method !== "DELETE")
+  return others.length > 0 ? others : methods
+}
 
-const orMeant = (meant: ReadonlyArray<Route>): string =>
-  meant.length === 0 ? "" : `; did you mean ${meant.map(callOf).join(" or ")}?`
+/** `GET /v1/videos/{task_id}` */
+const callOf = (asked: string, route: Route): string =>
+  `${methodsMeant(asked, route).join(" or ")} ${route.path.replace(/:([^/]+)/g, "{$1}")}`
+
+const orMeant = (asked: string, meant: ReadonlyArray<Route>): string =>
+  meant.length === 0
+    ? ""
+    : `; did you mean ${meant.map((route) => callOf(asked, route)).join(" or ")}?`
 
 const notAllowed = (
   method: string,
@@ -112,7 +121,7 @@ const notAllowed = (
   meant: ReadonlyArray<Route>
 ): GatewayError =>
   new MethodNotAllowed({
-    message: `${method} is not served at ${path}; ${allow.join(" or ")} is${orMeant(meant)}`,
+    message: `${method} is not served at ${path}; ${allow.join(" or ")} is${orMeant(method, meant)}`,
     allow
   })
 
@@ -124,7 +133,7 @@ export const noRoute = (asked: Asked): GatewayError => {
   const allow: ReadonlyArray<string> = there.flatMap(({ methods }) => methods)
   // A known path with a known method is not routed when one of its ids is absurdly long.
   if (allow.length === 0 || allow.includes(asked.method)) {
-    const hint = orMeant(routesMeant(asked)) || "; GET /openapi.json lists what is"
+    const hint = orMeant(asked.method, routesMeant(asked)) || "; GET /openapi.json lists what is"
     return new NotFound({ message: `Nothing is served at ${quoted}${hint}` })
   }
   // A path with an id in it, or with another use elsewhere, may have been meant otherwise.

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import {
   ArchivedFile,
   Archives,
+  ClaimedRemoval,
   ClaimedResult,
   COPY_LEASE_SECONDS
 } from "../../services/results/Archives.ts"
@@ -14,6 +15,8 @@ const claimedColumns = columnsOf(ClaimedResult, "a", {
   task: toldTaskOf("a.organization_id", "a.task_id"),
   ageSeconds: secondsSince("a.created_at")
 })
+
+const removalColumns = columnsOf(ClaimedRemoval, "a")
 
 const FilesRow = Schema.Struct({ files: Schema.Array(ArchivedFile) })
 
@@ -65,7 +68,34 @@ export const layerArchives = Layer.effect(
              WHERE organization_id = ${organizationId} AND task_id = ${taskId} AND state = 'kept'`)
         )
         return row?.files ?? null
-      })
+      }),
+      expire: (days, limit) =>
+        Effect.asVoid(
+          bounded(sql`
+            UPDATE archives a
+               SET state = 'removing', lease = a.lease + 1, files = NULL, next_try_at = now()
+              FROM (SELECT d.organization_id, d.task_id FROM archives d
+                     WHERE d.state = 'kept' AND d.ended_at <= now() - make_interval(secs => ${days * 86_400})
+                     ORDER BY d.ended_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) old
+             WHERE a.organization_id = old.organization_id AND a.task_id = old.task_id`)
+        ),
+      claimRemovals: (limit) =>
+        rowsOf(ClaimedRemoval)(
+          oneTry(sql`
+            UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leased}
+              FROM (SELECT d.organization_id, d.task_id FROM archives d
+                     WHERE d.state = 'removing' AND d.next_try_at <= now()
+                     ORDER BY d.next_try_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
+             WHERE a.organization_id = due.organization_id AND a.task_id = due.task_id
+            RETURNING ${sql.literal(removalColumns)}`)
+        ),
+      removed: ({ organizationId, taskId, lease }) =>
+        Effect.asVoid(
+          bounded(sql`
+            DELETE FROM archives
+             WHERE organization_id = ${organizationId} AND task_id = ${taskId}
+               AND state = 'removing' AND lease = ${lease}::bigint`)
+        )
     })
   })
 )

@@ -39,13 +39,16 @@ CREATE TABLE tasks (
   lease bigint NOT NULL DEFAULT 0,
   unknown_since timestamptz,
   finished_at timestamptz,
+  -- When its owner deleted it: what it made and what was said of it is gone, the books stay.
+  erased_at timestamptz,
   PRIMARY KEY (organization_id, id),
   CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
   CHECK (state <> 'processing' AND video_url IS NULL
          OR upstream_id IS NOT NULL AND key_name IS NOT NULL),
   CHECK ((state = 'succeeded') = (num_nonnulls(video_url, result) = 1)),
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
-  CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL))
+  CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL)),
+  CHECK (erased_at IS NULL OR finished_at IS NOT NULL)
   -- Every question moves its task in the index of what is due twice, and the front must stay quick
   -- to reach.
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);

@@ -3,7 +3,9 @@
 CREATE TABLE archives (
   organization_id text NOT NULL,
   task_id text COLLATE "C" NOT NULL,
-  state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'kept', 'failed')),
+  -- What is removed is served no more; its row goes with its last file.
+  state text NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'kept', 'failed', 'removing')),
+  -- Of the copy, or of the removal.
   next_try_at timestamptz DEFAULT now(),
   tries integer NOT NULL DEFAULT 0,
   -- Counts the claims; what is written back names the claim it belongs to.
@@ -15,11 +17,13 @@ CREATE TABLE archives (
   created_at timestamptz NOT NULL DEFAULT now(),
   ended_at timestamptz,
   PRIMARY KEY (organization_id, task_id),
-  CHECK ((state = 'waiting') = (next_try_at IS NOT NULL)),
+  CHECK ((state IN ('waiting', 'removing')) = (next_try_at IS NOT NULL)),
   CHECK ((state = 'waiting') = (ended_at IS NULL)),
   CHECK ((state = 'kept') = (files IS NOT NULL))
 );
 CREATE INDEX archives_due ON archives (next_try_at) WHERE state = 'waiting';
+CREATE INDEX archives_removed ON archives (next_try_at) WHERE state = 'removing';
+CREATE INDEX archives_kept ON archives (ended_at) WHERE state = 'kept';
 
 CREATE FUNCTION archive_result() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -29,3 +33,31 @@ END $$;
 CREATE TRIGGER tasks_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state <> 'succeeded' AND new.state = 'succeeded')
   EXECUTE FUNCTION archive_result();
+
+-- Forgets what an ended task made and what was said of it: its addresses, its vendor's words, the calls
+-- for it, and its files. Its order, and with it the books, stay. Answers whether there is such a task;
+-- a repeat changes nothing.
+-- A copy may still be on its way until its claim is over: its file is removed after that.
+CREATE FUNCTION erase_task(p_organization text, p_id text, p_lease interval) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE tasks t
+     SET erased_at = now(), callback_url = NULL,
+         video_url = CASE WHEN t.video_url IS NOT NULL THEN '' END,
+         result = CASE WHEN t.result IS NOT NULL THEN '{}' END,
+         error_message = CASE WHEN t.error_message IS NOT NULL THEN '' END
+   WHERE t.organization_id = p_organization AND t.id = p_id
+     AND t.finished_at IS NOT NULL AND t.erased_at IS NULL;
+  IF NOT FOUND THEN
+    RETURN EXISTS (SELECT FROM tasks t WHERE t.organization_id = p_organization AND t.id = p_id
+                                         AND t.erased_at IS NOT NULL);
+  END IF;
+  DELETE FROM upstream_calls c WHERE c.organization_id = p_organization AND c.job_id = p_id;
+  UPDATE idempotency_keys k SET answer = NULL
+   WHERE k.organization_id = p_organization AND k.order_id = p_id;
+  UPDATE archives a
+     SET state = 'removing', lease = a.lease + 1, files = NULL, ended_at = now(),
+         next_try_at = CASE a.state WHEN 'waiting' THEN now() + p_lease ELSE now() END
+   WHERE a.organization_id = p_organization AND a.task_id = p_id AND a.state <> 'removing';
+  RETURN true;
+END $$;

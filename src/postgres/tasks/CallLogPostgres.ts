@@ -70,11 +70,16 @@ const callColumns = {
 
 const names = Struct.keys(callColumns).join(", ")
 
-/** Its text never changes, so that a connection prepares it once. */
+/**
+ * Its text never changes, so that a connection prepares it once. Of a task that was erased nothing is
+ * written any more.
+ */
 const writeRows = `
   INSERT INTO upstream_calls (${names})
   SELECT ${names.replace("request, answer", "request::jsonb, answer::jsonb")}
     FROM unnest(${Object.keys(callColumns).map((_, index) => `$${index + 1}`)}) AS c(${names})
+   WHERE (SELECT t.erased_at FROM tasks t
+           WHERE t.organization_id = c.organization_id AND t.id = c.job_id) IS NULL
   ON CONFLICT (organization_id, job_id, started_at, id) DO UPDATE
      SET duration_ms = excluded.duration_ms, answer = excluded.answer,
          repeats = excluded.repeats, last_at = excluded.last_at`

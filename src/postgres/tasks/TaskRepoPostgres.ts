@@ -1,10 +1,13 @@
 /** Video tasks in PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Order, Schema } from "effect"
+import { Changes } from "../../runtime/Changes.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
+import { CallLog } from "../../services/CallLog.ts"
+import { COPY_LEASE_SECONDS } from "../../services/results/Archives.ts"
 import { AbandonedTask, OverdueTask, TaskRepo, type UpstreamTask } from "../../services/TaskRepo.ts"
-import { bounded, decodeRows, lasting, oneTry, repeatable, rowsOf } from "../client/rows.ts"
+import { bounded, decodeRows, lasting, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask, makeListTasks, makeRecentCompletions } from "./taskReads.ts"
 
@@ -19,6 +22,8 @@ const inOrder = Order.Struct({ organizationId: Order.String, id: Order.String })
 
 /** Written in one statement, at most. */
 const MAX_ACCEPTS = 200
+
+const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
 
 const AcceptedRow = Schema.Struct({ place: Schema.Int, accepted: Schema.Boolean })
 
@@ -85,6 +90,8 @@ export const layerTaskRepo = Layer.effect(
   TaskRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const changes = yield* Changes
+    const callLog = yield* CallLog
 
     return TaskRepo.of({
       find: yield* makeFindTask(sql),
@@ -129,7 +136,21 @@ export const layerTaskRepo = Layer.effect(
            ORDER BY t.deadline LIMIT ${limit}`)
         )
       ),
-      recentCompletions: makeRecentCompletions(sql)
+      recentCompletions: makeRecentCompletions(sql),
+      erase: Effect.fn("TaskRepo.erase")(function* (organizationId, id) {
+        // A call for it that is written at the same moment would stay.
+        yield* callLog.flush
+        const { erased } = yield* rowOf(ErasedRow)(
+          repeatable(
+            changes.telling(
+              "tasks",
+              sql`SELECT erase_task(${organizationId}, ${id},
+                    make_interval(secs => ${COPY_LEASE_SECONDS})) AS erased`
+            )
+          )
+        )
+        return erased
+      })
     })
   })
 )

@@ -54,7 +54,8 @@ export const makeFindTask = Effect.fnUntraced(function* (sql: PgClient.PgClient)
                     ${distinct.map(({ id }) => id)}::text[]) AS i(organization_id, id)
        CROSS JOIN LATERAL
          (SELECT ${sql.literal(taskColumns)} FROM tasks d
-           WHERE d.organization_id = i.organization_id AND d.id = i.id OFFSET 0) t`)
+           WHERE d.organization_id = i.organization_id AND d.id = i.id
+             AND d.erased_at IS NULL OFFSET 0) t`)
     const found = new Map(rows.map((task) => [nameOf(task), task]))
     return wanted.map((one) => found.get(nameOf(one)) ?? null)
   })
@@ -100,7 +101,8 @@ const afterPrefix = (prefix: string): string => `${prefix}\``
 export const makeListTasks =
   (sql: SqlClient.SqlClient): TaskRepo["Service"]["list"] =>
   ({ organizationId, memberId }, { kind, states, model, createdAfter }, page) => {
-    const own = sql`d.organization_id = ${organizationId} AND d.member_id = ${memberId}`
+    const own = sql`d.organization_id = ${organizationId} AND d.member_id = ${memberId}
+                    AND d.erased_at IS NULL`
     const prefix = orderPrefixes[kind]
     return readPage(ListedTask, page, {
       isEntry: (after) =>

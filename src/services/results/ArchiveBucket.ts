@@ -24,7 +24,8 @@ export interface ArchiveBucket {
     contentType: string,
     bytes: Stream.Stream<Uint8Array, E>
   ): Effect.Effect<Stored, BucketFault>
-  remove(key: string): Effect.Effect<void, BucketFault>
+  /** Removes every file whose key begins so; none is well, too. */
+  removeAll(prefix: string): Effect.Effect<void, BucketFault>
   /** For one reader. The file has the part; null is the whole file. */
   get(
     key: string,
@@ -39,6 +40,10 @@ export const Bucket = Context.Reference<ArchiveBucket | null>("gateway/services/
   defaultValue: () => null
 })
 
-/** Where a file of a task stands. */
+/** Where the files of a task stand. */
+export const placeOf = (organizationId: string, taskId: string): string =>
+  `${organizationId}/${taskId}/`
+
+/** Where one of them stands. */
 export const keyOf = (organizationId: string, taskId: string, n: number): string =>
-  `${organizationId}/${taskId}/${n}`
+  `${placeOf(organizationId, taskId)}${n}`

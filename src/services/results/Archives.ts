@@ -1,4 +1,7 @@
-/** Which results are copied into the archive. Rows are written in the commit of a task's success. */
+/**
+ * Which results are copied into the archive, and removed from it. Rows are written in the commit of a
+ * task's success.
+ */
 import { Context, type Effect, Schema } from "effect"
 import { ToldTask } from "../delivery/WebhookMessages.ts"
 
@@ -23,6 +26,14 @@ export const ClaimedResult = Schema.Struct({
 })
 export type ClaimedResult = typeof ClaimedResult.Type
 
+/** Files that this gateway removes, until its claim is over. */
+export const ClaimedRemoval = Schema.Struct({
+  organizationId: Schema.String,
+  taskId: Schema.String,
+  lease: Schema.BigInt
+})
+export type ClaimedRemoval = typeof ClaimedRemoval.Type
+
 /** How a try ends. */
 export type CopyEnd =
   | { readonly _tag: "Kept"; readonly files: ReadonlyArray<ArchivedFile> }
@@ -43,5 +54,11 @@ export class Archives extends Context.Service<
     ended(result: ClaimedResult, end: CopyEnd): Effect.Effect<void>
     /** The files of a task in their order; null where they are not in the archive. */
     files(organizationId: string, taskId: string): Effect.Effect<ReadonlyArray<ArchivedFile> | null>
+    /** What is kept for longer is served no more, and is to be removed; so many at once. */
+    expire(days: number, limit: number): Effect.Effect<void>
+    /** Claims what is to be removed now; none is claimed twice at a time. */
+    claimRemovals(limit: number): Effect.Effect<ReadonlyArray<ClaimedRemoval>>
+    /** Changes nothing where the claim is over. */
+    removed(result: ClaimedRemoval): Effect.Effect<void>
   }
 >()("gateway/services/Archives") {}

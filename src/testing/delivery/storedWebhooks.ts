@@ -31,8 +31,10 @@ export interface StoredArchive {
   readonly organizationId: string
   readonly taskId: string
   readonly createdAt: number
-  state: "waiting" | "kept" | "failed"
+  state: "waiting" | "kept" | "failed" | "removing"
   files: ReadonlyArray<ArchivedFile> | null
+  /** Of what is kept. */
+  keptAt: number | null
   nextTryAt: number
   tries: number
   lease: bigint

@@ -52,7 +52,7 @@ const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
 /** A task for those who tell of it or load what it made; null where there is none. */
 export const toldTask = (books: Books | undefined, id: string) => {
   const task = books?.orders.get(id)?.task ?? null
-  return task === null
+  return task === null || task.erasedAt !== null
     ? null
     : {
         id,
@@ -75,7 +75,7 @@ export const tellOfTask = (
   const isVideo = id.startsWith("vt_")
   if (task.state === "succeeded" && task.ordered.isArchived === true) {
     state.archives.set(id, {
-      ...{ organizationId, taskId: id, state: "waiting", files: null },
+      ...{ organizationId, taskId: id, state: "waiting", files: null, keptAt: null },
       ...{ nextTryAt: nowMillis, createdAt: nowMillis, tries: 0, lease: 0n }
     })
   }

@@ -46,6 +46,7 @@ export interface StoredTask {
   nextPollAt: number | null
   unknownSince: number | null
   finishedAt: number | null
+  erasedAt: number | null
   lease: bigint
 }
 

@@ -33,7 +33,8 @@ const toFacts = (task: StoredTask): TaskFacts => ({
   askedAt: dateOrNull(task.askedAt),
   nextPollAt: dateOrNull(task.nextPollAt),
   unknownSince: dateOrNull(task.unknownSince),
-  finishedAt: dateOrNull(task.finishedAt)
+  finishedAt: dateOrNull(task.finishedAt),
+  erasedAt: dateOrNull(task.erasedAt)
 })
 
 const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHistory => {

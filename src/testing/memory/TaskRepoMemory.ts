@@ -5,8 +5,10 @@ import { TaskNotFound } from "../../domain/Errors.ts"
 import { taskKindOf } from "../../domain/orderIds.ts"
 import { kindOf, VideoQuote } from "../../domain/video/VideoQuote.ts"
 import { transitions } from "../../domain/video/VideoTask.ts"
+import { Changes } from "../../runtime/Changes.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { HoldRequest, VendorJob } from "../../services/Ledger.ts"
+import { COPY_LEASE_SECONDS } from "../../services/results/Archives.ts"
 import { type ClaimedTask, type Task, TaskRepo, TaskResult } from "../../services/TaskRepo.ts"
 import { MemoryStore, pageOf, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
@@ -83,6 +85,7 @@ export const layerTaskRepoMemory = Layer.effect(
   TaskRepo,
   Effect.gen(function* () {
     const store = yield* MemoryStore
+    const changes = yield* Changes
     const { askIntervalSeconds, leaseSeconds } = yield* Settings
 
     const orderOf = (organizationId: string, id: string) =>
@@ -117,11 +120,35 @@ export const layerTaskRepoMemory = Layer.effect(
       for (const { task } of rowsIn("processing")) task.nextPollAt = now
     })
 
+    const erase = (organizationId: string, id: string, now: number): boolean => {
+      const task = findRow(organizationId, id)?.task
+      if (task === undefined || task.finishedAt === null) return false
+      task.erasedAt ??= now
+      task.videoUrl = task.videoUrl === null ? null : ""
+      task.result = task.result === null ? null : "{}"
+      task.errorMessage = task.errorMessage === null ? null : ""
+      const others = store.calls.filter(
+        ({ subject }) => subject.organizationId !== organizationId || subject.jobId !== id
+      )
+      store.calls.splice(0, store.calls.length, ...others)
+      for (const key of store.organizations.get(organizationId)?.requestKeys.values() ?? []) {
+        if (key.holdId === id) key.answer = null
+      }
+      const archive = store.archives.get(id)
+      if (archive !== undefined && archive.state !== "removing") {
+        archive.nextTryAt = now + (archive.state === "waiting" ? COPY_LEASE_SECONDS * 1000 : 0)
+        archive.state = "removing"
+        archive.lease++
+        archive.files = null
+      }
+      return true
+    }
+
     return TaskRepo.of({
       find: Effect.fn("TaskRepo.find")(function* (organizationId, id) {
         const now = yield* Clock.currentTimeMillis
         const row = taskKindOf(id) !== null ? findRow(organizationId, id) : undefined
-        return row === undefined
+        return row === undefined || row.task.erasedAt !== null
           ? yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
           : toTask(row, now)
       }),
@@ -131,6 +158,7 @@ export const layerTaskRepoMemory = Layer.effect(
           .filter(({ request }) => request.organizationId === organizationId)
           .filter(({ request }) => request.memberId === memberId)
           .filter(({ request }) => taskKindOf(request.id) === filter.kind)
+          .filter(({ task }) => task.erasedAt === null)
           .toSorted((a, b) => (a.request.id < b.request.id ? -1 : 1))
           .map((row) => ({ ...toTask(row, now), createdAt: new Date(row.createdAt) }))
         return yield* pageOf(
@@ -251,6 +279,14 @@ export const layerTaskRepoMemory = Layer.effect(
               return kind === null ? [] : [{ kind, tookSeconds }]
             })
         )
+      ),
+      erase: Effect.fn("TaskRepo.erase")((organizationId, id) =>
+        changes
+          .telling(
+            "tasks",
+            Effect.map(Clock.currentTimeMillis, (now) => erase(organizationId, id, now))
+          )
+          .pipe(Effect.orDie)
       )
     })
   })

@@ -77,6 +77,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         nextPollAt: null,
         unknownSince: null,
         finishedAt: null,
+        erasedAt: null,
         lease: 0n
       }
 

@@ -9,6 +9,7 @@ import { toldTask } from "../delivery/telling.ts"
 import { MemoryStore } from "../memory/MemoryStore.ts"
 
 const LEASE_MILLIS = COPY_LEASE_SECONDS * 1000
+const DAY_MILLIS = 86_400_000
 
 export const layerArchivesMemory = Layer.effect(
   Archives,
@@ -47,12 +48,45 @@ export const layerArchivesMemory = Layer.effect(
           archive.tries++
           if (end._tag === "Again") archive.nextTryAt = now + end.afterSeconds * 1000
           else archive.state = end._tag === "Kept" ? "kept" : "failed"
-          if (end._tag === "Kept") archive.files = end.files
+          if (end._tag === "Kept") {
+            archive.files = end.files
+            archive.keptAt = now
+          }
         }),
       files: (organizationId, taskId) =>
         Effect.sync(() => {
           const archive = archives.get(taskId)
           return archive?.organizationId === organizationId ? archive.files : null
+        }),
+      expire: (days, limit) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const old = [...archives.values()]
+            .filter(({ keptAt }) => keptAt !== null && keptAt <= now - days * DAY_MILLIS)
+            .filter(({ state }) => state === "kept")
+          for (const archive of old.slice(0, limit)) {
+            archive.state = "removing"
+            archive.lease++
+            archive.files = null
+            archive.nextTryAt = now
+          }
+        }),
+      claimRemovals: (limit) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          [...archives.values()]
+            .filter(({ state, nextTryAt }) => state === "removing" && nextTryAt <= now)
+            .toSorted((a, b) => a.nextTryAt - b.nextTryAt)
+            .slice(0, limit)
+            .map((archive) => {
+              const { organizationId, taskId } = archive
+              archive.lease++
+              archive.nextTryAt = now + LEASE_MILLIS
+              return { organizationId, taskId, lease: archive.lease }
+            })
+        ),
+      removed: ({ taskId, lease }) =>
+        Effect.sync(() => {
+          const archive = archives.get(taskId)
+          if (archive?.state === "removing" && archive.lease === lease) archives.delete(taskId)
         })
     })
   })

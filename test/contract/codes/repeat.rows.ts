@@ -1,6 +1,7 @@
 /** Requests under an Idempotency-Key that stands for another one, or for one that cannot be repeated. */
 import { randomUUID } from "node:crypto"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import { bodyAs } from "../../support/operator.ts"
 import {
   type Asked,
   as,
@@ -15,6 +16,8 @@ import {
 } from "./Row.ts"
 import { Surface } from "./Surface.ts"
 import { keepOpen, waiting } from "./waiting.ts"
+
+const Accepted = Schema.Struct({ id: Schema.String })
 
 const keyed = (asked: Asked, key: string) => withHeaders(asked, { "idempotency-key": key })
 
@@ -81,6 +84,21 @@ export const repeatRows = [
     more: { retry_after: null },
     headers: { "x-should-retry": "false" }
   }),
+  row(
+    "task_processing",
+    "a task is deleted that has not ended",
+    Effect.gen(function* () {
+      const { customer } = yield* Surface
+      const who = yield* customer("100")
+      const made = yield* succeeding(as(who, video({ prompt: "x sim:slow=99" })))
+      const { id } = yield* bodyAs(Accepted, made)
+      return as(who, { path: `/v1/videos/${id}`, method: "DELETE" })
+    }),
+    ({ wait }) => ({
+      message: "The task is still processing: delete it when it has ended",
+      ...waiting(wait)
+    })
+  ),
   row("task_not_found", "a task nobody has", asRich({ path: "/v1/videos/vt_nobody" }), {
     message: 'No task is called "vt_nobody"'
   }),

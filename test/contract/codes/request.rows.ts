@@ -59,7 +59,7 @@ const addresses = [
     { message: "No such organisation" }
   ),
   wrongMethod("GET", "/v1/chat/completions", ["POST"]),
-  wrongMethod("DELETE", "/v1/images/generations", ["POST"]),
+  wrongMethod("PUT", "/v1/images/generations", ["POST"]),
   wrongMethod("POST", "/v1/models", ["GET"]),
   wrongMethod("POST", "/admin/v1/catalog", ["GET", "PUT"])
 ]

@@ -127,6 +127,7 @@ export const TimelineView = Schema.Struct({
   asked_at: timeOrNull("When the vendor was last asked"),
   next_poll_at: timeOrNull("When it is asked next"),
   unknown_since: timeOrNull("Since when the vendor does not know the task"),
+  deleted_at: timeOrNull("When its owner deleted it: its addresses, words and calls are gone"),
   idempotency_key: flag("Whether it came with an Idempotency-Key"),
   transitions: many(Transition, "Every change of state, oldest first"),
   attempts: many(AttemptView, "The channels it was sent to, in their order"),

@@ -136,6 +136,7 @@ const timelineView = (history: JobHistory) => {
     asked_at: timeOrNull(task?.askedAt),
     next_poll_at: timeOrNull(task?.nextPollAt),
     unknown_since: timeOrNull(task?.unknownSince),
+    deleted_at: timeOrNull(task?.erasedAt),
     idempotency_key: history.hasIdempotencyKey,
     transitions: transitionsOf(history).map(({ at, ...change }) => ({
       ...change,

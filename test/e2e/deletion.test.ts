@@ -1,0 +1,149 @@
+/** Deleting a task forgets what was made and said of it, and nothing of the books. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings
+} from "../support/gateway.ts"
+import { createVideo, errorOf, finishVideo, moveTo } from "../support/orders.ts"
+import { makeReceiver, withStatus } from "../support/receiver.ts"
+
+const settings = { ...quickSettings, webhookAllowPrivate: true }
+
+const remove = (who: Customer, path: string) =>
+  Effect.flatMap(Gateway, (gateway) => gateway.call(path, { method: "DELETE", key: who.key }))
+
+const Listed = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
+
+const Timeline = Schema.Struct({
+  deleted_at: Schema.NullOr(Schema.String),
+  upstream_calls_total: Schema.Int,
+  error: Schema.NullOr(Schema.Struct({ message: Schema.String }))
+})
+
+for (const kind of ["embedded", "postgres"] as const) {
+  layer(layerTestGateway(kind, settings), { excludeTestServices: true, timeout: "60 seconds" })(
+    `deleted tasks (${kind})`,
+    (it) => {
+      it.effect("a video is not found any more, and its charge stays", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const kept = yield* createVideo(who, { model: "film-1" })
+          const id = yield* createVideo(who, { model: "film-1" })
+          for (const each of [kept, id]) yield* finishVideo(who, each)
+          const before = yield* gateway.balance(who)
+          const usage = yield* gateway.call("/v1/usage", { key: who.key })
+
+          const deleted = yield* remove(who, `/v1/videos/${id}`)
+          assert.strictEqual(deleted.status, 200, deleted.text)
+          assert.deepStrictEqual(deleted.body, { id, object: "video.deleted", deleted: true })
+          for (const rest of ["", "?wait=5", "/events", "/content"]) {
+            const answer = yield* gateway.call(`/v1/videos/${id}${rest}`, { key: who.key })
+            assert.strictEqual(answer.status, 404, rest)
+            assert.strictEqual((yield* errorOf(answer)).code, "task_not_found")
+          }
+          assert.strictEqual((yield* remove(who, `/v1/videos/${id}`)).status, 404)
+          const listed = yield* gateway.call("/v1/videos", { key: who.key })
+          assert.deepStrictEqual(
+            (yield* bodyAs(Listed, listed)).data.map((task) => task.id),
+            [kept]
+          )
+
+          assert.deepStrictEqual(yield* gateway.balance(who), before)
+          const after = yield* gateway.call("/v1/usage", { key: who.key })
+          assert.deepStrictEqual(after.body, usage.body)
+          const { body: timeline } = yield* gateway.admin(`/tasks/${id}`)
+          const told = Schema.decodeUnknownSync(Timeline)(timeline)
+          assert.isNotNull(told.deleted_at)
+          assert.strictEqual(told.upstream_calls_total, 0)
+          yield* gateway.verify
+        })
+      )
+
+      it.effect("nothing that a vendor said of it stays, nor an address", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const sql = yield* SqlClient.SqlClient
+          const who = yield* gateway.customer("100")
+          const vendor = yield* brokenVendor(() => ({
+            status: 400,
+            body: { error: { message: "no picture of a zebra" } }
+          }))
+          yield* moveTo(vendor.url)
+          const ordered = yield* gateway.call("/v1/images/generations", {
+            key: who.key,
+            headers: { prefer: "respond-async", "idempotency-key": "once" },
+            json: { model: "paint-1", prompt: "a zebra" }
+          })
+          const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), ordered)
+          const read = yield* gateway.call(`/v1/images/${id}?wait=30`, { key: who.key })
+          assert.include(read.text, "zebra")
+          yield* moveTo(null)
+          assert.strictEqual((yield* remove(who, `/v1/images/${id}`)).status, 200)
+
+          const rows = yield* sql`
+            SELECT t::text FROM tasks t WHERE t.id = ${id}
+            UNION ALL SELECT k::text FROM idempotency_keys k WHERE k.order_id = ${id}
+            UNION ALL SELECT c::text FROM upstream_calls c WHERE c.job_id = ${id}
+            UNION ALL SELECT o::text FROM orders o WHERE o.id = ${id}`
+          assert.isAtLeast(rows.length, 3)
+          assert.notInclude(JSON.stringify(rows), "zebra")
+          // A repeat of the order is still one, and orders nothing.
+          const again = yield* gateway.call("/v1/images/generations", {
+            key: who.key,
+            headers: { prefer: "respond-async", "idempotency-key": "once" },
+            json: { model: "paint-1", prompt: "a zebra" }
+          })
+          assert.deepInclude(again.body, { id })
+          assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
+        })
+      )
+
+      it.effect("a running video is not deleted, and nothing of it changes", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const id = yield* createVideo(who, { model: "film-1", prompt: "x sim:slow=3" })
+          const refused = yield* remove(who, `/v1/videos/${id}`)
+          assert.strictEqual(refused.status, 409, refused.text)
+          assert.strictEqual((yield* errorOf(refused)).code, "task_processing")
+          assert.strictEqual((yield* finishVideo(who, id)).task_status, "succeeded")
+        })
+      )
+
+      it.effect("its end is told by its id alone, where that is told after", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const sql = yield* SqlClient.SqlClient
+          const who = yield* gateway.customer("100")
+          const receiver = yield* makeReceiver(withStatus(503))
+          yield* gateway.call("/v1/webhook_endpoints", {
+            key: who.key,
+            json: { name: "x", url: receiver.url, event_types: ["video.completed"] }
+          })
+          const id = yield* createVideo(who, { model: "film-1" })
+          yield* finishVideo(who, id)
+          yield* receiver.awaited(1)
+          yield* remove(who, `/v1/videos/${id}`)
+          receiver.tell(withStatus(200))
+          yield* sql`UPDATE webhook_messages SET next_attempt_at = now() WHERE task_id = ${id}`.pipe(
+            Effect.delay("20 millis"),
+            Effect.forever,
+            Effect.raceFirst(receiver.awaited(2))
+          )
+          const last = (yield* receiver.awaited(2)).at(-1)
+          assert.deepInclude(last?.body, {
+            type: "video.completed",
+            data: { id }
+          })
+        })
+      )
+    }
+  )
+}
