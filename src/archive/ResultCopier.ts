@@ -9,9 +9,13 @@ import { imageAddresses } from "../domain/taskAnswers.ts"
 import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../outgoing/OutgoingWeb.ts"
 import { Settings } from "../runtime/Settings.ts"
 import { archivedBytes, archiveTries } from "../services/metrics.ts"
-import { type ArchiveBucket, Bucket, keyOf } from "../services/results/ArchiveBucket.ts"
 import {
+  type ArchiveBucket,
   type ArchivedFile,
+  Bucket,
+  keyOf
+} from "../services/results/ArchiveBucket.ts"
+import {
   Archives,
   type ClaimedResult,
   COPY_LEASE_SECONDS,

@@ -13,6 +13,7 @@ import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { makeDetached } from "../runtime/Detached.ts"
+import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type {
   AnswerBody,
@@ -26,8 +27,8 @@ import type { OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
-import { makeTextOrder } from "./textOrder.ts"
-import { makeTextStream, type WrittenText } from "./textStream.ts"
+import { makeTextOrder } from "./text/textOrder.ts"
+import { makeTextStream, type WrittenText } from "./text/textStream.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./videoOrder.ts"
 
 type OrderedOr<A, E = never> = Effect.Effect<
@@ -55,8 +56,8 @@ export class Orders extends Context.Service<
       key?: string
     ): OrderedOr<AnswerBody, ImageUnsupportedProtocol>
     /**
-     * The same, answered with its id as soon as the hold is taken. Images that come in base64 are not
-     * kept: an order that asks for them is refused.
+     * The same, answered with its id as soon as the hold is taken. Images that come in base64 are kept in
+     * the archive; where there is none, an order that asks for them is refused.
      */
     imageTask(
       caller: Caller,
@@ -74,7 +75,7 @@ export class Orders extends Context.Service<
 
 const noBase64 = new InvalidRequest({
   message:
-    "response_format: images that are answered later are kept as addresses; leave it out, or order without Prefer: respond-async",
+    "response_format: this gateway has no archive, so images that are answered later are kept as addresses; leave it out, or order without Prefer: respond-async",
   param: "response_format"
 })
 
@@ -84,6 +85,7 @@ const textOf = (recalled: Recalled): AnswerBody | null =>
 export const layerOrders = Layer.effect(
   Orders,
   Effect.gen(function* () {
+    const { hasArchive } = yield* Settings
     const resolve = yield* makeOrderResolution
     const keyTurns = yield* makeKeyTurns
     const videoOrder = yield* makeVideoOrder(resolve, keyTurns)
@@ -102,7 +104,7 @@ export const layerOrders = Layer.effect(
 
     const imageTask = (caller: Caller, body: ImageBody) =>
       Effect.fnUntraced(function* (key: RequestKey | null) {
-        if (body.response_format === "b64_json") return yield* noBase64
+        if (body.response_format === "b64_json" && !hasArchive) return yield* noBase64
         const begun = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
         const order = yield* imageOrder.task(caller, body, (id) => Deferred.succeed(begun, id))
         yield* detached.start(

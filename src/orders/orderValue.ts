@@ -31,7 +31,8 @@ export type Finish<Answer> =
       /** What a vendor bills for what came, by a quote of its prices. */
       readonly costBy: (cost: Quote) => bigint
       readonly usage: Omit<UsageEntry, "keyId" | "taskId">
-      readonly keep: () => {
+      /** Absent where a task stands for the answer. */
+      readonly keep?: () => {
         readonly stored: StoredAnswer
         /** What the database does not keep of the answer; null where there is no such thing. */
         readonly remembered: RawAnswer | null

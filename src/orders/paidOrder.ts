@@ -170,7 +170,7 @@ export const makePaidOrders = Effect.gen(function* () {
     /** Takes the charge, and answers only where it stands in the books. */
     const charge = (finish: Extract<Finish<Answer>, { _tag: "Charge" }>) =>
       Effect.gen(function* () {
-        const { stored = null, remembered = null } = key === null ? {} : finish.keep()
+        const { stored = null, remembered = null } = (key === null ? null : finish.keep?.()) ?? {}
         if (key !== null && remembered !== null) {
           yield* idempotencyKeys.remember(organizationId, key, remembered)
         }

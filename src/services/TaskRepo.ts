@@ -5,6 +5,7 @@ import type { TaskKind } from "../domain/orderIds.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
 import { TaskState } from "../domain/video/VideoTask.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
+import type { ArchivedFile } from "./results/ArchiveBucket.ts"
 
 /** What is written with the hold, beside its job. */
 export interface NewTask {
@@ -40,7 +41,13 @@ export type TaskOutcome =
       readonly videoUrl: string
       readonly completionTokens: bigint | null
     }
-  | { readonly from: "submitting"; readonly state: "succeeded"; readonly result: TaskResult }
+  | {
+      readonly from: "submitting"
+      readonly state: "succeeded"
+      readonly result: TaskResult
+      /** What stands in the archive already; null or absent where it is copied there from addresses. */
+      readonly files?: ReadonlyArray<ArchivedFile> | null
+    }
   | {
       readonly from: "processing" | "submitting"
       readonly state: "failed" | "rejected"

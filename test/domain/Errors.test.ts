@@ -19,6 +19,7 @@ const contract = [
   ["permission_denied", 403, "permission_error"],
   ["model_not_found", 404, request],
   ["task_not_found", 404, request],
+  ["task_processing", 409, request],
   ["not_found", 404, request],
   ["method_not_allowed", 405, request],
   ["payload_too_large", 413, request],

@@ -201,15 +201,17 @@ it.live("a deadlock with somebody who locks in the other order loses no hold", (
            WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       (rows) => rows.length > 0
     ).pipe(Effect.orDie)
+    const ordering = yield* Deferred.make<Fiber.Fiber<HttpAnswer>>()
     const backwards = Effect.gen(function* () {
       yield* other`SELECT 1 FROM member_months
                     WHERE organization_id = ${who.organizationId} FOR UPDATE`
-      const ordered = yield* Effect.forkChild(order("images"))
+      yield* Deferred.succeed(ordering, yield* Effect.forkChild(order("images")))
       yield* until(waiting)
       yield* other`SELECT 1 FROM pools WHERE organization_id = ${who.organizationId} FOR UPDATE`
-      return ordered
     })
-    const ordered = yield* other.withTransaction(backwards)
+    // PostgreSQL ends either of the two, whichever sees the deadlock first.
+    yield* Effect.exit(other.withTransaction(backwards))
+    const ordered = yield* Deferred.await(ordering)
     const answer = yield* Fiber.join(ordered)
     if (answer.status !== 200) assertComeAgain([answer])
     const paid = answer.status === 200 ? 2 : 1

@@ -218,7 +218,8 @@ for (const kind of ["embedded", "postgres"] as const) {
           assert.deepInclude((yield* gateway.call(at, { key: who.key })).body, {
             status: "disabled"
           })
-          yield* images(who)
+          const missed = yield* images(who)
+          yield* gateway.call(`/v1/images/${missed}?wait=30`, { key: who.key })
           const enabled = yield* gateway.call(at, { key: who.key, json: { enabled: true } })
           assert.deepInclude(enabled.body, { status: "enabled", disabled_reason: null })
           assert.lengthOf(yield* deliveries(who, gone.id), 1)

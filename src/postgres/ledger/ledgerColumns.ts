@@ -48,7 +48,7 @@ const outcomeItem = (task: TaskOutcome) => {
     }
   }
   return task.from === "submitting"
-    ? { from, state, result: storable(JSON.stringify(task.result)) }
+    ? { from, state, result: storable(JSON.stringify(task.result)), files: task.files ?? undefined }
     : {
         from,
         state,

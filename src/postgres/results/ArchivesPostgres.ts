@@ -1,8 +1,8 @@
 /** Which results are copied into the archive, in PostgreSQL. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 import {
-  ArchivedFile,
   Archives,
   ClaimedRemoval,
   ClaimedResult,

@@ -26,6 +26,8 @@ CREATE TABLE tasks (
   video_url text,
   -- Of images: the answer a client gets, as JSON.
   result text,
+  -- Of images that stand in the archive already, as `archives.files`.
+  files jsonb,
   completion_tokens bigint CHECK (completion_tokens > 0),
   error_code text,
   error_message text,

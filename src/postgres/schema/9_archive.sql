@@ -27,11 +27,25 @@ CREATE INDEX archives_kept ON archives (ended_at) WHERE state = 'kept';
 
 CREATE FUNCTION archive_result() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO archives (organization_id, task_id) VALUES (new.organization_id, new.id);
+  IF new.state <> 'succeeded' THEN
+    INSERT INTO archives (organization_id, task_id, state, next_try_at, ended_at)
+    VALUES (new.organization_id, new.id, 'removing', now() + interval '10 minutes', now());
+  ELSIF new.files IS NULL THEN
+    INSERT INTO archives (organization_id, task_id) VALUES (new.organization_id, new.id);
+  ELSE
+    INSERT INTO archives (organization_id, task_id, state, next_try_at, ended_at, files)
+    VALUES (new.organization_id, new.id, 'kept', NULL, now(), new.files);
+  END IF;
   RETURN NULL;
 END $$;
 CREATE TRIGGER tasks_archived AFTER UPDATE ON tasks FOR EACH ROW
   WHEN (new.is_archived AND old.state <> 'succeeded' AND new.state = 'succeeded')
+  EXECUTE FUNCTION archive_result();
+-- Images of a task that failed may have been put there before: by a gateway that was killed, or that
+-- came too late and is still at it.
+CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
+  WHEN (new.is_archived AND old.state = 'submitting' AND new.state IN ('failed', 'rejected')
+        AND new.id LIKE 'im!_%' ESCAPE '!')
   EXECUTE FUNCTION archive_result();
 
 -- Forgets what an ended task made and what was said of it: its addresses, its vendor's words, the calls

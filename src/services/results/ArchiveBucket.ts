@@ -5,11 +5,15 @@ export class BucketFault extends Schema.TaggedError<BucketFault>()("BucketFault"
   message: Schema.String
 }) {}
 
-export interface Stored {
-  readonly bytes: number
+export const ArchivedFile = Schema.Struct({
+  bytes: Schema.Int,
   /** In hexadecimal digits. */
-  readonly sha256: string
-}
+  sha256: Schema.String,
+  contentType: Schema.String
+})
+export type ArchivedFile = typeof ArchivedFile.Type
+
+export type Stored = Omit<ArchivedFile, "contentType">
 
 /** Both ends are counted from 0 and belong to the part. */
 export interface Part {

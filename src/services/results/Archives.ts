@@ -4,14 +4,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import { ToldTask } from "../delivery/WebhookMessages.ts"
-
-export const ArchivedFile = Schema.Struct({
-  bytes: Schema.Int,
-  /** In hexadecimal digits. */
-  sha256: Schema.String,
-  contentType: Schema.String
-})
-export type ArchivedFile = typeof ArchivedFile.Type
+import type { ArchivedFile } from "./ArchiveBucket.ts"
 
 /** A result that this gateway copies, until its claim is over. */
 export const ClaimedResult = Schema.Struct({

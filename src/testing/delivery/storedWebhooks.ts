@@ -2,7 +2,7 @@
 import type { Redacted } from "effect"
 import type { WebhookEndpoint } from "../../services/delivery/WebhookEndpoints.ts"
 import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
-import type { ArchivedFile } from "../../services/results/Archives.ts"
+import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 
 export interface StoredEndpoint extends WebhookEndpoint {
   readonly secret: Redacted.Redacted

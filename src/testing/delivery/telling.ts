@@ -74,9 +74,11 @@ export const tellOfTask = (
 ): void => {
   const isVideo = id.startsWith("vt_")
   if (task.state === "succeeded" && task.ordered.isArchived === true) {
+    const { files } = task
+    const kept = files === null ? null : nowMillis
     state.archives.set(id, {
-      ...{ organizationId, taskId: id, state: "waiting", files: null, keptAt: null },
-      ...{ nextTryAt: nowMillis, createdAt: nowMillis, tries: 0, lease: 0n }
+      ...{ organizationId, taskId: id, state: kept === null ? "waiting" : "kept", files },
+      ...{ keptAt: kept, nextTryAt: nowMillis, createdAt: nowMillis, tries: 0, lease: 0n }
     })
   }
   if (task.state === "rejected" && isVideo) return

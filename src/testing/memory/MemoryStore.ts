@@ -16,6 +16,7 @@ import type {
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
+import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
 import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
@@ -38,6 +39,7 @@ export interface StoredTask {
   videoUrl: string | null
   /** JSON. */
   result: string | null
+  files: ReadonlyArray<ArchivedFile> | null
   completionTokens: bigint | null
   errorCode: string | null
   errorMessage: string | null

@@ -69,6 +69,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         keyName: null,
         videoUrl: null,
         result: null,
+        files: null,
         completionTokens: null,
         errorCode: null,
         errorMessage: null,
@@ -150,6 +151,7 @@ const endTask = (task: StoredTask, outcome: TaskOutcome, nowMillis: number): voi
   task.finishedAt = nowMillis
   if (outcome.state === "succeeded" && outcome.from === "submitting") {
     task.result = JSON.stringify(outcome.result)
+    task.files = outcome.files ?? null
   } else if (outcome.state === "succeeded") {
     task.videoUrl = storable(outcome.videoUrl)
     task.completionTokens = outcome.completionTokens

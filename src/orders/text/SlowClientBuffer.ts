@@ -3,7 +3,7 @@
  * waits, and at some time it waits no longer.
  */
 import { type Cause, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
-import { monotonicMillis } from "../runtime/monotonic.ts"
+import { monotonicMillis } from "../../runtime/monotonic.ts"
 
 export interface SlowClientBuffer<E> {
   /** Waits while the client is too far behind; without a client the bytes are dropped. */

@@ -1,0 +1,97 @@
+/** What a task keeps of the images it made: addresses, or the images themselves in the archive. */
+import { Effect, Option, Schema, Stream } from "effect"
+import { RawAnswer } from "../domain/RawAnswer.ts"
+import { VendorRefused } from "../domain/VendorOutcome.ts"
+import { mediumOf } from "../hiding/patterns.ts"
+import type { ImageResult } from "../services/ProtocolAdapter.ts"
+import { type ArchivedFile, Bucket, keyOf } from "../services/results/ArchiveBucket.ts"
+import type { TaskResult } from "../services/TaskRepo.ts"
+
+export interface TaskImages {
+  /** No word of the vendor's, which may repeat the prompt. */
+  readonly result: TaskResult
+  /** What the archive has already; null where there are addresses to copy from. */
+  readonly files: ReadonlyArray<ArchivedFile> | null
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const decodeFields = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
+)
+
+const fieldsOf = (result: ImageResult): Fields =>
+  result instanceof RawAnswer
+    ? Option.getOrElse(decodeFields(Buffer.concat(result.chunks).toString("utf8")), () => ({}))
+    : result
+
+const isImage = Schema.is(
+  Schema.Union([
+    Schema.Struct({ url: Schema.NonEmptyString }),
+    Schema.Struct({ b64_json: Schema.NonEmptyString })
+  ])
+)
+
+/** How files begin that images come as, in bytes as Latin letters. */
+const beginnings: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^\x89PNG/, "image/png"],
+  [/^\xff\xd8\xff/, "image/jpeg"],
+  [/^RIFF.{4}WEBP/s, "image/webp"],
+  [/^GIF8/, "image/gif"]
+]
+
+const typeOf = (bytes: Uint8Array): string => {
+  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1")
+  return beginnings.find(([begin]) => begin.test(head))?.[1] ?? "application/octet-stream"
+}
+
+/** An address, or the image itself. */
+const contentOf = (image: Readonly<{ url: string } | { b64_json: string }>) => {
+  const text = "url" in image ? image.url : image.b64_json
+  const medium = "url" in image ? mediumOf(text) : { content: text, encoding: "base64" as const }
+  return medium === null ? text : new Uint8Array(Buffer.from(medium.content, medium.encoding))
+}
+
+/** Images that cannot be delivered are not charged. */
+const undeliverable = (message: string) =>
+  new VendorRefused({
+    effectiveStatus: 502,
+    status: 200,
+    body: null,
+    message,
+    retryAfterSeconds: null
+  })
+
+export const makeKeepImages = Effect.map(Bucket, (bucket) =>
+  Effect.fnUntraced(function* (
+    made: ImageResult,
+    organizationId: string,
+    id: string
+  ): Effect.fn.Return<TaskImages, VendorRefused> {
+    const { created, data, usage } = fieldsOf(made)
+    const entries: ReadonlyArray<unknown> = Array.isArray(data) ? data : []
+    const contents = entries.filter(isImage).map(contentOf)
+    const told = { created, ...(usage === undefined ? {} : { usage }) }
+    const addresses = contents.filter((content) => typeof content === "string")
+    if (addresses.length === contents.length) {
+      return { result: { ...told, data: addresses.map((url) => ({ url })) }, files: null }
+    }
+    if (bucket === null || addresses.length > 0) {
+      return yield* undeliverable(
+        "The vendor answered with images in base64, which are not kept for a task"
+      )
+    }
+    const files = yield* Effect.forEach(contents, (content, n) => {
+      const bytes = typeof content === "string" ? new Uint8Array() : content
+      const contentType = typeOf(bytes)
+      return bucket.put(keyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
+        Effect.map((stored) => ({ ...stored, contentType })),
+        Effect.tapError(({ message }) =>
+          Effect.logError("images could not be put into the archive", message)
+        ),
+        Effect.mapError(() => undeliverable("The images that were made could not be kept"))
+      )
+    })
+    return { result: { ...told, data: files.map(() => ({})) }, files }
+  })
+)
