@@ -1,4 +1,4 @@
-/** The picture of the rooms in the README, compared with the imports. */
+/** The picture of the rooms, compared with the imports. */
 import { assert, describe, it } from "@effect/vitest"
 import { imports, marked } from "./documents.ts"
 
@@ -11,7 +11,7 @@ const rooms = new Set([...imports.keys()].map(roomOf).filter((room) => room !== 
  * The floors from the top down: the first words of a line that are rooms. What stands after two
  * spaces and no further room explains them.
  */
-const floors = marked("README.md", "rooms")
+const floors = marked("src/README.md", "rooms")
   .split("\n")
   .map((line) => {
     const words = line.trim().split(/\s+/)
