@@ -7,20 +7,14 @@
  *   npm run archive -- --files 50 --mebibytes 200 --max-mebibytes 150
  */
 import { createHash } from "node:crypto"
-import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:http"
+import type { RequestListener } from "node:http"
 import { pipeline, Readable } from "node:stream"
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Schema } from "effect"
-import type { CatalogWrite } from "../src/domain/catalog/CatalogDocument.ts"
-import { ADMIN_TOKEN, connect, good, startGateway } from "../test/support/cluster.ts"
-import { call } from "../test/support/http.ts"
-import { makeOperator } from "../test/support/operator.ts"
-import { startPostgres } from "../test/support/postgresServer.ts"
 import { s3Server } from "../test/support/s3Server.ts"
-import { gatewayEntry } from "./bench/subjects/ours.ts"
+import { startImageGateway } from "./imageGateway.ts"
 
 const { values } = parseArgs({
   options: {
@@ -39,50 +33,13 @@ const expected = createHash("sha256")
 for (let nth = 0; nth < pieces; nth++) expected.update(piece)
 const digest = expected.digest("hex")
 
-/** Answers an order with the address of a large file, and the file piece by piece. */
-const vendor = Effect.map(
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer((request, response) => {
-        if (request.method === "POST") {
-          const url = `http://${request.headers.host}/large.png`
-          request.resume().on("end", () => {
-            response.setHeader("content-type", "application/json")
-            response.end(JSON.stringify({ created: 1, data: [{ url }] }))
-          })
-          return
-        }
-        response.writeHead(200, {
-          "content-type": "image/png",
-          "content-length": String(pieces * MEBIBYTE)
-        })
-        pipeline(Readable.from(Array(pieces).fill(piece)), response, () => undefined)
-      })
-      server.listen(0, "127.0.0.1")
-      await once(server, "listening")
-      return server
-    }),
-    (server) => Effect.sync(() => void server.close())
-  ),
-  (server) => {
-    const address = server.address()
-    if (address === null || typeof address === "string") throw new Error("no port")
-    return `http://127.0.0.1:${address.port}`
-  }
-)
-
-const catalogOn = (vendorUrl: string): typeof CatalogWrite.Encoded => ({
-  channels: [{ id: "a", name: "a", base_url: vendorUrl, api_key: "k" }],
-  models: [
-    {
-      id: "paint-1",
-      modality: "image",
-      protocol: "ip_a",
-      prices: { kind: "image", per_image: "0.2" }
-    }
-  ],
-  mounts: [{ model: "paint-1", channel: "a", upstream_model: "p" }]
-})
+const large: RequestListener = (_, response) => {
+  response.writeHead(200, {
+    "content-type": "image/png",
+    "content-length": String(pieces * MEBIBYTE)
+  })
+  pipeline(Readable.from(Array(pieces).fill(piece)), response, () => undefined)
+}
 
 /** Mebibytes that the process has in memory. */
 const residentOf = (pid: number): number => {
@@ -94,49 +51,25 @@ const residentOf = (pid: number): number => {
 const Count = Schema.Struct({ kept: Schema.Int })
 
 const program = Effect.gen(function* () {
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(() => startPostgres()),
-    (server) => Effect.promise(() => server.stop())
-  )
   const place = yield* s3Server
-  const gateway = yield* startGateway(
+  const gateway = yield* startImageGateway(
     {
-      DATABASE_URL: server.url,
-      NODE_NO_WARNINGS: "1",
       GATEWAY_WEBHOOK_ALLOW_PRIVATE: "1",
       GATEWAY_ARCHIVE_URL: `s3://${place.bucket}?endpoint=${encodeURIComponent(place.endpoint)}`,
       AWS_ACCESS_KEY_ID: "S3RVER",
       AWS_SECRET_ACCESS_KEY: "S3RVER"
     },
-    gatewayEntry
+    large
   )
-  const operator = makeOperator((path, sent) => call(`${gateway.url}${path}`, sent), ADMIN_TOKEN)
-  yield* Effect.flatMap(
-    operator.admin("/catalog", { method: "PUT", json: catalogOn(yield* vendor) }),
-    (answer) => good(Schema.Unknown, answer)
-  )
-  const who = yield* operator.customer("1000")
-  const sql = yield* connect(server.url)
-  const before = residentOf(gateway.process.pid)
-  const ids = yield* Effect.forEach(Array.from({ length: files }), () =>
-    Effect.flatMap(
-      call(`${gateway.url}/v1/images/generations`, {
-        key: who.key,
-        headers: { prefer: "respond-async" },
-        json: { model: "paint-1", prompt: "x" }
-      }),
-      (answer) =>
-        Effect.map(
-          Schema.decodeUnknownEffect(Schema.Struct({ id: Schema.String }))(answer.body),
-          ({ id }) => id
-        )
-    )
-  )
+  const who = yield* gateway.customer("1000")
+  const before = residentOf(gateway.pid)
+  const ids = yield* Effect.forEach(Array.from({ length: files }), () => gateway.order(who.key))
   let most = before
   const started = performance.now()
   yield* Effect.gen(function* () {
-    most = Math.max(most, residentOf(gateway.process.pid))
-    const [row] = yield* sql`SELECT count(*)::int AS kept FROM archives WHERE state = 'kept'`
+    most = Math.max(most, residentOf(gateway.pid))
+    const [row] =
+      yield* gateway.sql`SELECT count(*)::int AS kept FROM archives WHERE state = 'kept'`
     return Schema.decodeUnknownSync(Count)(row).kept
   }).pipe(Effect.delay("50 millis"), Effect.repeat({ until: (kept) => kept === files }))
   const seconds = (performance.now() - started) / 1000

@@ -17,6 +17,9 @@ import { orphanOf } from "../support/orphans.ts"
 const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), bytes.subarray(0, 700_000)])
 const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), bytes.subarray(7, 60_000)])
 
+const webp = Buffer.concat([Buffer.from("RIFF\n\n\n\nWEBP", "latin1"), bytes.subarray(9, 5000)])
+const gif = Buffer.concat([Buffer.from("GIF89a", "latin1"), bytes.subarray(3, 5000)])
+
 const Accepted = Schema.Struct({ id: Schema.String })
 const Ended = Schema.Struct({
   task_status: Schema.String,
@@ -31,7 +34,7 @@ const ordered = Effect.fnUntraced(function* (who: Customer, data: ReadonlyArray<
   const accepted = yield* gateway.call("/v1/images/generations", {
     key: who.key,
     headers: { prefer: "respond-async" },
-    json: { model: "paint-1", prompt: "x", n: 2, response_format: "b64_json" }
+    json: { model: "paint-1", prompt: "x", n: data.length, response_format: "b64_json" }
   })
   assert.strictEqual(accepted.status, 202, accepted.text)
   const { id } = yield* bodyAs(Accepted, accepted)
@@ -58,18 +61,20 @@ for (const kind of ["embedded", "postgres"] as const) {
         const who = yield* gateway.customer("1")
         const { ended } = yield* ordered(who, [
           { b64_json: png.toString("base64"), revised_prompt: "a secret" },
-          { url: `data:image/jpeg;base64,${jpeg.toString("base64")}` }
+          { url: `data:image/jpeg;base64,${jpeg.toString("base64")}` },
+          { b64_json: webp.toString("base64") },
+          { b64_json: gif.toString("base64") }
         ])
         assert.strictEqual(ended.task_status, "succeeded")
-        assert.deepStrictEqual(ended.data?.map(Object.keys), [["url"], ["url"]])
+        assert.deepStrictEqual(ended.data?.map(Object.keys), Array(4).fill(["url"]))
         const files = yield* Effect.forEach(ended.data ?? [], ({ url = "" }) => loaded(url))
         assert.deepStrictEqual(
           files.map(({ type }) => type),
-          ["image/png", "image/jpeg"]
+          ["image/png", "image/jpeg", "image/webp", "image/gif"]
         )
         assert.isTrue(files[0]?.body.equals(png))
         assert.isTrue(files[1]?.body.equals(jpeg))
-        assert.deepInclude(yield* gateway.balance(who), { balance: "0.6", held: "0" })
+        assert.deepInclude(yield* gateway.balance(who), { balance: "0.2", held: "0" })
         const stored = yield* databaseText
         assert.notInclude(stored, png.toString("base64").slice(300, 360))
         assert.notInclude(stored, "a secret")

@@ -9,11 +9,10 @@ import { quote, upstream } from "../support/tasks.ts"
 
 const file = { bytes: 3, sha256: "00ff", contentType: "video/mp4" }
 
-/** A video that succeeded, of an order that asked for the archive or not; answers its id. */
-const succeeded = Effect.fnUntraced(function* (
-  { organizationId, hold }: Effect.Success<ReturnType<typeof organization>>,
-  isArchived: boolean
-) {
+type Own = Effect.Success<ReturnType<typeof organization>>
+
+/** A video that runs, of an order that asked for the archive or not; answers its id. */
+const running = Effect.fnUntraced(function* ({ organizationId, hold }: Own, isArchived: boolean) {
   const ledger = yield* Ledger
   const repo = yield* TaskRepo
   const id = jobId("vt")
@@ -27,6 +26,13 @@ const succeeded = Effect.fnUntraced(function* (
   }
   yield* ledger.hold(hold(1n, { id, quote, task }))
   yield* repo.accept(organizationId, id, upstream("up"), 3600)
+  return id
+})
+
+const succeeded = Effect.fnUntraced(function* (own: Own, isArchived: boolean) {
+  const { organizationId } = own
+  const ledger = yield* Ledger
+  const id = yield* running(own, isArchived)
   yield* ledger.capture({
     organizationId,
     holdId: id,
@@ -158,6 +164,16 @@ export const archivesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         yield* archives.removed(removal)
       }
       assert.strictEqual((yield* Effect.exit(repo.find(own.organizationId, kept)))._tag, "Failure")
+    })
+  )
+
+  it.effect("what runs is not erased", () =>
+    Effect.gen(function* () {
+      const repo = yield* TaskRepo
+      const own = yield* organization(100n)
+      const id = yield* running(own, true)
+      assert.isFalse(yield* repo.erase(own.organizationId, id))
+      assert.strictEqual((yield* repo.find(own.organizationId, id)).state, "processing")
     })
   )
 

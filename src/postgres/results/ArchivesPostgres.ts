@@ -73,7 +73,7 @@ export const layerArchives = Layer.effect(
         Effect.asVoid(
           bounded(sql`
             UPDATE archives a
-               SET state = 'removing', lease = a.lease + 1, files = NULL, next_try_at = now()
+               SET state = 'removing', files = NULL, next_try_at = now()
               FROM (SELECT d.organization_id, d.task_id FROM archives d
                      WHERE d.state = 'kept' AND d.ended_at <= now() - make_interval(secs => ${days * 86_400})
                      ORDER BY d.ended_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) old

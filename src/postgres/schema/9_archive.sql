@@ -44,7 +44,7 @@ CREATE TRIGGER tasks_archived AFTER UPDATE ON tasks FOR EACH ROW
 -- Images of a task that failed may have been put there before: by a gateway that was killed, or that
 -- came too late and is still at it.
 CREATE TRIGGER tasks_not_archived AFTER UPDATE ON tasks FOR EACH ROW
-  WHEN (new.is_archived AND old.state = 'submitting' AND new.state IN ('failed', 'rejected')
+  WHEN (new.is_archived AND old.state = 'submitting' AND new.state = 'rejected'
         AND new.id LIKE 'im!_%' ESCAPE '!')
   EXECUTE FUNCTION archive_result();
 
@@ -56,7 +56,7 @@ CREATE FUNCTION erase_task(p_organization text, p_id text, p_lease interval) RET
 LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE tasks t
-     SET erased_at = now(), callback_url = NULL,
+     SET erased_at = now(),
          video_url = CASE WHEN t.video_url IS NOT NULL THEN '' END,
          result = CASE WHEN t.result IS NOT NULL THEN '{}' END,
          error_message = CASE WHEN t.error_message IS NOT NULL THEN '' END
@@ -70,7 +70,7 @@ BEGIN
   UPDATE idempotency_keys k SET answer = NULL
    WHERE k.organization_id = p_organization AND k.order_id = p_id;
   UPDATE archives a
-     SET state = 'removing', lease = a.lease + 1, files = NULL, ended_at = now(),
+     SET state = 'removing', files = NULL, ended_at = now(),
          next_try_at = CASE a.state WHEN 'waiting' THEN now() + p_lease ELSE now() END
    WHERE a.organization_id = p_organization AND a.task_id = p_id AND a.state <> 'removing';
   RETURN true;

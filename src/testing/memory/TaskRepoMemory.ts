@@ -138,7 +138,6 @@ export const layerTaskRepoMemory = Layer.effect(
       if (archive !== undefined && archive.state !== "removing") {
         archive.nextTryAt = now + (archive.state === "waiting" ? COPY_LEASE_SECONDS * 1000 : 0)
         archive.state = "removing"
-        archive.lease++
         archive.files = null
       }
       return true

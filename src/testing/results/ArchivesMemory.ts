@@ -65,7 +65,6 @@ export const layerArchivesMemory = Layer.effect(
             .filter(({ state }) => state === "kept")
           for (const archive of old.slice(0, limit)) {
             archive.state = "removing"
-            archive.lease++
             archive.files = null
             archive.nextTryAt = now
           }
