@@ -73,7 +73,8 @@ export const makeKeepImages = Effect.map(Bucket, (bucket) =>
     const contents = entries.filter(isImage).map(contentOf)
     const told = { created, ...(usage === undefined ? {} : { usage }) }
     const addresses = contents.filter((content) => typeof content === "string")
-    if (addresses.length === contents.length) {
+    const images = contents.filter((content) => typeof content !== "string")
+    if (images.length === 0) {
       return { result: { ...told, data: addresses.map((url) => ({ url })) }, files: null }
     }
     if (bucket === null || addresses.length > 0) {
@@ -81,8 +82,7 @@ export const makeKeepImages = Effect.map(Bucket, (bucket) =>
         "The vendor answered with images in base64, which are not kept for a task"
       )
     }
-    const files = yield* Effect.forEach(contents, (content, n) => {
-      const bytes = typeof content === "string" ? new Uint8Array() : content
+    const files = yield* Effect.forEach(images, (bytes, n) => {
       const contentType = typeOf(bytes)
       return bucket.put(keyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
         Effect.map((stored) => ({ ...stored, contentType })),
