@@ -1,35 +1,12 @@
 /** A gateway as a process of its own, on a real PostgreSQL, whose one model is of images. */
-import { once } from "node:events"
-import { createServer, type RequestListener } from "node:http"
+import type { RequestListener } from "node:http"
 import { Effect, Schema } from "effect"
 import { ADMIN_TOKEN, connect, good, startGateway } from "../test/support/cluster.ts"
 import { call } from "../test/support/http.ts"
+import { serving } from "../test/support/httpServer.ts"
 import { makeOperator } from "../test/support/operator.ts"
 import { startPostgres } from "../test/support/postgresServer.ts"
 import { gatewayEntry } from "./bench/subjects/ours.ts"
-
-/** Listens on this machine until the scope closes; answers its address. */
-export const serving = (handle: RequestListener) =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        const server = createServer(handle)
-        server.listen(0, "127.0.0.1")
-        await once(server, "listening")
-        return server
-      }),
-      (server) =>
-        Effect.sync(() => {
-          server.closeAllConnections()
-          server.close()
-        })
-    ),
-    (server) => {
-      const address = server.address()
-      if (address === null || typeof address === "string") throw new Error("no port")
-      return `http://127.0.0.1:${address.port}`
-    }
-  )
 
 const Accepted = Schema.Struct({ id: Schema.String })
 

@@ -12,9 +12,10 @@ import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Fiber, Schema } from "effect"
 import { call } from "../test/support/http.ts"
+import { serving } from "../test/support/httpServer.ts"
 import { bodyAs } from "../test/support/operator.ts"
 import { median, quantile, sorted } from "./bench/measure/stats.ts"
-import { serving, startImageGateway } from "./imageGateway.ts"
+import { startImageGateway } from "./imageGateway.ts"
 
 const { values } = parseArgs({
   options: {

@@ -1,8 +1,7 @@
 /** A receiver of webhooks that writes down what it is told; each organisation has a path of its own. */
-import { once } from "node:events"
-import { createServer } from "node:http"
 import { text } from "node:stream/consumers"
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
+import { serving } from "../../test/support/httpServer.ts"
 import { count, type Witness } from "./witness.ts"
 
 const Told = Schema.fromJsonString(
@@ -14,33 +13,16 @@ const decodeTold = Schema.decodeUnknownSync(Told)
 const FAILS_EVERY = 10
 
 /** Listens until the scope closes; answers its address. */
-export const makeReceiver = Effect.fnUntraced(function* (witness: Witness) {
+export const makeReceiver = (witness: Witness) => {
   let nth = 0
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer((request, response) => {
-        void text(request).then((body) => {
-          const { type, data } = decodeTold(body)
-          const id = String(request.headers["webhook-id"])
-          const organizationId = (request.url ?? "").slice(1)
-          witness.webhooks.push({ id, type, taskId: data.id, organizationId })
-          count(witness, "webhooks received")
-          response.writeHead(++nth % FAILS_EVERY === 0 ? 503 : 204).end()
-        })
-      })
-      server.listen(0, "127.0.0.1")
-      await once(server, "listening")
-      return server
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-  const address = server.address()
-  if (address === null || typeof address === "string") {
-    return yield* Effect.die(new Error("the receiver has no port"))
-  }
-  return `http://127.0.0.1:${address.port}`
-})
+  return serving((request, response) => {
+    void text(request).then((body) => {
+      const { type, data } = decodeTold(body)
+      const id = String(request.headers["webhook-id"])
+      const organizationId = (request.url ?? "").slice(1)
+      witness.webhooks.push({ id, type, taskId: data.id, organizationId })
+      count(witness, "webhooks received")
+      response.writeHead(++nth % FAILS_EVERY === 0 ? 503 : 204).end()
+    })
+  })
+}

@@ -1,58 +1,11 @@
-/** What happens is told to the receivers of webhooks, signed, and managed by the `openai` package. */
+/** What happens is told to the receivers of webhooks, signed. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import OpenAI from "openai"
-import { Webhook } from "standardwebhooks"
-import {
-  bodyAs,
-  type Customer,
-  Gateway,
-  layerTestGateway,
-  quickSettings
-} from "../support/gateway.ts"
+import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { openaiOf } from "../support/officialClients.ts"
 import { createVideo, errorOf, finishVideo } from "../support/orders.ts"
-import { makeReceiver, type Received, withStatus } from "../support/receiver.ts"
-
-const settings = {
-  ...quickSettings,
-  webhookAllowPrivate: true,
-  webhookRetrySeconds: [0.01, 0.01, 0.01]
-}
-
-const openaiOf = (url: string, { key }: Customer) =>
-  new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
-
-const EndpointBody = Schema.Struct({ id: Schema.String, signing_secret: Schema.String })
-
-const create = Effect.fnUntraced(function* (
-  who: Customer,
-  url: string,
-  eventTypes: ReadonlyArray<string>
-) {
-  const gateway = yield* Gateway
-  const made = yield* gateway.call("/v1/webhook_endpoints", {
-    key: who.key,
-    json: { name: "test", url, event_types: eventTypes }
-  })
-  assert.strictEqual(made.status, 200, made.text)
-  return yield* bodyAs(EndpointBody, made)
-})
-
-const images = Effect.fnUntraced(function* (who: Customer, json: object = {}) {
-  const gateway = yield* Gateway
-  const answer = yield* gateway.call("/v1/images/generations", {
-    key: who.key,
-    headers: { prefer: "respond-async" },
-    json: { model: "paint-1", prompt: "a lighthouse nobody knows", ...json }
-  })
-  assert.strictEqual(answer.status, 202, answer.text)
-  return (yield* bodyAs(Schema.Struct({ id: Schema.String }), answer)).id
-})
-
-/** As the specification's own package sees it. */
-const verified = (secret: string, { text, headers }: Received): unknown =>
-  new Webhook(secret).verify(text, headers)
+import { makeReceiver, withStatus } from "../support/receiver.ts"
+import { create, EndpointBody, images, verified, webhookSettings } from "../support/webhooks.ts"
 
 const DeliveryList = Schema.Struct({
   data: Schema.Array(
@@ -82,406 +35,232 @@ const deliveries = Effect.fnUntraced(function* (who: Customer, id: string, query
 })
 
 for (const kind of ["embedded", "postgres"] as const) {
-  layer(layerTestGateway(kind, settings), { excludeTestServices: true, timeout: "60 seconds" })(
-    `webhooks (${kind})`,
-    (it) => {
-      it.effect(
-        "the end of a task is told as the API answers it, signed, and without its prompt",
-        () =>
-          Effect.gen(function* () {
-            const gateway = yield* Gateway
-            const who = yield* gateway.customer("100")
-            const receiver = yield* makeReceiver()
-            const { signing_secret } = yield* create(who, `${receiver.url}/hooks`, [
-              "video.completed",
-              "image.completed"
-            ])
-            const video = yield* createVideo(who, { model: "film-1", prompt: "a secret film" })
-            yield* finishVideo(who, video)
-            const image = yield* images(who)
-            const told = yield* receiver.awaited(2)
-            assert.lengthOf(told, 2)
-            for (const [id, type, path] of [
-              [video, "video.completed", `/v1/videos/${video}`],
-              [image, "image.completed", `/v1/images/${image}`]
-            ] as const) {
-              const one = told.find(({ body }) => body.data.id === id)
-              if (one === undefined) throw new Error(`nothing was told of ${id}`)
-              assert.strictEqual(one.body.type, type)
-              assert.match(one.id, /^msg_[0-9a-f]{32}$/)
-              assert.deepStrictEqual(verified(signing_secret, one), one.body)
-              assert.deepStrictEqual(
-                one.body.data,
-                (yield* gateway.call(path, { key: who.key })).body
-              )
-              assert.notMatch(one.text, /secret film|lighthouse/)
-              const client = openaiOf(gateway.url, who)
-              const unwrapped = yield* Effect.promise(() =>
-                client.webhooks.unwrap(one.text, one.headers, signing_secret)
-              )
-              assert.deepStrictEqual<unknown>(unwrapped, one.body)
-            }
-          })
-      )
-
-      it.effect("only what was chosen is told, to its organisation alone", () =>
+  layer(layerTestGateway(kind, webhookSettings), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(`webhooks (${kind})`, (it) => {
+    it.effect(
+      "the end of a task is told as the API answers it, signed, and without its prompt",
+      () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
-          const [who, other] = [yield* gateway.customer("100"), yield* gateway.customer("100")]
+          const who = yield* gateway.customer("100")
           const receiver = yield* makeReceiver()
-          yield* create(who, `${receiver.url}/failed`, ["image.failed", "video.failed"])
-          yield* create(other, `${receiver.url}/other`, ["image.completed", "image.failed"])
-          const { id } = yield* create(who, `${receiver.url}/images`, ["image.completed"])
-          yield* images(who)
-          const failed = yield* createVideo(who, { model: "film-1", prompt: "x sim:fail" })
-          yield* receiver.awaited(2)
-          assert.deepStrictEqual(receiver.received.map(({ path }) => path).toSorted(), [
-            "/failed",
-            "/images"
+          const { signing_secret } = yield* create(who, `${receiver.url}/hooks`, [
+            "video.completed",
+            "image.completed"
           ])
-          const one = receiver.received.find(({ path }) => path === "/failed")
-          assert.deepInclude(one?.body.data, { id: failed, task_status: "failed" })
-          assert.lengthOf(yield* deliveries(who, id), 1)
-        })
-      )
-
-      it.effect("a message that was not taken is sent again, under its id, and is logged", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("100")
-          const receiver = yield* makeReceiver(withStatus(503))
-          const { id, signing_secret } = yield* create(who, receiver.url, ["image.completed"])
-          const task = yield* images(who)
-          yield* receiver.awaited(2)
-          receiver.tell(withStatus(204))
-          const told = yield* receiver.awaited(3)
-          assert.lengthOf(new Set(told.map((one) => one.id)), 1)
-          for (const one of told) verified(signing_secret, one)
-          const [log] = yield* deliveries(who, id).pipe(
-            Effect.repeat({ until: ([first]) => first?.status === "delivered" })
-          )
-          assert.strictEqual(log?.id, told[0]?.id)
-          assert.deepInclude(log, { type: "image.completed", task_id: task })
-          assert.deepStrictEqual(log?.attempts.at(0), { status: 503, answer: "noted", error: null })
-          assert.strictEqual(log?.attempts.at(-1)?.status, 204)
-          assert.lengthOf(log?.attempts ?? [], told.length)
-
-          const sentAgain = yield* gateway.call(`/v1/webhook_endpoints/${id}/redeliver`, {
-            key: who.key,
-            json: { delivery_id: log?.id }
-          })
-          assert.deepInclude(sentAgain.body, { redelivered: 1 })
-          const again = yield* receiver.awaited(told.length + 1)
-          assert.strictEqual(again.at(-1)?.id, log?.id)
-          const all = yield* gateway.call(`/v1/webhook_endpoints/${id}/redeliver`, {
-            key: who.key,
-            json: { since: "2026-01-01T00:00:00Z" }
-          })
-          assert.deepInclude(all.body, { redelivered: 1 })
-          yield* receiver.awaited(told.length + 2)
-        })
-      )
-
-      it.effect("what is never taken has failed after the last attempt", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("100")
-          const receiver = yield* makeReceiver(withStatus(302, { location: "/elsewhere" }))
-          const { id } = yield* create(who, receiver.url, ["image.completed"])
-          yield* images(who)
-          const [log] = yield* deliveries(who, id, "?status=failed").pipe(
-            Effect.delay("10 millis"),
-            Effect.repeat({ until: (data) => data.length === 1 })
-          )
-          assert.deepStrictEqual(
-            log?.attempts.map(({ status }) => status),
-            [302, 302, 302, 302]
-          )
-          assert.isTrue(receiver.received.every(({ path }) => path === "/"))
-        })
-      )
-
-      it.effect("410 disables an endpoint, and the others of its owner are told", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("100")
-          const receiver = yield* makeReceiver((response, { path }) =>
-            response.writeHead(path === "/gone" ? 410 : 200).end()
-          )
-          const gone = yield* create(who, `${receiver.url}/gone`, ["image.completed"])
-          yield* create(who, `${receiver.url}/other`, ["video.failed"])
-          yield* images(who)
-          const [told] = yield* receiver.awaited(1, ({ path }) => path === "/other")
-          assert.strictEqual(told?.body.type, "webhook_endpoint.disabled")
-          assert.deepInclude(told?.body.data, { id: gone.id, reason: "it answered 410 Gone" })
-          const at = `/v1/webhook_endpoints/${gone.id}`
-          assert.deepInclude((yield* gateway.call(at, { key: who.key })).body, {
-            status: "disabled"
-          })
-          const missed = yield* images(who)
-          yield* gateway.call(`/v1/images/${missed}?wait=30`, { key: who.key })
-          const enabled = yield* gateway.call(at, { key: who.key, json: { enabled: true } })
-          assert.deepInclude(enabled.body, { status: "enabled", disabled_reason: null })
-          assert.lengthOf(yield* deliveries(who, gone.id), 1)
-        })
-      )
-
-      it.effect("the package of OpenAI manages endpoints by its own methods", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("100")
-          const receiver = yield* makeReceiver()
-          const { webhooks } = openaiOf(gateway.url, who)
-          const types = yield* Effect.promise(() => webhooks.eventTypes.list())
-          assert.includeMembers(types.data, ["video.completed", "image.failed", "balance.low"])
-          const made = yield* Effect.promise(() =>
-            webhooks.create({
-              name: "films",
-              url: `${receiver.url}/one`,
-              event_types: ["video.completed"]
-            })
-          )
-          assert.match(made.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-          assert.isFalse(made.signing_secret_hint === made.signing_secret)
-          const second = yield* Effect.promise(() =>
-            webhooks.create({ name: "b", url: receiver.url, event_types: ["video.failed"] })
-          )
-          const listed: Array<string> = []
-          yield* Effect.promise(async () => {
-            for await (const one of webhooks.list({ limit: 1 })) listed.push(one.id)
-          })
-          assert.deepStrictEqual(listed, [second.id, made.id])
-          const updated = yield* Effect.promise(() =>
-            webhooks.update(made.id, { name: "movies", url: `${receiver.url}/two` })
-          )
-          assert.deepInclude(updated, { name: "movies", event_types: ["video.completed"] })
-          const same = yield* Effect.promise(() => webhooks.retrieve(made.id))
-          assert.deepStrictEqual(same, updated)
-          assert.notProperty(same, "signing_secret")
-
-          const tested = yield* Effect.promise(() =>
-            webhooks.test(made.id, { event_type: "video.completed" })
-          )
-          assert.deepStrictEqual(
-            { ...tested },
-            {
-              object: "webhook_endpoint.test",
-              webhook_endpoint_id: made.id,
-              event_type: "video.completed",
-              success: true,
-              status_code: 200
-            }
-          )
-          const [sample] = receiver.received
-          assert.strictEqual(sample?.path, "/two")
-          if (sample !== undefined) verified(made.signing_secret, sample)
-
-          const rotated = yield* Effect.promise(() =>
-            webhooks.rotateSecret(made.id, { keep_old_secret_active_for_24_hours: true })
-          )
-          assert.notStrictEqual(rotated.signing_secret, made.signing_secret)
-          yield* Effect.promise(() => webhooks.test(made.id, { event_type: "video.completed" }))
-          const [, both] = receiver.received
-          for (const secret of [made.signing_secret, rotated.signing_secret]) {
-            if (both !== undefined) verified(secret, both)
-          }
-          const sql = yield* SqlClient.SqlClient
-          yield* sql`UPDATE webhook_endpoints SET old_secret_until = now() WHERE id = ${made.id}`
-          yield* Effect.promise(() => webhooks.test(made.id, { event_type: "video.completed" }))
-          const dayLater = receiver.received.at(-1)
-          if (dayLater === undefined) throw new Error("no sample came a day later")
-          verified(rotated.signing_secret, dayLater)
-          assert.throws(() => verified(made.signing_secret, dayLater))
-
-          const last = yield* Effect.promise(() => webhooks.rotateSecret(made.id))
-          yield* Effect.promise(() => webhooks.test(made.id, { event_type: "video.completed" }))
-          const newest = receiver.received.at(-1)
-          if (newest === undefined) throw new Error("no third sample came")
-          verified(last.signing_secret, newest)
-          assert.throws(() => verified(rotated.signing_secret, newest))
-
-          const deleted = yield* Effect.promise(() => webhooks.delete(made.id))
-          assert.deepStrictEqual(
-            { ...deleted },
-            { id: made.id, object: "webhook_endpoint.deleted", deleted: true }
-          )
-          const missing = yield* gateway.call(`/v1/webhook_endpoints/${made.id}`, { key: who.key })
-          assert.strictEqual(missing.status, 404)
-        })
-      )
-
-      it.effect("an order names where its end is told, signed with the callback secret", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("100")
-          const receiver = yield* makeReceiver()
-          const rotated = yield* gateway.call("/v1/webhook_endpoints/callback/rotate_secret", {
-            key: who.key,
-            json: {}
-          })
-          const { signing_secret, id } = yield* bodyAs(EndpointBody, rotated)
-          const image = yield* images(who, { callback_url: `${receiver.url}/images` })
-          const video = yield* createVideo(who, {
-            model: "film-1",
-            prompt: "x",
-            callback_url: `${receiver.url}/videos`
-          })
+          const video = yield* createVideo(who, { model: "film-1", prompt: "a secret film" })
           yield* finishVideo(who, video)
+          const image = yield* images(who)
           const told = yield* receiver.awaited(2)
-          for (const one of told) verified(signing_secret, one)
-          assert.sameDeepMembers(
-            told.map(({ path, body }) => [path, body.data.id]),
-            [
-              ["/images", image],
-              ["/videos", video]
-            ]
-          )
-          assert.lengthOf(yield* deliveries(who, id), 2)
-          assert.lengthOf(yield* deliveries(who, "callback"), 2)
-          const list = yield* gateway.call("/v1/webhook_endpoints", { key: who.key })
-          assert.deepInclude(list.body, { data: [] })
-        })
-      )
-
-      it.effect("callbacks come without anybody having asked for their secret before", () =>
-        Effect.gen(function* () {
-          const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("100"))
-          const receiver = yield* makeReceiver()
-          yield* images(who, { callback_url: receiver.url })
-          const [told] = yield* receiver.awaited(1)
-          assert.match(told?.headers["webhook-signature"] ?? "", /^v1,/)
-        })
-      )
-
-      it.effect("a low balance is told once a crossing, and a cap once a month", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("1", { monthlyCap: "0.7" })
-          const receiver = yield* makeReceiver()
-          yield* create(who, receiver.url, ["balance.low", "cap.reached"])
-          const at = `/organizations/${who.organizationId}`
-          const set = yield* gateway.admin(`${at}/low_balance`, {
-            method: "PUT",
-            json: { threshold: "0.75" }
-          })
-          assert.deepInclude(set.body, { id: who.organizationId, low_balance: "0.75" })
-          yield* images(who)
-          yield* images(who)
-          const [low] = yield* receiver.awaited(1)
-          assert.strictEqual(low?.body.type, "balance.low")
-          assert.deepStrictEqual(low?.body.data, { balance: "0.6", threshold: "0.75" })
-          yield* images(who)
-          for (let turn = 0; turn < 2; turn++) {
-            const refused = yield* gateway.call("/v1/images/generations", {
-              key: who.key,
-              json: { model: "paint-1", prompt: "x" }
-            })
-            assert.strictEqual((yield* errorOf(refused)).code, "member_cap_exceeded")
-          }
-          const [cap] = yield* receiver.awaited(1, ({ body }) => body.type === "cap.reached")
-          assert.deepInclude(cap?.body.data, {
-            member_id: who.memberId,
-            cap: "0.7",
-            used: "0.6"
-          })
-          yield* gateway.admin(`${at}/deposits`, { json: { amount: "1", reference: "again" } })
-          yield* gateway.admin(`${at}/low_balance`, {
-            method: "PUT",
-            json: { threshold: null }
-          })
-          assert.lengthOf(receiver.received, 2)
-        })
-      )
-
-      it.effect("operators are told of theirs, and manage every organisation's", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("100")
-          const receiver = yield* makeReceiver()
-          const made = yield* gateway.admin("/webhook_endpoints", {
-            json: {
-              name: "operators",
-              url: `${receiver.url}/operators`,
-              event_types: ["orphan.created", "channel.down", "channel.up"]
-            }
-          })
-          assert.strictEqual(made.status, 200, made.text)
-          const { id, signing_secret } = yield* bodyAs(EndpointBody, made)
-          const lost = yield* images(who, { prompt: "x sim:lost" })
-          const [told] = yield* receiver.awaited(
-            1,
-            ({ body }) => body.type === "orphan.created" && body.data.id === lost
-          )
-          if (told === undefined) throw new Error("no orphan was told")
-          verified(signing_secret, told)
-          assert.deepInclude(told.body.data, {
-            organization_id: who.organizationId,
-            channel: "ch-i"
-          })
-          yield* gateway.admin(`/webhook_endpoints/${id}`, { method: "DELETE" })
-
-          const theirs = yield* gateway.admin("/webhook_endpoints", {
-            json: {
-              name: "theirs",
-              url: receiver.url,
-              event_types: ["image.completed"],
-              organization_id: who.organizationId
-            }
-          })
-          const { id: other } = yield* bodyAs(EndpointBody, theirs)
-          const seen = yield* gateway.call(`/v1/webhook_endpoints/${other}`, { key: who.key })
-          assert.strictEqual(seen.status, 200)
-          const listed = yield* gateway.admin(
-            `/webhook_endpoints?organization_id=${who.organizationId}`
-          )
-          assert.deepInclude(listed.body, { first_id: other, last_id: other, has_more: false })
-        })
-      )
-
-      it.effect("nonsense is refused by the field that has it", () =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const who = yield* gateway.customer("100")
-          const good = { name: "a", url: "https://example.com/", event_types: ["video.failed"] }
-          const refusedBy = Effect.fnUntraced(function* (json: object) {
-            const answer = yield* gateway.call("/v1/webhook_endpoints", { key: who.key, json })
-            assert.strictEqual(answer.status, 400, answer.text)
-            return (yield* errorOf(answer)).param
-          })
-          assert.strictEqual(yield* refusedBy({ ...good, url: "no url" }), "url")
-          assert.strictEqual(yield* refusedBy({ ...good, url: "ftp://example.com/" }), "url")
-          assert.strictEqual(yield* refusedBy({ ...good, event_types: [] }), "event_types")
-          assert.strictEqual(
-            yield* refusedBy({ ...good, event_types: ["batch.completed"] }),
-            "event_types[0]"
-          )
-          assert.strictEqual(yield* refusedBy({ ...good, naem: "a" }), "naem")
-          const { id } = yield* create(who, good.url, good.event_types)
-          const both = yield* gateway.call(`/v1/webhook_endpoints/${id}/redeliver`, {
-            key: who.key,
-            json: {}
-          })
-          assert.strictEqual((yield* errorOf(both)).param, "delivery_id")
-          for (const [json, param] of [
-            [
-              { model: "paint-1", prompt: "x", callback_url: "https://example.com" },
-              "callback_url"
-            ],
-            [{ model: "paint-1", prompt: "x", callback_url: 7 }, "callback_url"]
+          assert.lengthOf(told, 2)
+          for (const [id, type, path] of [
+            [video, "video.completed", `/v1/videos/${video}`],
+            [image, "image.completed", `/v1/images/${image}`]
           ] as const) {
-            const answer = yield* gateway.call("/v1/images/generations", { key: who.key, json })
-            assert.strictEqual((yield* errorOf(answer)).param, param)
+            const one = told.find(({ body }) => body.data.id === id)
+            if (one === undefined) throw new Error(`nothing was told of ${id}`)
+            assert.strictEqual(one.body.type, type)
+            assert.match(one.id, /^msg_[0-9a-f]{32}$/)
+            assert.deepStrictEqual(verified(signing_secret, one), one.body)
+            assert.deepStrictEqual(
+              one.body.data,
+              (yield* gateway.call(path, { key: who.key })).body
+            )
+            assert.notMatch(one.text, /secret film|lighthouse/)
+            const client = yield* openaiOf(who, { maxRetries: 0 })
+            const unwrapped = yield* Effect.promise(() =>
+              client.webhooks.unwrap(one.text, one.headers, signing_secret)
+            )
+            assert.deepStrictEqual<unknown>(unwrapped, one.body)
           }
-          const video = yield* gateway.call("/v1/videos/generations", {
-            key: who.key,
-            json: { model: "film-1", prompt: "x", callback_url: "ftp://example.com" }
-          })
-          assert.strictEqual((yield* errorOf(video)).param, "callback_url")
-          const narrow = yield* gateway.customer("1", { key: { scopes: ["images"] } })
-          const closed = yield* gateway.call("/v1/webhook_endpoints", { key: narrow.key })
-          assert.strictEqual((yield* errorOf(closed)).code, "permission_denied")
         })
-      )
-    }
-  )
+    )
+
+    it.effect("only what was chosen is told, to its organisation alone", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const [who, other] = [yield* gateway.customer("100"), yield* gateway.customer("100")]
+        const receiver = yield* makeReceiver()
+        yield* create(who, `${receiver.url}/failed`, ["image.failed", "video.failed"])
+        yield* create(other, `${receiver.url}/other`, ["image.completed", "image.failed"])
+        const { id } = yield* create(who, `${receiver.url}/images`, ["image.completed"])
+        yield* images(who)
+        const failed = yield* createVideo(who, { model: "film-1", prompt: "x sim:fail" })
+        yield* receiver.awaited(2)
+        assert.deepStrictEqual(receiver.received.map(({ path }) => path).toSorted(), [
+          "/failed",
+          "/images"
+        ])
+        const one = receiver.received.find(({ path }) => path === "/failed")
+        assert.deepInclude(one?.body.data, { id: failed, task_status: "failed" })
+        assert.lengthOf(yield* deliveries(who, id), 1)
+      })
+    )
+
+    it.effect("a message that was not taken is sent again, under its id, and is logged", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const receiver = yield* makeReceiver(withStatus(503))
+        const { id, signing_secret } = yield* create(who, receiver.url, ["image.completed"])
+        const task = yield* images(who)
+        yield* receiver.awaited(2)
+        receiver.tell(withStatus(204))
+        const told = yield* receiver.awaited(3)
+        assert.lengthOf(new Set(told.map((one) => one.id)), 1)
+        for (const one of told) verified(signing_secret, one)
+        const [log] = yield* deliveries(who, id).pipe(
+          Effect.repeat({ until: ([first]) => first?.status === "delivered" })
+        )
+        assert.strictEqual(log?.id, told[0]?.id)
+        assert.deepInclude(log, { type: "image.completed", task_id: task })
+        assert.deepStrictEqual(log?.attempts.at(0), { status: 503, answer: "noted", error: null })
+        assert.strictEqual(log?.attempts.at(-1)?.status, 204)
+        assert.lengthOf(log?.attempts ?? [], told.length)
+
+        const sentAgain = yield* gateway.call(`/v1/webhook_endpoints/${id}/redeliver`, {
+          key: who.key,
+          json: { delivery_id: log?.id }
+        })
+        assert.deepInclude(sentAgain.body, { redelivered: 1 })
+        const again = yield* receiver.awaited(told.length + 1)
+        assert.strictEqual(again.at(-1)?.id, log?.id)
+        const all = yield* gateway.call(`/v1/webhook_endpoints/${id}/redeliver`, {
+          key: who.key,
+          json: { since: "2026-01-01T00:00:00Z" }
+        })
+        assert.deepInclude(all.body, { redelivered: 1 })
+        yield* receiver.awaited(told.length + 2)
+      })
+    )
+
+    it.effect("what is never taken has failed after the last attempt", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const receiver = yield* makeReceiver(withStatus(302, { location: "/elsewhere" }))
+        const { id } = yield* create(who, receiver.url, ["image.completed"])
+        yield* images(who)
+        const [log] = yield* deliveries(who, id, "?status=failed").pipe(
+          Effect.delay("10 millis"),
+          Effect.repeat({ until: (data) => data.length === 1 })
+        )
+        assert.deepStrictEqual(
+          log?.attempts.map(({ status }) => status),
+          [302, 302, 302, 302]
+        )
+        assert.isTrue(receiver.received.every(({ path }) => path === "/"))
+      })
+    )
+
+    it.effect("410 disables an endpoint, and the others of its owner are told", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const receiver = yield* makeReceiver((response, { path }) =>
+          response.writeHead(path === "/gone" ? 410 : 200).end()
+        )
+        const gone = yield* create(who, `${receiver.url}/gone`, ["image.completed"])
+        yield* create(who, `${receiver.url}/other`, ["video.failed"])
+        yield* images(who)
+        const [told] = yield* receiver.awaited(1, ({ path }) => path === "/other")
+        assert.strictEqual(told?.body.type, "webhook_endpoint.disabled")
+        assert.deepInclude(told?.body.data, { id: gone.id, reason: "it answered 410 Gone" })
+        const at = `/v1/webhook_endpoints/${gone.id}`
+        assert.deepInclude((yield* gateway.call(at, { key: who.key })).body, {
+          status: "disabled"
+        })
+        const missed = yield* images(who)
+        yield* gateway.call(`/v1/images/${missed}?wait=30`, { key: who.key })
+        const enabled = yield* gateway.call(at, { key: who.key, json: { enabled: true } })
+        assert.deepInclude(enabled.body, { status: "enabled", disabled_reason: null })
+        assert.lengthOf(yield* deliveries(who, gone.id), 1)
+      })
+    )
+
+    it.effect("an order names where its end is told, signed with the callback secret", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const receiver = yield* makeReceiver()
+        const rotated = yield* gateway.call("/v1/webhook_endpoints/callback/rotate_secret", {
+          key: who.key,
+          json: {}
+        })
+        const { signing_secret, id } = yield* bodyAs(EndpointBody, rotated)
+        const image = yield* images(who, { callback_url: `${receiver.url}/images` })
+        const video = yield* createVideo(who, {
+          model: "film-1",
+          prompt: "x",
+          callback_url: `${receiver.url}/videos`
+        })
+        yield* finishVideo(who, video)
+        const told = yield* receiver.awaited(2)
+        for (const one of told) verified(signing_secret, one)
+        assert.sameDeepMembers(
+          told.map(({ path, body }) => [path, body.data.id]),
+          [
+            ["/images", image],
+            ["/videos", video]
+          ]
+        )
+        assert.lengthOf(yield* deliveries(who, id), 2)
+        assert.lengthOf(yield* deliveries(who, "callback"), 2)
+        const list = yield* gateway.call("/v1/webhook_endpoints", { key: who.key })
+        assert.deepInclude(list.body, { data: [] })
+      })
+    )
+
+    it.effect("callbacks come without anybody having asked for their secret before", () =>
+      Effect.gen(function* () {
+        const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("100"))
+        const receiver = yield* makeReceiver()
+        yield* images(who, { callback_url: receiver.url })
+        const [told] = yield* receiver.awaited(1)
+        assert.match(told?.headers["webhook-signature"] ?? "", /^v1,/)
+      })
+    )
+
+    it.effect("a low balance is told once a crossing, and a cap once a month", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1", { monthlyCap: "0.7" })
+        const receiver = yield* makeReceiver()
+        yield* create(who, receiver.url, ["balance.low", "cap.reached"])
+        const at = `/organizations/${who.organizationId}`
+        const set = yield* gateway.admin(`${at}/low_balance`, {
+          method: "PUT",
+          json: { threshold: "0.75" }
+        })
+        assert.deepInclude(set.body, { id: who.organizationId, low_balance: "0.75" })
+        yield* images(who)
+        yield* images(who)
+        const [low] = yield* receiver.awaited(1)
+        assert.strictEqual(low?.body.type, "balance.low")
+        assert.deepStrictEqual(low?.body.data, { balance: "0.6", threshold: "0.75" })
+        yield* images(who)
+        for (let turn = 0; turn < 2; turn++) {
+          const refused = yield* gateway.call("/v1/images/generations", {
+            key: who.key,
+            json: { model: "paint-1", prompt: "x" }
+          })
+          assert.strictEqual((yield* errorOf(refused)).code, "member_cap_exceeded")
+        }
+        const [cap] = yield* receiver.awaited(1, ({ body }) => body.type === "cap.reached")
+        assert.deepInclude(cap?.body.data, {
+          member_id: who.memberId,
+          cap: "0.7",
+          used: "0.6"
+        })
+        yield* gateway.admin(`${at}/deposits`, { json: { amount: "1", reference: "again" } })
+        yield* gateway.admin(`${at}/low_balance`, {
+          method: "PUT",
+          json: { threshold: null }
+        })
+        assert.lengthOf(receiver.received, 2)
+      })
+    )
+  })
 }

@@ -1,9 +1,10 @@
 /** A vendor that answers exactly what a test says, over a real socket of 127.0.0.1. */
 import { once } from "node:events"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { createServer as createTcpServer, type Server } from "node:net"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { createServer } from "node:net"
 import { text } from "node:stream/consumers"
 import { Effect, type Scope } from "effect"
+import { serving, urlOf } from "./httpServer.ts"
 
 export interface WrittenReply {
   readonly status?: number
@@ -41,12 +42,6 @@ export interface BrokenVendor {
   readonly replied: Effect.Effect<void>
 }
 
-const urlOf = (server: Server): string => {
-  const address = server.address()
-  if (address === null || typeof address === "string") throw new Error("The server has no port")
-  return `http://127.0.0.1:${address.port}`
-}
-
 const writeReply = (reply: Reply, response: ServerResponse): void => {
   switch (reply) {
     case "hang":
@@ -78,39 +73,30 @@ const writeReply = (reply: Reply, response: ServerResponse): void => {
 export const brokenVendor = (
   replyTo: Reply | ((request: ReceivedRequest) => Reply | Promise<Reply>)
 ): Effect.Effect<BrokenVendor, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        const received: Array<ReceivedRequest> = []
-        const replied = Promise.withResolvers<void>()
-        const handle = async (request: IncomingMessage, response: ServerResponse) => {
-          const { method = "", url = "", headers } = request
-          const seen = { method, target: url, headers, body: await text(request) }
-          received.push(seen)
-          const reply = typeof replyTo === "function" ? await replyTo(seen) : replyTo
-          writeReply(reply, response)
-          replied.resolve()
-        }
-        const server = createServer((request, response) => void handle(request, response))
-        await once(server.listen(0, "127.0.0.1"), "listening")
-        return { server, received, replied: replied.promise }
-      }),
-      ({ server }) =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          server.closeAllConnections()
-        })
-    ),
-    ({ server, received, replied }) => ({
-      url: urlOf(server),
-      requests: Effect.sync(() => [...received]),
-      replied: Effect.promise(() => replied)
-    })
-  )
+  Effect.suspend(() => {
+    const received: Array<ReceivedRequest> = []
+    const replied = Promise.withResolvers<void>()
+    const handle = async (request: IncomingMessage, response: ServerResponse) => {
+      const { method = "", url = "", headers } = request
+      const seen = { method, target: url, headers, body: await text(request) }
+      received.push(seen)
+      const reply = typeof replyTo === "function" ? await replyTo(seen) : replyTo
+      writeReply(reply, response)
+      replied.resolve()
+    }
+    return Effect.map(
+      serving((request, response) => void handle(request, response)),
+      (url) => ({
+        url,
+        requests: Effect.sync(() => [...received]),
+        replied: Effect.promise(() => replied.promise)
+      })
+    )
+  })
 
 /** An address where nothing listens (any more). */
 export const closedPort: Effect.Effect<string> = Effect.promise(async () => {
-  const server = createTcpServer()
+  const server = createServer()
   await once(server.listen(0, "127.0.0.1"), "listening")
   const url = urlOf(server)
   server.close()

@@ -1,7 +1,8 @@
 /** A chat vendor that streams what a test tells it to, when it tells it to. */
 import { once } from "node:events"
-import { createServer, type ServerResponse } from "node:http"
+import type { ServerResponse } from "node:http"
 import { Effect, type Scope } from "effect"
+import { serving } from "./httpServer.ts"
 
 export interface HeldStream {
   /** Without a slash at the end. */
@@ -41,29 +42,14 @@ export const counted = (input: number, output: number): string => `${countOf(inp
 
 export const heldStream: Effect.Effect<HeldStream, never, Scope.Scope> = Effect.gen(function* () {
   let latest = Promise.withResolvers<ServerResponse>()
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const listening = createServer((request, response) => {
-        request.resume().on("end", () => {
-          response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
-          latest.resolve(response)
-        })
-      })
-      await once(listening.listen(0, "127.0.0.1"), "listening")
-      return listening
-    }),
-    (listening) =>
-      Effect.callback<void>((resume) => {
-        listening.close(() => resume(Effect.void))
-        listening.closeAllConnections()
-      })
-  )
-  const address = server.address()
-  if (address === null || typeof address === "string") {
-    return yield* Effect.die(new Error("The server has no port"))
-  }
+  const url = yield* serving((request, response) => {
+    request.resume().on("end", () => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+      latest.resolve(response)
+    })
+  })
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     write: (text) =>
       Effect.promise(async () => {
         const response = await latest.promise

@@ -1,8 +1,8 @@
 /** A receiver of webhooks on this machine, which answers as a test tells it. */
-
-import { once } from "node:events"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { ServerResponse } from "node:http"
+import { text as readText } from "node:stream/consumers"
 import { Effect, Schema } from "effect"
+import { serving } from "./httpServer.ts"
 
 export interface Received {
   readonly path: string
@@ -21,12 +21,6 @@ const Told = Schema.fromJsonString(
 )
 const decodeTold = Schema.decodeUnknownSync(Told)
 
-const textOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Array<Uint8Array> = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString("utf8")
-}
-
 export type Answer = (response: ServerResponse, received: Received) => void
 
 export const withStatus =
@@ -38,38 +32,24 @@ export const withStatus =
 export const makeReceiver = Effect.fnUntraced(function* (first: Answer = withStatus(200)) {
   const received: Array<Received> = []
   let answer = first
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer((request, response) => {
-        void textOf(request).then((text) => {
-          const headers = Object.fromEntries(
-            Object.entries(request.headers).map(([name, value]) => [name, String(value)])
-          )
-          const one = {
-            path: request.url ?? "",
-            id: headers["webhook-id"] ?? "",
-            headers,
-            text,
-            body: decodeTold(text)
-          }
-          received.push(one)
-          answer(response, one)
-        })
-      })
-      server.listen(0, "127.0.0.1")
-      await once(server, "listening")
-      return server
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-  const address = server.address()
-  if (address === null || typeof address === "string") throw new Error("no port")
+  const url = yield* serving((request, response) => {
+    void readText(request).then((text) => {
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)])
+      )
+      const one = {
+        path: request.url ?? "",
+        id: headers["webhook-id"] ?? "",
+        headers,
+        text,
+        body: decodeTold(text)
+      }
+      received.push(one)
+      answer(response, one)
+    })
+  })
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     received,
     tell: (next: Answer) => {
       answer = next

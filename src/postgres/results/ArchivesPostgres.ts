@@ -28,17 +28,18 @@ export const layerArchives = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const leased = sql`now() + make_interval(secs => ${COPY_LEASE_SECONDS})`
 
+    /** Its text has the state, as the index for what is due in it has. */
+    const claim = (state: "waiting" | "removing", limit: number, columns: string) =>
+      oneTry(sql`
+        UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leased}
+          FROM (SELECT d.organization_id, d.task_id FROM archives d
+                 WHERE d.state = ${sql.literal(`'${state}'`)} AND d.next_try_at <= now()
+                 ORDER BY d.next_try_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
+         WHERE a.organization_id = due.organization_id AND a.task_id = due.task_id
+        RETURNING ${sql.literal(columns)}`)
+
     return Archives.of({
-      claimDue: (limit) =>
-        rowsOf(ClaimedResult)(
-          oneTry(sql`
-            UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leased}
-              FROM (SELECT d.organization_id, d.task_id FROM archives d
-                     WHERE d.state = 'waiting' AND d.next_try_at <= now()
-                     ORDER BY d.next_try_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
-             WHERE a.organization_id = due.organization_id AND a.task_id = due.task_id
-            RETURNING ${sql.literal(claimedColumns)}`)
-        ),
+      claimDue: (limit) => rowsOf(ClaimedResult)(claim("waiting", limit, claimedColumns)),
       renew: ({ organizationId, taskId, lease }) =>
         Effect.map(
           bounded(sql`
@@ -79,16 +80,7 @@ export const layerArchives = Layer.effect(
                      ORDER BY d.ended_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) old
              WHERE a.organization_id = old.organization_id AND a.task_id = old.task_id`)
         ),
-      claimRemovals: (limit) =>
-        rowsOf(ClaimedRemoval)(
-          oneTry(sql`
-            UPDATE archives a SET lease = a.lease + 1, next_try_at = ${leased}
-              FROM (SELECT d.organization_id, d.task_id FROM archives d
-                     WHERE d.state = 'removing' AND d.next_try_at <= now()
-                     ORDER BY d.next_try_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
-             WHERE a.organization_id = due.organization_id AND a.task_id = due.task_id
-            RETURNING ${sql.literal(removalColumns)}`)
-        ),
+      claimRemovals: (limit) => rowsOf(ClaimedRemoval)(claim("removing", limit, removalColumns)),
       removed: ({ organizationId, taskId, lease }) =>
         Effect.asVoid(
           bounded(sql`
