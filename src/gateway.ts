@@ -13,6 +13,7 @@ import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/admin/adminHandlers.ts"
 import { layerChannelHandlers } from "./http/handlers/admin/channelHandlers.ts"
 import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
+import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
 import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
@@ -22,8 +23,12 @@ import { layerReservedHandlers } from "./http/handlers/reservedHandlers.ts"
 import { layerTextsHandlers } from "./http/handlers/textHandlers.ts"
 import { layerVideosHandlers } from "./http/handlers/videoHandlers.ts"
 import { layerWebhookHandlers } from "./http/handlers/webhookHandlers.ts"
+import {
+  layerAdminAuthorization,
+  layerAdminRoles
+} from "./http/server/access/adminAuthorization.ts"
+import { layerAuthorization } from "./http/server/access/authorization.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
-import { layerAdminAuthorization, layerAuthorization } from "./http/server/authorization.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
 import {
@@ -55,6 +60,7 @@ import { layerChannelCredentials } from "./postgres/stores/ChannelCredentialsPos
 import { layerChannelRecords } from "./postgres/stores/ChannelRecordsPostgres.ts"
 import { layerIdempotencyKeys } from "./postgres/stores/IdempotencyKeysPostgres.ts"
 import { layerOperationsStore } from "./postgres/stores/OperationsStorePostgres.ts"
+import { layerOperators } from "./postgres/stores/OperatorsPostgres.ts"
 import { layerCallLog } from "./postgres/tasks/CallLogPostgres.ts"
 import { layerOrphans } from "./postgres/tasks/OrphansPostgres.ts"
 import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
@@ -79,6 +85,7 @@ export const layerStores = (secrets: Secrets) =>
     layerTaskHistory,
     layerOrphans,
     layerAdminAudit,
+    layerOperators,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,
@@ -112,9 +119,10 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerQuotesHandlers,
     layerChannelHandlers,
     layerWebhookHandlers,
-    layerOperatorWebhookHandlers
+    layerOperatorWebhookHandlers,
+    layerOperatorHandlers
   ]),
-  Layer.provide([layerAuthorization, layerRequestRules, layerAdminAuditing])
+  Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )
 
 /** Every route of the gateway, without a server to serve them. */

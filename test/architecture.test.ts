@@ -30,7 +30,10 @@ const rules: ReadonlyArray<Rule> = [
     folder: "http/",
     may: ["channels/", "orders/", "polling/", "outgoing/", "webhooks/", ...services]
   },
-  { folder: "http/api/", may: ["services/Access.ts", "domain/"] },
+  {
+    folder: "http/api/",
+    may: ["services/Access.ts", "services/operators/Operators.ts", "domain/"]
+  },
   { folder: "client/", may: ["http/api/", "domain/"] },
   {
     folder: "cli/",

@@ -50,14 +50,12 @@ export { layerIdempotencyKeysMemory } from "./memory/IdempotencyKeysMemory.ts"
 export { layerLedgerMemory } from "./memory/LedgerMemory.ts"
 export { layerMemoryStore, type MemoryState, MemoryStore } from "./memory/MemoryStore.ts"
 export { layerStoresMemory, type StoresMemory } from "./memory/memoryStores.ts"
-export {
-  layerAdminAuditMemory,
-  layerOperationsStoreMemory
-} from "./memory/OperationsStoreMemory.ts"
+export { layerOperationsStoreMemory } from "./memory/OperationsStoreMemory.ts"
 export { layerOrphansMemory } from "./memory/OrphansMemory.ts"
 export { layerTaskHistoryMemory } from "./memory/TaskHistoryMemory.ts"
 export { layerTaskRepoMemory } from "./memory/TaskRepoMemory.ts"
 export { layerUsageLogMemory } from "./memory/UsageLogMemory.ts"
+export { layerAdminAuditMemory, layerOperatorsMemory } from "./operators/OperatorsMemory.ts"
 
 // What the doubles stand in for, what stands on them, and what a double of one's own answers with
 

@@ -2,19 +2,14 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import {
-  Access,
-  API_KEY_BYTES,
-  allScopes,
-  formatApiKey,
-  type NewKey
-} from "../../src/services/Access.ts"
+import { Access, allScopes, type NewKey } from "../../src/services/Access.ts"
+import { formatToken, TOKEN_BYTES } from "../../src/services/bearerTokens.ts"
 import type { Stores } from "../support/ledger.ts"
 
 const plain: NewKey = { name: "test", scopes: allScopes, models: null, expiresAt: null }
 
 const randomKey = Effect.flatMap(SecureRandom.SecureRandom, (random) =>
-  Effect.map(random.randomBytes(API_KEY_BYTES), formatApiKey)
+  Effect.map(random.randomBytes(TOKEN_BYTES), (bytes) => formatToken("mg_", bytes))
 )
 
 const member = Effect.gen(function* () {

@@ -1,11 +1,11 @@
 /** What stores must keep for the operator: orphans, the course of an order, calls, audits. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { AdminAudit } from "../../src/services/AdminAudit.ts"
 import { type AnsweredCall, CallLog, type VendorCall } from "../../src/services/CallLog.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { OperationsStore } from "../../src/services/Operations.ts"
 import { Orphans } from "../../src/services/Orphans.ts"
+import { AdminAudit } from "../../src/services/operators/AdminAudit.ts"
 import { TaskHistory, transitionsOf } from "../../src/services/TaskHistory.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
@@ -229,7 +229,10 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const actions = ["createOrganization", "createMember", "createKey"]
       for (const action of actions) {
         const fields = { name: action }
-        yield* audit.record({ action, subjectId: null, fields, requestId: "req_1", status: 200 })
+        yield* audit.record({
+          ...{ action, subjectId: null, fields, requestId: "req_1", status: 200 },
+          ...{ operatorId: null, operatorName: "somebody" }
+        })
       }
       const page = yield* audit.list({ after: null, limit: 2 })
       const rest = yield* audit.list({ after: page.data.at(-1)?.id ?? null, limit: 1 })

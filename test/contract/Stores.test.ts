@@ -8,6 +8,7 @@ import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
 import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
+import { operatorsSuite } from "./Operators.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
 import { webhooksSuite } from "./Webhooks.suite.ts"
 
@@ -22,6 +23,7 @@ for (const kind of storeKinds) {
       journalSuite(it)
       repeatsSuite(it)
       operatorSuite(it)
+      operatorsSuite(it)
       taskListsSuite(it)
       webhooksSuite(it)
       archivesSuite(it)

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { clientOf } from "../../src/http/server/keyLookUps.ts"
+import { clientOf } from "../../src/http/server/access/keyLookUps.ts"
 
 it.each([
   [undefined, "none"],

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { formatWait, rateHeaders } from "../../src/http/server/keyRates.ts"
+import { formatWait, rateHeaders } from "../../src/http/server/access/keyRates.ts"
 
 describe("a wait in words", () => {
   it.each([

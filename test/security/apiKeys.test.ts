@@ -2,8 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { SLOW_WAITS } from "../../src/http/server/keyLookUps.ts"
-import { formatApiKey } from "../../src/services/Access.ts"
+import { SLOW_WAITS } from "../../src/http/server/access/keyLookUps.ts"
+import { formatToken } from "../../src/services/bearerTokens.ts"
 import { withoutConnections } from "../support/databases.ts"
 import { databaseText } from "../support/databaseText.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
@@ -13,7 +13,8 @@ import { rawRequest, requestText } from "../support/rawSocket.ts"
 const Key = Schema.Struct({ id: Schema.String, key: Schema.String })
 
 /** Well formed, so that only the database can tell that nobody has it. */
-const keyNobodyHas = (byte: number) => Redacted.value(formatApiKey(new Uint8Array(32).fill(byte)))
+const keyNobodyHas = (byte: number) =>
+  Redacted.value(formatToken("mg_", new Uint8Array(32).fill(byte)))
 const unknownKey = keyNobodyHas(9)
 
 /** Forms of the header that hold no valid key, made from one that is valid. */
@@ -168,7 +169,7 @@ const otherAddress = "127.0.0.2"
 const keyNumbered = (seed: number) => {
   const bytes = new Uint8Array(32)
   new DataView(bytes.buffer).setUint32(0, seed)
-  return Redacted.value(formatApiKey(bytes))
+  return Redacted.value(formatToken("mg_", bytes))
 }
 
 /**

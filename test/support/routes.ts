@@ -173,7 +173,9 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
         [`${at}/:id/redeliver`, [{ since: "2026-01-31T12:00:00Z" }]]
       ]
     }),
-    ["POST /admin/v1/orphans/:id/resolve", [{ note: "looked into" }]]
+    ["POST /admin/v1/orphans/:id/resolve", [{ note: "looked into" }]],
+    ["POST /admin/v1/operators", [{ name: "Ada", role: "finance" }]],
+    ["PATCH /admin/v1/operators/:id", [{ role: "viewer" }]]
   ]
 )
 

@@ -4,6 +4,7 @@ import { AccountGroup } from "./AccountApi.ts"
 import { AdminGroup } from "./admin/AdminApi.ts"
 import { ChannelsGroup } from "./admin/ChannelsApi.ts"
 import { HistoryGroup } from "./admin/HistoryApi.ts"
+import { OperatorsGroup } from "./admin/OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./admin/OperatorWebhooksApi.ts"
 import { openObjects } from "./document.ts"
 import { ImagesGroup } from "./ImagesApi.ts"
@@ -39,7 +40,14 @@ export class GatewayApi extends HttpApi.make("media-gateway")
   .middleware(RequestRules)
   .middleware(Authorization)
   .prefix("/v1")
-  .add(AdminGroup, ChannelsGroup, OperationsGroup, HistoryGroup, OperatorWebhooksGroup)
+  .add(
+    AdminGroup,
+    ChannelsGroup,
+    OperationsGroup,
+    HistoryGroup,
+    OperatorWebhooksGroup,
+    OperatorsGroup
+  )
   .annotateMerge(
     OpenApi.annotations({
       title: "Media gateway",

@@ -4,6 +4,7 @@ import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type * as GatewayError from "../../domain/Errors.ts"
 import type { TaskKind } from "../../domain/orderIds.ts"
 import type { Caller, Scope } from "../../services/Access.ts"
+import type { Operator, Role } from "../../services/operators/Operators.ts"
 import { errors } from "./apiErrors.ts"
 
 /** The holder of the key a request came with. */
@@ -50,18 +51,36 @@ export class Authorization extends HttpApiMiddleware.Service<
   requiredForClient: true
 }) {}
 
-export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthorization>()(
-  "gateway/http/AdminAuthorization",
-  {
-    security: {
-      admin: HttpApiSecurity.bearer.pipe(
-        HttpApiSecurity.annotate(OpenApi.Description, "The operator's token, GATEWAY_ADMIN_TOKEN")
-      )
-    },
-    error: errors.InvalidApiKey,
-    requiredForClient: true
-  }
+/** Who makes a request of the administrative interface. */
+export class CurrentOperator extends Context.Service<CurrentOperator, Operator>()(
+  "gateway/http/CurrentOperator"
 ) {}
+
+export class AdminAuthorization extends HttpApiMiddleware.Service<
+  AdminAuthorization,
+  { provides: CurrentOperator }
+>()("gateway/http/AdminAuthorization", {
+  security: {
+    admin: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotate(
+        OpenApi.Description,
+        "An operator's token, `mgo_...`, or the one of the configuration, GATEWAY_ADMIN_TOKEN"
+      )
+    )
+  },
+  error: [errors.InvalidApiKey, errors.RateLimited, errors.Overloaded],
+  requiredForClient: true
+}) {}
+
+/** Who may make a request that writes, beside owners, who may all; reading is for every role. */
+export class AllowedRoles extends Context.Service<AllowedRoles, ReadonlyArray<Role>>()(
+  "gateway/http/AllowedRoles"
+) {}
+
+export class AdminRoles extends HttpApiMiddleware.Service<
+  AdminRoles,
+  { requires: CurrentOperator }
+>()("gateway/http/AdminRoles", { error: errors.PermissionDenied }) {}
 
 /**
  * Largest body a route takes: with media in it, or with texts alone; routes without it take the small
@@ -90,6 +109,7 @@ export class RequestRules extends HttpApiMiddleware.Service<
 }) {}
 
 /** Every write of a group that has this middleware is audited, whether it is done or refused. */
-export class AdminAuditing extends HttpApiMiddleware.Service<AdminAuditing>()(
-  "gateway/http/AdminAuditing"
-) {}
+export class AdminAuditing extends HttpApiMiddleware.Service<
+  AdminAuditing,
+  { requires: CurrentOperator }
+>()("gateway/http/AdminAuditing") {}

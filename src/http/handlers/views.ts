@@ -153,3 +153,5 @@ export const operatorReceiptView = (currency: string, receipt: Receipt): Operato
   cost: formatNanoOrNull(receipt.record.costNano),
   attempts: attemptViews(receipt.job, receipt.refusals, receipt.heldAt)
 })
+
+export const isoOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null

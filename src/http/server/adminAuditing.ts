@@ -3,8 +3,8 @@ import { Effect, Exit, Layer, Option, Schema, SchemaAST } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { auditedFields, auditedText } from "../../hiding/secretsFromAudit.ts"
-import { AdminAudit } from "../../services/AdminAudit.ts"
-import { AdminAuditing } from "../api/middlewares.ts"
+import { AdminAudit } from "../../services/operators/AdminAudit.ts"
+import { AdminAuditing, CurrentOperator } from "../api/middlewares.ts"
 import { CurrentRequest } from "./envelope.ts"
 
 /** Statuses where nothing was answered: the client had gone, or the handler failed. */
@@ -49,6 +49,7 @@ export const layerAdminAuditing = Layer.effect(
     ) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const params = yield* HttpRouter.params
+      const operator = yield* CurrentOperator
       const answer = Exit.isSuccess(exit) ? exit.value : null
       const status = answer?.status ?? (Exit.hasInterrupts(exit) ? INTERRUPTED : FAILED)
       const body =
@@ -60,6 +61,8 @@ export const layerAdminAuditing = Layer.effect(
         subjectId: params.id === undefined ? answer && madeId(answer) : auditedText(params.id),
         fields: auditedFields(knownFields(endpoint), Option.getOrNull(body)),
         requestId: (yield* CurrentRequest).id,
+        operatorId: operator.id,
+        operatorName: operator.name,
         status
       })
     })

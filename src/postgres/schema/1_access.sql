@@ -1,4 +1,4 @@
--- Organisations, their members, and the members' API keys.
+-- Organisations, their members, and the members' API keys; and who runs the gateway.
 -- `organization_id` comes first in every key of every table that has it, so that the tables can be
 -- distributed by it.
 
@@ -37,3 +37,14 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_by_hash ON api_keys (hash);
 CREATE INDEX api_keys_by_id ON api_keys (id);
+
+-- Of a token, too, only a hash is stored.
+CREATE TABLE operators (
+  id text COLLATE "C" PRIMARY KEY,
+  name text NOT NULL,
+  role text NOT NULL CHECK (role IN ('owner', 'operator', 'finance', 'viewer')),
+  hash bytea NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  revoked_at timestamptz
+);
+CREATE INDEX operators_by_hash ON operators (hash);

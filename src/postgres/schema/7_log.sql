@@ -34,7 +34,10 @@ CREATE TABLE admin_audit (
   -- What was asked for, without secrets.
   fields jsonb,
   request_id text NOT NULL,
-  status int NOT NULL
+  status int NOT NULL,
+  -- Null where the token of the configuration was used.
+  operator_id text,
+  operator_name text NOT NULL
 );
 
 CREATE TABLE gateway_writes (

@@ -1,23 +1,18 @@
 /** Organisations, members and keys in PostgreSQL. Keys are looked up by their hash. */
-import { Clock, Effect, identity, Layer, type Redacted, Schema } from "effect"
+import { Clock, Effect, Layer, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
-import { makeBoundedMap } from "../../runtime/boundedMap.ts"
-import { Changes, isFresh, type Mark } from "../../runtime/Changes.ts"
-import { makeFreshCache } from "../../runtime/FreshCache.ts"
+import { Changes } from "../../runtime/Changes.ts"
+import { Access, type Caller, refusedKey, Scope } from "../../services/Access.ts"
 import {
-  Access,
-  API_KEY_BYTES,
-  apiKeyHash,
-  type Caller,
-  formatApiKey,
-  isWellFormedApiKey,
+  formatToken,
   type LookUpGuard,
-  refusedKey,
-  Scope
-} from "../../services/Access.ts"
+  TOKEN_BYTES,
+  tokenHash
+} from "../../services/bearerTokens.ts"
 import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { makeTokenLookUps } from "./tokenLookUps.ts"
 
 const KeyRow = Schema.Struct({
   organizationId: Schema.String,
@@ -33,10 +28,6 @@ const keyColumns = columnsOf(KeyRow, "k", { keyId: "k.id" })
 const OwnerRow = Schema.Struct({ organizationId: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
-/** Keys that open something, and keys that open nothing, which cannot drive out the others. */
-const CACHED_KEYS = 10_000
-const UNKNOWN_KEYS = 10_000
-
 export const layerAccess = Layer.effect(
   Access,
   Effect.gen(function* () {
@@ -45,29 +36,25 @@ export const layerAccess = Layer.effect(
     const changes = yield* Changes
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
-    const unknown = makeBoundedMap<Mark>(UNKNOWN_KEYS)
-
-    const lookUp = Effect.fnUntraced(function* (hashHex: string) {
-      const mark = changes.mark("keys", yield* Clock.Clock)
-      const [row] = yield* rowsOf(KeyRow)(
-        repeatable(sql`
-          SELECT ${sql.literal(keyColumns)} FROM api_keys k
-           WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
-      )
-      if (row === undefined) {
-        unknown.set(hashHex, mark)
-        return yield* refusedKey
-      }
-      const { expiresAt, scopes, models, ...who } = row
-      const caller: Caller = {
-        ...who,
-        scopes: new Set(scopes),
-        models: models === null ? null : new Set(models)
-      }
-      return { caller, expiresAt }
+    const find = yield* makeTokenLookUps({
+      prefix: "mg_",
+      refused: refusedKey,
+      read: Effect.fnUntraced(function* (hashHex: string) {
+        const [row] = yield* rowsOf(KeyRow)(
+          repeatable(sql`
+            SELECT ${sql.literal(keyColumns)} FROM api_keys k
+             WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
+        )
+        if (row === undefined) return null
+        const { expiresAt, scopes, models, ...who } = row
+        const caller: Caller = {
+          ...who,
+          scopes: new Set(scopes),
+          models: models === null ? null : new Set(models)
+        }
+        return { caller, expiresAt }
+      })
     })
-
-    const find = yield* makeFreshCache({ topic: "keys", capacity: CACHED_KEYS, lookup: lookUp })
 
     const organization: Access["Service"]["organization"] = Effect.fn("Access.organization")(
       function* (id) {
@@ -95,15 +82,9 @@ export const layerAccess = Layer.effect(
     return Access.of({
       authenticate: Effect.fnUntraced(function* <E = never>(
         key: Redacted.Redacted,
-        guard: LookUpGuard<E> = identity
+        guard?: LookUpGuard<E>
       ) {
-        if (!isWellFormedApiKey(key)) return yield* refusedKey
-        const hashHex = apiKeyHash(key)
-        const mark = unknown.peek(hashHex)
-        if (mark !== null && isFresh(mark, changes.mark("keys", yield* Clock.Clock))) {
-          return yield* refusedKey
-        }
-        const found = yield* find(hashHex, guard)
+        const found = yield* find(key, guard)
         if (
           found.expiresAt !== null &&
           found.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)
@@ -140,14 +121,14 @@ export const layerAccess = Layer.effect(
       ) {
         const organizationId = yield* organizationOf(memberId)
         const id = yield* newId("key")
-        const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
+        const key = formatToken("mg_", yield* random.randomBytes(TOKEN_BYTES))
         const scopes = [...options.scopes]
         const models = options.models === null ? null : [...options.models]
         // The text is new, so no gateway can have asked for it before and needs to be told.
         yield* repeatable(sql`
           INSERT INTO api_keys (organization_id, id, member_id, name, hash, scopes, models, expires_at,
                                 requests_per_minute)
-          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${apiKeyHash(key)}, 'hex'),
+          VALUES (${organizationId}, ${id}, ${memberId}, ${name}, decode(${tokenHash(key)}, 'hex'),
                   ${scopes}, ${models}, ${expiresAt}, ${requestsPerMinute})
           ON CONFLICT (organization_id, id) DO NOTHING`)
         return { id, key }

@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AdminAudit, AuditEntry } from "../../services/AdminAudit.ts"
+import { AdminAudit, AuditEntry } from "../../services/operators/AdminAudit.ts"
 import { columnsOf, readPage, repeatable } from "../client/rows.ts"
 
 export const layerAdminAudit = Layer.effect(
@@ -16,9 +16,10 @@ export const layerAdminAudit = Layer.effect(
       record: Effect.fn("AdminAudit.record")(function* (write) {
         const id = `au_${yield* random.uuidV7()}`
         yield* repeatable(sql`
-          INSERT INTO admin_audit (id, action, subject_id, fields, request_id, status)
+          INSERT INTO admin_audit (id, action, subject_id, fields, request_id, status, operator_id,
+                                   operator_name)
           VALUES (${id}, ${write.action}, ${write.subjectId}, ${sql.json(write.fields)},
-                  ${write.requestId}, ${write.status})
+                  ${write.requestId}, ${write.status}, ${write.operatorId}, ${write.operatorName})
           ON CONFLICT (id) DO NOTHING`)
       }),
       // Ids begin with their time, so their order is that of the writes.

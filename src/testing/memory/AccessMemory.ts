@@ -3,15 +3,14 @@ import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
+import { Access, refusedKey } from "../../services/Access.ts"
 import {
-  Access,
-  API_KEY_BYTES,
-  apiKeyHash,
-  formatApiKey,
-  isWellFormedApiKey,
+  formatToken,
+  isWellFormedToken,
   type LookUpGuard,
-  refusedKey
-} from "../../services/Access.ts"
+  TOKEN_BYTES,
+  tokenHash
+} from "../../services/bearerTokens.ts"
 import { unknownOrganization } from "../../services/ledgerAnswers.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
@@ -34,8 +33,8 @@ export const layerAccessMemory = Layer.effect(
         key: Redacted.Redacted,
         guard: LookUpGuard<E> = identity
       ) {
-        if (!isWellFormedApiKey(key)) return yield* refusedKey
-        const hash = apiKeyHash(key)
+        if (!isWellFormedToken("mg_", key)) return yield* refusedKey
+        const hash = tokenHash(key)
         const now = yield* Clock.currentTimeMillis
         const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
         if (found === undefined || found.revoked) return yield* guard(Effect.fail(refusedKey))
@@ -68,8 +67,8 @@ export const layerAccessMemory = Layer.effect(
         const owner = [...store.organizations.values()].find(({ members }) => members.has(memberId))
         if (owner === undefined) return yield* new NotFound({ message: "No such member" })
         const id = yield* newId("key")
-        const key = formatApiKey(yield* random.randomBytes(API_KEY_BYTES))
-        const hash = apiKeyHash(key)
+        const key = formatToken("mg_", yield* random.randomBytes(TOKEN_BYTES))
+        const hash = tokenHash(key)
         const organizationId = owner.id
         store.apiKeys.set(id, { id, organizationId, memberId, hash, options, revoked: false })
         return { id, key }

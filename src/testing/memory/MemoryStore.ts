@@ -4,7 +4,6 @@ import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import type { NewKey } from "../../services/Access.ts"
-import type { AuditEntry } from "../../services/AdminAudit.ts"
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
 import { type CatalogSnapshot, emptySnapshot } from "../../services/Catalog.ts"
 import type {
@@ -16,6 +15,8 @@ import type {
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
+import type { AuditEntry } from "../../services/operators/AdminAudit.ts"
+import type { OperatorRecord } from "../../services/operators/Operators.ts"
 import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
@@ -154,6 +155,7 @@ export interface StoredCall extends LoggedCall {
 export interface MemoryState {
   readonly organizations: Map<string, Books>
   readonly apiKeys: Map<string, StoredApiKey>
+  readonly operators: Map<string, { record: OperatorRecord; readonly hash: string }>
   /** Every version there was, the one in force last. */
   readonly catalogs: Array<CatalogSnapshot>
   readonly accounts: Map<string, StoredAccount>
@@ -197,6 +199,7 @@ export const layerMemoryStore = Layer.sync(
   (): MemoryState => ({
     organizations: new Map(),
     apiKeys: new Map(),
+    operators: new Map(),
     catalogs: [emptySnapshot],
     accounts: new Map(),
     rests: new Map(),

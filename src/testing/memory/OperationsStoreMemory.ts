@@ -1,9 +1,7 @@
-/** What running the gateway asks and what its operator did, kept in memory. */
+/** What running the gateway asks, kept in memory. */
 import { Clock, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { AdminAudit } from "../../services/AdminAudit.ts"
 import { OperationsStore } from "../../services/Operations.ts"
-import { dateOrNull, MemoryStore, pageOf } from "./MemoryStore.ts"
+import { dateOrNull, MemoryStore } from "./MemoryStore.ts"
 
 /** An audit that has not ended within this time died with its gateway. */
 const LONGEST_AUDIT_MILLIS = 600_000
@@ -81,21 +79,6 @@ export const layerOperationsStoreMemory = Layer.effect(
           audit.violations = violations
         })
       )
-    })
-  })
-)
-
-export const layerAdminAuditMemory = Layer.effect(
-  AdminAudit,
-  Effect.gen(function* () {
-    const { adminWrites } = yield* MemoryStore
-    const random = yield* SecureRandom.SecureRandom
-    return AdminAudit.of({
-      record: Effect.fn("AdminAudit.record")(function* (write) {
-        const id = `au_${yield* random.uuidV7()}`
-        adminWrites.push({ ...write, id, at: new Date(yield* Clock.currentTimeMillis) })
-      }),
-      list: Effect.fn("AdminAudit.list")((page) => Effect.suspend(() => pageOf(adminWrites, page)))
     })
   })
 )

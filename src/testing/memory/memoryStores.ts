@@ -8,6 +8,7 @@ import {
   layerWebhookEndpointsMemory,
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
+import { layerAdminAuditMemory, layerOperatorsMemory } from "../operators/OperatorsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
 import { layerCallLogMemory } from "./CallLogMemory.ts"
@@ -20,7 +21,7 @@ import { layerChannelRecordsMemory } from "./ChannelRecordsMemory.ts"
 import { layerIdempotencyKeysMemory } from "./IdempotencyKeysMemory.ts"
 import { layerLedgerMemory } from "./LedgerMemory.ts"
 import { layerMemoryStore } from "./MemoryStore.ts"
-import { layerAdminAuditMemory, layerOperationsStoreMemory } from "./OperationsStoreMemory.ts"
+import { layerOperationsStoreMemory } from "./OperationsStoreMemory.ts"
 import { layerOrphansMemory } from "./OrphansMemory.ts"
 import { layerTaskHistoryMemory } from "./TaskHistoryMemory.ts"
 import { layerTaskRepoMemory } from "./TaskRepoMemory.ts"
@@ -41,6 +42,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerTaskHistoryMemory,
     layerOrphansMemory,
     layerAdminAuditMemory,
+    layerOperatorsMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,

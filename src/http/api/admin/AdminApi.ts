@@ -7,7 +7,14 @@ import { plainText } from "../../../domain/plainText.ts"
 import { ReceiptView } from "../AccountApi.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AdminAuditing, AdminAuthorization, BodyLimit, RequestRules } from "../middlewares.ts"
+import {
+  AdminAuditing,
+  AdminAuthorization,
+  AdminRoles,
+  AllowedRoles,
+  BodyLimit,
+  RequestRules
+} from "../middlewares.ts"
 import {
   AmountOrNull,
   AS_CSV,
@@ -122,6 +129,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
       }),
       error: bodyErrors
     })
+      .annotate(AllowedRoles, ["operator"])
       .annotate(BodyLimit, "media")
       .annotateMerge(
         operation(
@@ -133,7 +141,9 @@ export class AdminGroup extends HttpApiGroup.make("admin")
       payload: OrganizationBody,
       success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
       error: bodyErrors
-    }).annotateMerge(operation("Create an organisation", "With an empty pool.")),
+    })
+      .annotate(AllowedRoles, ["operator", "finance"])
+      .annotateMerge(operation("Create an organisation", "With an empty pool.")),
     HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
       params: id("organisation"),
       success: OrganizationView,
@@ -149,7 +159,9 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         balance: amount("What the pool has")
       }),
       error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
-    }).annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
+    })
+      .annotate(AllowedRoles, ["finance"])
+      .annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
     HttpApiEndpoint.put("setLowBalance", "/organizations/:id/low_balance", {
       params: id("organisation"),
       payload: LowBalanceBody,
@@ -158,12 +170,14 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         low_balance: decimalOrNull("Below it the balance is low; null is never")
       }),
       error: [errors.NotFound, ...bodyErrors]
-    }).annotateMerge(
-      operation(
-        "Set the low balance",
-        "The webhook `balance.low` tells once when the balance falls below it, and again after it has risen."
-      )
-    ),
+    })
+      .annotate(AllowedRoles, ["finance"])
+      .annotateMerge(
+        operation(
+          "Set the low balance",
+          "The webhook `balance.low` tells once when the balance falls below it, and again after it has risen."
+        )
+      ),
     HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
       params: id("organisation"),
       payload: MemberBody,
@@ -174,9 +188,11 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         monthly_cap: AmountOrNull
       }),
       error: [errors.NotFound, ...bodyErrors]
-    }).annotateMerge(
-      operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
-    ),
+    })
+      .annotate(AllowedRoles, ["operator", "finance"])
+      .annotateMerge(
+        operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
+      ),
     HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
       params: id("organisation"),
       query: pageQuery,
@@ -214,7 +230,9 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         key: told("The key itself, shown here and never again")
       }),
       error: [errors.NotFound, ...bodyErrors]
-    }).annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
     HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
       params: id("key"),
       success: Schema.Struct({
@@ -222,7 +240,9 @@ export class AdminGroup extends HttpApiGroup.make("admin")
         revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
       }),
       error: errors.NotFound
-    }).annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
     HttpApiEndpoint.get("readCosts", "/costs", {
       query: {
         from: day("The first day"),
@@ -260,6 +280,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   .middleware(RequestRules)
+  .middleware(AdminRoles)
   .middleware(AdminAuditing)
   .middleware(AdminAuthorization)
   .prefix("/admin/v1") {}

@@ -4,7 +4,13 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../../domain/plainText.ts"
 import { errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AdminAuditing, AdminAuthorization, RequestRules } from "../middlewares.ts"
+import {
+  AdminAuditing,
+  AdminAuthorization,
+  AdminRoles,
+  AllowedRoles,
+  RequestRules
+} from "../middlewares.ts"
 import {
   counted,
   flag,
@@ -111,29 +117,39 @@ export class ChannelsGroup extends HttpApiGroup.make("channels")
       params,
       success: list(ChannelCheckView),
       error: errors.NotFound
-    }).annotateMerge(
-      operation(
-        "Test a channel",
-        "Asks its vendor, by each protocol and with each key, something that creates nothing and costs nothing."
-      )
-    ),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(
+        operation(
+          "Test a channel",
+          "Asks its vendor, by each protocol and with each key, something that creates nothing and costs nothing."
+        )
+      ),
     HttpApiEndpoint.post("drainChannel", "/channels/:id/drain", {
       params,
       success: ChannelView,
       error: errors.NotFound
-    }).annotateMerge(
-      operation("Drain a channel", "It takes no more orders, and its tasks are asked to their end.")
-    ),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(
+        operation(
+          "Drain a channel",
+          "It takes no more orders, and its tasks are asked to their end."
+        )
+      ),
     HttpApiEndpoint.post("enableChannel", "/channels/:id/enable", {
       params,
       success: ChannelView,
       error: errors.NotFound
-    }).annotateMerge(
-      operation("Enable a channel", "It takes orders, and neither it nor its keys rest any more.")
-    )
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(
+        operation("Enable a channel", "It takes orders, and neither it nor its keys rest any more.")
+      )
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   .middleware(RequestRules)
+  .middleware(AdminRoles)
   .middleware(AdminAuditing)
   .middleware(AdminAuthorization)
   .prefix("/admin/v1") {}

@@ -4,7 +4,13 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../../domain/plainText.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AdminAuditing, AdminAuthorization, RequestRules } from "../middlewares.ts"
+import {
+  AdminAuditing,
+  AdminAuthorization,
+  AdminRoles,
+  AllowedRoles,
+  RequestRules
+} from "../middlewares.ts"
 import {
   AttemptView,
   amount,
@@ -144,6 +150,8 @@ export const AuditView = Schema.Struct({
   subject_id: toldOrNull("What it was done to"),
   fields: Schema.Unknown.annotateKey({ description: "What the body said, without secrets" }),
   request_id: told("The request's `x-request-id`"),
+  operator_id: toldOrNull("Who asked; null where it was by GATEWAY_ADMIN_TOKEN"),
+  operator_name: told("What the operator was called then"),
   status: counted("HTTP status it was answered with")
 })
 
@@ -176,7 +184,9 @@ export class HistoryGroup extends HttpApiGroup.make("history")
       payload: ResolutionBody,
       success: OrphanView,
       error: [errors.NotFound, ...bodyErrors]
-    }).annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
+    })
+      .annotate(AllowedRoles, ["operator", "finance"])
+      .annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
     HttpApiEndpoint.get("listAudit", "/audit", {
       query: pageQuery,
       success: list(AuditView)
@@ -186,6 +196,7 @@ export class HistoryGroup extends HttpApiGroup.make("history")
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   .middleware(RequestRules)
+  .middleware(AdminRoles)
   .middleware(AdminAuditing)
   .middleware(AdminAuthorization)
   .prefix("/admin/v1") {}

@@ -5,7 +5,13 @@ import { plainText } from "../../../domain/plainText.ts"
 import { operatorEvents, organizationEvents } from "../../../domain/webhookEvents.ts"
 import { errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AdminAuditing, AdminAuthorization, RequestRules } from "../middlewares.ts"
+import {
+  AdminAuditing,
+  AdminAuthorization,
+  AdminRoles,
+  AllowedRoles,
+  RequestRules
+} from "../middlewares.ts"
 import { listWithEnds, pageQuery, strictly } from "../shared.ts"
 import {
   DeletedEndpointView,
@@ -37,12 +43,14 @@ export class OperatorWebhooksGroup extends HttpApiGroup.make("operatorWebhooks")
       payload: NewAnyEndpointBody,
       success: EndpointWithSecretView,
       error: [errors.InvalidRequest, errors.NotFound]
-    }).annotateMerge(
-      operation(
-        "Create a webhook endpoint",
-        `The operators' own is told of ${operatorEvents.join(", ")}; an organisation's of what is its.`
-      )
-    ),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(
+        operation(
+          "Create a webhook endpoint",
+          `The operators' own is told of ${operatorEvents.join(", ")}; an organisation's of what is its.`
+        )
+      ),
     HttpApiEndpoint.get("listEndpointsOf", "/webhook_endpoints", {
       query: { ...pageQuery, organization_id: owner },
       success: listWithEnds(EndpointView),
@@ -60,26 +68,34 @@ export class OperatorWebhooksGroup extends HttpApiGroup.make("operatorWebhooks")
       payload: AnyEndpointChangeBody,
       success: EndpointView,
       error: [errors.InvalidRequest, errors.NotFound]
-    }).annotateMerge(operation("Change a webhook endpoint", "What is left out stays as it is.")),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(operation("Change a webhook endpoint", "What is left out stays as it is.")),
     HttpApiEndpoint.delete("deleteAnyEndpoint", "/webhook_endpoints/:id", {
       params: endpointParams,
       success: DeletedEndpointView,
       error: errors.NotFound
-    }).annotateMerge(operation("Delete a webhook endpoint", "With the messages to it.")),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(operation("Delete a webhook endpoint", "With the messages to it.")),
     HttpApiEndpoint.post("rotateAnySecret", "/webhook_endpoints/:id/rotate_secret", {
       params: endpointParams,
       payload: RotateBody,
       success: EndpointWithSecretView,
       error: [errors.InvalidRequest, errors.NotFound]
-    }).annotateMerge(
-      operation("Rotate a secret", "Answers a new one, which is shown in this answer alone.")
-    ),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(
+        operation("Rotate a secret", "Answers a new one, which is shown in this answer alone.")
+      ),
     HttpApiEndpoint.post("testAnyEndpoint", "/webhook_endpoints/:id/test", {
       params: endpointParams,
       payload: AnyEndpointTestBody,
       success: TestView,
       error: [errors.InvalidRequest, errors.NotFound]
-    }).annotateMerge(operation("Test a webhook endpoint", "Sends a sample of an event now, once.")),
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(operation("Test a webhook endpoint", "Sends a sample of an event now, once.")),
     HttpApiEndpoint.get("listAnyDeliveries", "/webhook_endpoints/:id/deliveries", {
       params: endpointParams,
       query: deliveryQuery,
@@ -93,12 +109,15 @@ export class OperatorWebhooksGroup extends HttpApiGroup.make("operatorWebhooks")
       payload: RedeliverBody,
       success: RedeliveryView,
       error: [errors.InvalidRequest, errors.NotFound]
-    }).annotateMerge(
-      operation("Send again", "One message, or all since a time, under their old ids.")
-    )
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(
+        operation("Send again", "One message, or all since a time, under their old ids.")
+      )
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   .middleware(RequestRules)
+  .middleware(AdminRoles)
   .middleware(AdminAuditing)
   .middleware(AdminAuthorization)
   .prefix("/admin/v1") {}

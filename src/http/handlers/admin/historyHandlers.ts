@@ -3,8 +3,8 @@ import { Effect, Predicate } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../../domain/money/Money.ts"
 import { withoutEchoes } from "../../../hiding/promptsFromRecords.ts"
-import { AdminAudit } from "../../../services/AdminAudit.ts"
 import { type OrphanRecord, Orphans } from "../../../services/Orphans.ts"
+import { AdminAudit } from "../../../services/operators/AdminAudit.ts"
 import {
   type JobHistory,
   kindOf,
@@ -18,9 +18,7 @@ import { GatewayApi } from "../../api/GatewayApi.ts"
 import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { listView, pageOf } from "../respond.ts"
-import { attemptViews, billingView, usageView } from "../views.ts"
-
-const timeOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
+import { attemptViews, billingView, isoOrNull, usageView } from "../views.ts"
 
 const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   id: orphan.id,
@@ -33,7 +31,7 @@ const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   answer: answer && { ...answer, request_id: answer.requestId },
   amount_held: formatNano(orphan.heldNano),
   created_at: orphan.createdAt.toISOString(),
-  resolved_at: timeOrNull(orphan.resolvedAt),
+  resolved_at: isoOrNull(orphan.resolvedAt),
   note: orphan.note
 })
 
@@ -131,12 +129,12 @@ const timelineView = (history: JobHistory) => {
     summary: task?.summary ?? null,
     quote: quoteView(history.quote),
     created_at: hold.createdAt.toISOString(),
-    submit_deadline: timeOrNull(task?.submitDeadline),
+    submit_deadline: isoOrNull(task?.submitDeadline),
     deadline: hold.expiresAt.toISOString(),
-    asked_at: timeOrNull(task?.askedAt),
-    next_poll_at: timeOrNull(task?.nextPollAt),
-    unknown_since: timeOrNull(task?.unknownSince),
-    deleted_at: timeOrNull(task?.erasedAt),
+    asked_at: isoOrNull(task?.askedAt),
+    next_poll_at: isoOrNull(task?.nextPollAt),
+    unknown_since: isoOrNull(task?.unknownSince),
+    deleted_at: isoOrNull(task?.erasedAt),
     idempotency_key: history.hasIdempotencyKey,
     transitions: transitionsOf(history).map(({ at, ...change }) => ({
       ...change,
@@ -176,11 +174,13 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
       listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
         return listView(
           yield* audit.list(pageOf(query)),
-          ({ at, subjectId, requestId, ...entry }) => ({
+          ({ at, subjectId, requestId, operatorId, operatorName, ...entry }) => ({
             ...entry,
             at: at.toISOString(),
             subject_id: subjectId,
-            request_id: requestId
+            request_id: requestId,
+            operator_id: operatorId,
+            operator_name: operatorName
           })
         )
       })

@@ -1,7 +1,7 @@
 /** What was written through the administrative interface, and what was refused there. */
 import { Context, type Effect, Schema } from "effect"
-import type { InvalidRequest } from "../domain/Errors.ts"
-import type { Page, PageRequest } from "../runtime/Page.ts"
+import type { InvalidRequest } from "../../domain/Errors.ts"
+import type { Page, PageRequest } from "../../runtime/Page.ts"
 
 export const AuditEntry = Schema.Struct({
   id: Schema.String,
@@ -13,6 +13,10 @@ export const AuditEntry = Schema.Struct({
   /** What was asked for, without secrets; null when it could not be read. */
   fields: Schema.Unknown,
   requestId: Schema.String,
+  /** Null where the token of the configuration was used. */
+  operatorId: Schema.NullOr(Schema.String),
+  /** The name of then. */
+  operatorName: Schema.String,
   status: Schema.Int
 })
 export type AuditEntry = typeof AuditEntry.Type

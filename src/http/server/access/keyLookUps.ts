@@ -5,10 +5,10 @@
  */
 import { isIPv6 } from "node:net"
 import { Effect, Exit, identity, Option, RcMap, type Redacted, Scope, Semaphore } from "effect"
-import type { RateLimited } from "../../domain/Errors.ts"
-import { makeRequestRates } from "../../runtime/RequestRates.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { apiKeyHash, type LookUpGuard } from "../../services/Access.ts"
+import type { RateLimited } from "../../../domain/Errors.ts"
+import { makeRequestRates } from "../../../runtime/RequestRates.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import { type LookUpGuard, tokenHash } from "../../../services/bearerTokens.ts"
 import { tooMany } from "./keyRates.ts"
 
 /** Different keys of one address that are looked up at a time. */
@@ -68,7 +68,7 @@ export const makeKeyLookUps = Effect.gen(function* () {
       : (lookUp) =>
           Effect.gen(function* () {
             const turns = yield* RcMap.get(clients, clientOf(address))
-            const count = yield* RcMap.get(turns, apiKeyHash(credential))
+            const count = yield* RcMap.get(turns, tokenHash(credential))
             return yield* Effect.tapError(lookUp, () => count)
           }).pipe(Effect.scoped)
 })

@@ -1,10 +1,10 @@
 /** How many requests a key may send in a minute, and what its clients are told of that. */
 import { Effect } from "effect"
-import { RateLimited } from "../../domain/Errors.ts"
-import { makeRequestRates, type Rate } from "../../runtime/RequestRates.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import type { Caller } from "../../services/Access.ts"
-import { withHeaders } from "./envelope.ts"
+import { RateLimited } from "../../../domain/Errors.ts"
+import { makeRequestRates, type Rate } from "../../../runtime/RequestRates.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import type { Caller } from "../../../services/Access.ts"
+import { withHeaders } from "../envelope.ts"
 
 const SECOND = 1000
 

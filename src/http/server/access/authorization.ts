@@ -1,27 +1,25 @@
 /**
- * The live checks of API keys and of the operator's token. A key is looked up, its request counted, and
+ * The live checks of API keys. A key is looked up, its request counted, and
  * a place taken, in this order and before anything of the body is read.
  */
-import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
-import { Mac } from "effect/crypto"
+import { Cause, Context, Effect, Exit, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../domain/Errors.ts"
-import { unsent } from "../../runtime/databaseErrors.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { makeShares } from "../../runtime/Shares.ts"
-import { Access, type Caller, lacksScope, type Scope } from "../../services/Access.ts"
-import { ContentLinks } from "../../services/results/ContentLinks.ts"
+import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../../domain/Errors.ts"
+import { unsent } from "../../../runtime/databaseErrors.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import { makeShares } from "../../../runtime/Shares.ts"
+import { Access, type Caller, lacksScope, type Scope } from "../../../services/Access.ts"
+import { ContentLinks } from "../../../services/results/ContentLinks.ts"
 import {
-  AdminAuthorization,
   Authorization,
   CurrentCaller,
   FreeCall,
   HeldOpen,
   RequiredScope,
   TakesLinks
-} from "../api/middlewares.ts"
-import { errorOf, errorResponse } from "./errorResponse.ts"
+} from "../../api/middlewares.ts"
+import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
 
@@ -146,20 +144,3 @@ export const layerAuthorization = Layer.effect(
     })
   })
 )
-
-const refused = errorResponse(new InvalidApiKey({ message: "The admin token is missing or wrong" }))
-
-const utf8 = (text: string) => new TextEncoder().encode(text)
-
-/** Null: no token is configured, and no request is let in. */
-export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
-  Layer.succeed(
-    AdminAuthorization,
-    AdminAuthorization.of({
-      admin: (handler, { credential }) =>
-        token !== null &&
-        Mac.timingSafeEqual(utf8(Redacted.value(credential)), utf8(Redacted.value(token)))
-          ? handler
-          : Effect.succeed(refused)
-    })
-  )

@@ -1,0 +1,64 @@
+/** The live checks of operators: whose the token is, and whether the role may do what is asked. */
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Mac } from "effect/crypto"
+import { HttpServerRequest } from "effect/http"
+import { PermissionDenied } from "../../../domain/Errors.ts"
+import { unsent } from "../../../runtime/databaseErrors.ts"
+import { Operators, rootOperator } from "../../../services/operators/Operators.ts"
+import {
+  AdminAuthorization,
+  AdminRoles,
+  AllowedRoles,
+  CurrentOperator
+} from "../../api/middlewares.ts"
+import { errorResponse } from "../errorResponse.ts"
+import { makeKeyLookUps } from "./keyLookUps.ts"
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** Null: no token is configured, and operators are let in by tokens of their own alone. */
+export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
+  Layer.effect(
+    AdminAuthorization,
+    Effect.gen(function* () {
+      const operators = yield* Operators
+      const guardOf = yield* makeKeyLookUps
+
+      const entered = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
+        if (
+          token !== null &&
+          Mac.timingSafeEqual(utf8(Redacted.value(credential)), utf8(Redacted.value(token)))
+        ) {
+          return rootOperator
+        }
+        const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+        const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
+        return yield* unsent(operators.authenticate(credential, guard))
+      })
+
+      return AdminAuthorization.of({
+        admin: (handler, { credential }) =>
+          Effect.matchEffect(entered(credential), {
+            onFailure: (error) => Effect.succeed(errorResponse(error)),
+            onSuccess: (operator) => Effect.provideService(handler, CurrentOperator, operator)
+          })
+      })
+    })
+  )
+
+export const layerAdminRoles = Layer.succeed(
+  AdminRoles,
+  AdminRoles.of((handler, { endpoint }) =>
+    Effect.gen(function* () {
+      const { role } = yield* CurrentOperator
+      if (role === "owner" || endpoint.method === "GET") return yield* handler
+      const allowed = Context.getOrUndefined(endpoint.annotations, AllowedRoles) ?? []
+      if (allowed.includes(role)) return yield* handler
+      return errorResponse(
+        new PermissionDenied({
+          message: `This needs the role ${["owner", ...allowed].join(" or ")}; this token has the role ${role}`
+        })
+      )
+    })
+  )
+)

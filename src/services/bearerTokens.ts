@@ -1,0 +1,42 @@
+/**
+ * The texts that let somebody in: API keys of customers (`mg_`) and tokens of operators (`mgo_`). Behind
+ * the prefix stand 256 random bits, and a checksum that tells a mistyped text from an unknown one
+ * without asking the database.
+ */
+import { hash } from "node:crypto"
+import { crc32 } from "node:zlib"
+import { type Effect, Redacted } from "effect"
+import { Base64Url } from "effect/encoding"
+import type { InvalidApiKey } from "../domain/Errors.ts"
+
+export const TOKEN_BYTES = 32
+
+export type TokenPrefix = "mg_" | "mgo_"
+
+const pattern = /^(mgo?_)([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
+
+const checksum = (body: string) => crc32(body).toString(16).padStart(8, "0")
+
+/** Formats `TOKEN_BYTES` random bytes. */
+export const formatToken = (prefix: TokenPrefix, bytes: Uint8Array): Redacted.Redacted => {
+  const body = Base64Url.encode(bytes)
+  return Redacted.make(`${prefix}${body}${checksum(body)}`)
+}
+
+/**
+ * What is stored of a token and looked up: SHA-256 of its text, in hexadecimal. Nobody guesses 256
+ * random bits, so the hash needs neither a secret nor a salt.
+ */
+export const tokenHash = (token: Redacted.Redacted): string =>
+  hash("sha256", Redacted.value(token), "hex")
+
+/** True when prefix, length and checksum are those of a token this service made. */
+export const isWellFormedToken = (prefix: TokenPrefix, token: Redacted.Redacted): boolean => {
+  const match = pattern.exec(Redacted.value(token))
+  return match?.[1] === prefix && match[2] !== undefined && checksum(match[2]) === match[3]
+}
+
+/** Goes around the look-up of a token of which nothing is remembered, and may refuse it. */
+export type LookUpGuard<E> = <A>(
+  lookUp: Effect.Effect<A, InvalidApiKey>
+) => Effect.Effect<A, InvalidApiKey | E>

@@ -1,0 +1,157 @@
+/** What each role may do, route by route: a route without a row fails. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { AuditView } from "../../src/http/api/admin/HistoryApi.ts"
+import { OperatorView } from "../../src/http/api/admin/OperatorsApi.ts"
+import { list } from "../../src/http/api/shared.ts"
+import { Role } from "../../src/services/operators/Operators.ts"
+import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { declaredRoutes, pathWith } from "../support/routes.ts"
+
+const everybody = Role.literals
+const owners: ReadonlyArray<Role> = ["owner"]
+const operating: ReadonlyArray<Role> = ["owner", "operator"]
+const counting: ReadonlyArray<Role> = ["owner", "finance"]
+const either: ReadonlyArray<Role> = ["owner", "operator", "finance"]
+
+/** The routes of the administrative interface, without what they all begin with. */
+const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
+  "GET /catalog": everybody,
+  "PUT /catalog": operating,
+  "POST /organizations": either,
+  "GET /organizations/:id": everybody,
+  "POST /organizations/:id/deposits": counting,
+  "PUT /organizations/:id/low_balance": counting,
+  "POST /organizations/:id/members": either,
+  "GET /organizations/:id/ledger": everybody,
+  "GET /organizations/:id/usage": everybody,
+  "GET /organizations/:id/usage/:usage_id": everybody,
+  "POST /members/:id/keys": operating,
+  "DELETE /keys/:id": operating,
+  "GET /costs": everybody,
+  "GET /ledger/verify": everybody,
+  "GET /channels": everybody,
+  "POST /channels/:id/test": operating,
+  "POST /channels/:id/drain": operating,
+  "POST /channels/:id/enable": operating,
+  "GET /tasks/:id": everybody,
+  "GET /orphans": everybody,
+  "POST /orphans/:id/resolve": either,
+  "GET /audit": everybody,
+  "POST /webhook_endpoints": operating,
+  "GET /webhook_endpoints": everybody,
+  "GET /webhook_endpoints/:id": everybody,
+  "POST /webhook_endpoints/:id": operating,
+  "DELETE /webhook_endpoints/:id": operating,
+  "POST /webhook_endpoints/:id/rotate_secret": operating,
+  "POST /webhook_endpoints/:id/test": operating,
+  "GET /webhook_endpoints/:id/deliveries": everybody,
+  "POST /webhook_endpoints/:id/redeliver": operating,
+  "GET /me": everybody,
+  "GET /operators": everybody,
+  "GET /operators/:id": everybody,
+  "POST /operators": owners,
+  "PATCH /operators/:id": owners,
+  "DELETE /operators/:id": owners
+}
+
+const prefix = "/admin/v1"
+const routes = declaredRoutes.filter(({ path }) => path.startsWith(`${prefix}/`))
+const nameOf = ({ method, path }: (typeof routes)[number]) =>
+  `${method} ${path.slice(prefix.length)}`
+
+const Made = Schema.Struct({ ...OperatorView.fields, token: Schema.String })
+
+const made = Effect.fnUntraced(function* (role: Role) {
+  const gateway = yield* Gateway
+  const answer = yield* gateway.admin("/operators", { json: { name: `the ${role}`, role } })
+  return yield* bodyAs(Made, answer)
+})
+
+for (const kind of ["embedded", "postgres"] as const) {
+  layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
+    `roles (${kind})`,
+    (it) => {
+      it.effect("may do what stands in the table, and nothing else", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          assert.deepStrictEqual(routes.map(nameOf).toSorted(), Object.keys(rows).toSorted())
+          for (const role of Role.literals) {
+            const { token } = yield* made(role)
+            for (const route of routes) {
+              const answer = yield* gateway.call(pathWith(route.path, {}), {
+                method: route.method,
+                key: token,
+                // Nothing is changed by those who are let in.
+                ...(route.bodies.length > 0 ? { json: [] } : {})
+              })
+              const label = `${nameOf(route)} as ${role}: ${answer.text}`
+              if (rows[nameOf(route)]?.includes(role) === true) {
+                assert.notInclude([401, 403], answer.status, label)
+              } else {
+                assert.strictEqual(answer.status, 403, label)
+                assert.deepNestedInclude(answer.body, { "error.code": "permission_denied" }, label)
+              }
+            }
+            const metrics = yield* gateway.call("/metrics", { key: token })
+            assert.strictEqual(metrics.status, 200, role)
+          }
+        })
+      )
+
+      it.effect("the audit names who, also of what was refused", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const { id, token } = yield* made("finance")
+          yield* gateway.call("/admin/v1/organizations", { key: token, json: { name: "One" } })
+          yield* gateway.call("/admin/v1/operators", {
+            key: token,
+            json: { name: "me", role: "owner" }
+          })
+          yield* gateway.admin("/organizations", { json: { name: "Two" } })
+          const { data } = yield* bodyAs(
+            list(AuditView),
+            yield* gateway.call("/admin/v1/audit?limit=3", { key: token })
+          )
+          assert.deepStrictEqual(
+            data.map((entry) => [
+              entry.action,
+              entry.status,
+              entry.operator_id,
+              entry.operator_name
+            ]),
+            [
+              ["createOrganization", 200, null, "GATEWAY_ADMIN_TOKEN"],
+              ["createOperator", 403, id, "the finance"],
+              ["createOrganization", 200, id, "the finance"]
+            ]
+          )
+        })
+      )
+
+      it.effect("a revoked token opens nothing, and an owner may take a role away", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const { id, token } = yield* made("owner")
+          const me = gateway.call("/admin/v1/me", { key: token })
+          assert.deepStrictEqual((yield* me).body, { id, name: "the owner", role: "owner" })
+          const changed = yield* gateway.admin(`/operators/${id}`, {
+            method: "PATCH",
+            json: { role: "viewer" }
+          })
+          assert.strictEqual(changed.status, 200, changed.text)
+          const refused = yield* gateway.call("/admin/v1/operators", {
+            key: token,
+            json: { name: "x", role: "viewer" }
+          })
+          assert.include(refused.text, "This needs the role owner; this token has the role viewer")
+          yield* gateway.admin(`/operators/${id}`, { method: "DELETE" })
+          assert.strictEqual((yield* me).status, 401)
+          const wrong = yield* gateway.admin("/operators", { json: { name: "x", role: "king" } })
+          assert.strictEqual(wrong.status, 400)
+          assert.deepNestedInclude(wrong.body, { "error.param": "role" })
+        })
+      )
+    }
+  )
+}
