@@ -4,13 +4,18 @@
  * run fails.
  *
  *   npm run mutants
+ *   npm run mutants -- --only correction
  */
 import { execFile } from "node:child_process"
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
+import { parseArgs, promisify } from "node:util"
+
+const { values } = parseArgs({ options: { only: { type: "string", default: "" } } })
+/** Part of the names of those that are tried. */
+const { only } = values
 
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -167,9 +172,60 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
   ],
   [ledger]: [
     [
-      "deposit repeated as often as asked",
-      "RETURN CASE WHEN v_known = p_amount THEN 'repeated' ELSE 'mismatch' END;",
-      "NULL;"
+      "transfers repeated as often as asked",
+      "THEN 'repeated' ELSE 'mismatch' END;\n    RETURN;",
+      "THEN 'repeated' ELSE 'mismatch' END;"
+    ],
+    [
+      "transfers of another kind taken for repeats",
+      "(v_known.kind, v_known.amount,",
+      "(p_kind, v_known.amount,"
+    ],
+    [
+      "transfers of another amount taken for repeats",
+      "(v_known.kind, v_known.amount,",
+      "(v_known.kind, p_amount,"
+    ],
+    [
+      "transfers of another order taken for repeats",
+      "v_known.reason, v_known.order_id)",
+      "v_known.reason, p_order)"
+    ],
+    [
+      "transfers for another reason taken for repeats",
+      "v_known.reason, v_known.order_id)",
+      "p_reason, v_known.order_id)"
+    ],
+    [
+      "corrections above the charge",
+      "IF p_amount > free THEN outcome := 'beyond_charge'",
+      "IF false THEN outcome := 'beyond_charge'"
+    ],
+    [
+      "corrections that forget those before",
+      "SELECT o.charge - coalesce((",
+      "SELECT o.charge - 0 * coalesce(("
+    ],
+    [
+      "corrections of what was not charged",
+      "o.id = p_order AND o.state = 'captured'",
+      "o.id = p_order"
+    ],
+    [
+      "withdrawals above what is available",
+      "IF p_amount > free THEN outcome := 'insufficient_balance'",
+      "IF false THEN outcome := 'insufficient_balance'"
+    ],
+    [
+      "withdrawals of what is held",
+      "free := v_pool.balance - v_pool.held",
+      "free := v_pool.balance"
+    ],
+    ["withdrawals that add", "THEN p_amount ELSE -p_amount END", "THEN p_amount ELSE p_amount END"],
+    [
+      "transfers that move nothing",
+      "UPDATE pools SET balance = balance + CASE",
+      "UPDATE pools SET balance = balance + 0 * CASE"
     ],
     [
       "closed orders may be changed",
@@ -191,6 +247,11 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
   ],
   [audit]: [
     ["audit blind to balances", "FROM books WHERE balance <> moved\n", "FROM books WHERE false\n"],
+    [
+      "audit blind to corrections above the charge",
+      "WHERE o.organization_id = c.organization_id AND o.id = c.order_id), 0)",
+      "WHERE o.organization_id = c.organization_id AND o.id = c.order_id), 0) + 1000000"
+    ],
     [
       "audit blind to what is held",
       "FROM books WHERE held <> open OR held < 0",
@@ -256,7 +317,7 @@ try {
   for (const [file, mutants] of Object.entries(mutantsOf)) {
     const path = join(copy, file)
     const original = await readFile(path, "utf8")
-    for (const [name, place, becomes] of mutants) {
+    for (const [name, place, becomes] of mutants.filter(([name]) => name.includes(only))) {
       if (original.split(place).length !== 2) throw new Error(`${name}: its place is not unique`)
       await writeFile(
         path,

@@ -13,6 +13,7 @@ import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/admin/adminHandlers.ts"
 import { layerChannelHandlers } from "./http/handlers/admin/channelHandlers.ts"
 import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
+import { layerMoneyHandlers } from "./http/handlers/admin/moneyHandlers.ts"
 import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
 import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
@@ -51,6 +52,7 @@ import { layerWebhookEndpoints } from "./postgres/delivery/WebhookEndpointsPostg
 import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgres.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
+import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
 import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
@@ -86,6 +88,7 @@ export const layerStores = (secrets: Secrets) =>
     layerOrphans,
     layerAdminAudit,
     layerOperators,
+    layerTransfers,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,
@@ -120,7 +123,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerChannelHandlers,
     layerWebhookHandlers,
     layerOperatorWebhookHandlers,
-    layerOperatorHandlers
+    layerOperatorHandlers,
+    layerMoneyHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )

@@ -11,6 +11,7 @@ import type {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
+import { transferKinds } from "../domain/money/transfers.ts"
 import type { Doubt, Refusal } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { AnsweredCall } from "./CallLog.ts"
@@ -133,20 +134,21 @@ export type MemberMonth = typeof MemberMonth.Type
 /** A line of the journal. `amountNano` is positive; debit and credit tell the direction. */
 export const JournalEntry = Schema.Struct({
   id: Schema.String,
-  kind: Schema.Literals(["deposit", "hold", "capture", "release"]),
+  kind: Schema.Literals([...transferKinds, "hold", "capture", "release"]),
   amountNano: Schema.BigInt,
   debit: Schema.String,
   credit: Schema.String,
   holdId: Schema.NullOr(Schema.String),
   reference: Schema.NullOr(Schema.String),
+  /** Of adjustments: why, by whom, and which order's charge it corrects. */
+  reason: Schema.NullOr(Schema.String),
+  author: Schema.NullOr(Schema.String),
+  correctedId: Schema.NullOr(Schema.String),
   createdAt: Schema.Date
 })
 export type JournalEntry = typeof JournalEntry.Type
 
 const prefixOf = { hold: "hold_", capture: "tr_", release: "release_" }
-
-/** How the ids of deposits begin, which are their journal entries' ids as well; a UUIDv7 follows. */
-export const depositPrefix = "tr_"
 
 /** The id of the journal entry of an order. */
 export const journalId = (kind: keyof typeof prefixOf, orderId: string): string =>

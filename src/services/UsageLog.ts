@@ -2,6 +2,7 @@
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { CostGroup, Quote } from "../domain/money/Quote.ts"
+import { transferAccounts } from "../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import {
   accountsOf,
@@ -10,6 +11,7 @@ import {
   type RefusedJob,
   type VendorJob
 } from "./Ledger.ts"
+import type { Adjustment } from "./money/Transfers.ts"
 
 export const UsageRecord = Schema.Struct({
   id: Schema.String,
@@ -32,8 +34,9 @@ export const UsageRecord = Schema.Struct({
 export type UsageRecord = typeof UsageRecord.Type
 
 /** A line of the journal that belongs to a charge. */
-interface ReceiptEntry extends Omit<JournalEntry, "holdId" | "reference"> {
-  readonly kind: keyof typeof accountsOf
+interface ReceiptEntry
+  extends Pick<JournalEntry, "id" | "amountNano" | "debit" | "credit" | "createdAt"> {
+  readonly kind: keyof typeof accountsOf | "correction"
 }
 
 /** A charge with everything it follows from. */
@@ -50,6 +53,8 @@ export interface Receipt {
   readonly job: VendorJob
   readonly refusals: ReadonlyArray<RefusedJob>
   readonly heldAt: Date
+  /** What was given back of the charge since, in time. */
+  readonly corrections: ReadonlyArray<Adjustment>
 }
 
 const PREFIX = "us_"
@@ -66,16 +71,16 @@ export const receiptOf = (
   record: UsageRecord,
   order: {
     readonly id: string
-  } & Pick<Receipt, "quote" | "holdNano" | "heldAt" | "job" | "refusals">
+  } & Pick<Receipt, "quote" | "holdNano" | "heldAt" | "job" | "refusals" | "corrections">
 ): Receipt => {
-  const entry = (kind: ReceiptEntry["kind"], amountNano: bigint, createdAt: Date) => ({
+  const entry = (kind: keyof typeof accountsOf, amountNano: bigint, createdAt: Date) => ({
     id: journalId(kind, order.id),
     kind,
     amountNano,
     ...accountsOf[kind],
     createdAt
   })
-  const { holdNano, quote, heldAt, job, refusals } = order
+  const { holdNano, quote, heldAt, job, refusals, corrections } = order
   const { chargeNano, createdAt } = record
   return {
     record,
@@ -84,11 +89,16 @@ export const receiptOf = (
     heldAt,
     job,
     refusals,
+    corrections,
     overageNano: chargeNano > holdNano ? chargeNano - holdNano : 0n,
     entries: [
       entry("hold", holdNano, heldAt),
       entry("capture", chargeNano, createdAt),
-      entry("release", holdNano, createdAt)
+      entry("release", holdNano, createdAt),
+      ...corrections.map(({ id, amountNano, createdAt }) => ({
+        ...{ id, kind: "correction" as const, amountNano, createdAt },
+        ...transferAccounts.correction
+      }))
     ]
   }
 }

@@ -11,6 +11,7 @@ import {
 import { formatNano } from "../domain/money/Money.ts"
 import { KeyAlreadyUsed } from "./IdempotencyKeys.ts"
 import type { HoldRequest, Release } from "./Ledger.ts"
+import { noSuchRecord } from "./UsageLog.ts"
 
 export const unknownOrganization = new NotFound({ message: "No such organisation" })
 
@@ -85,13 +86,13 @@ const refuseHold = Effect.fnUntraced(function* (
 export const DepositOutcome = Schema.Literals(["applied", "repeated", "mismatch", "too_large"])
 export type DepositOutcome = typeof DepositOutcome.Type
 
-/** True where this call was the one that added the money. */
-export const answerDeposit = Effect.fnUntraced(function* (outcome: DepositOutcome) {
+/** True where this call was the one that moved the money. */
+export const answerDeposit = Effect.fnUntraced(function* (
+  outcome: DepositOutcome,
+  mismatch = "This reference was deposited before with another amount"
+) {
   if (outcome === "mismatch") {
-    return yield* new IdempotencyMismatch({
-      message: "This reference was deposited before with another amount",
-      param: "reference"
-    })
+    return yield* new IdempotencyMismatch({ message: mismatch, param: "reference" })
   }
   if (outcome === "too_large") {
     return yield* new InvalidRequest({
@@ -100,6 +101,40 @@ export const answerDeposit = Effect.fnUntraced(function* (outcome: DepositOutcom
     })
   }
   return outcome === "applied"
+})
+
+export const AdjustmentOutcome = Schema.Literals([
+  ...DepositOutcome.literals,
+  "unknown_order",
+  "beyond_charge",
+  "insufficient_balance"
+])
+export type AdjustmentOutcome = typeof AdjustmentOutcome.Type
+
+/** `freeNano` is what there was to take, of the pool or of the charge; null where that does not matter. */
+export const answerAdjustment = Effect.fnUntraced(function* (
+  { outcome, freeNano }: { readonly outcome: AdjustmentOutcome; readonly freeNano: bigint | null },
+  amountNano: bigint,
+  currency: string
+) {
+  const [required, available] = [formatNano(amountNano), formatNano(freeNano ?? 0n)]
+  switch (outcome) {
+    case "unknown_order":
+      return yield* noSuchRecord
+    case "beyond_charge":
+      return yield* new InvalidRequest({
+        message: `amount: Of this charge ${available} ${currency} can be given back`,
+        param: "amount"
+      })
+    case "insufficient_balance":
+      return yield* new InsufficientBalance({
+        message: `This withdrawal needs ${required} ${currency}, and ${available} is available`,
+        required,
+        available
+      })
+    default:
+      return yield* answerDeposit(outcome, "This reference was used before for another transfer")
+  }
 })
 
 /** Of an order whose gateway stopped before it was answered: its vendor may have made it. */

@@ -55,6 +55,7 @@ export { layerOrphansMemory } from "./memory/OrphansMemory.ts"
 export { layerTaskHistoryMemory } from "./memory/TaskHistoryMemory.ts"
 export { layerTaskRepoMemory } from "./memory/TaskRepoMemory.ts"
 export { layerUsageLogMemory } from "./memory/UsageLogMemory.ts"
+export { layerTransfersMemory } from "./money/TransfersMemory.ts"
 export { layerAdminAuditMemory, layerOperatorsMemory } from "./operators/OperatorsMemory.ts"
 
 // What the doubles stand in for, what stands on them, and what a double of one's own answers with

@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
+import { adjustmentKinds } from "../../src/domain/money/transfers.ts"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
+import { Transfers } from "../../src/services/money/Transfers.ts"
 import { layerStoresOf, storeKinds, usageOf } from "../support/ledger.ts"
 import { type Command, MAX_BALANCE, makeModel, type Verdict } from "../support/ledgerModel.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
@@ -20,13 +22,21 @@ const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
 /** Few ids, keys and amounts, so that each command often meets what another one left. */
 const commandOf = (dice: Dice): Command => {
   const id = `im_${dice.pick(ids)}${dice.roll(2)}`
-  switch (dice.roll(9)) {
+  switch (dice.roll(10)) {
     case 0:
       return {
         _tag: "Deposit",
         reference: `r${dice.roll(12)}`,
         amount: dice.pick([10n, 100n, 100n, MAX_BALANCE])
       }
+    case 9: {
+      const kind = dice.pick(adjustmentKinds)
+      return {
+        ...{ _tag: "Adjust", kind, reference: `r${dice.roll(12)}` },
+        amount: dice.pick([1n, 5n, 20n]),
+        id: kind === "correction" ? id : null
+      }
+    }
     case 1:
     case 4:
       return { _tag: "Release", id, forgetKey: dice.chance(50) }
@@ -48,6 +58,7 @@ const commandOf = (dice: Dice): Command => {
 const makeReal = Effect.fnUntraced(function* (foreign: string) {
   const access = yield* Access
   const ledger = yield* Ledger
+  const transfers = yield* Transfers
   const organizationId = yield* access.createOrganization("Model")
   const memberIds: Array<string> = []
   for (const monthlyCapNano of caps) {
@@ -68,6 +79,14 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
         return Effect.map(
           ledger.deposit(organizationId, command.amount, command.reference),
           (applied) => (applied ? "applied" : "repeated")
+        )
+      case "Adjust":
+        return Effect.map(
+          transfers.adjust({
+            ...{ organizationId, kind: command.kind, amountNano: command.amount },
+            ...{ reference: command.reference, reason: "why", author: "who", orderId: command.id }
+          }),
+          ({ applied }) => (applied ? "applied" : "repeated")
         )
       case "Hold":
         return Effect.as(
@@ -175,6 +194,12 @@ for (const kind of storeKinds) {
             "Deposit repeated",
             "Deposit idempotency_mismatch",
             "Deposit invalid_request",
+            "Adjust applied",
+            "Adjust repeated",
+            "Adjust idempotency_mismatch",
+            "Adjust invalid_request",
+            "Adjust insufficient_balance",
+            "Adjust not_found",
             "Hold held",
             "Hold KeyAlreadyUsed",
             "Hold died",

@@ -10,6 +10,7 @@ import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
 import { operatorsSuite } from "./Operators.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
+import { transfersSuite } from "./Transfers.suite.ts"
 import { webhooksSuite } from "./Webhooks.suite.ts"
 
 for (const kind of storeKinds) {
@@ -21,6 +22,7 @@ for (const kind of storeKinds) {
       channelRecordsSuite(it)
       accessSuite(it)
       journalSuite(it)
+      transfersSuite(it)
       repeatsSuite(it)
       operatorSuite(it)
       operatorsSuite(it)

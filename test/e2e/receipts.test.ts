@@ -88,6 +88,8 @@ for (const kind of ["embedded", "postgres"] as const) {
             smart: false
           },
           formula: "(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968",
+          corrected: "0",
+          corrections: [],
           explanation:
             "The vendor reported 108900 completion tokens at 0.000046 CNY each; 4.968 was held, so 0.0414 more was charged than held."
         })

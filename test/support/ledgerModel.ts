@@ -1,10 +1,12 @@
 /** The ledger as a few lines of arithmetic, to compare the real one with. */
+import type { AdjustmentKind } from "../../src/domain/money/transfers.ts"
 
 interface ModelHold {
   readonly member: number
   readonly amount: bigint
   state: "open" | "captured" | "released"
   captured: bigint
+  corrected: bigint
 }
 
 interface ModelMember {
@@ -18,6 +20,14 @@ export const MAX_BALANCE = 4_000_000_000_000_000_000n
 
 export type Command =
   | { readonly _tag: "Deposit"; readonly reference: string; readonly amount: bigint }
+  | {
+      readonly _tag: "Adjust"
+      readonly kind: AdjustmentKind
+      readonly reference: string
+      readonly amount: bigint
+      /** Of a correction; null for the others. */
+      readonly id: string | null
+    }
   | {
       readonly _tag: "Hold"
       readonly id: string
@@ -38,15 +48,45 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
   const members = caps.map((cap): ModelMember => ({ cap, held: 0n, captured: 0n }))
   const holds = new Map<string, ModelHold>()
   const keys = new Map<string, string>()
-  const references = new Map<string, bigint>()
+  /** What each transfer was, all but its reference. */
+  const references = new Map<string, string>()
 
-  const deposit = (reference: string, amount: bigint): Verdict => {
-    const known = references.get(reference)
-    if (known !== undefined) return known === amount ? "repeated" : "idempotency_mismatch"
-    if (balance + amount > MAX_BALANCE) return "invalid_request"
-    references.set(reference, amount)
-    balance += amount
+  const transfer = (reference: string, what: string, moved: bigint): Verdict => {
+    if (balance + moved > MAX_BALANCE) return "invalid_request"
+    references.set(reference, what)
+    balance += moved
     return "applied"
+  }
+
+  const repeat = (reference: string, what: string): Verdict | null => {
+    const known = references.get(reference)
+    if (known === undefined) return null
+    return known === what ? "repeated" : "idempotency_mismatch"
+  }
+
+  const deposit = (reference: string, amount: bigint): Verdict =>
+    repeat(reference, `deposit ${amount}`) ?? transfer(reference, `deposit ${amount}`, amount)
+
+  const adjust = ({
+    kind,
+    reference,
+    amount,
+    id
+  }: Extract<Command, { _tag: "Adjust" }>): Verdict => {
+    const what = `${kind} ${amount} ${id}`
+    const known = repeat(reference, what)
+    if (known !== null) return known
+    if (kind === "withdrawal") {
+      return amount > balance - held ? "insufficient_balance" : transfer(reference, what, -amount)
+    }
+    const charged = kind === "correction" ? holds.get(id ?? "") : undefined
+    if (kind === "correction") {
+      if (charged?.state !== "captured") return "not_found"
+      if (charged.corrected + amount > charged.captured) return "invalid_request"
+    }
+    const verdict = transfer(reference, what, amount)
+    if (charged !== undefined && verdict === "applied") charged.corrected += amount
+    return verdict
   }
 
   const hold = (command: Extract<Command, { readonly _tag: "Hold" }>): Verdict => {
@@ -62,7 +102,8 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
       member: command.member,
       amount: command.amount,
       state: "open",
-      captured: 0n
+      captured: 0n,
+      corrected: 0n
     })
     if (command.key !== null) keys.set(command.key, command.id)
     held += command.amount
@@ -91,6 +132,8 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     switch (command._tag) {
       case "Deposit":
         return deposit(command.reference, command.amount)
+      case "Adjust":
+        return adjust(command)
       case "Hold":
         return hold(command)
       case "Capture":

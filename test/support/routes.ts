@@ -174,6 +174,10 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       ]
     }),
     ["POST /admin/v1/orphans/:id/resolve", [{ note: "looked into" }]],
+    [
+      "POST /admin/v1/organizations/:id/adjustments",
+      [{ kind: "credit", amount: "1.5", reason: "goodwill", reference: "ticket 17" }]
+    ],
     ["POST /admin/v1/operators", [{ name: "Ada", role: "finance" }]],
     ["PATCH /admin/v1/operators/:id", [{ role: "viewer" }]]
   ]

@@ -49,7 +49,7 @@ const tamperings: ReadonlyArray<Tampering> = [
       pool.balanceNano += 1n
     }
   },
-  { says: "a deposit that went", invariant: "I1", tamper: ({ deposits }) => deposits.shift() },
+  { says: "a deposit that went", invariant: "I1", tamper: ({ transfers }) => transfers.shift() },
   {
     says: "more held than is open",
     invariant: "I2",

@@ -50,13 +50,21 @@ const Entry = Schema.Struct({
     "tr_vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"
   ),
   kind: oneOf(
-    ["hold", "capture", "release"],
-    "`hold` sets aside, `capture` charges, `release` gives the whole hold back",
+    ["hold", "capture", "release", "correction"],
+    "`hold` sets aside, `capture` charges, `release` gives the whole hold back, and `correction` what was charged wrongly",
     "capture"
   ),
   amount: decimal("Positive; debit and credit tell the direction", "5.0094"),
   debit: told("Account the amount leaves", "pool"),
   credit: told("Account the amount enters", "revenue"),
+  at: time("When it was booked, ISO 8601 in UTC")
+})
+
+const Correction = Schema.Struct({
+  id: told("Id of the entry in the organisation's journal"),
+  amount: decimal("What was given back", "1.25"),
+  reason: told("Why", "The video had no sound"),
+  reference: told("What the operator calls it", "ticket 17"),
   at: time("When it was booked, ISO 8601 in UTC")
 })
 
@@ -91,6 +99,8 @@ export const ReceiptView = Schema.Struct({
     description: "What the hold was reckoned from, frozen when it was taken"
   }),
   formula,
+  corrected: decimal("What was given back of the charge since", "0"),
+  corrections: many(Correction, "Each time that something of the charge was given back"),
   entries: many(Entry, "The journal entries of this charge, in time"),
   explanation: told(
     "Why this was charged, in one sentence",

@@ -4,6 +4,7 @@ import { AccountGroup } from "./AccountApi.ts"
 import { AdminGroup } from "./admin/AdminApi.ts"
 import { ChannelsGroup } from "./admin/ChannelsApi.ts"
 import { HistoryGroup } from "./admin/HistoryApi.ts"
+import { MoneyGroup } from "./admin/MoneyApi.ts"
 import { OperatorsGroup } from "./admin/OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./admin/OperatorWebhooksApi.ts"
 import { openObjects } from "./document.ts"
@@ -46,7 +47,8 @@ export class GatewayApi extends HttpApi.make("media-gateway")
     OperationsGroup,
     HistoryGroup,
     OperatorWebhooksGroup,
-    OperatorsGroup
+    OperatorsGroup,
+    MoneyGroup
   )
   .annotateMerge(
     OpenApi.annotations({

@@ -105,7 +105,7 @@ export const usageView = (record: UsageRecord) => ({
 
 export const receiptView = (
   currency: string,
-  { record, quote, holdNano, overageNano, entries }: Receipt
+  { record, quote, holdNano, overageNano, entries, corrections }: Receipt
 ): ReceiptView => ({
   object: "receipt",
   ...billingView(quote),
@@ -118,6 +118,11 @@ export const receiptView = (
   units: Number(record.output),
   input_units: Number(record.input),
   formula: formulaOf(quote),
+  corrected: formatNano(corrections.reduce((sum, { amountNano }) => sum + amountNano, 0n)),
+  corrections: corrections.map(({ id, amountNano, reason, reference, createdAt }) => ({
+    ...{ id, amount: formatNano(amountNano), reason, reference },
+    at: createdAt.toISOString()
+  })),
   entries: entries.map(({ amountNano, createdAt, ...entry }) => ({
     ...entry,
     amount: formatNano(amountNano),

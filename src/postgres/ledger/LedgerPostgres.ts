@@ -3,12 +3,12 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Metric, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Overloaded } from "../../domain/Errors.ts"
+import { transferPrefix } from "../../domain/money/transfers.ts"
 import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   Balance,
-  depositPrefix,
   type HoldRequest,
   Ledger,
   MemberMonth,
@@ -182,10 +182,11 @@ export const layerLedger = Layer.effect(
       release,
       deposit: Effect.fn("Ledger.deposit")(function* (organizationId, amountNano, reference) {
         yield* balance(organizationId)
-        const id = depositPrefix + (yield* random.uuidV7())
+        const id = transferPrefix + (yield* random.uuidV7())
         const { outcome } = yield* rowOf(Deposited)(
           oneTry(
-            sql`SELECT deposit(${organizationId}, ${id}, ${amountNano}, ${reference}) AS outcome`
+            sql`SELECT outcome FROM transfer_funds(${organizationId}, ${id}, 'deposit', ${amountNano},
+                                                   ${reference}, NULL, NULL, NULL)`
           )
         )
         return yield* answerDeposit(outcome)

@@ -14,6 +14,7 @@ import {
   usageId
 } from "../../services/UsageLog.ts"
 import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
+import { correctionsOf } from "../money/TransfersPostgres.ts"
 import { readCosts } from "./costs.ts"
 import { orderKinds, upTo } from "./journal.ts"
 
@@ -84,7 +85,9 @@ export const layerUsageLog = Layer.effect(
         if (found.length === 0) return yield* noSuchRecord
         const record = yield* rowOf(UsageRecord)(Effect.succeed(found))
         const held = yield* rowOf(HeldRow)(Effect.succeed(found))
-        return receiptOf(record, { id: orderOfUsage(id) ?? "", ...held })
+        const orderId = orderOfUsage(id) ?? ""
+        const corrections = yield* correctionsOf(sql, organizationId, orderId)
+        return receiptOf(record, { id: orderId, ...held, corrections })
       })
     })
   })

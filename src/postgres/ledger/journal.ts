@@ -1,14 +1,15 @@
 /**
- * The journal of an organisation: deposits are transfers, and of each order its hold, its charge and
+ * The journal of an organisation: transfers are rows of their own, and of each order its hold, its charge and
  * its release are read off its row. All stand in the order of their ids, which is that of their
  * creation, so that a page is read along the keys and costs the same however long the books are.
  */
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../../domain/Errors.ts"
+import { transferPrefix } from "../../domain/money/transfers.ts"
 import { isOrderId, orderPrefixes } from "../../domain/orderIds.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
-import { depositPrefix, JournalEntry, journalId } from "../../services/Ledger.ts"
+import { JournalEntry, journalId } from "../../services/Ledger.ts"
 import { readPage } from "../client/rows.ts"
 
 /** The prefixes of orders' ids as a table `kinds (prefix)`. */
@@ -25,14 +26,14 @@ export const upTo =
 /** Entries of one order, the later event last. */
 const kinds = ["hold", "capture", "release"] as const
 
-const isDeposit = (id: string) =>
-  id.startsWith(depositPrefix) &&
-  isOrderId(`${orderPrefixes.image}_${id.slice(depositPrefix.length)}`)
+const isTransfer = (id: string) =>
+  id.startsWith(transferPrefix) &&
+  isOrderId(`${orderPrefixes.image}_${id.slice(transferPrefix.length)}`)
 
 /** What the entry is of, and where it stands: by the UUID, and among the entries of one order. */
 const placeOf = (entryId: string) => {
-  if (isDeposit(entryId)) {
-    return { id: entryId, kind: "deposit", rank: 0, uuid: entryId.slice(depositPrefix.length) }
+  if (isTransfer(entryId)) {
+    return { id: entryId, kind: "transfer", rank: 0, uuid: entryId.slice(transferPrefix.length) }
   }
   for (const [rank, kind] of kinds.entries()) {
     const id = entryId.slice(journalId(kind, "").length)
@@ -59,7 +60,7 @@ export const readJournal = (
   const entryOf = (kind: (typeof kinds)[number]) => sql.literal(`'${journalId(kind, "")}' || id`)
   return readPage(JournalEntry, page, {
     isEntry: () =>
-      cursor?.kind === "deposit"
+      cursor?.kind === "transfer"
         ? sql`SELECT 1 FROM transfers WHERE ${own} AND id = ${cursor.id}`
         : sql`SELECT 1 FROM orders WHERE ${own} AND id = ${cursor?.id ?? null}
                  AND CASE ${cursor?.kind ?? null}::text WHEN 'capture' THEN state = 'captured'
@@ -67,7 +68,8 @@ export const readJournal = (
     newest: sql`
       SELECT * FROM (
         SELECT e.id, e.kind, e.amount AS "amountNano", e.debit, e.credit, o.id AS "holdId",
-               NULL AS reference, e.at AS "createdAt", e.rank, o.uuid
+               NULL AS reference, NULL AS reason, NULL AS author, NULL AS "correctedId",
+               e.at AS "createdAt", e.rank, o.uuid
           FROM ${sql.literal(orderKinds)}
          CROSS JOIN LATERAL (
            SELECT *, substr(id, length(prefix) + 1) AS uuid FROM orders
@@ -83,10 +85,10 @@ export const readJournal = (
            SELECT ${entryOf("release")}, 2, 'release', hold, 'held', 'pool', closed_at
             WHERE state <> 'open') e
         UNION ALL
-        (SELECT id, kind, amount, debit, credit, NULL, reference, created_at, 0,
-                substr(id, ${depositPrefix.length + 1}::int)
+        (SELECT id, kind, amount, debit, credit, NULL, reference, reason, author, order_id, created_at, 0,
+                substr(id, ${transferPrefix.length + 1}::int)
            FROM transfers
-          WHERE ${own} AND ${upTo("id", `'${depositPrefix}'`)(sql, uuid)}
+          WHERE ${own} AND ${upTo("id", `'${transferPrefix}'`)(sql, uuid)}
           ORDER BY id DESC LIMIT ${limit + 1})) entries
        WHERE ${cursor === null ? sql`true` : sql`(uuid, rank) < (${uuid}::text, ${cursor.rank}::int)`}
        ORDER BY uuid DESC, rank DESC LIMIT ${limit}`

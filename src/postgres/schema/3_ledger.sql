@@ -106,21 +106,32 @@ CREATE TABLE lingering_orders (
   PRIMARY KEY (organization_id, id)
 );
 
--- Money that comes in. One row is one debit and one credit.
+-- Money that moves without an order. One row is one debit and one credit.
 CREATE TABLE transfers (
   organization_id text NOT NULL,
-  -- A prefix and a UUIDv7, so that deposits stand among the orders in order of time.
+  -- A prefix and a UUIDv7, so that transfers stand among the orders in order of time.
   id text COLLATE "C" NOT NULL,
-  kind text NOT NULL CHECK (kind = 'deposit'),
+  kind text NOT NULL CHECK (kind IN ('deposit', 'credit', 'withdrawal', 'correction')),
   debit text NOT NULL,
   credit text NOT NULL,
   amount bigint NOT NULL CHECK (amount > 0),
   reference text NOT NULL,
+  -- Why and by whom, of all but deposits.
+  reason text,
+  author text,
+  -- Whose charge a correction gives back, or a part of it.
+  order_id text COLLATE "C",
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (organization_id, id),
   UNIQUE (organization_id, reference),
-  CHECK (debit <> credit)
+  CHECK (debit || ' to ' || credit = CASE kind WHEN 'deposit' THEN 'external to pool'
+                                               WHEN 'credit' THEN 'adjustments to pool'
+                                               WHEN 'withdrawal' THEN 'pool to external'
+                                               WHEN 'correction' THEN 'revenue to pool' END),
+  CHECK ((kind = 'correction') = (order_id IS NOT NULL)),
+  CHECK ((kind <> 'deposit') = ((reason, author) IS NOT NULL))
 );
+CREATE INDEX transfers_by_order ON transfers (organization_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id);
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -150,24 +161,53 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_order ON idempotency_keys (organization_id, order_id);
 CREATE INDEX idempotency_keys_due ON idempotency_keys (expires_at);
 
--- Adds money once per reference. Answers applied, repeated (same reference and amount), mismatch
--- (another amount) or too_large.
-CREATE FUNCTION deposit(p_organization text, p_id text, p_amount bigint, p_reference text)
-RETURNS text LANGUAGE plpgsql AS $$
+-- Moves money once per reference. Answers applied, repeated (all of it was the same), mismatch,
+-- too_large, unknown_order, beyond_charge or insufficient_balance, the id of the transfer, and what
+-- there was to take: of the pool, or of the charge.
+CREATE FUNCTION transfer_funds(
+  p_organization text, p_id text, p_kind text, p_amount bigint, p_reference text, p_reason text,
+  p_author text, p_order text, OUT outcome text, OUT transfer_id text, OUT free bigint
+) LANGUAGE plpgsql AS $$
 DECLARE
-  v_balance bigint;
-  v_known bigint;
+  v_pool record;
+  v_known record;
+  v_in CONSTANT boolean := p_kind <> 'withdrawal';
 BEGIN
-  SELECT p.balance INTO STRICT v_balance FROM pools p
+  SELECT p.balance, p.held INTO STRICT v_pool FROM pools p
    WHERE p.organization_id = p_organization FOR UPDATE;
-  SELECT t.amount INTO v_known FROM transfers t
+  SELECT t.* INTO v_known FROM transfers t
    WHERE t.organization_id = p_organization AND t.reference = p_reference;
   IF FOUND THEN
-    RETURN CASE WHEN v_known = p_amount THEN 'repeated' ELSE 'mismatch' END;
+    transfer_id := v_known.id;
+    outcome := CASE WHEN (v_known.kind, v_known.amount, v_known.reason, v_known.order_id)
+                           IS NOT DISTINCT FROM (p_kind, p_amount, p_reason, p_order)
+                    THEN 'repeated' ELSE 'mismatch' END;
+    RETURN;
   END IF;
-  IF v_balance > 4000000000000000000 - p_amount THEN RETURN 'too_large'; END IF;
-  INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference)
-  VALUES (p_organization, p_id, 'deposit', 'external', 'pool', p_amount, p_reference);
-  UPDATE pools SET balance = balance + p_amount WHERE organization_id = p_organization;
-  RETURN 'applied';
+  IF p_order IS NOT NULL THEN
+    SELECT o.charge - coalesce((SELECT sum(t.amount) FROM transfers t
+                                 WHERE t.organization_id = p_organization AND t.order_id = p_order), 0)
+      INTO free FROM orders o
+     WHERE o.organization_id = p_organization AND o.id = p_order AND o.state = 'captured';
+    IF NOT FOUND THEN outcome := 'unknown_order'; RETURN; END IF;
+    IF p_amount > free THEN outcome := 'beyond_charge'; RETURN; END IF;
+  END IF;
+  IF NOT v_in THEN
+    free := v_pool.balance - v_pool.held;
+    IF p_amount > free THEN outcome := 'insufficient_balance'; RETURN; END IF;
+  ELSIF v_pool.balance > 4000000000000000000 - p_amount THEN
+    outcome := 'too_large';
+    RETURN;
+  END IF;
+  INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference, reason, author,
+                         order_id)
+  VALUES (p_organization, p_id, p_kind,
+          CASE p_kind WHEN 'deposit' THEN 'external' WHEN 'credit' THEN 'adjustments'
+                      WHEN 'correction' THEN 'revenue' ELSE 'pool' END,
+          CASE WHEN v_in THEN 'pool' ELSE 'external' END,
+          p_amount, p_reference, p_reason, p_author, p_order);
+  UPDATE pools SET balance = balance + CASE WHEN v_in THEN p_amount ELSE -p_amount END
+   WHERE organization_id = p_organization;
+  outcome := 'applied';
+  transfer_id := p_id;
 END $$;

@@ -137,6 +137,13 @@ SELECT 'I4', organization_id, 'charge is not units times price', id
     OR (input_unit_price IS NOT NULL
         AND charge <> input::numeric * input_unit_price + output::numeric * unit_price)
 UNION ALL
+SELECT 'I4', c.organization_id, 'corrections are not of a charge, or above it', c.order_id
+  FROM (SELECT DISTINCT organization_id, order_id FROM moved WHERE order_id IS NOT NULL) c
+ WHERE (SELECT sum(t.amount) FROM transfers t
+         WHERE t.organization_id = c.organization_id AND t.order_id = c.order_id)
+     > coalesce((SELECT o.charge FROM orders o
+                  WHERE o.organization_id = c.organization_id AND o.id = c.order_id), 0)
+UNION ALL
 SELECT 'I5', organization_id, 'pool is below zero by more than its overage', organization_id
   FROM books WHERE balance - held < 0 AND balance - held + overage < 0
 UNION ALL

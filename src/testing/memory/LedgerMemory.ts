@@ -1,28 +1,26 @@
 /** The ledger in memory: it admits, charges and returns what the one in PostgreSQL would. */
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { transferPrefix } from "../../domain/money/transfers.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
-import { type Capture, depositPrefix, Ledger, type Release } from "../../services/Ledger.ts"
+import { type Capture, Ledger, type Release } from "../../services/Ledger.ts"
 import {
   answerDeposit,
   answerHold,
+  DepositOutcome,
   releaseOfLeft,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { tell, tellOfPool } from "../delivery/telling.ts"
+import { transferFunds } from "../money/TransfersMemory.ts"
 import { MemoryStore, monthKey, pageOf } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"
-import {
-  closeHold,
-  depositFunds,
-  holdFunds,
-  journalOf,
-  monthAt,
-  reassignOrder
-} from "./movements.ts"
+import { closeHold, holdFunds, journalOf, monthAt, reassignOrder } from "./movements.ts"
 
 const MAX_VIOLATIONS = 1000
+
+const decodeDeposited = Schema.decodeUnknownEffect(DepositOutcome)
 
 export const layerLedgerMemory = Layer.effect(
   Ledger,
@@ -81,10 +79,12 @@ export const layerLedgerMemory = Layer.effect(
       deposit: Effect.fn("Ledger.deposit")(function* (organizationId, amountNano, reference) {
         const books = yield* booksOf(organizationId)
         if (amountNano <= 0n) return yield* Effect.die(new Error(`a deposit of ${amountNano}`))
-        const nowMillis = yield* Clock.currentTimeMillis
-        const id = depositPrefix + (yield* random.uuidV7())
-        const deposit = { id, amountNano, reference }
-        return yield* answerDeposit(depositFunds(store, books, deposit, nowMillis))
+        const { outcome } = transferFunds(store, books, {
+          ...{ id: transferPrefix + (yield* random.uuidV7()), kind: "deposit" },
+          ...{ amountNano, reference, reason: null, author: null, orderId: null },
+          createdAt: new Date(yield* Clock.currentTimeMillis)
+        })
+        return yield* answerDeposit(yield* Effect.orDie(decodeDeposited(outcome)))
       }),
       balance: Effect.fn("Ledger.balance")((organizationId) =>
         Effect.map(booksOf(organizationId), ({ pool }) => ({

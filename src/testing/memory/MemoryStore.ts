@@ -14,6 +14,7 @@ import type {
 } from "../../services/channels/ChannelRecords.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
+import type { Adjustment, Deposit } from "../../services/money/Transfers.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { AuditEntry } from "../../services/operators/AdminAudit.ts"
 import type { OperatorRecord } from "../../services/operators/Operators.ts"
@@ -88,12 +89,14 @@ export interface StoredMonth {
   capTold: boolean
 }
 
-export interface StoredDeposit {
-  readonly id: string
-  readonly amountNano: bigint
-  readonly reference: string
-  readonly made: Moment
-}
+export type StoredTransfer =
+  | Omit<Adjustment, "organizationId">
+  | (Omit<Deposit, "organizationId"> & {
+      readonly kind: "deposit"
+      readonly reason: null
+      readonly author: null
+      readonly orderId: null
+    })
 
 export interface StoredRequestKey extends RequestKey {
   readonly holdId: string
@@ -113,7 +116,7 @@ export interface Books {
   /** By member and month, which `monthKey` writes. */
   readonly months: Map<string, StoredMonth>
   readonly orders: Map<string, StoredOrder>
-  readonly deposits: Array<StoredDeposit>
+  readonly transfers: Array<StoredTransfer>
   readonly requestKeys: Map<string, StoredRequestKey>
 }
 
@@ -224,7 +227,7 @@ export const makeBooks = (id: string, name: string): Books => ({
   pool: { balanceNano: 0n, heldNano: 0n, stoppedReason: null, lowNano: null, lowTold: false },
   months: new Map(),
   orders: new Map(),
-  deposits: [],
+  transfers: [],
   requestKeys: new Map()
 })
 
@@ -240,7 +243,7 @@ export const momentOf = (state: MemoryState, nowMillis: number): Moment => ({
 
 const uuidOf = (id: string): string => id.slice(id.lastIndexOf("_") + 1)
 
-/** Orders and deposits stand in the order of the UUIDs of their ids. */
+/** Orders and transfers stand in the order of the UUIDs of their ids. */
 export const byCreation = (one: { readonly id: string }, other: { readonly id: string }): number =>
   uuidOf(one.id) < uuidOf(other.id) ? -1 : 1
 

@@ -70,7 +70,8 @@ export const layerUsageLogMemory = Layer.effect(
         })
       ),
       receipt: Effect.fn("UsageLog.receipt")(function* (organizationId, memberId, id) {
-        const order = organizations.get(organizationId)?.orders.get(orderOfUsage(id) ?? "")
+        const books = organizations.get(organizationId)
+        const order = books?.orders.get(orderOfUsage(id) ?? "")
         const record = order === undefined ? null : usageOf(order)
         if (order === undefined || record === null) return yield* noSuchRecord
         if (memberId !== null && record.memberId !== memberId) return yield* noSuchRecord
@@ -81,7 +82,12 @@ export const layerUsageLogMemory = Layer.effect(
           holdNano: amountNano,
           heldAt: order.held.at,
           job: order.job,
-          refusals: order.refusals
+          refusals: order.refusals,
+          corrections: (books?.transfers ?? []).flatMap((transfer) =>
+            transfer.kind !== "deposit" && transfer.orderId === orderId
+              ? [{ ...transfer, organizationId }]
+              : []
+          )
         })
       })
     })

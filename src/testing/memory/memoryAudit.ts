@@ -19,10 +19,13 @@ const heldOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
 const chargedOf = (orders: ReadonlyArray<StoredOrder>): bigint =>
   sum(orders.map(({ chargeNano }) => chargeNano))
 
-const checkPool = ({ id, pool, deposits, orders }: Books, note: Note): void => {
+const checkPool = ({ id, pool, transfers, orders }: Books, note: Note): void => {
   const { balanceNano, heldNano } = pool
   const all = [...orders.values()]
-  if (balanceNano !== sum(deposits.map(({ amountNano }) => amountNano)) - chargedOf(all)) {
+  const moved = transfers.map(({ kind, amountNano }) =>
+    kind === "withdrawal" ? -amountNano : amountNano
+  )
+  if (balanceNano !== sum(moved) - chargedOf(all)) {
     note("I1", "pool balance is not the fold of its transfers", id)
   }
   if (heldNano !== heldOf(all)) note("I2", "held is not the sum of open holds", id)

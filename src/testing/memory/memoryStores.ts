@@ -8,6 +8,7 @@ import {
   layerWebhookEndpointsMemory,
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
+import { layerTransfersMemory } from "../money/TransfersMemory.ts"
 import { layerAdminAuditMemory, layerOperatorsMemory } from "../operators/OperatorsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
@@ -43,6 +44,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerOrphansMemory,
     layerAdminAuditMemory,
     layerOperatorsMemory,
+    layerTransfersMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,

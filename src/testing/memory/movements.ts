@@ -1,5 +1,6 @@
 /** Each movement of money as one step that nothing can come between, and the journal they leave. */
 import { DateTime, Equal } from "effect"
+import { transferAccounts } from "../../domain/money/transfers.ts"
 import { storable } from "../../domain/plainText.ts"
 import {
   accountsOf,
@@ -11,7 +12,7 @@ import {
   type Reassignment,
   type Release
 } from "../../services/Ledger.ts"
-import type { DepositOutcome, HoldOutcome } from "../../services/ledgerAnswers.ts"
+import type { HoldOutcome } from "../../services/ledgerAnswers.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
 import { tellOfCap, tellOfPool, tellOfTask } from "../delivery/telling.ts"
 import {
@@ -42,9 +43,6 @@ export const monthAt = (nowMillis: number, timeZone: string): Month => {
     nextBegins: DateTime.toDateUtc(DateTime.add(first, { months: 1 }))
   }
 }
-
-/** Beyond it a pool takes no deposit. */
-const MAX_BALANCE_NANO = 4_000_000_000_000_000_000n
 
 const monthOf = ({ months }: Books, memberId: string, month: string): StoredMonth => {
   const key = monthKey(memberId, month)
@@ -234,31 +232,14 @@ export const closeHold = (
   }
 }
 
-export const depositFunds = (
-  state: MemoryState,
-  books: Books,
-  deposit: { readonly id: string; readonly amountNano: bigint; readonly reference: string },
-  nowMillis: number
-): DepositOutcome => {
-  const { amountNano, reference } = deposit
-  const { pool, deposits } = books
-  const known = deposits.find((one) => one.reference === reference)
-  if (known !== undefined) return known.amountNano === amountNano ? "repeated" : "mismatch"
-  if (pool.balanceNano > MAX_BALANCE_NANO - amountNano) return "too_large"
-  pool.balanceNano += amountNano
-  tellOfPool(state, books, nowMillis)
-  deposits.push({ ...deposit, made: momentOf(state, nowMillis) })
-  return "applied"
-}
-
-/** Every movement there was, the oldest order or deposit first. */
-export const journalOf = ({ deposits, orders }: Books): ReadonlyArray<JournalEntry> => {
-  const made = deposits.map(({ id, amountNano, reference, made }) => {
-    const accounts = { debit: "external", credit: "pool" }
+/** Every movement there was, the oldest order or transfer first. */
+export const journalOf = ({ transfers, orders }: Books): ReadonlyArray<JournalEntry> => {
+  const made = transfers.map(({ orderId, ...transfer }) => {
+    const accounts = transferAccounts[transfer.kind]
     const entries: ReadonlyArray<JournalEntry> = [
-      { id, kind: "deposit", amountNano, ...accounts, holdId: null, reference, createdAt: made.at }
+      { ...transfer, ...accounts, holdId: null, correctedId: orderId }
     ]
-    return { id, entries }
+    return { id: transfer.id, entries }
   })
   const ordered = [...orders.values()].map(({ request, held, ended, chargeNano }) => {
     const entry = (kind: keyof typeof accountsOf, amountNano: bigint, { at }: Moment) => {
@@ -266,7 +247,8 @@ export const journalOf = ({ deposits, orders }: Books): ReadonlyArray<JournalEnt
       const id = journalId(kind, holdId)
       return {
         ...{ id, kind, amountNano, ...accountsOf[kind] },
-        ...{ holdId, reference: null, createdAt: at }
+        ...{ holdId, reference: null, reason: null, author: null, correctedId: null },
+        createdAt: at
       }
     }
     const entries = [entry("hold", request.amountNano, held)]

@@ -126,9 +126,31 @@ const tamperings = [
   [
     "I5",
     `WITH spent AS (
-       INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference)
-       SELECT organization_id, 'tr_back', 'deposit', 'pool', 'external', 2000, 'back' FROM pools)
+       INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference, reason, author)
+       SELECT organization_id, 'tr_back', 'withdrawal', 'pool', 'external', 2000, 'back', 'x', 'y'
+         FROM pools)
      UPDATE pools SET balance = balance - 2000`
+  ],
+  [
+    "I4",
+    `WITH given AS (
+       INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference, reason,
+                              author, order_id)
+       SELECT organization_id, 'tr_back', 'correction', 'revenue', 'pool', charge + 1, 'back', 'x',
+              'y', id
+         FROM orders WHERE id = 'captured')
+     UPDATE pools p SET balance = p.balance + o.charge + 1 FROM orders o
+      WHERE o.id = 'captured' AND o.organization_id = p.organization_id`
+  ],
+  [
+    "I4",
+    `WITH given AS (
+       INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference, reason,
+                              author, order_id)
+       SELECT organization_id, 'tr_back', 'correction', 'revenue', 'pool', 1, 'back', 'x', 'y',
+              'nothing'
+         FROM pools)
+     UPDATE pools SET balance = balance + 1`
   ]
 ] as const
 

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
 import { CostGroup } from "../../../domain/money/Quote.ts"
+import { transferKinds } from "../../../domain/money/transfers.ts"
 import { plainText } from "../../../domain/plainText.ts"
 import { ReceiptView } from "../AccountApi.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
@@ -59,12 +60,15 @@ const OrganizationView = Schema.Struct({
 
 export const JournalEntry = Schema.Struct({
   id: told("The line's id"),
-  kind: oneOf(["deposit", "hold", "capture", "release"], "What moved it"),
+  kind: oneOf([...transferKinds, "hold", "capture", "release"], "What moved it"),
   amount: amount("How much moved; above zero"),
   debit: told("The account it left"),
   credit: told("The account it went to"),
-  hold_id: toldOrNull("The task or request it was for; null for deposits"),
-  reference: toldOrNull("The deposit's reference; null for the others"),
+  hold_id: toldOrNull("The task or request it was for; null for deposits and adjustments"),
+  reference: toldOrNull("Of deposits and adjustments; null for the others"),
+  reason: toldOrNull("Why, of an adjustment; null for the others"),
+  author: toldOrNull("By whom, of an adjustment; null for the others"),
+  usage_id: toldOrNull("The charge that a correction is about; null for the others"),
   created_at: Timestamp
 }).annotate({ identifier: "JournalLine", description: "A line of the journal" })
 

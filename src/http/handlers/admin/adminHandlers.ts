@@ -7,7 +7,7 @@ import { Settings } from "../../../runtime/Settings.ts"
 import { Access } from "../../../services/Access.ts"
 import { Catalog } from "../../../services/Catalog.ts"
 import { Ledger } from "../../../services/Ledger.ts"
-import { UsageLog } from "../../../services/UsageLog.ts"
+import { UsageLog, usageId } from "../../../services/UsageLog.ts"
 import { MemberUsageEntry } from "../../api/admin/AdminApi.ts"
 import {
   DepositBody,
@@ -112,8 +112,9 @@ export const layerAdminHandlers = HttpApiBuilder.group(
         yield* access.organization(params.id)
         return listView(
           yield* ledger.journal(params.id, pageOf(query)),
-          ({ amountNano, holdId, createdAt, ...entry }) => ({
+          ({ amountNano, holdId, correctedId, createdAt, ...entry }) => ({
             ...entry,
+            usage_id: correctedId === null ? null : usageId(correctedId),
             amount: formatNano(amountNano),
             hold_id: holdId,
             created_at: createdAt.toISOString()

@@ -1,0 +1,61 @@
+/** Money that moves without an order: read, and adjusted by those who answer for it. Nano-units. */
+import { Context, type Effect, Schema } from "effect"
+import type {
+  IdempotencyMismatch,
+  InsufficientBalance,
+  InvalidRequest,
+  NotFound
+} from "../../domain/Errors.ts"
+import { adjustmentKinds } from "../../domain/money/transfers.ts"
+import type { Page, PageRequest } from "../../runtime/Page.ts"
+
+const made = {
+  id: Schema.String,
+  organizationId: Schema.String,
+  amountNano: Schema.BigInt,
+  /** Stands for it once in the organisation. */
+  reference: Schema.String,
+  createdAt: Schema.Date
+}
+
+export const Deposit = Schema.Struct(made)
+export type Deposit = typeof Deposit.Type
+
+export const Adjustment = Schema.Struct({
+  ...made,
+  kind: Schema.Literals(adjustmentKinds),
+  reason: Schema.String,
+  author: Schema.String,
+  /** Whose charge a correction gives back, as much of it as the amount; null for the others. */
+  orderId: Schema.NullOr(Schema.String)
+})
+export type Adjustment = typeof Adjustment.Type
+
+/** Its amount is greater than zero. */
+export type NewAdjustment = Omit<Adjustment, "id" | "createdAt">
+
+export class Transfers extends Context.Service<
+  Transfers,
+  {
+    /**
+     * Moves the money once per reference; a repeat answers the first one. A withdrawal takes no more
+     * than what is available, and corrections of a charge give no more back than it was.
+     */
+    adjust(
+      adjustment: NewAdjustment
+    ): Effect.Effect<
+      { readonly adjustment: Adjustment; readonly applied: boolean },
+      NotFound | IdempotencyMismatch | InvalidRequest | InsufficientBalance
+    >
+    /** Newest first. */
+    adjustments(
+      organizationId: string,
+      page: PageRequest
+    ): Effect.Effect<Page<Adjustment>, InvalidRequest>
+    /** Newest first. */
+    deposits(
+      organizationId: string,
+      page: PageRequest
+    ): Effect.Effect<Page<Deposit>, InvalidRequest>
+  }
+>()("gateway/services/Transfers") {}
