@@ -10,6 +10,7 @@ import { layerCrypto } from "./crypto.ts"
 import { layerDiscreetTracing } from "./hiding/wordsFromTraces.ts"
 import { GatewayApi } from "./http/api/GatewayApi.ts"
 import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
+import { layerAccountsHandlers } from "./http/handlers/admin/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/admin/adminHandlers.ts"
 import { layerChannelHandlers } from "./http/handlers/admin/channelHandlers.ts"
 import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
@@ -56,6 +57,7 @@ import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
 import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
+import { layerAccounts } from "./postgres/stores/AccountsPostgres.ts"
 import { layerAdminAudit } from "./postgres/stores/AdminAuditPostgres.ts"
 import { layerCatalog } from "./postgres/stores/CatalogPostgres.ts"
 import { layerChannelCredentials } from "./postgres/stores/ChannelCredentialsPostgres.ts"
@@ -88,6 +90,7 @@ export const layerStores = (secrets: Secrets) =>
     layerOrphans,
     layerAdminAudit,
     layerOperators,
+    layerAccounts,
     layerTransfers,
     layerChannelRecords,
     layerWebhookEndpoints,
@@ -117,6 +120,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerReservedHandlers,
     layerAccountHandlers,
     layerAdminHandlers,
+    layerAccountsHandlers,
     layerOperationsHandlers,
     layerHistoryHandlers,
     layerQuotesHandlers,

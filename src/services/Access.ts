@@ -27,6 +27,8 @@ export interface Caller {
   readonly models: ReadonlySet<string> | null
   /** Requests a minute; null or absent is the gateway's default. */
   readonly requestsPerMinute?: number | null
+  /** What an operator has disabled, its organisation or its member; the key opens nothing meanwhile. */
+  readonly disabled?: "organisation" | "member" | null
 }
 
 /** `oneOf` is what a route asks for; none where no key opens it. */
@@ -36,6 +38,10 @@ export const lacksScope = (caller: Caller, oneOf: ReadonlyArray<Scope>): Permiss
       `This key does not have the scope ${oneOf.join(" or ") || "of this route"}; ` +
       `it has ${[...caller.scopes].join(", ")}`
   })
+
+/** Its holder is told, who may ask the operator. */
+export const disabledCaller = (disabled: NonNullable<Caller["disabled"]>): PermissionDenied =>
+  new PermissionDenied({ message: `The ${disabled} of this key is disabled` })
 
 export interface NewKey {
   readonly name: string

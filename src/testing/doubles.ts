@@ -56,6 +56,7 @@ export { layerTaskHistoryMemory } from "./memory/TaskHistoryMemory.ts"
 export { layerTaskRepoMemory } from "./memory/TaskRepoMemory.ts"
 export { layerUsageLogMemory } from "./memory/UsageLogMemory.ts"
 export { layerTransfersMemory } from "./money/TransfersMemory.ts"
+export { layerAccountsMemory } from "./operators/AccountsMemory.ts"
 export { layerAdminAuditMemory, layerOperatorsMemory } from "./operators/OperatorsMemory.ts"
 
 // What the doubles stand in for, what stands on them, and what a double of one's own answers with

@@ -1,6 +1,7 @@
 import { layer } from "@effect/vitest"
 import { layerStoresOf, storeKinds } from "../support/ledger.ts"
 import { accessSuite } from "./Access.suite.ts"
+import { accountsSuite } from "./Accounts.suite.ts"
 import { archivesSuite } from "./Archives.suite.ts"
 import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
@@ -21,6 +22,7 @@ for (const kind of storeKinds) {
       channelCredentialsSuite(it)
       channelRecordsSuite(it)
       accessSuite(it)
+      accountsSuite(it)
       journalSuite(it)
       transfersSuite(it)
       repeatsSuite(it)

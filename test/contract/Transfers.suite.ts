@@ -100,6 +100,9 @@ export const transfersSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         _tag: "invalid_request",
         message: "amount: Of this charge 0.000000007 CNY can be given back"
       })
+      const another = yield* charged(own, 5n)
+      const repeated = yield* Effect.flip(back(5n, "a", another))
+      assert.strictEqual(repeated._tag, "idempotency_mismatch")
       const second = yield* back(7n, "b")
       assert.strictEqual((yield* Effect.flip(back(1n, "c")))._tag, "invalid_request")
 
@@ -108,7 +111,7 @@ export const transfersSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       for (const of of [open.id, "im_nothing"]) {
         assert.strictEqual((yield* Effect.flip(back(1n, "d", of)))._tag, "not_found")
       }
-      assert.strictEqual((yield* ledger.balance(own.organizationId)).balanceNano, 100n)
+      assert.strictEqual((yield* ledger.balance(own.organizationId)).balanceNano, 95n)
       const receipt = yield* usageLog.receipt(own.organizationId, null, usageId(orderId))
       assert.deepStrictEqual(receipt.corrections, [first.adjustment, second.adjustment])
       assert.deepStrictEqual(
@@ -123,7 +126,7 @@ export const transfersSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       )
       // What was charged is what was charged: the month counts it.
       const month = yield* ledger.memberMonth(own.organizationId, own.memberIds[0] ?? "")
-      assert.strictEqual(month.capturedNano, 12n)
+      assert.strictEqual(month.capturedNano, 17n)
       assert.deepStrictEqual(yield* ledger.verifyOf([own.organizationId]), [])
     })
   )

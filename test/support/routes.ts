@@ -178,6 +178,12 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       "POST /admin/v1/organizations/:id/adjustments",
       [{ kind: "credit", amount: "1.5", reason: "goodwill", reference: "ticket 17" }]
     ],
+    ["PATCH /admin/v1/organizations/:id", [{ name: "Another", enabled: true }]],
+    ["PATCH /admin/v1/members/:id", [{ name: "n", monthly_cap: null, enabled: true }]],
+    [
+      "PATCH /admin/v1/keys/:id",
+      [{ scopes: ["images"], models: ["paint-1"], requests_per_minute: 60, expires_at: null }]
+    ],
     ["POST /admin/v1/operators", [{ name: "Ada", role: "finance" }]],
     ["PATCH /admin/v1/operators/:id", [{ role: "viewer" }]]
   ]

@@ -1,6 +1,7 @@
 /** The whole HTTP interface, free of server code. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./AccountApi.ts"
+import { AccountsGroup } from "./admin/AccountsApi.ts"
 import { AdminGroup } from "./admin/AdminApi.ts"
 import { ChannelsGroup } from "./admin/ChannelsApi.ts"
 import { HistoryGroup } from "./admin/HistoryApi.ts"
@@ -43,6 +44,7 @@ export class GatewayApi extends HttpApi.make("media-gateway")
   .prefix("/v1")
   .add(
     AdminGroup,
+    AccountsGroup,
     ChannelsGroup,
     OperationsGroup,
     HistoryGroup,

@@ -5,7 +5,9 @@
 CREATE TABLE organizations (
   id text PRIMARY KEY,
   name text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- Keys open nothing while it is set, of an organisation as of a member.
+  disabled_at timestamptz
 );
 
 CREATE TABLE members (
@@ -14,6 +16,7 @@ CREATE TABLE members (
   name text NOT NULL,
   monthly_cap bigint CHECK (monthly_cap >= 0),
   created_at timestamptz NOT NULL DEFAULT now(),
+  disabled_at timestamptz,
   PRIMARY KEY (organization_id, id)
 );
 CREATE INDEX members_by_id ON members (id);
@@ -37,6 +40,7 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_by_hash ON api_keys (hash);
 CREATE INDEX api_keys_by_id ON api_keys (id);
+CREATE INDEX api_keys_by_member ON api_keys (member_id, id);
 
 -- Of a token, too, only a hash is stored.
 CREATE TABLE operators (

@@ -131,6 +131,9 @@ CREATE TABLE transfers (
   CHECK ((kind = 'correction') = (order_id IS NOT NULL)),
   CHECK ((kind <> 'deposit') = ((reason, author) IS NOT NULL))
 );
+-- Each list is read along its own: one kind may be many and the other few.
+CREATE INDEX transfers_deposits ON transfers (organization_id, id) WHERE kind = 'deposit';
+CREATE INDEX transfers_adjustments ON transfers (organization_id, id) WHERE kind <> 'deposit';
 CREATE INDEX transfers_by_order ON transfers (organization_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id);
 

@@ -21,9 +21,14 @@ const KeyRow = Schema.Struct({
   scopes: Schema.Array(Scope),
   models: Schema.NullOr(Schema.Array(Schema.String)),
   expiresAt: Schema.NullOr(Schema.Date),
-  requestsPerMinute: Schema.NullOr(Schema.Int)
+  requestsPerMinute: Schema.NullOr(Schema.Int),
+  disabled: Schema.NullOr(Schema.Literals(["organisation", "member"]))
 })
-const keyColumns = columnsOf(KeyRow, "k", { keyId: "k.id" })
+const keyColumns = columnsOf(KeyRow, "k", {
+  keyId: "k.id",
+  disabled: `CASE WHEN o.disabled_at IS NOT NULL THEN 'organisation'
+                  WHEN m.disabled_at IS NOT NULL THEN 'member' END`
+})
 
 const OwnerRow = Schema.Struct({ organizationId: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
@@ -43,7 +48,9 @@ export const layerAccess = Layer.effect(
         const [row] = yield* rowsOf(KeyRow)(
           repeatable(sql`
             SELECT ${sql.literal(keyColumns)} FROM api_keys k
-             WHERE hash = decode(${hashHex}, 'hex') AND revoked_at IS NULL`)
+              JOIN organizations o ON o.id = k.organization_id
+              JOIN members m ON m.organization_id = k.organization_id AND m.id = k.member_id
+             WHERE k.hash = decode(${hashHex}, 'hex') AND k.revoked_at IS NULL`)
         )
         if (row === undefined) return null
         const { expiresAt, scopes, models, ...who } = row

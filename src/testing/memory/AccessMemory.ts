@@ -14,6 +14,8 @@ import {
 import { unknownOrganization } from "../../services/ledgerAnswers.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
+const nowDate = Effect.map(Clock.currentTimeMillis, (now) => new Date(now))
+
 export const layerAccessMemory = Layer.effect(
   Access,
   Effect.gen(function* () {
@@ -37,10 +39,17 @@ export const layerAccessMemory = Layer.effect(
         const hash = tokenHash(key)
         const now = yield* Clock.currentTimeMillis
         const found = [...store.apiKeys.values()].find((kept) => kept.hash === hash)
-        if (found === undefined || found.revoked) return yield* guard(Effect.fail(refusedKey))
+        if (found === undefined || found.revokedAt !== null)
+          return yield* guard(Effect.fail(refusedKey))
         const { expiresAt, models, scopes, requestsPerMinute = null } = found.options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
+        const books = store.organizations.get(found.organizationId)
+        const isOff = {
+          organisation: books?.disabledAt !== null,
+          member: books?.members.get(found.memberId)?.disabledAt !== null
+        }
         return {
+          disabled: isOff.organisation ? "organisation" : isOff.member ? "member" : null,
           organizationId: found.organizationId,
           memberId: found.memberId,
           keyId: found.id,
@@ -51,7 +60,7 @@ export const layerAccessMemory = Layer.effect(
       }),
       createOrganization: Effect.fn("Access.createOrganization")(function* (name) {
         const id = yield* newId("org")
-        store.organizations.set(id, makeBooks(id, name))
+        store.organizations.set(id, makeBooks(id, name, yield* nowDate))
         return id
       }),
       createMember: Effect.fn("Access.createMember")(function* (
@@ -60,7 +69,7 @@ export const layerAccessMemory = Layer.effect(
       ) {
         const { members } = yield* booksOf(organizationId)
         const id = yield* newId("mem")
-        members.set(id, { id, name, monthlyCapNano })
+        members.set(id, { id, name, monthlyCapNano, createdAt: yield* nowDate, disabledAt: null })
         return id
       }),
       createKey: Effect.fn("Access.createKey")(function* (memberId, options) {
@@ -70,14 +79,17 @@ export const layerAccessMemory = Layer.effect(
         const key = formatToken("mg_", yield* random.randomBytes(TOKEN_BYTES))
         const hash = tokenHash(key)
         const organizationId = owner.id
-        store.apiKeys.set(id, { id, organizationId, memberId, hash, options, revoked: false })
+        store.apiKeys.set(id, {
+          ...{ id, organizationId, memberId, hash, options },
+          ...{ createdAt: yield* nowDate, revokedAt: null }
+        })
         return { id, key }
       }),
       revokeKey: Effect.fn("Access.revokeKey")(function* (id) {
         const key = store.apiKeys.get(id)
         if (key === undefined) return yield* new NotFound({ message: "No such key" })
-        const revoke = Effect.sync(() => {
-          key.revoked = true
+        const revoke = Effect.map(nowDate, (now) => {
+          key.revokedAt ??= now
         })
         yield* Effect.orDie(changes.telling("keys", revoke))
       }),

@@ -3,7 +3,6 @@ import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Quote } from "../../domain/money/Quote.ts"
 import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runtime/Page.ts"
-import type { NewKey } from "../../services/Access.ts"
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
 import { type CatalogSnapshot, emptySnapshot } from "../../services/Catalog.ts"
 import type {
@@ -17,12 +16,12 @@ import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../servi
 import type { Adjustment, Deposit } from "../../services/money/Transfers.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { AuditEntry } from "../../services/operators/AdminAudit.ts"
-import type { OperatorRecord } from "../../services/operators/Operators.ts"
 import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
 import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
 import type { StoredArchive, StoredEndpoint, StoredMessage } from "../delivery/storedWebhooks.ts"
+import type { StoredApiKey, StoredMember, StoredOperator } from "../operators/storedAccounts.ts"
 
 /** When something happened. Of one moment, `turn` tells what came first. */
 export interface Moment {
@@ -107,27 +106,16 @@ export interface StoredRequestKey extends RequestKey {
 /** An organisation with its members and its books. */
 export interface Books {
   readonly id: string
-  readonly name: string
-  readonly members: Map<
-    string,
-    { readonly id: string; readonly name: string; monthlyCapNano: bigint | null }
-  >
+  name: string
+  readonly createdAt: Date
+  disabledAt: Date | null
+  readonly members: Map<string, StoredMember>
   readonly pool: StoredPool
   /** By member and month, which `monthKey` writes. */
   readonly months: Map<string, StoredMonth>
   readonly orders: Map<string, StoredOrder>
   readonly transfers: Array<StoredTransfer>
   readonly requestKeys: Map<string, StoredRequestKey>
-}
-
-export interface StoredApiKey {
-  readonly id: string
-  readonly organizationId: string
-  readonly memberId: string
-  /** Hash of the key's text, in hexadecimal digits. */
-  readonly hash: string
-  readonly options: NewKey
-  revoked: boolean
 }
 
 export interface StoredAccount {
@@ -158,7 +146,7 @@ export interface StoredCall extends LoggedCall {
 export interface MemoryState {
   readonly organizations: Map<string, Books>
   readonly apiKeys: Map<string, StoredApiKey>
-  readonly operators: Map<string, { record: OperatorRecord; readonly hash: string }>
+  readonly operators: Map<string, StoredOperator>
   /** Every version there was, the one in force last. */
   readonly catalogs: Array<CatalogSnapshot>
   readonly accounts: Map<string, StoredAccount>
@@ -220,9 +208,11 @@ export const layerMemoryStore = Layer.sync(
   })
 )
 
-export const makeBooks = (id: string, name: string): Books => ({
+export const makeBooks = (id: string, name: string, createdAt: Date): Books => ({
   id,
   name,
+  createdAt,
+  disabledAt: null,
   members: new Map(),
   pool: { balanceNano: 0n, heldNano: 0n, stoppedReason: null, lowNano: null, lowTold: false },
   months: new Map(),

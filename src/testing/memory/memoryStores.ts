@@ -9,6 +9,7 @@ import {
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
 import { layerTransfersMemory } from "../money/TransfersMemory.ts"
+import { layerAccountsMemory } from "../operators/AccountsMemory.ts"
 import { layerAdminAuditMemory, layerOperatorsMemory } from "../operators/OperatorsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
@@ -44,6 +45,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerOrphansMemory,
     layerAdminAuditMemory,
     layerOperatorsMemory,
+    layerAccountsMemory,
     layerTransfersMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,

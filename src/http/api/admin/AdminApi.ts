@@ -28,7 +28,6 @@ import {
   many,
   oneOf,
   pageQuery,
-  poolFields,
   strictly,
   Timestamp,
   told,
@@ -49,14 +48,6 @@ const ListChange = Schema.Struct({
 }).annotate({ description: "Ids that changed; of mounts, the model" })
 
 const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
-
-const OrganizationView = Schema.Struct({
-  id: told("The organisation's id"),
-  name: told("Its name"),
-  ...poolFields,
-  low_balance: decimalOrNull("Below it `balance.low` is told; null is never"),
-  currency: told("Currency of the amounts")
-}).annotate({ identifier: "Organization", description: "An organisation and its pool" })
 
 export const JournalEntry = Schema.Struct({
   id: told("The line's id"),
@@ -148,11 +139,6 @@ export class AdminGroup extends HttpApiGroup.make("admin")
     })
       .annotate(AllowedRoles, ["operator", "finance"])
       .annotateMerge(operation("Create an organisation", "With an empty pool.")),
-    HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
-      params: id("organisation"),
-      success: OrganizationView,
-      error: errors.NotFound
-    }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
     HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
       params: id("organisation"),
       payload: DepositBody,

@@ -1,5 +1,5 @@
 /** What operators write about organisations, members and keys. */
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import { PositiveAmount } from "../../../domain/money/Money.ts"
 import { plainText } from "../../../domain/plainText.ts"
 import { allScopes, Scope } from "../../../services/Access.ts"
@@ -25,6 +25,15 @@ const RequestsPerMinute = Schema.Int.check(
 
 export const OrganizationBody = Schema.Struct({ name: Name })
 
+const enabled = Schema.optionalKey(
+  Schema.Boolean.annotate({
+    description: "False: its keys open nothing until it is true again; what has begun ends as ever"
+  })
+)
+
+/** What is left out of a change stays as it is. */
+export const OrganizationChangeBody = Schema.Struct({ name: Schema.optionalKey(Name), enabled })
+
 export const DepositBody = Schema.Struct({
   amount: PositiveAmount,
   reference: plainText().annotate({ description: "Makes a repeat add nothing" })
@@ -39,17 +48,38 @@ export const MemberBody = Schema.Struct({
   monthly_cap: Schema.optionalKey(AmountOrNull)
 })
 
-export const KeyBody = Schema.Struct({
-  name: Name,
+export const MemberChangeBody = Schema.Struct({
+  ...OrganizationChangeBody.fields,
+  ...Struct.pick(MemberBody.fields, ["monthly_cap"])
+})
+
+const keyFields = {
   scopes: Schema.Array(Scope)
     .check(Schema.isMinLength(1))
-    .annotate({ description: "What the key may do; everything when left out" })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
-  models: Schema.NullOr(Schema.Array(plainText()))
-    .annotate({ description: "The models it may order; null or left out is all" })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  expires_at: Schema.NullOr(ExpiryTime).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  requests_per_minute: Schema.NullOr(RequestsPerMinute)
-    .annotate({ description: "Its rate; null or left out is the gateway's default" })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+    .annotate({ description: "What the key may do; everything when it is made without" }),
+  models: Schema.NullOr(Schema.Array(plainText())).annotate({
+    description: "The models it may order; null is all"
+  }),
+  expires_at: Schema.NullOr(ExpiryTime),
+  requests_per_minute: Schema.NullOr(RequestsPerMinute).annotate({
+    description: "Its rate; null is the gateway's default"
+  })
+}
+
+export const KeyBody = Schema.Struct({
+  name: Name,
+  scopes: keyFields.scopes.pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
+  models: keyFields.models.pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  expires_at: keyFields.expires_at.pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  requests_per_minute: keyFields.requests_per_minute.pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(null))
+  )
+})
+
+export const KeyChangeBody = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  scopes: Schema.optionalKey(keyFields.scopes),
+  models: Schema.optionalKey(keyFields.models),
+  expires_at: Schema.optionalKey(keyFields.expires_at),
+  requests_per_minute: Schema.optionalKey(keyFields.requests_per_minute)
 })

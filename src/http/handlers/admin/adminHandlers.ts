@@ -98,16 +98,6 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       readCatalog: Effect.fn("admin.readCatalog")(function* () {
         return (yield* catalog.snapshot).document
       }),
-      readOrganization: Effect.fn("admin.readOrganization")(function* ({ params }) {
-        const organization = yield* access.organization(params.id)
-        const low = yield* ledger.lowBalance(params.id)
-        return {
-          ...organization,
-          ...moneyView(yield* ledger.balance(params.id)),
-          low_balance: formatNanoOrNull(low),
-          currency
-        }
-      }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)
         return listView(

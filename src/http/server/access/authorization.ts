@@ -9,7 +9,13 @@ import { type ErrorCode, errorTable, InvalidApiKey, RateLimited } from "../../..
 import { unsent } from "../../../runtime/databaseErrors.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { makeShares } from "../../../runtime/Shares.ts"
-import { Access, type Caller, lacksScope, type Scope } from "../../../services/Access.ts"
+import {
+  Access,
+  type Caller,
+  disabledCaller,
+  lacksScope,
+  type Scope
+} from "../../../services/Access.ts"
 import { ContentLinks } from "../../../services/results/ContentLinks.ts"
 import {
   Authorization,
@@ -90,6 +96,8 @@ export const layerAuthorization = Layer.effect(
       const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
       const guard = guardOf(Option.getOrUndefined(remoteAddress), credential)
       const caller = yield* unsent(access.authenticate(credential, guard))
+      const { disabled = null } = caller
+      if (disabled !== null) return yield* disabledCaller(disabled)
       yield* rates.within("default", caller)
       if (hasBody(endpoint)) yield* rates.within("refusals", caller)
       const free = Context.getOrUndefined(endpoint.annotations, FreeCall)

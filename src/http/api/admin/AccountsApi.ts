@@ -1,0 +1,156 @@
+/** Organisations, members and keys: listed, read and changed. */
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { plainText } from "../../../domain/plainText.ts"
+import { Scope } from "../../../services/Access.ts"
+import { bodyErrors, errors } from "../apiErrors.ts"
+import { operation } from "../document.ts"
+import {
+  AdminAuditing,
+  AdminAuthorization,
+  AdminRoles,
+  AllowedRoles,
+  RequestRules
+} from "../middlewares.ts"
+import {
+  amount,
+  decimalOrNull,
+  flag,
+  list,
+  many,
+  orNull,
+  pageQuery,
+  poolFields,
+  strictly,
+  Timestamp,
+  timeOrNull,
+  told,
+  toldOrNull
+} from "../shared.ts"
+import { KeyChangeBody, MemberChangeBody, OrganizationChangeBody } from "./bodies.ts"
+
+const enabled = flag("Whether its keys open anything")
+
+export const OrganizationView = Schema.Struct({
+  id: told("The organisation's id"),
+  name: told("Its name"),
+  ...poolFields,
+  low_balance: decimalOrNull("Below it `balance.low` is told; null is never"),
+  currency: told("Currency of the amounts"),
+  enabled,
+  disabled_at: timeOrNull("Since when it is disabled"),
+  stopped_reason: toldOrNull("Why it takes no orders, as its books are broken; null while sound"),
+  created_at: Timestamp
+}).annotate({ identifier: "Organization", description: "An organisation and its pool" })
+
+export const MemberView = Schema.Struct({
+  id: told("The member's id"),
+  organization_id: told("The organisation's id"),
+  name: told("The member's name"),
+  monthly_cap: decimalOrNull("The cap of a calendar month; null is none"),
+  month: Schema.Struct({
+    used: amount("Charged in it"),
+    held: amount("Held in it")
+  }).annotate({ description: "The current calendar month" }),
+  enabled,
+  disabled_at: timeOrNull("Since when it is disabled"),
+  created_at: Timestamp
+}).annotate({ identifier: "Member", description: "Who spends from the pool" })
+
+export const KeyView = Schema.Struct({
+  id: told("The key's id"),
+  organization_id: told("The organisation's id"),
+  member_id: told("Whose it is"),
+  name: told("For people"),
+  scopes: many(Scope, "What it may do"),
+  models: orNull(Schema.Array(Schema.String), "The models it may order; null is all"),
+  requests_per_minute: orNull(Schema.Int, "Its rate; null is the gateway's default"),
+  expires_at: timeOrNull("From when it opens nothing; null is never"),
+  revoked_at: timeOrNull("Since when it is revoked; null while it is not"),
+  created_at: Timestamp
+}).annotate({ identifier: "Key", description: "A key, without the text that opens anything" })
+
+const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
+const only = (whose: string) =>
+  Schema.optionalKey(plainText().annotate({ description: `Only those of this ${whose}` }))
+const changeErrors = [errors.NotFound, ...bodyErrors] as const
+
+export class AccountsGroup extends HttpApiGroup.make("accounts")
+  .add(
+    HttpApiEndpoint.get("listOrganizations", "/organizations", {
+      query: pageQuery,
+      success: list(OrganizationView),
+      error: errors.InvalidRequest
+    }).annotateMerge(operation("List organisations", "With what their pools have.")),
+    HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
+      params: id("organisation"),
+      success: OrganizationView,
+      error: errors.NotFound
+    }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
+    HttpApiEndpoint.patch("changeOrganization", "/organizations/:id", {
+      params: id("organisation"),
+      payload: OrganizationChangeBody,
+      success: OrganizationView,
+      error: changeErrors
+    })
+      .annotate(AllowedRoles, ["operator", "finance"])
+      .annotateMerge(
+        operation(
+          "Change an organisation",
+          "What is left out stays. On every gateway within a second."
+        )
+      ),
+    HttpApiEndpoint.get("listMembers", "/members", {
+      query: { ...pageQuery, organization_id: only("organisation") },
+      success: list(MemberView),
+      error: errors.InvalidRequest
+    }).annotateMerge(operation("List members", "With what they have used of their month.")),
+    HttpApiEndpoint.get("readMember", "/members/:id", {
+      params: id("member"),
+      success: MemberView,
+      error: errors.NotFound
+    }).annotateMerge(operation("Read a member", "Its name, cap and month.")),
+    HttpApiEndpoint.patch("changeMember", "/members/:id", {
+      params: id("member"),
+      payload: MemberChangeBody,
+      success: MemberView,
+      error: changeErrors
+    })
+      .annotate(AllowedRoles, ["operator", "finance"])
+      .annotateMerge(
+        operation(
+          "Change a member",
+          "What is left out stays. A cap below what is used refuses new orders, and changes no other."
+        )
+      ),
+    HttpApiEndpoint.get("listKeys", "/keys", {
+      query: {
+        ...pageQuery,
+        organization_id: only("organisation"),
+        member_id: only("member")
+      },
+      success: list(KeyView),
+      error: errors.InvalidRequest
+    }).annotateMerge(operation("List keys", "Those that are revoked or expired too.")),
+    HttpApiEndpoint.get("readKey", "/keys/:id", {
+      params: id("key"),
+      success: KeyView,
+      error: errors.NotFound
+    }).annotateMerge(operation("Read a key", "What it may do, and for how long.")),
+    HttpApiEndpoint.patch("changeKey", "/keys/:id", {
+      params: id("key"),
+      payload: KeyChangeBody,
+      success: KeyView,
+      error: changeErrors
+    })
+      .annotate(AllowedRoles, ["operator"])
+      .annotateMerge(
+        operation("Change a key", "What is left out stays. On every gateway within a second.")
+      )
+  )
+  .annotate(HttpApi.PayloadParseOptions, strictly)
+  .middleware(RequestRules)
+  .middleware(AdminRoles)
+  .middleware(AdminAuditing)
+  .middleware(AdminAuthorization)
+  .prefix("/admin/v1") {}

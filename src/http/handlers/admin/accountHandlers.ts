@@ -1,0 +1,120 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { formatNano } from "../../../domain/money/Money.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import {
+  Accounts,
+  type KeyRecord,
+  type MemberRecord,
+  type OrganizationRecord
+} from "../../../services/operators/Accounts.ts"
+import { KeyChangeBody, MemberChangeBody, OrganizationChangeBody } from "../../api/admin/bodies.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { strictly } from "../../api/shared.ts"
+import { bodyOf } from "../../server/requestRules.ts"
+import { listView, pageOf } from "../respond.ts"
+import { formatNanoOrNull, isoOrNull, moneyView } from "../views.ts"
+
+const asOrganization = bodyOf(OrganizationChangeBody, strictly)
+const asMember = bodyOf(MemberChangeBody, strictly)
+const asKey = bodyOf(KeyChangeBody, strictly)
+
+const organizationView = (currency: string) => (organization: OrganizationRecord) => ({
+  ...{ id: organization.id, name: organization.name },
+  ...moneyView(organization),
+  low_balance: formatNanoOrNull(organization.lowNano),
+  currency,
+  enabled: organization.disabledAt === null,
+  disabled_at: isoOrNull(organization.disabledAt),
+  stopped_reason: organization.stoppedReason,
+  created_at: organization.createdAt.toISOString()
+})
+
+const memberView = (member: MemberRecord) => ({
+  ...{ id: member.id, organization_id: member.organizationId, name: member.name },
+  monthly_cap: formatNanoOrNull(member.capNano),
+  month: { used: formatNano(member.capturedNano), held: formatNano(member.heldNano) },
+  enabled: member.disabledAt === null,
+  disabled_at: isoOrNull(member.disabledAt),
+  created_at: member.createdAt.toISOString()
+})
+
+const keyView = ({ id, name, scopes, models, ...key }: KeyRecord) => ({
+  ...{ id, name, scopes, models },
+  ...{ organization_id: key.organizationId, member_id: key.memberId },
+  requests_per_minute: key.requestsPerMinute,
+  expires_at: isoOrNull(key.expiresAt),
+  revoked_at: isoOrNull(key.revokedAt),
+  created_at: key.createdAt.toISOString()
+})
+
+export const layerAccountsHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "accounts",
+  Effect.fn(function* (handlers) {
+    const accounts = yield* Accounts
+    const { currency } = yield* Settings
+    const asView = organizationView(currency)
+
+    const written = handlers
+      .handleRaw(
+        "changeOrganization",
+        Effect.fn("accounts.changeOrganization")(function* ({ params }) {
+          return asView(yield* accounts.changeOrganization(params.id, yield* asOrganization))
+        })
+      )
+      .handleRaw(
+        "changeMember",
+        Effect.fn("accounts.changeMember")(function* ({ params }) {
+          const { monthly_cap, ...change } = yield* asMember
+          return memberView(
+            yield* accounts.changeMember(params.id, {
+              ...change,
+              ...(monthly_cap === undefined ? {} : { monthlyCapNano: monthly_cap })
+            })
+          )
+        })
+      )
+      .handleRaw(
+        "changeKey",
+        Effect.fn("accounts.changeKey")(function* ({ params }) {
+          const { expires_at, requests_per_minute, ...change } = yield* asKey
+          return keyView(
+            yield* accounts.changeKey(params.id, {
+              ...change,
+              ...(expires_at === undefined ? {} : { expiresAt: expires_at }),
+              ...(requests_per_minute === undefined
+                ? {}
+                : { requestsPerMinute: requests_per_minute })
+            })
+          )
+        })
+      )
+    return written.handleAll({
+      listOrganizations: Effect.fn("accounts.listOrganizations")(function* ({ query }) {
+        return listView(yield* accounts.organizations(pageOf(query)), asView)
+      }),
+      readOrganization: Effect.fn("accounts.readOrganization")(function* ({ params }) {
+        return asView(yield* accounts.organization(params.id))
+      }),
+      listMembers: Effect.fn("accounts.listMembers")(function* ({ query }) {
+        const { organization_id: organizationId = null, ...page } = query
+        return listView(yield* accounts.members({ organizationId }, pageOf(page)), memberView)
+      }),
+      readMember: Effect.fn("accounts.readMember")(function* ({ params }) {
+        return memberView(yield* accounts.member(params.id))
+      }),
+      listKeys: Effect.fn("accounts.listKeys")(function* ({ query }) {
+        const {
+          organization_id: organizationId = null,
+          member_id: memberId = null,
+          ...page
+        } = query
+        return listView(yield* accounts.keys({ organizationId, memberId }, pageOf(page)), keyView)
+      }),
+      readKey: Effect.fn("accounts.readKey")(function* ({ params }) {
+        return keyView(yield* accounts.key(params.id))
+      })
+    })
+  })
+)

@@ -1,0 +1,90 @@
+/** Organisations, members and keys as operators see and change them. Amounts are nano-units. */
+import { Context, type Effect, Schema } from "effect"
+import type { InvalidRequest, NotFound } from "../../domain/Errors.ts"
+import type { Page, PageRequest } from "../../runtime/Page.ts"
+import { Scope } from "../Access.ts"
+
+export const OrganizationRecord = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  balanceNano: Schema.BigInt,
+  heldNano: Schema.BigInt,
+  /** Below it `balance.low` is told; null is never. */
+  lowNano: Schema.NullOr(Schema.BigInt),
+  /** Why its spending is stopped, as its books are broken; null where it is not. */
+  stoppedReason: Schema.NullOr(Schema.String),
+  createdAt: Schema.Date,
+  disabledAt: Schema.NullOr(Schema.Date)
+})
+export type OrganizationRecord = typeof OrganizationRecord.Type
+
+export const MemberRecord = Schema.Struct({
+  id: Schema.String,
+  organizationId: Schema.String,
+  name: Schema.String,
+  capNano: Schema.NullOr(Schema.BigInt),
+  /** Of the current calendar month. */
+  capturedNano: Schema.BigInt,
+  heldNano: Schema.BigInt,
+  createdAt: Schema.Date,
+  disabledAt: Schema.NullOr(Schema.Date)
+})
+export type MemberRecord = typeof MemberRecord.Type
+
+export const KeyRecord = Schema.Struct({
+  id: Schema.String,
+  organizationId: Schema.String,
+  memberId: Schema.String,
+  name: Schema.String,
+  scopes: Schema.Array(Scope),
+  models: Schema.NullOr(Schema.Array(Schema.String)),
+  requestsPerMinute: Schema.NullOr(Schema.Int),
+  createdAt: Schema.Date,
+  expiresAt: Schema.NullOr(Schema.Date),
+  revokedAt: Schema.NullOr(Schema.Date)
+})
+export type KeyRecord = typeof KeyRecord.Type
+
+/** What is left out stays as it is. */
+export interface OrganizationChange {
+  readonly name?: string
+  readonly enabled?: boolean
+}
+
+export interface MemberChange extends OrganizationChange {
+  readonly monthlyCapNano?: bigint | null
+}
+
+export type KeyChange = Partial<
+  Pick<KeyRecord, "name" | "scopes" | "models" | "requestsPerMinute" | "expiresAt">
+>
+
+/** Null is any. */
+export interface MemberFilter {
+  readonly organizationId: string | null
+}
+
+export interface KeyFilter extends MemberFilter {
+  readonly memberId: string | null
+}
+
+type Listed<A> = Effect.Effect<Page<A>, InvalidRequest>
+type Found<A> = Effect.Effect<A, NotFound>
+
+/** Lists are newest first. Changes take effect on every gateway within a second. */
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    organizations(page: PageRequest): Listed<OrganizationRecord>
+    organization(id: string): Found<OrganizationRecord>
+    /** Keys of what is disabled open nothing; orders that have begun end as ever. */
+    changeOrganization(id: string, change: OrganizationChange): Found<OrganizationRecord>
+    members(filter: MemberFilter, page: PageRequest): Listed<MemberRecord>
+    member(id: string): Found<MemberRecord>
+    /** A lower cap is one for new orders. */
+    changeMember(id: string, change: MemberChange): Found<MemberRecord>
+    keys(filter: KeyFilter, page: PageRequest): Listed<KeyRecord>
+    key(id: string): Found<KeyRecord>
+    changeKey(id: string, change: KeyChange): Found<KeyRecord>
+  }
+>()("gateway/services/Accounts") {}

@@ -1,0 +1,157 @@
+/** Organisations, members and keys in memory, as operators list and change them. */
+import { Clock, Effect, Layer } from "effect"
+import { NotFound } from "../../domain/Errors.ts"
+import { Changes } from "../../runtime/Changes.ts"
+import { Settings } from "../../runtime/Settings.ts"
+import {
+  Accounts,
+  type KeyRecord,
+  type MemberRecord,
+  type OrganizationRecord
+} from "../../services/operators/Accounts.ts"
+import { type Books, MemoryStore, monthKey, pageOf } from "../memory/MemoryStore.ts"
+import { monthAt } from "../memory/movements.ts"
+import type { StoredApiKey, StoredMember } from "./storedAccounts.ts"
+
+const organizationRecord = ({
+  id,
+  name,
+  pool,
+  createdAt,
+  disabledAt
+}: Books): OrganizationRecord => {
+  const { balanceNano, heldNano, lowNano, stoppedReason } = pool
+  return {
+    ...{ id, name, balanceNano, heldNano, lowNano, stoppedReason },
+    ...{ createdAt, disabledAt }
+  }
+}
+
+const keyRecord = ({ id, organizationId, memberId, options, ...at }: StoredApiKey): KeyRecord => ({
+  ...{ id, organizationId, memberId, name: options.name, scopes: options.scopes },
+  ...{ models: options.models, requestsPerMinute: options.requestsPerMinute ?? null },
+  ...{ createdAt: at.createdAt, expiresAt: options.expiresAt, revokedAt: at.revokedAt }
+})
+
+/** What a change leaves out stays. */
+const disabledAfter = (
+  before: Date | null,
+  enabled: boolean | undefined,
+  now: Date
+): Date | null => (enabled === undefined ? before : enabled ? null : (before ?? now))
+
+const found = <A>(entry: A | undefined, what: string) =>
+  entry === undefined
+    ? Effect.fail(new NotFound({ message: `No such ${what}` }))
+    : Effect.succeed(entry)
+
+export const layerAccountsMemory = Layer.effect(
+  Accounts,
+  Effect.gen(function* () {
+    const { organizations, apiKeys } = yield* MemoryStore
+    const changes = yield* Changes
+    const { timeZone } = yield* Settings
+
+    const memberRecord = (books: Books, member: StoredMember, nowMillis: number): MemberRecord => {
+      const month = books.months.get(monthKey(member.id, monthAt(nowMillis, timeZone).first))
+      return {
+        ...{ id: member.id, organizationId: books.id, name: member.name },
+        ...{ capNano: member.monthlyCapNano, capturedNano: month?.capturedNano ?? 0n },
+        ...{ heldNano: month?.heldNano ?? 0n, createdAt: member.createdAt },
+        disabledAt: member.disabledAt
+      }
+    }
+
+    /** Every member with its organisation, the oldest first, as their ids tell. */
+    const allMembers = () =>
+      [...organizations.values()]
+        .flatMap((books) => [...books.members.values()].map((member) => ({ books, member })))
+        .toSorted((one, other) => (one.member.id < other.member.id ? -1 : 1))
+
+    const memberOf = (id: string) =>
+      Effect.suspend(() =>
+        found(
+          allMembers().find(({ member }) => member.id === id),
+          "member"
+        )
+      )
+
+    const write = (change: (now: Date) => void) =>
+      Effect.orDie(
+        changes.telling(
+          "keys",
+          Effect.map(Clock.currentTimeMillis, (now) => change(new Date(now)))
+        )
+      )
+
+    return Accounts.of({
+      organizations: Effect.fn("Accounts.organizations")((page) =>
+        Effect.suspend(() => pageOf([...organizations.values()].map(organizationRecord), page))
+      ),
+      organization: Effect.fn("Accounts.organization")((id) =>
+        Effect.map(
+          Effect.suspend(() => found(organizations.get(id), "organisation")),
+          organizationRecord
+        )
+      ),
+      changeOrganization: Effect.fn("Accounts.changeOrganization")(function* (
+        id,
+        { name, enabled }
+      ) {
+        const books = yield* found(organizations.get(id), "organisation")
+        yield* write((now) => {
+          books.name = name ?? books.name
+          books.disabledAt = disabledAfter(books.disabledAt, enabled, now)
+        })
+        return organizationRecord(books)
+      }),
+      members: Effect.fn("Accounts.members")(function* ({ organizationId }, page) {
+        const now = yield* Clock.currentTimeMillis
+        const own = allMembers()
+          .filter(({ books }) => organizationId === null || books.id === organizationId)
+          .map(({ books, member }) => memberRecord(books, member, now))
+        return yield* pageOf(own, page)
+      }),
+      member: Effect.fn("Accounts.member")(function* (id) {
+        const { books, member } = yield* memberOf(id)
+        return memberRecord(books, member, yield* Clock.currentTimeMillis)
+      }),
+      changeMember: Effect.fn("Accounts.changeMember")(function* (
+        id,
+        { name, enabled, monthlyCapNano }
+      ) {
+        const { books, member } = yield* memberOf(id)
+        yield* write((now) => {
+          member.name = name ?? member.name
+          member.disabledAt = disabledAfter(member.disabledAt, enabled, now)
+          if (monthlyCapNano !== undefined) member.monthlyCapNano = monthlyCapNano
+        })
+        return memberRecord(books, member, yield* Clock.currentTimeMillis)
+      }),
+      keys: Effect.fn("Accounts.keys")(({ organizationId, memberId }, page) =>
+        Effect.suspend(() =>
+          pageOf(
+            [...apiKeys.values()]
+              .filter((key) => organizationId === null || key.organizationId === organizationId)
+              .filter((key) => memberId === null || key.memberId === memberId)
+              .map(keyRecord),
+            page
+          )
+        )
+      ),
+      key: Effect.fn("Accounts.key")((id) =>
+        Effect.map(
+          Effect.suspend(() => found(apiKeys.get(id), "key")),
+          keyRecord
+        )
+      ),
+      changeKey: Effect.fn("Accounts.changeKey")(function* (id, change) {
+        const key = yield* found(apiKeys.get(id), "key")
+        yield* write(() => {
+          key.options = { ...key.options, ...change }
+        })
+        return keyRecord(key)
+      })
+    })
+  })
+)

@@ -1,0 +1,28 @@
+/** How members, keys and operators stand in memory. */
+import type { NewKey } from "../../services/Access.ts"
+import type { OperatorRecord } from "../../services/operators/Operators.ts"
+
+export interface StoredMember {
+  readonly id: string
+  name: string
+  monthlyCapNano: bigint | null
+  readonly createdAt: Date
+  disabledAt: Date | null
+}
+
+export interface StoredApiKey {
+  readonly id: string
+  readonly organizationId: string
+  readonly memberId: string
+  /** Hash of the key's text, in hexadecimal digits. */
+  readonly hash: string
+  options: NewKey
+  readonly createdAt: Date
+  revokedAt: Date | null
+}
+
+export interface StoredOperator {
+  record: OperatorRecord
+  /** Hash of the token, in hexadecimal digits. */
+  readonly hash: string
+}
