@@ -18,6 +18,7 @@ import { passesOn } from "../domain/image/ImageProtocol.ts"
 import { quoteImages } from "../domain/image/ImageQuote.ts"
 import { checkPassedOn, type ImageBody, imageCount } from "../domain/image/ImageRequest.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
+import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
 import { quoteText, type TokenCounts } from "../domain/text/TextQuote.ts"
 import {
   type ChatBody,
@@ -94,8 +95,9 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
 const otherKind = Result.fail("a price of another kind")
 
 export interface TextRequest {
-  /** As the client sent it. */
+  /** As it is sent to the vendor, but for the model. */
   readonly body: ChatBody | EmbeddingBody
+  readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
   readonly expected: TokenCounts
   /** Waits for a whole answer. */
@@ -106,15 +108,22 @@ export interface TextRequest {
   ) => Effect.Effect<TextAnswer, VendorFailure>
 }
 
-export const chatRequest = (body: ChatBody): TextRequest => ({
-  body,
-  modalities: ["chat", "vlm"],
-  expected: estimateChat(body),
-  ask: (adapter, account, upstreamModel) => adapter.complete(account, { upstreamModel, body })
-})
+/** The standard form has metadata for what its vendor stores, and only there. */
+export const chatRequest = (ordered: ChatBody): TextRequest & { readonly body: ChatBody } => {
+  const { metadata = null, ...unnoted } = ordered
+  const body: ChatBody = ordered.store === true ? ordered : unnoted
+  return {
+    body,
+    metadata: metadataOf({ metadata }),
+    modalities: ["chat", "vlm"],
+    expected: estimateChat(body),
+    ask: (adapter, account, upstreamModel) => adapter.complete(account, { upstreamModel, body })
+  }
+}
 
-export const embeddingRequest = (body: EmbeddingBody): TextRequest => ({
+export const embeddingRequest = ({ metadata = null, ...body }: EmbeddingBody): TextRequest => ({
   body,
+  metadata: metadataOf({ metadata }),
   modalities: ["embedding"],
   expected: estimateEmbedding(body),
   ask: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })

@@ -3,6 +3,7 @@ import { Array as Arr, Effect, Exit } from "effect"
 import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import { metadataOf } from "../domain/money/metadata.ts"
 import { type Quote, unitOf } from "../domain/money/Quote.ts"
 import { RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
@@ -41,7 +42,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
 
   const ordered = Effect.fnUntraced(function* <Made>(
     caller: Caller,
-    body: ImageBody,
+    { metadata = null, ...body }: ImageBody,
     taken: (made: ImageResult, id: string) => Effect.Effect<Made, VendorRefused>
   ) {
     const { mounts, model, quote } = yield* resolve.images(caller, body)
@@ -58,6 +59,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
             .pipe(Effect.flatMap((made) => taken(made, id)))
       })),
       quote,
+      metadata: metadataOf({ metadata }),
       deadlineSeconds: imageDeadlineSeconds
     } as const
     const charge = {

@@ -1,6 +1,7 @@
 /** An order of any kind, checked and priced: a value that says how its steps are done. */
 import type { Array as Arr, Effect, Exit } from "effect"
 import type { UpstreamError } from "../domain/Errors.ts"
+import type { Metadata } from "../domain/money/metadata.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { OrderKind } from "../domain/orderIds.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
@@ -48,6 +49,8 @@ export interface PaidOrder<Made, Answer> {
   readonly mounts: Arr.NonEmptyReadonlyArray<MountedCall<Made>>
   /** Frozen with the hold. */
   readonly quote: Quote
+  /** The client's notes, which are kept with the usage. */
+  readonly metadata: Metadata | null
   /** From the hold to the moment it is given back without an answer. */
   readonly deadlineSeconds: number
   /** Written with the hold, and its end with the hold given back. */

@@ -81,6 +81,7 @@ export const makePaidOrders = Effect.gen(function* () {
       amountNano: order.quote.holdNano,
       ttlSeconds: order.deadlineSeconds,
       quote: encodeQuote(order.quote),
+      metadata: order.metadata,
       job: mounted.now().job,
       cost: encodeCost(mounted.now().cost),
       task: order.task?.created ?? null,

@@ -2,6 +2,7 @@
 import { Array as Arr, Effect } from "effect"
 import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
+import { metadataOf } from "../domain/money/metadata.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import type { VideoQuote } from "../domain/video/VideoQuote.ts"
 import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
@@ -44,6 +45,7 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
             )
         })),
         quote,
+        metadata: metadataOf(body),
         deadlineSeconds: taskDeadlineSeconds,
         task: {
           created: {

@@ -11,6 +11,7 @@ import type {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
+import type { Metadata } from "../domain/money/metadata.ts"
 import { transferKinds } from "../domain/money/transfers.ts"
 import type { Doubt, Refusal } from "../domain/VendorOutcome.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
@@ -55,6 +56,8 @@ export interface HoldRequest {
   readonly ttlSeconds: number
   /** Everything the amount was computed from, in its JSON form; frozen with the hold. */
   readonly quote: unknown
+  /** The client's notes; null or left out where it made none. */
+  readonly metadata?: Metadata | null
   /** What the vendor is expected to bill, in the quote's form; null where its mount has no cost. */
   readonly cost?: unknown
   /** What is being paid for, for the operator who may have to ask the vendor about it. */

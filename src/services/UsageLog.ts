@@ -1,6 +1,7 @@
 /** The usage detail: one record per charge, written with the charge. */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
+import type { Tag } from "../domain/money/metadata.ts"
 import type { CostGroup, Quote } from "../domain/money/Quote.ts"
 import { transferAccounts } from "../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
@@ -29,6 +30,8 @@ export const UsageRecord = Schema.Struct({
   costNano: Schema.NullOr(Schema.BigInt),
   basis: Schema.String,
   taskId: Schema.NullOr(Schema.String),
+  /** The client's notes with the order; null where it made none. */
+  metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
   createdAt: Schema.Date
 })
 export type UsageRecord = typeof UsageRecord.Type
@@ -130,11 +133,12 @@ export class UsageLog extends Context.Service<
   UsageLog,
   {
     /**
-     * Newest order first, whenever it was charged; of one member, or of the whole organisation.
+     * Newest order first, whenever it was charged; of one member, or of the whole organisation, and
+     * with a tag alone of the orders that carry it.
      */
     list(
       organizationId: string,
-      memberId: string | null,
+      of: { readonly memberId: string | null; readonly tag: Tag | null },
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
     /** Of all organisations, by name; `after` is the last name of the page before. */

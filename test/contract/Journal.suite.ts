@@ -92,6 +92,45 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("the usage of a tag is that of the orders that carry it, of every kind", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const usageLog = yield* UsageLog
+      const { organizationId, memberIds, hold, close } = yield* organization(100n, 2)
+      const made: Array<string> = []
+      for (const [index, metadata] of [
+        { project: "a", team: "x" },
+        null,
+        { project: "b" },
+        { project: "a" },
+        { "project=a": "" }
+      ].entries()) {
+        const memberId = memberIds[index % 2] ?? ""
+        const request = hold(10n, { memberId, metadata })
+        yield* ledger.hold(request)
+        yield* ledger.capture({ ...close(request.id), chargeNano: 1n, usage: usageOf(1n) })
+        made.push(`us_${request.id}`)
+      }
+      const open = hold(10n, { metadata: { project: "a" } })
+      yield* ledger.hold(open)
+      const listed = (value: string, memberId: string | null = null) =>
+        Effect.map(
+          allPages((page) =>
+            usageLog.list(organizationId, { memberId, tag: { name: "project", value } }, page)
+          ),
+          (records) => records.map(({ id }) => made.indexOf(id))
+        )
+      assert.deepStrictEqual(yield* listed("a"), [3, 0])
+      assert.deepStrictEqual(yield* listed("a", memberIds[0] ?? ""), [0])
+      assert.deepStrictEqual(yield* listed("b"), [2])
+      assert.deepStrictEqual(yield* listed("c"), [])
+      const receipt = yield* allPages((page) =>
+        usageLog.list(organizationId, { memberId: null, tag: null }, page)
+      )
+      assert.deepStrictEqual(receipt.at(-1)?.metadata, { project: "a", team: "x" })
+    })
+  )
+
   it.effect("the usage detail has one record a charge, of one member or of all", () =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
@@ -109,7 +148,7 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         ids.unshift(`us_${request.id}`)
       }
       const listed = (memberId: string | null) =>
-        allPages((page) => usageLog.list(organizationId, memberId, page))
+        allPages((page) => usageLog.list(organizationId, { memberId, tag: null }, page))
       const all = yield* listed(null)
       assert.deepStrictEqual(
         all.map(({ id, chargeNano }) => [id, chargeNano]),
@@ -132,6 +171,7 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           costNano: 4n,
           basis: "requested_images",
           taskId: null,
+          metadata: null,
           createdAt: null
         }
       )
@@ -141,12 +181,21 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         [5n, 3n, 1n]
       )
       const other = { after: all[1]?.id ?? null, limit: 2 }
-      const error = yield* Effect.flip(usageLog.list(organizationId, memberIds[0] ?? "", other))
+      const error = yield* Effect.flip(
+        usageLog.list(organizationId, { memberId: memberIds[0] ?? "", tag: null }, other)
+      )
       assert.strictEqual(error.param, "after")
-      assert.deepStrictEqual(yield* usageLog.list("org_nobody", null, { after: null, limit: 2 }), {
-        data: [],
-        hasMore: false
-      })
+      assert.deepStrictEqual(
+        yield* usageLog.list(
+          "org_nobody",
+          { memberId: null, tag: null },
+          { after: null, limit: 2 }
+        ),
+        {
+          data: [],
+          hasMore: false
+        }
+      )
     })
   )
 

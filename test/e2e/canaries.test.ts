@@ -169,8 +169,7 @@ const texts = [
     {
       model: "talk-1",
       messages: [{ role: "user", name: prompt, content: prompt }],
-      user: prompt,
-      metadata: { note: prompt }
+      user: prompt
     }
   ],
   [

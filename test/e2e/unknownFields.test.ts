@@ -102,7 +102,7 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: textCatalog() })
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const who = yield* gateway.customer("10")
-      const json = film({ user: "canary-user", metadata: { duration: 15, note: "canary-note" } })
+      const json = film({ user: "canary-user", metadata: { duration: "15", note: "canary-note" } })
       const quote = yield* gateway.call("/v1/quotes", { key: who.key, json })
       assert.deepInclude(quote.body, { hold: "4.968" })
       const answer = yield* gateway.call("/v1/videos/generations", { key: who.key, json })

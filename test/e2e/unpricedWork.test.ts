@@ -170,7 +170,7 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
     ["paint-a", { stream: false, partial_images: 0, n: 2 }, "9.66"],
     ["paint-a", { stream: null, partial_images: null }, "9.83"],
     ["paint-a", { user: "n", quality: "high", batch_size: 1, background: "auto" }, "9.83"],
-    ["paint-a", { sequential_image_generation: "disabled", metadata: { n: 4 } }, "9.83"],
+    ["paint-a", { sequential_image_generation: "disabled", metadata: { n: "4" } }, "9.83"],
     ["relay-paint-standard", { stream: false, batch_size: 1, n: 2 }, "9.66"],
     ["paint-b", { batch_size: 4, parameters: { n: 4, stream: true }, stream: false }, "9.83"],
     ["relay-paint-messages", { num_images: 4, Stream: true, N: 4 }, "9.83"]
@@ -226,7 +226,6 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
     ],
     ["/v1/chat/completions", part({ [long]: 1 })],
     ["/v1/chat/completions", { ...part({}), user: long }],
-    ["/v1/chat/completions", { ...part({}), metadata: { a: long } }],
     ["/v1/chat/completions", { ...part({}), whatever: Array.from({ length: 20_000 }, () => true) }],
     ["/v1/embeddings", { model: "vector-1", input: "x", instruction: long }]
   ] as const

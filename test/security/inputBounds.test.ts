@@ -48,18 +48,6 @@ const tooMuch: ReadonlyArray<Row> = [
 const strange: ReadonlyArray<readonly [name: string, path: string, body: string, status: number]> =
   [
     [
-      "65 levels in a field that is ignored",
-      "videos",
-      `{"model":"film-1","prompt":"x","metadata":{"a":${nested(63)}}}`,
-      400
-    ],
-    [
-      "64 levels in a field that is ignored",
-      "videos",
-      `{"model":"film-1","prompt":"x","metadata":{"a":${nested(62)}}}`,
-      200
-    ],
-    [
       "65 levels in a field that is passed on",
       "images",
       `{"model":"paint-1","prompt":"x","y":${nested(64)}}`,

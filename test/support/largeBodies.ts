@@ -155,9 +155,6 @@ export const largeBodies = (mebibytes: number): ReadonlyArray<LargeBody> => {
     body("texts in another script", chat, filled(`${message}"`, "黄", 7, '"}]}')),
     body("values", images, () => utf8(`${paint},"x":${list("[]", 49_000)}}`)),
     body("names", images, () => utf8(`${paint}${names(49_000, (index) => `,"k${index}":1`)}}`)),
-    body("names for a video's vendor", videos, () =>
-      utf8(`${film},"metadata":{"a":1${names(49_000, (index) => `,"k${index}":1`)}}}`)
-    ),
     body("texts", embeddings, () =>
       utf8(`${vector}${list(`"${"x".repeat(31 * 1024)}"`, Math.min(2048, 32 * mebibytes))}}`)
     ),

@@ -168,7 +168,7 @@ export const randomVideoBody = (dice: Dice, model: string): string => {
       ...sometimes(20, "ratio", () => dice.pick(["16:9", "9:16", "1:1", "4:3", "3:4", null])),
       ...sometimes(20, "generate_audio", () => dice.pick([true, false, null])),
       ...sometimes(20, "user", () => textOf(dice)),
-      ...sometimes(20, "metadata", () => Object.fromEntries([dice.pick(foreign)])),
+      ...sometimes(20, "metadata", () => ({ note: "x".repeat(dice.roll(40)) })),
       ...(dice.chance(10) ? [dice.pick(foreign)] : [])
     ])
   )

@@ -2,6 +2,7 @@
 import { type Result, Schema } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
 import { Media, mediaUrls } from "../mediaUrls.ts"
+import { MetadataField } from "../money/metadata.ts"
 import { Prompt, plainText } from "../plainText.ts"
 import {
   anyFields,
@@ -41,6 +42,7 @@ const ImageFields = Schema.Struct({
   partial_images: optional(Schema.Literal(0), `0, ${NO_STREAM}`).annotate({
     description: "Images are answered whole, so nothing else is taken"
   }),
+  metadata: MetadataField,
   callback_url: CallbackUrl
 })
 
@@ -63,7 +65,7 @@ export const referenceImages = (body: ImageBody): ReadonlyArray<string> =>
   [body.image, body.images, body.image_url].flatMap(mediaUrls)
 
 /** Nothing is ordered by them, whatever stands in them. */
-const labels = ["user", "metadata"]
+const labels = ["user"]
 const ownFields: ReadonlySet<string> = new Set([...Object.keys(ImageFields.fields), ...labels])
 
 /**

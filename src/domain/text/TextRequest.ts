@@ -5,6 +5,7 @@
  */
 import { Predicate, Schema } from "effect"
 import { MediaUrl } from "../mediaUrls.ts"
+import { MetadataField } from "../money/metadata.ts"
 import { fieldKey } from "../nearest.ts"
 import {
   anyFields,
@@ -99,13 +100,14 @@ const ChatFields = Schema.Struct({
   n: wholeUpTo(MAX_CHOICES).annotate({
     description: "Number of choices; 1 when left out",
     examples: [1]
-  })
+  }),
+  metadata: MetadataField
 })
 
 /** Fields in which any name may stand: a client's own words, the forms of its tools, and schemas. */
 const wordFields = [
   ...["tools", "tool_choice", "functions", "function_call", "response_format", "prediction"],
-  ...["logit_bias", "metadata", "user", "stop"],
+  ...["logit_bias", "user", "stop"],
   ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
   ...["json_schema", "format", "grammar"]
 ]
@@ -140,7 +142,8 @@ export const EmbeddingBody = Schema.StructWithRest(
     input: EmbeddingInput.annotate({
       description: "A text or a list of tokens, or an array of either",
       examples: ["a lighthouse at dusk"]
-    })
+    }),
+    metadata: MetadataField
   }),
   anyFields
 ).check(pricedWork(embeddingFields))

@@ -1,7 +1,9 @@
 /** What a client may write in a video request. What it comes down to is `VideoInput.ts`. */
+
 import { type Result, Schema } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
 import { Media, MediaRef } from "../mediaUrls.ts"
+import { MetadataField } from "../money/metadata.ts"
 import { fieldKey } from "../nearest.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import {
@@ -118,9 +120,7 @@ const VideoFields = Schema.Struct({
   user: optional(Schema.String, "a text").annotate({
     description: "Whom the order is for, in the client's own words; not sent to the vendor"
   }),
-  metadata: optional(Schema.Record(Schema.String, Schema.Unknown), "an object").annotate({
-    description: "What the client likes to note; not sent to the vendor"
-  }),
+  metadata: MetadataField,
   callback_url: CallbackUrl
 })
 

@@ -22,13 +22,14 @@ import {
   decimalOrNull,
   list,
   many,
+  metadata,
   oneOf,
-  pageQuery,
   poolFields,
   time,
   told,
   toldOrNull,
-  UsageEntry
+  UsageEntry,
+  usageQuery
 } from "./shared.ts"
 
 const BalanceView = Schema.Struct({
@@ -106,13 +107,14 @@ export const ReceiptView = Schema.Struct({
     "Why this was charged, in one sentence",
     "The vendor reported 108900 completion tokens at 0.000046 CNY each; 4.968 was held, so 0.0414 more was charged than held."
   ),
+  metadata,
   created_at: time("When it was charged, ISO 8601 in UTC")
 }).annotate({ identifier: "Receipt", description: "One charge, explained" })
 export type ReceiptView = typeof ReceiptView.Type
 
 export class AccountGroup extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("usage", "/usage", {
-    query: pageQuery,
+    query: usageQuery,
     success: list(UsageEntry)
   })
     .annotate(RequiredScope, "usage")

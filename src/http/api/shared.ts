@@ -121,6 +121,22 @@ export const AS_CSV =
   "With `Accept: text/csv` the page comes as CSV with a header row, and a `link` header with " +
   '`rel="next"` names the following page.'
 
+export const metadata = Schema.Record(Schema.String, Schema.String).annotate({
+  description: "What the client noted with the order"
+})
+
+/** A list of usage, or of the usage that carries one note. */
+export const usageQuery = {
+  ...pageQuery,
+  tag: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^[^=]{1,64}=/, { expected: "a name and a text, as project=lighthouse" })
+    ).annotate({
+      description: "Only orders with this in their `metadata`, as `project=lighthouse`"
+    })
+  )
+}
+
 export const UsageEntry = Schema.Struct({
   id: told("The record's id"),
   model: told("The model that was ordered"),
@@ -133,6 +149,7 @@ export const UsageEntry = Schema.Struct({
   charge: told("What was charged, in currency units"),
   basis: told("What the number of units comes from, such as upstream_usage or requested_images"),
   task_id: toldOrNull("The video task; null for synchronous orders"),
+  metadata,
   created_at: Timestamp
 }).annotate({ identifier: "UsageRecord", description: "One charge" })
 

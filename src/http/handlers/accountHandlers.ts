@@ -9,7 +9,7 @@ import { CurrentCaller } from "../api/middlewares.ts"
 import { UsageEntry } from "../api/shared.ts"
 import { listOrCsv } from "./csv.ts"
 import { pageOf } from "./respond.ts"
-import { formatNanoOrNull, moneyView, receiptView, usageView } from "./views.ts"
+import { formatNanoOrNull, moneyView, receiptView, tagOf, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -22,7 +22,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
       usage: Effect.fn("account.usage")(function* ({ query }) {
         const { organizationId, memberId } = yield* CurrentCaller
         return yield* listOrCsv(
-          yield* usageLog.list(organizationId, memberId, pageOf(query)),
+          yield* usageLog.list(organizationId, { memberId, tag: tagOf(query) }, pageOf(query)),
           usageView,
           { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
         )

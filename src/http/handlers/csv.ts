@@ -1,12 +1,12 @@
 /** Lists as CSV (RFC 4180) for clients that ask for `text/csv`. */
-import { Effect, Stream } from "effect"
+import { Effect, Predicate, Stream } from "effect"
 import { Csv } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Page } from "../../runtime/Page.ts"
 import { pathOf } from "../server/routes.ts"
 import { listView } from "./respond.ts"
 
-type Cell = string | number | null | undefined
+type Cell = string | number | null | undefined | Readonly<Record<string, string>>
 
 /** The quality an `Accept` header gives to a media type by name; 0 when it is not named. */
 const qualityOf = (accept: string, type: string): number => {
@@ -29,7 +29,7 @@ const formula = /^[=+\-@\t\r]/
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
 const cellOf = (value: Cell): string => {
-  const text = `${value ?? ""}`
+  const text = Predicate.isObject(value) ? JSON.stringify(value) : `${value ?? ""}`
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
 }
 

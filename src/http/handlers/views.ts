@@ -1,6 +1,7 @@
 /** Domain values as clients see them. The contract leaves out of an answer what it has no field for. */
 import { chargeReason } from "../../domain/money/chargeReason.ts"
 import { formatNano } from "../../domain/money/Money.ts"
+import type { Tag } from "../../domain/money/metadata.ts"
 import { formulaOf, type Quote } from "../../domain/money/Quote.ts"
 import type { Quoted, QuotedModality } from "../../orders/QuoteAnswers.ts"
 import type { Balance, RefusedJob, VendorJob } from "../../services/Ledger.ts"
@@ -100,6 +101,7 @@ export const usageView = (record: UsageRecord) => ({
   charge: formatNano(record.chargeNano),
   basis: record.basis,
   task_id: record.taskId,
+  metadata: record.metadata ?? {},
   created_at: record.createdAt.toISOString()
 })
 
@@ -160,3 +162,10 @@ export const operatorReceiptView = (currency: string, receipt: Receipt): Operato
 })
 
 export const isoOrNull = (at: Date | null | undefined): string | null => at?.toISOString() ?? null
+
+/** The tag that a list of usage is asked for. */
+export const tagOf = ({ tag }: { readonly tag?: string }): Tag | null => {
+  if (tag === undefined) return null
+  const at = tag.indexOf("=")
+  return { name: tag.slice(0, at), value: tag.slice(at + 1) }
+}

@@ -100,7 +100,11 @@ export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
               .forOrder(
                 accounts,
                 (account) =>
-                  adapter.stream(account, { upstreamModel: mount.job.upstreamModel, body }, take),
+                  adapter.stream(
+                    account,
+                    { upstreamModel: mount.job.upstreamModel, body: request.body },
+                    take
+                  ),
                 () => !written.hasEvents
               )
               .pipe(

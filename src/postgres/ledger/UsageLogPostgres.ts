@@ -63,20 +63,32 @@ export const layerUsageLog = Layer.effect(
 
     return UsageLog.of({
       costs: readCosts(sql, timeZone),
-      list: Effect.fn("UsageLog.list")((organizationId, memberId, page) => {
+      list: Effect.fn("UsageLog.list")((organizationId, { memberId, tag }, page) => {
         const last = page.after === null ? null : orderOfUsage(page.after)
         const before = last === null ? sql`true` : sql`id <> ${last}`
         const uuid = last === null ? null : last.slice(last.indexOf("_") + 1)
+        const own = sql`organization_id = ${organizationId}`
+        const reached = upTo("id", "prefix")(sql, uuid)
+        /** Along the tag where there is one, and along the orders where there is none. */
+        const orders =
+          tag === null
+            ? sql`SELECT * FROM orders WHERE ${own} AND ${ownedBy(memberId)} AND ${reached}
+                     AND ${before} AND state = 'captured'`
+            : sql`SELECT charged.* FROM order_tags t
+                   CROSS JOIN LATERAL (
+                     SELECT * FROM orders
+                      WHERE ${own} AND id = t.order_id AND ${ownedBy(memberId)}
+                        AND ${before} AND state = 'captured') charged
+                   WHERE t.organization_id = ${organizationId} AND t.name = ${tag.name}
+                     AND t.value = ${tag.value} AND ${upTo("t.order_id", "prefix")(sql, uuid)}`
         return readPage(UsageRecord, page, {
           isEntry: (after) => find(organizationId, memberId, after),
           newest: sql`
             SELECT ${columns}
               FROM ${sql.literal(orderKinds)}
-             CROSS JOIN LATERAL (
-               SELECT * FROM orders
-                WHERE organization_id = ${organizationId} AND ${ownedBy(memberId)}
-                  AND ${upTo("id", "prefix")(sql, uuid)} AND ${before} AND state = 'captured'
-                ORDER BY id DESC LIMIT ${page.limit + 1}) o
+             CROSS JOIN LATERAL (${orders}
+                ORDER BY ${sql.literal(tag === null ? "id" : "t.order_id")} DESC
+                LIMIT ${page.limit + 1}) o
              ORDER BY substr(o.id, length(prefix) + 1) DESC LIMIT ${page.limit + 1}`
         })
       }),

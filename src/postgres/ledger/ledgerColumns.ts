@@ -106,6 +106,7 @@ const holdColumns = {
   p_quotes: [jsonb, ({ request }) => request.quote],
   p_cost_quotes: [jsonb, ({ request }) => request.cost],
   p_jobs: [jsonb, ({ request }) => request.job],
+  p_metadatas: [jsonb, ({ request }) => request.metadata],
   p_tasks: [jsonb, ({ request }) => request.task],
   p_keys: [
     jsonb,

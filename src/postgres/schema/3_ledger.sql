@@ -50,6 +50,8 @@ CREATE TABLE orders (
   cost_quote jsonb,
   -- The channels it was given to before, which made nothing: their jobs, each with reason, status and at.
   refusals jsonb,
+  -- The client's notes, names with texts; null where it made none.
+  metadata jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'captured', 'released')),
@@ -90,6 +92,15 @@ CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
 -- The last of the indexes: until a table is analysed its indexes look equally good, and of equals the
 -- youngest is taken.
 ALTER TABLE orders ADD PRIMARY KEY (organization_id, id);
+
+-- The same notes by name and text: a list of the orders that carry one is read along them.
+CREATE TABLE order_tags (
+  organization_id text NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  order_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization_id, name, value, order_id)
+);
 
 -- What was created before this is closed, or is found by its task or in `lingering_orders`. Sweeps move
 -- it on, so that each order is read by one of them and not again.

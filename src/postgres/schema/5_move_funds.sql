@@ -22,7 +22,7 @@
 -- Outcomes: won, closed (before), stale (task elsewhere by now), unknown.
 --
 -- Holds, by position: place, id, member, the member's position among those of the holds, amount,
--- seconds to live, quote, the vendor's quote, job, the task for asynchronous work, the client's key {key, fingerprint,
+-- seconds to live, quote, the vendor's quote, job, the client's notes, the task for asynchronous work, the client's key {key, fingerprint,
 -- ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
 -- deployment's zone.
 -- Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
@@ -39,7 +39,8 @@ CREATE FUNCTION move_funds(
   p_task_ends jsonb[],
   p_orphans jsonb[], p_answers text[], p_forgotten boolean[],
   p_hold_places int[], p_holds text[], p_members text[], p_spenders int[], p_amounts bigint[],
-  p_seconds double precision[], p_quotes jsonb[], p_cost_quotes jsonb[], p_jobs jsonb[], p_tasks jsonb[], p_keys jsonb[],
+  p_seconds double precision[], p_quotes jsonb[], p_cost_quotes jsonb[], p_jobs jsonb[],
+  p_metadatas jsonb[], p_tasks jsonb[], p_keys jsonb[],
   -- In the order of the items; of a close, what became of its order by any close.
   OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
   OUT close_overage bigint[],
@@ -259,13 +260,14 @@ BEGIN
     WITH held AS MATERIALIZED (
       SELECT p_organizations[u.place] AS organization_id, u.*
         FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_amounts, p_seconds,
-                    p_quotes, p_cost_quotes, p_jobs)
-          AS u(outcome, place, id, member_id, amount, seconds, quote, cost_quote, job)
+                    p_quotes, p_cost_quotes, p_jobs, p_metadatas)
+          AS u(outcome, place, id, member_id, amount, seconds, quote, cost_quote, job, metadata)
        WHERE u.outcome = 'held'
     ), written AS (
-      INSERT INTO orders (organization_id, id, member_id, month, hold, quote, cost_quote, job, expires_at)
+      INSERT INTO orders (organization_id, id, member_id, month, hold, quote, cost_quote, job, metadata,
+                          expires_at)
         SELECT h.organization_id, h.id, h.member_id, month_start::date, h.amount, h.quote,
-               h.cost_quote, h.job,
+               h.cost_quote, h.job, h.metadata,
                now() + make_interval(secs => h.seconds)
           FROM held h
     ), months AS (
@@ -279,6 +281,14 @@ BEGIN
                    sum(h.amount)::bigint AS amount
               FROM held h GROUP BY h.organization_id) s
      WHERE r.ctid = s.row;
+    IF p_metadatas IS NOT NULL THEN
+      INSERT INTO order_tags (organization_id, name, value, order_id)
+        SELECT p_organizations[u.place], pair.key, pair.value, u.id
+          FROM unnest(hold_outcomes, p_hold_places, p_holds, p_metadatas)
+            AS u(outcome, place, id, metadata)
+         CROSS JOIN LATERAL jsonb_each_text(u.metadata) AS pair
+         WHERE u.outcome = 'held' AND u.metadata IS NOT NULL;
+    END IF;
     IF p_tasks IS NOT NULL THEN
       INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
                          listed_protocol, upstream_model, summary, callback_url, is_archived,

@@ -259,6 +259,7 @@ export const usageOf = ({
     inputUnitPriceNano,
     id: usageId(id),
     memberId,
+    metadata: request.metadata ?? null,
     chargeNano,
     costNano,
     createdAt: ended.at

@@ -60,12 +60,12 @@ export const layerUsageLogMemory = Layer.effect(
           return cutPage(lines, limit)
         })
       ),
-      list: Effect.fn("UsageLog.list")((organizationId, memberId, page) =>
+      list: Effect.fn("UsageLog.list")((organizationId, { memberId, tag }, page) =>
         Effect.suspend(() => {
           const orders = [...(organizations.get(organizationId)?.orders.values() ?? [])]
-          const own = orders.filter(
-            ({ request }) => memberId === null || request.memberId === memberId
-          )
+          const own = orders
+            .filter(({ request }) => memberId === null || request.memberId === memberId)
+            .filter(({ request }) => tag === null || request.metadata?.[tag.name] === tag.value)
           return pageOf(own.flatMap((order) => usageOf(order) ?? []).toSorted(byCreation), page)
         })
       ),

@@ -142,7 +142,7 @@ export const patientRows = [
   row(
     "overloaded",
     "an operator's reading while the books cannot be reached",
-    operatorWithoutStore((id) => ({ path: `/admin/v1/organizations/${id}` })),
+    operatorWithoutStore((id) => ({ path: `/admin/v1/organizations/${id}/ledger` })),
     away
   ),
   row(

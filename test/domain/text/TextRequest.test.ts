@@ -251,7 +251,7 @@ describe("a text request", () => {
     { best_of: 1, service_tier: "auto", async: false, web_search_options: null },
     { tools: [{ type: "function", function: { name: "n", parameters: { n: 5, model: "x" } } }] },
     { tools: [{ type: "custom", custom: { name: "best_of" } }] },
-    { metadata: { n: 5, model: "x" }, response_format: { json_schema: { stream: true } } },
+    { metadata: { n: "5", model: "x" }, response_format: { json_schema: { stream: true } } },
     { options: { model: "a name of something else", route: "a", engine: "b" } },
     { models: [], fallbacks: null, preset: "", mockup: 1 },
     { plugins: [], search_options: {}, search_parameters: { mode: "off" } },

@@ -241,7 +241,7 @@ describe("the body", () => {
   })
 
   it("may hold a user and notes, which order nothing", () => {
-    const labels = { user: "--duration 15", metadata: { duration: 15, resolution: "4K" } }
+    const labels = { user: "--duration 15", metadata: { duration: "15", resolution: "4K" } }
     assert.deepStrictEqual(
       normalise({ prompt: "a cat", ...labels }),
       normalise({ prompt: "a cat" })

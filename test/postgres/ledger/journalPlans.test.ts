@@ -3,12 +3,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../../../src/services/Ledger.ts"
+import { UsageLog } from "../../../src/services/UsageLog.ts"
 import { layerStoresOnServer, organization } from "../../support/ledger.ts"
 
 const ONE_CONNECTION = 1
 const JOBS = 3000
 const PAGES = 5
 const LIMIT = 10
+const MIDDLE = `im_00000000-0000-7000-8000-${String(JOBS / 2).padStart(12, "0")}`
 
 const Reads = Schema.Tuple([Schema.Struct({ rows: Schema.BigInt })])
 
@@ -19,6 +21,7 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const ledger = yield* Ledger
+        const usageLog = yield* UsageLog
         const { organizationId, memberIds } = yield* organization(1000n)
         yield* sql`
           INSERT INTO orders (organization_id, id, member_id, month, hold, quote, job, state,
@@ -30,11 +33,15 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
                  now() + n * interval '1 second' + interval '500 milliseconds', 'test', 'key_1',
                  'm', 'image', 0, 1, 'image', 1, 'requested_images'
             FROM generate_series(1, ${JOBS}::int) AS n`
+        yield* sql`
+          INSERT INTO order_tags (organization_id, name, value, order_id)
+          SELECT organization_id, 'project', CASE WHEN id < ${MIDDLE} THEN 'old' ELSE 'new' END, id
+            FROM orders`
         yield* sql`ANALYZE`
         const read = sql`SELECT pg_stat_force_next_flush()`.pipe(
           Effect.andThen(
             sql`SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint AS rows
-                  FROM pg_stat_user_tables WHERE relname IN ('orders', 'transfers')`
+                  FROM pg_stat_user_tables WHERE relname IN ('orders', 'transfers', 'order_tags')`
           ),
           Effect.flatMap(Schema.decodeUnknownEffect(Reads)),
           Effect.map(([{ rows }]) => Number(rows))
@@ -53,6 +60,22 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
         assert.deepStrictEqual([...kinds].toSorted(), ["hold", "release", "tr"])
         // Each kind of order reads no more than a page, deposits as well, and the cursor is one row.
         assert.isBelow((yield* read) - before, PAGES * 4 * (LIMIT + 1))
+
+        // Along a tag that only old orders carry: each is a row of the tags and one of the orders.
+        const beforeTags = yield* read
+        const tag = { name: "project", value: "old" }
+        let last: string | null = null
+        for (let page = 0; page < PAGES; page++) {
+          const { data }: { readonly data: ReadonlyArray<{ readonly id: string }> } =
+            yield* usageLog.list(
+              organizationId,
+              { memberId: null, tag },
+              { after: last, limit: LIMIT }
+            )
+          assert.lengthOf(data, LIMIT)
+          last = data.at(-1)?.id ?? null
+        }
+        assert.isBelow((yield* read) - beforeTags, PAGES * 3 * (LIMIT + 2))
       })
     )
   }

@@ -33,6 +33,7 @@ import {
   told,
   toldOrNull,
   UsageEntry,
+  usageQuery,
   wholeNumber
 } from "../shared.ts"
 import { DepositBody, KeyBody, LowBalanceBody, MemberBody, OrganizationBody } from "./bodies.ts"
@@ -196,7 +197,7 @@ export class AdminGroup extends HttpApiGroup.make("admin")
     ),
     HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
       params: id("organisation"),
-      query: pageQuery,
+      query: usageQuery,
       success: list(MemberUsageEntry),
       error: errors.NotFound
     }).annotateMerge(

@@ -21,7 +21,7 @@ import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { listOrCsv } from "../csv.ts"
 import { listView, pageOf } from "../respond.ts"
-import { formatNanoOrNull, moneyView, operatorReceiptView, usageView } from "../views.ts"
+import { formatNanoOrNull, moneyView, operatorReceiptView, tagOf, usageView } from "../views.ts"
 
 const asCatalog = bodyOf(CatalogWrite, strictly)
 const asOrganization = bodyOf(OrganizationBody, strictly)
@@ -114,7 +114,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       readUsage: Effect.fn("admin.readUsage")(function* ({ params, query }) {
         yield* access.organization(params.id)
         return yield* listOrCsv(
-          yield* usageLog.list(params.id, null, pageOf(query)),
+          yield* usageLog.list(params.id, { memberId: null, tag: tagOf(query) }, pageOf(query)),
           (record) => ({
             ...usageView(record),
             member_id: record.memberId,
