@@ -1,13 +1,7 @@
 /** The whole HTTP interface, free of server code. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountGroup } from "./AccountApi.ts"
-import { AccountsGroup } from "./admin/AccountsApi.ts"
-import { AdminGroup } from "./admin/AdminApi.ts"
-import { ChannelsGroup } from "./admin/ChannelsApi.ts"
-import { HistoryGroup } from "./admin/HistoryApi.ts"
-import { MoneyGroup } from "./admin/MoneyApi.ts"
-import { OperatorsGroup } from "./admin/OperatorsApi.ts"
-import { OperatorWebhooksGroup } from "./admin/OperatorWebhooksApi.ts"
+import { AdministrationApi } from "./admin/AdministrationApi.ts"
 import { openObjects } from "./document.ts"
 import { ImagesGroup } from "./ImagesApi.ts"
 import { ModelsGroup } from "./ModelsApi.ts"
@@ -42,16 +36,8 @@ export class GatewayApi extends HttpApi.make("media-gateway")
   .middleware(RequestRules)
   .middleware(Authorization)
   .prefix("/v1")
-  .add(
-    AdminGroup,
-    AccountsGroup,
-    ChannelsGroup,
-    OperationsGroup,
-    HistoryGroup,
-    OperatorWebhooksGroup,
-    OperatorsGroup,
-    MoneyGroup
-  )
+  .addHttpApi(AdministrationApi)
+  .add(OperationsGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Media gateway",

@@ -1,17 +1,11 @@
 /** Organisations, members and keys: listed, read and changed. */
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../../domain/plainText.ts"
 import { Scope } from "../../../services/Access.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import {
-  AdminAuditing,
-  AdminAuthorization,
-  AdminRoles,
-  AllowedRoles,
-  RequestRules
-} from "../middlewares.ts"
+import { AllowedRoles } from "../middlewares.ts"
 import {
   amount,
   decimalOrNull,
@@ -21,7 +15,6 @@ import {
   orNull,
   pageQuery,
   poolFields,
-  strictly,
   Timestamp,
   timeOrNull,
   told,
@@ -75,82 +68,75 @@ const only = (whose: string) =>
   Schema.optionalKey(plainText().annotate({ description: `Only those of this ${whose}` }))
 const changeErrors = [errors.NotFound, ...bodyErrors] as const
 
-export class AccountsGroup extends HttpApiGroup.make("accounts")
-  .add(
-    HttpApiEndpoint.get("listOrganizations", "/organizations", {
-      query: pageQuery,
-      success: list(OrganizationView),
-      error: errors.InvalidRequest
-    }).annotateMerge(operation("List organisations", "With what their pools have.")),
-    HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
-      params: id("organisation"),
-      success: OrganizationView,
-      error: errors.NotFound
-    }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
-    HttpApiEndpoint.patch("changeOrganization", "/organizations/:id", {
-      params: id("organisation"),
-      payload: OrganizationChangeBody,
-      success: OrganizationView,
-      error: changeErrors
-    })
-      .annotate(AllowedRoles, ["operator", "finance"])
-      .annotateMerge(
-        operation(
-          "Change an organisation",
-          "What is left out stays. On every gateway within a second."
-        )
-      ),
-    HttpApiEndpoint.get("listMembers", "/members", {
-      query: { ...pageQuery, organization_id: only("organisation") },
-      success: list(MemberView),
-      error: errors.InvalidRequest
-    }).annotateMerge(operation("List members", "With what they have used of their month.")),
-    HttpApiEndpoint.get("readMember", "/members/:id", {
-      params: id("member"),
-      success: MemberView,
-      error: errors.NotFound
-    }).annotateMerge(operation("Read a member", "Its name, cap and month.")),
-    HttpApiEndpoint.patch("changeMember", "/members/:id", {
-      params: id("member"),
-      payload: MemberChangeBody,
-      success: MemberView,
-      error: changeErrors
-    })
-      .annotate(AllowedRoles, ["operator", "finance"])
-      .annotateMerge(
-        operation(
-          "Change a member",
-          "What is left out stays. A cap below what is used refuses new orders, and changes no other."
-        )
-      ),
-    HttpApiEndpoint.get("listKeys", "/keys", {
-      query: {
-        ...pageQuery,
-        organization_id: only("organisation"),
-        member_id: only("member")
-      },
-      success: list(KeyView),
-      error: errors.InvalidRequest
-    }).annotateMerge(operation("List keys", "Those that are revoked or expired too.")),
-    HttpApiEndpoint.get("readKey", "/keys/:id", {
-      params: id("key"),
-      success: KeyView,
-      error: errors.NotFound
-    }).annotateMerge(operation("Read a key", "What it may do, and for how long.")),
-    HttpApiEndpoint.patch("changeKey", "/keys/:id", {
-      params: id("key"),
-      payload: KeyChangeBody,
-      success: KeyView,
-      error: changeErrors
-    })
-      .annotate(AllowedRoles, ["operator"])
-      .annotateMerge(
-        operation("Change a key", "What is left out stays. On every gateway within a second.")
+export class AccountsGroup extends HttpApiGroup.make("accounts").add(
+  HttpApiEndpoint.get("listOrganizations", "/organizations", {
+    query: pageQuery,
+    success: list(OrganizationView),
+    error: errors.InvalidRequest
+  }).annotateMerge(operation("List organisations", "With what their pools have.")),
+  HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
+    params: id("organisation"),
+    success: OrganizationView,
+    error: errors.NotFound
+  }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
+  HttpApiEndpoint.patch("changeOrganization", "/organizations/:id", {
+    params: id("organisation"),
+    payload: OrganizationChangeBody,
+    success: OrganizationView,
+    error: changeErrors
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(
+      operation(
+        "Change an organisation",
+        "What is left out stays. On every gateway within a second."
       )
-  )
-  .annotate(HttpApi.PayloadParseOptions, strictly)
-  .middleware(RequestRules)
-  .middleware(AdminRoles)
-  .middleware(AdminAuditing)
-  .middleware(AdminAuthorization)
-  .prefix("/admin/v1") {}
+    ),
+  HttpApiEndpoint.get("listMembers", "/members", {
+    query: { ...pageQuery, organization_id: only("organisation") },
+    success: list(MemberView),
+    error: errors.InvalidRequest
+  }).annotateMerge(operation("List members", "With what they have used of their month.")),
+  HttpApiEndpoint.get("readMember", "/members/:id", {
+    params: id("member"),
+    success: MemberView,
+    error: errors.NotFound
+  }).annotateMerge(operation("Read a member", "Its name, cap and month.")),
+  HttpApiEndpoint.patch("changeMember", "/members/:id", {
+    params: id("member"),
+    payload: MemberChangeBody,
+    success: MemberView,
+    error: changeErrors
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(
+      operation(
+        "Change a member",
+        "What is left out stays. A cap below what is used refuses new orders, and changes no other."
+      )
+    ),
+  HttpApiEndpoint.get("listKeys", "/keys", {
+    query: {
+      ...pageQuery,
+      organization_id: only("organisation"),
+      member_id: only("member")
+    },
+    success: list(KeyView),
+    error: errors.InvalidRequest
+  }).annotateMerge(operation("List keys", "Those that are revoked or expired too.")),
+  HttpApiEndpoint.get("readKey", "/keys/:id", {
+    params: id("key"),
+    success: KeyView,
+    error: errors.NotFound
+  }).annotateMerge(operation("Read a key", "What it may do, and for how long.")),
+  HttpApiEndpoint.patch("changeKey", "/keys/:id", {
+    params: id("key"),
+    payload: KeyChangeBody,
+    success: KeyView,
+    error: changeErrors
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation("Change a key", "What is left out stays. On every gateway within a second.")
+    )
+) {}

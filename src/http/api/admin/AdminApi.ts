@@ -1,6 +1,6 @@
 /** The operator's interface. Unknown fields in its bodies are errors. */
 import { Effect, Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
 import { CostGroup } from "../../../domain/money/Quote.ts"
 import { transferKinds } from "../../../domain/money/transfers.ts"
@@ -8,14 +8,7 @@ import { plainText } from "../../../domain/plainText.ts"
 import { ReceiptView } from "../AccountApi.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import {
-  AdminAuditing,
-  AdminAuthorization,
-  AdminRoles,
-  AllowedRoles,
-  BodyLimit,
-  RequestRules
-} from "../middlewares.ts"
+import { AllowedRoles, BodyLimit } from "../middlewares.ts"
 import {
   AmountOrNull,
   AS_CSV,
@@ -28,7 +21,6 @@ import {
   many,
   oneOf,
   pageQuery,
-  strictly,
   Timestamp,
   told,
   toldOrNull,
@@ -104,174 +96,167 @@ const day = (description: string) =>
     Schema.makeFilter(isDay, { expected: "a day such as 2026-01-31" })
   )
 
-export class AdminGroup extends HttpApiGroup.make("admin")
-  .add(
-    HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
-      operation("Read the catalog", "Everything but the vendors' keys.")
-    ),
-    HttpApiEndpoint.put("replaceCatalog", "/catalog", {
-      payload: CatalogWrite,
-      success: Schema.Struct({
-        version: counted("Counts the catalogs that were in force"),
-        changes: Schema.Struct({
-          channels: ListChange,
-          models: ListChange,
-          mounts: ListChange
-        }).annotate({ description: "What is other than before" }),
-        warnings: many(
-          Fault,
-          "What is allowed but cannot be ordered, such as a protocol nobody speaks"
-        )
-      }),
-      error: bodyErrors
-    })
-      .annotate(AllowedRoles, ["operator"])
-      .annotate(BodyLimit, "media")
-      .annotateMerge(
-        operation(
-          "Replace the catalog",
-          "In force on every gateway within a second. Running tasks keep their price and account."
-        )
-      ),
-    HttpApiEndpoint.post("createOrganization", "/organizations", {
-      payload: OrganizationBody,
-      success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
-      error: bodyErrors
-    })
-      .annotate(AllowedRoles, ["operator", "finance"])
-      .annotateMerge(operation("Create an organisation", "With an empty pool.")),
-    HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
-      params: id("organisation"),
-      payload: DepositBody,
-      success: Schema.Struct({
-        organization_id: told("The organisation's id"),
-        reference: told("The deposit's reference"),
-        applied: flag("False when the reference had been deposited before"),
-        balance: amount("What the pool has")
-      }),
-      error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
-    })
-      .annotate(AllowedRoles, ["finance"])
-      .annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
-    HttpApiEndpoint.put("setLowBalance", "/organizations/:id/low_balance", {
-      params: id("organisation"),
-      payload: LowBalanceBody,
-      success: Schema.Struct({
-        id: told("The organisation's id"),
-        low_balance: decimalOrNull("Below it the balance is low; null is never")
-      }),
-      error: [errors.NotFound, ...bodyErrors]
-    })
-      .annotate(AllowedRoles, ["finance"])
-      .annotateMerge(
-        operation(
-          "Set the low balance",
-          "The webhook `balance.low` tells once when the balance falls below it, and again after it has risen."
-        )
-      ),
-    HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
-      params: id("organisation"),
-      payload: MemberBody,
-      success: Schema.Struct({
-        id: told("The member's id"),
-        organization_id: told("The organisation's id"),
-        name: told("The member's name"),
-        monthly_cap: AmountOrNull
-      }),
-      error: [errors.NotFound, ...bodyErrors]
-    })
-      .annotate(AllowedRoles, ["operator", "finance"])
-      .annotateMerge(
-        operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
-      ),
-    HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
-      params: id("organisation"),
-      query: pageQuery,
-      success: list(JournalEntry),
-      error: errors.NotFound
-    }).annotateMerge(
+export class AdminGroup extends HttpApiGroup.make("admin").add(
+  HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
+    operation("Read the catalog", "Everything but the vendors' keys.")
+  ),
+  HttpApiEndpoint.put("replaceCatalog", "/catalog", {
+    payload: CatalogWrite,
+    success: Schema.Struct({
+      version: counted("Counts the catalogs that were in force"),
+      changes: Schema.Struct({
+        channels: ListChange,
+        models: ListChange,
+        mounts: ListChange
+      }).annotate({ description: "What is other than before" }),
+      warnings: many(
+        Fault,
+        "What is allowed but cannot be ordered, such as a protocol nobody speaks"
+      )
+    }),
+    error: bodyErrors
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotate(BodyLimit, "media")
+    .annotateMerge(
       operation(
-        "Read the journal",
-        "Every movement of the pool, the newest order or deposit first: the movements of an order stand together where it was placed, and `created_at` tells when each was made."
+        "Replace the catalog",
+        "In force on every gateway within a second. Running tasks keep their price and account."
       )
     ),
-    HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
-      params: id("organisation"),
-      query: usageQuery,
-      success: list(MemberUsageEntry),
-      error: errors.NotFound
-    }).annotateMerge(
+  HttpApiEndpoint.post("createOrganization", "/organizations", {
+    payload: OrganizationBody,
+    success: Schema.Struct({ id: told("The organisation's id"), name: told("Its name") }),
+    error: bodyErrors
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(operation("Create an organisation", "With an empty pool.")),
+  HttpApiEndpoint.post("deposit", "/organizations/:id/deposits", {
+    params: id("organisation"),
+    payload: DepositBody,
+    success: Schema.Struct({
+      organization_id: told("The organisation's id"),
+      reference: told("The deposit's reference"),
+      applied: flag("False when the reference had been deposited before"),
+      balance: amount("What the pool has")
+    }),
+    error: [errors.NotFound, errors.IdempotencyMismatch, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["finance"])
+    .annotateMerge(operation("Deposit", "Adds money to a pool, once per reference.")),
+  HttpApiEndpoint.put("setLowBalance", "/organizations/:id/low_balance", {
+    params: id("organisation"),
+    payload: LowBalanceBody,
+    success: Schema.Struct({
+      id: told("The organisation's id"),
+      low_balance: decimalOrNull("Below it the balance is low; null is never")
+    }),
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["finance"])
+    .annotateMerge(
       operation(
-        "Read the usage",
-        `Every charge of the organisation, the newest order first, whenever it was charged. ${AS_CSV}`
+        "Set the low balance",
+        "The webhook `balance.low` tells once when the balance falls below it, and again after it has risen."
       )
     ),
-    HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
-      params: { ...id("organisation"), usage_id: told("Id of the usage record") },
-      success: OperatorReceiptView,
-      error: errors.NotFound
-    }).annotateMerge(
-      operation("Read a receipt", "What was held and charged for one order, and why.")
+  HttpApiEndpoint.post("createMember", "/organizations/:id/members", {
+    params: id("organisation"),
+    payload: MemberBody,
+    success: Schema.Struct({
+      id: told("The member's id"),
+      organization_id: told("The organisation's id"),
+      name: told("The member's name"),
+      monthly_cap: AmountOrNull
+    }),
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(
+      operation("Create a member", "Who spends from the pool, up to a cap a calendar month.")
     ),
-    HttpApiEndpoint.post("createKey", "/members/:id/keys", {
-      params: id("member"),
-      payload: KeyBody,
-      success: Schema.Struct({
-        id: told("The key's id, to revoke it by"),
-        key: told("The key itself, shown here and never again")
-      }),
-      error: [errors.NotFound, ...bodyErrors]
-    })
-      .annotate(AllowedRoles, ["operator"])
-      .annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
-    HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
-      params: id("key"),
-      success: Schema.Struct({
-        id: told("The key's id"),
-        revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
-      }),
-      error: errors.NotFound
-    })
-      .annotate(AllowedRoles, ["operator"])
-      .annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
-    HttpApiEndpoint.get("readCosts", "/costs", {
-      query: {
-        from: day("The first day"),
-        to: day("The last day, which is included"),
-        by: CostGroup.annotate({ description: "What the sums are of" }),
-        after: pageQuery.after,
-        limit: wholeNumber(1, MAX_COSTS, `Entries of a page, ${MAX_COSTS} when left out`).pipe(
-          Schema.withDecodingDefaultKey(Effect.succeed(String(MAX_COSTS)))
-        )
-      },
-      success: list(CostView),
-      error: errors.InvalidRequest
-    }).annotateMerge(
-      operation(
-        "Read the costs",
-        "What was charged within some days of the deployment's time zone, and what vendors bill for it, by name."
-      )
-    ),
-    HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
-      success: Schema.Struct({
-        ok: flag("Whether every invariant holds"),
-        violations: many(
-          Schema.Struct({
-            invariant: told("Which one is broken"),
-            organization_id: told("Whose books"),
-            subject: told("The pool, member, hold or task it was found at"),
-            detail: told("What was found and what it should be")
-          }),
-          "Of many, some of each pool"
-        )
-      })
-    }).annotateMerge(
-      operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")
+  HttpApiEndpoint.get("readLedger", "/organizations/:id/ledger", {
+    params: id("organisation"),
+    query: pageQuery,
+    success: list(JournalEntry),
+    error: errors.NotFound
+  }).annotateMerge(
+    operation(
+      "Read the journal",
+      "Every movement of the pool, the newest order or deposit first: the movements of an order stand together where it was placed, and `created_at` tells when each was made."
     )
+  ),
+  HttpApiEndpoint.get("readUsage", "/organizations/:id/usage", {
+    params: id("organisation"),
+    query: usageQuery,
+    success: list(MemberUsageEntry),
+    error: errors.NotFound
+  }).annotateMerge(
+    operation(
+      "Read the usage",
+      `Every charge of the organisation, the newest order first, whenever it was charged. ${AS_CSV}`
+    )
+  ),
+  HttpApiEndpoint.get("readReceipt", "/organizations/:id/usage/:usage_id", {
+    params: { ...id("organisation"), usage_id: told("Id of the usage record") },
+    success: OperatorReceiptView,
+    error: errors.NotFound
+  }).annotateMerge(
+    operation("Read a receipt", "What was held and charged for one order, and why.")
+  ),
+  HttpApiEndpoint.post("createKey", "/members/:id/keys", {
+    params: id("member"),
+    payload: KeyBody,
+    success: Schema.Struct({
+      id: told("The key's id, to revoke it by"),
+      key: told("The key itself, shown here and never again")
+    }),
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(operation("Create a key", "A key a member calls `/v1` with.")),
+  HttpApiEndpoint.delete("revokeKey", "/keys/:id", {
+    params: id("key"),
+    success: Schema.Struct({
+      id: told("The key's id"),
+      revoked: Schema.Literal(true).annotate({ description: "It opens nothing any more" })
+    }),
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
+  HttpApiEndpoint.get("readCosts", "/costs", {
+    query: {
+      from: day("The first day"),
+      to: day("The last day, which is included"),
+      by: CostGroup.annotate({ description: "What the sums are of" }),
+      after: pageQuery.after,
+      limit: wholeNumber(1, MAX_COSTS, `Entries of a page, ${MAX_COSTS} when left out`).pipe(
+        Schema.withDecodingDefaultKey(Effect.succeed(String(MAX_COSTS)))
+      )
+    },
+    success: list(CostView),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation(
+      "Read the costs",
+      "What was charged within some days of the deployment's time zone, and what vendors bill for it, by name."
+    )
+  ),
+  HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
+    success: Schema.Struct({
+      ok: flag("Whether every invariant holds"),
+      violations: many(
+        Schema.Struct({
+          invariant: told("Which one is broken"),
+          organization_id: told("Whose books"),
+          subject: told("The pool, member, hold or task it was found at"),
+          detail: told("What was found and what it should be")
+        }),
+        "Of many, some of each pool"
+      )
+    })
+  }).annotateMerge(
+    operation("Verify the ledger", "Recomputes every invariant of the books from their rows.")
   )
-  .annotate(HttpApi.PayloadParseOptions, strictly)
-  .middleware(RequestRules)
-  .middleware(AdminRoles)
-  .middleware(AdminAuditing)
-  .middleware(AdminAuthorization)
-  .prefix("/admin/v1") {}
+) {}

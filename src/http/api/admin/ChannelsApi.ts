@@ -1,16 +1,10 @@
 /** The operator's view of channels: how they are doing, tested without spending, in use and out of it. */
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../../domain/plainText.ts"
 import { errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import {
-  AdminAuditing,
-  AdminAuthorization,
-  AdminRoles,
-  AllowedRoles,
-  RequestRules
-} from "../middlewares.ts"
+import { AllowedRoles } from "../middlewares.ts"
 import {
   counted,
   flag,
@@ -19,7 +13,6 @@ import {
   oneOf,
   orNull,
   pageQuery,
-  strictly,
   Timestamp,
   told,
   toldOrNull
@@ -104,52 +97,42 @@ export type ChannelCheckView = typeof ChannelCheckView.Type
 
 const params = { id: plainText().annotate({ description: "The channel's id" }) }
 
-export class ChannelsGroup extends HttpApiGroup.make("channels")
-  .add(
-    HttpApiEndpoint.get("listChannels", "/channels", {
-      query: pageQuery,
-      success: list(ChannelView),
-      error: errors.InvalidRequest
-    }).annotateMerge(
-      operation("List the channels", "How each of them is doing, in the order of their ids.")
-    ),
-    HttpApiEndpoint.post("testChannel", "/channels/:id/test", {
-      params,
-      success: list(ChannelCheckView),
-      error: errors.NotFound
-    })
-      .annotate(AllowedRoles, ["operator"])
-      .annotateMerge(
-        operation(
-          "Test a channel",
-          "Asks its vendor, by each protocol and with each key, something that creates nothing and costs nothing."
-        )
-      ),
-    HttpApiEndpoint.post("drainChannel", "/channels/:id/drain", {
-      params,
-      success: ChannelView,
-      error: errors.NotFound
-    })
-      .annotate(AllowedRoles, ["operator"])
-      .annotateMerge(
-        operation(
-          "Drain a channel",
-          "It takes no more orders, and its tasks are asked to their end."
-        )
-      ),
-    HttpApiEndpoint.post("enableChannel", "/channels/:id/enable", {
-      params,
-      success: ChannelView,
-      error: errors.NotFound
-    })
-      .annotate(AllowedRoles, ["operator"])
-      .annotateMerge(
-        operation("Enable a channel", "It takes orders, and neither it nor its keys rest any more.")
+export class ChannelsGroup extends HttpApiGroup.make("channels").add(
+  HttpApiEndpoint.get("listChannels", "/channels", {
+    query: pageQuery,
+    success: list(ChannelView),
+    error: errors.InvalidRequest
+  }).annotateMerge(
+    operation("List the channels", "How each of them is doing, in the order of their ids.")
+  ),
+  HttpApiEndpoint.post("testChannel", "/channels/:id/test", {
+    params,
+    success: list(ChannelCheckView),
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation(
+        "Test a channel",
+        "Asks its vendor, by each protocol and with each key, something that creates nothing and costs nothing."
       )
-  )
-  .annotate(HttpApi.PayloadParseOptions, strictly)
-  .middleware(RequestRules)
-  .middleware(AdminRoles)
-  .middleware(AdminAuditing)
-  .middleware(AdminAuthorization)
-  .prefix("/admin/v1") {}
+    ),
+  HttpApiEndpoint.post("drainChannel", "/channels/:id/drain", {
+    params,
+    success: ChannelView,
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation("Drain a channel", "It takes no more orders, and its tasks are asked to their end.")
+    ),
+  HttpApiEndpoint.post("enableChannel", "/channels/:id/enable", {
+    params,
+    success: ChannelView,
+    error: errors.NotFound
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation("Enable a channel", "It takes orders, and neither it nor its keys rest any more.")
+    )
+) {}

@@ -1,16 +1,10 @@
 /** What an operator asks when something is stuck, and what was done through the admin interface. */
 import { Effect, Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../../domain/plainText.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import {
-  AdminAuditing,
-  AdminAuthorization,
-  AdminRoles,
-  AllowedRoles,
-  RequestRules
-} from "../middlewares.ts"
+import { AllowedRoles } from "../middlewares.ts"
 import {
   AttemptView,
   amount,
@@ -21,7 +15,6 @@ import {
   oneOf,
   orNull,
   pageQuery,
-  strictly,
   TaskFailure,
   Timestamp,
   timeOrNull,
@@ -159,44 +152,37 @@ export const ResolutionBody = Schema.Struct({
   note: plainText(500).annotate({ description: "How it was settled" })
 })
 
-export class HistoryGroup extends HttpApiGroup.make("history")
-  .add(
-    HttpApiEndpoint.get("readTask", "/tasks/:id", {
-      params: { id: told("The task, image or text request") },
-      success: TimelineView,
-      error: errors.TaskNotFound
-    }).annotateMerge(
-      operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
-    ),
-    HttpApiEndpoint.get("listOrphans", "/orphans", {
-      query: {
-        ...pageQuery,
-        resolved: Schema.Literals(["true", "false"])
-          .annotate({ description: "Whether to list settled cases; open ones when left out" })
-          .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const)))
-      },
-      success: list(OrphanView)
-    }).annotateMerge(
-      operation("List orphans", "Jobs that vendors may have made and nobody paid for.")
-    ),
-    HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
-      params: { id: told("The task, image or text request") },
-      payload: ResolutionBody,
-      success: OrphanView,
-      error: [errors.NotFound, ...bodyErrors]
-    })
-      .annotate(AllowedRoles, ["operator", "finance"])
-      .annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
-    HttpApiEndpoint.get("listAudit", "/audit", {
-      query: pageQuery,
-      success: list(AuditView)
-    }).annotateMerge(
-      operation("List the audit", "What was done through this interface, refused or not.")
-    )
+export class HistoryGroup extends HttpApiGroup.make("history").add(
+  HttpApiEndpoint.get("readTask", "/tasks/:id", {
+    params: { id: told("The task, image or text request") },
+    success: TimelineView,
+    error: errors.TaskNotFound
+  }).annotateMerge(
+    operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
+  ),
+  HttpApiEndpoint.get("listOrphans", "/orphans", {
+    query: {
+      ...pageQuery,
+      resolved: Schema.Literals(["true", "false"])
+        .annotate({ description: "Whether to list settled cases; open ones when left out" })
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const)))
+    },
+    success: list(OrphanView)
+  }).annotateMerge(
+    operation("List orphans", "Jobs that vendors may have made and nobody paid for.")
+  ),
+  HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
+    params: { id: told("The task, image or text request") },
+    payload: ResolutionBody,
+    success: OrphanView,
+    error: [errors.NotFound, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["operator", "finance"])
+    .annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
+  HttpApiEndpoint.get("listAudit", "/audit", {
+    query: pageQuery,
+    success: list(AuditView)
+  }).annotateMerge(
+    operation("List the audit", "What was done through this interface, refused or not.")
   )
-  .annotate(HttpApi.PayloadParseOptions, strictly)
-  .middleware(RequestRules)
-  .middleware(AdminRoles)
-  .middleware(AdminAuditing)
-  .middleware(AdminAuthorization)
-  .prefix("/admin/v1") {}
+) {}

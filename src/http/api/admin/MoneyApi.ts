@@ -1,18 +1,12 @@
 /** Money that moves without an order, and who moved it. */
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { PositiveAmount } from "../../../domain/money/Money.ts"
 import { adjustmentKinds } from "../../../domain/money/transfers.ts"
 import { plainText } from "../../../domain/plainText.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import {
-  AdminAuditing,
-  AdminAuthorization,
-  AdminRoles,
-  AllowedRoles,
-  RequestRules
-} from "../middlewares.ts"
+import { AllowedRoles } from "../middlewares.ts"
 import {
   amount,
   constant,
@@ -20,7 +14,6 @@ import {
   list,
   oneOf,
   pageQuery,
-  strictly,
   Timestamp,
   told,
   toldOrNull
@@ -61,47 +54,35 @@ export const AdjustmentView = Schema.Struct({
 
 const params = { id: plainText().annotate({ description: "The organisation's id" }) }
 
-export class MoneyGroup extends HttpApiGroup.make("money")
-  .add(
-    HttpApiEndpoint.post("adjust", "/organizations/:id/adjustments", {
-      params,
-      payload: AdjustmentBody,
-      success: Schema.Struct({
-        object: constant("adjustment", "Always `adjustment`"),
-        ...AdjustmentView.fields,
-        applied: flag("False when the reference had been used before, for the same"),
-        balance: amount("What the pool has")
-      }),
-      error: [
-        errors.NotFound,
-        errors.IdempotencyMismatch,
-        errors.InsufficientBalance,
-        ...bodyErrors
-      ]
-    })
-      .annotate(AllowedRoles, ["finance"])
-      .annotateMerge(
-        operation(
-          "Adjust",
-          "A journal entry of its own, once per reference: nothing that was booked is ever changed. A withdrawal takes no more than what is available, and corrections give no more back than was charged. The member's month and its cap count charges as they were made."
-        )
-      ),
-    HttpApiEndpoint.get("listAdjustments", "/organizations/:id/adjustments", {
-      params,
-      query: pageQuery,
-      success: list(AdjustmentView),
-      error: [errors.NotFound, errors.InvalidRequest]
-    }).annotateMerge(operation("List adjustments", "Credits, withdrawals and corrections.")),
-    HttpApiEndpoint.get("listDeposits", "/organizations/:id/deposits", {
-      params,
-      query: pageQuery,
-      success: list(DepositView),
-      error: [errors.NotFound, errors.InvalidRequest]
-    }).annotateMerge(operation("List deposits", "Money that came in."))
-  )
-  .annotate(HttpApi.PayloadParseOptions, strictly)
-  .middleware(RequestRules)
-  .middleware(AdminRoles)
-  .middleware(AdminAuditing)
-  .middleware(AdminAuthorization)
-  .prefix("/admin/v1") {}
+export class MoneyGroup extends HttpApiGroup.make("money").add(
+  HttpApiEndpoint.post("adjust", "/organizations/:id/adjustments", {
+    params,
+    payload: AdjustmentBody,
+    success: Schema.Struct({
+      object: constant("adjustment", "Always `adjustment`"),
+      ...AdjustmentView.fields,
+      applied: flag("False when the reference had been used before, for the same"),
+      balance: amount("What the pool has")
+    }),
+    error: [errors.NotFound, errors.IdempotencyMismatch, errors.InsufficientBalance, ...bodyErrors]
+  })
+    .annotate(AllowedRoles, ["finance"])
+    .annotateMerge(
+      operation(
+        "Adjust",
+        "A journal entry of its own, once per reference: nothing that was booked is ever changed. A withdrawal takes no more than what is available, and corrections give no more back than was charged. The member's month and its cap count charges as they were made."
+      )
+    ),
+  HttpApiEndpoint.get("listAdjustments", "/organizations/:id/adjustments", {
+    params,
+    query: pageQuery,
+    success: list(AdjustmentView),
+    error: [errors.NotFound, errors.InvalidRequest]
+  }).annotateMerge(operation("List adjustments", "Credits, withdrawals and corrections.")),
+  HttpApiEndpoint.get("listDeposits", "/organizations/:id/deposits", {
+    params,
+    query: pageQuery,
+    success: list(DepositView),
+    error: [errors.NotFound, errors.InvalidRequest]
+  }).annotateMerge(operation("List deposits", "Money that came in."))
+) {}

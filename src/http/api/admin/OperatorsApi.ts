@@ -1,12 +1,11 @@
 /** Those who run the gateway, managed by its owners. */
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { plainText } from "../../../domain/plainText.ts"
 import { Role } from "../../../services/operators/Operators.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AdminAuditing, AdminAuthorization, AdminRoles, RequestRules } from "../middlewares.ts"
-import { list, pageQuery, strictly, Timestamp, timeOrNull, told, toldOrNull } from "../shared.ts"
+import { list, pageQuery, Timestamp, timeOrNull, told, toldOrNull } from "../shared.ts"
 
 const role = Role.annotate({
   description:
@@ -33,54 +32,47 @@ export const OperatorView = Schema.Struct({
 
 const params = { id: told("The operator's id") }
 
-export class OperatorsGroup extends HttpApiGroup.make("operators")
-  .add(
-    HttpApiEndpoint.get("readMe", "/me", {
-      success: Schema.Struct({
-        id: toldOrNull("The operator's id; null for GATEWAY_ADMIN_TOKEN"),
-        name: told("For people"),
-        role
-      })
-    }).annotateMerge(operation("Read oneself", "Whose token the request came with.")),
-    HttpApiEndpoint.post("createOperator", "/operators", {
-      payload: OperatorBody,
-      success: Schema.Struct({
-        ...OperatorView.fields,
-        token: told("The token itself, shown here and never again")
-      }),
-      error: bodyErrors
-    }).annotateMerge(
-      operation("Create an operator", "With a token of its own, for `/admin/v1` and `/metrics`.")
-    ),
-    HttpApiEndpoint.get("listOperators", "/operators", {
-      query: pageQuery,
-      success: list(OperatorView),
-      error: errors.InvalidRequest
-    }).annotateMerge(operation("List operators", "Those who were revoked too.")),
-    HttpApiEndpoint.get("readOperator", "/operators/:id", {
-      params,
-      success: OperatorView,
-      error: errors.NotFound
-    }).annotateMerge(operation("Read an operator", "Name and role.")),
-    HttpApiEndpoint.patch("changeOperator", "/operators/:id", {
-      params,
-      payload: OperatorChangeBody,
-      success: OperatorView,
-      error: [errors.NotFound, ...bodyErrors]
-    }).annotateMerge(
-      operation("Change an operator", "What is left out stays. On every gateway within a second.")
-    ),
-    HttpApiEndpoint.delete("revokeOperator", "/operators/:id", {
-      params,
-      success: OperatorView,
-      error: errors.NotFound
-    }).annotateMerge(
-      operation("Revoke an operator", "The token opens nothing any more, on any gateway.")
-    )
+export class OperatorsGroup extends HttpApiGroup.make("operators").add(
+  HttpApiEndpoint.get("readMe", "/me", {
+    success: Schema.Struct({
+      id: toldOrNull("The operator's id; null for GATEWAY_ADMIN_TOKEN"),
+      name: told("For people"),
+      role
+    })
+  }).annotateMerge(operation("Read oneself", "Whose token the request came with.")),
+  HttpApiEndpoint.post("createOperator", "/operators", {
+    payload: OperatorBody,
+    success: Schema.Struct({
+      ...OperatorView.fields,
+      token: told("The token itself, shown here and never again")
+    }),
+    error: bodyErrors
+  }).annotateMerge(
+    operation("Create an operator", "With a token of its own, for `/admin/v1` and `/metrics`.")
+  ),
+  HttpApiEndpoint.get("listOperators", "/operators", {
+    query: pageQuery,
+    success: list(OperatorView),
+    error: errors.InvalidRequest
+  }).annotateMerge(operation("List operators", "Those who were revoked too.")),
+  HttpApiEndpoint.get("readOperator", "/operators/:id", {
+    params,
+    success: OperatorView,
+    error: errors.NotFound
+  }).annotateMerge(operation("Read an operator", "Name and role.")),
+  HttpApiEndpoint.patch("changeOperator", "/operators/:id", {
+    params,
+    payload: OperatorChangeBody,
+    success: OperatorView,
+    error: [errors.NotFound, ...bodyErrors]
+  }).annotateMerge(
+    operation("Change an operator", "What is left out stays. On every gateway within a second.")
+  ),
+  HttpApiEndpoint.delete("revokeOperator", "/operators/:id", {
+    params,
+    success: OperatorView,
+    error: errors.NotFound
+  }).annotateMerge(
+    operation("Revoke an operator", "The token opens nothing any more, on any gateway.")
   )
-  .annotate(HttpApi.PayloadParseOptions, strictly)
-  .middleware(RequestRules)
-  .middleware(AdminRoles)
-  .middleware(AdminAuditing)
-  .middleware(AdminAuthorization)
-  .prefix("/admin/v1") {}
+) {}
