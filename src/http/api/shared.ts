@@ -125,15 +125,18 @@ export const metadata = Schema.Record(Schema.String, Schema.String).annotate({
   description: "What the client noted with the order"
 })
 
+/** A name, an equals sign and a text. */
+const MAX_TAG = 600
+
 /** A list of usage, or of the usage that carries one note. */
 export const usageQuery = {
   ...pageQuery,
   tag: Schema.optionalKey(
-    Schema.String.check(
-      Schema.isPattern(/^[^=]{1,64}=/, { expected: "a name and a text, as project=lighthouse" })
-    ).annotate({
-      description: "Only orders with this in their `metadata`, as `project=lighthouse`"
-    })
+    plainText(MAX_TAG)
+      .check(Schema.isPattern(/^[^=]+=/, { expected: "a name and a text, as project=lighthouse" }))
+      .annotate({
+        description: "Only orders with this in their `metadata`, as `project=lighthouse`"
+      })
   )
 }
 

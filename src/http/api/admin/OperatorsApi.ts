@@ -30,7 +30,7 @@ export const OperatorView = Schema.Struct({
   revoked_at: timeOrNull("Since when the token opens nothing; null while it does")
 }).annotate({ identifier: "Operator", description: "Somebody who runs the gateway" })
 
-const params = { id: told("The operator's id") }
+const params = { id: plainText().annotate({ description: "The operator's id" }) }
 
 export class OperatorsGroup extends HttpApiGroup.make("operators").add(
   HttpApiEndpoint.get("readMe", "/me", {
