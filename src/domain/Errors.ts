@@ -63,6 +63,7 @@ export class UnsupportedMediaType extends errorOf<UnsupportedMediaType>()(
 export class InvalidRequest extends errorOf<InvalidRequest>()("invalid_request") {}
 export class IdempotencyConflict extends errorOf<IdempotencyConflict>()("idempotency_conflict") {}
 export class IdempotencyMismatch extends errorOf<IdempotencyMismatch>()("idempotency_mismatch") {}
+export class PreconditionFailed extends errorOf<PreconditionFailed>()("precondition_failed") {}
 export class ChannelUnavailable extends errorOf<ChannelUnavailable>()("channel_unavailable") {}
 
 /** `retryAfterMillis` where it is known more exactly than in whole seconds. */
@@ -97,6 +98,7 @@ export type GatewayError =
   | InvalidRequest
   | IdempotencyConflict
   | IdempotencyMismatch
+  | PreconditionFailed
   | ChannelUnavailable
   | RateLimited
   | Overloaded

@@ -222,6 +222,21 @@ export const errorTable = {
     meaning:
       "The Idempotency-Key was used for another request, or a deposit's reference for another amount"
   },
+  precondition_failed: {
+    ...request,
+    status: 412,
+    meaning: "The catalog was changed since the version that `If-Match` names: read it again",
+    fields: {
+      version: Schema.Int.annotate({ description: "The version in force" }),
+      changed: Schema.Array(
+        Schema.Struct({
+          version: Schema.Int.annotate({ description: "The version that was made" }),
+          by: Schema.NullOr(told("Who made it; null where no operator did")),
+          at: told("When, ISO 8601 in UTC")
+        })
+      ).annotate({ description: "Who changed it since, the oldest change first" })
+    }
+  },
   channel_unavailable: {
     ...request,
     status: 503,

@@ -1,5 +1,5 @@
 /** What can be ordered: models, their prices, and where they are mounted. */
-import { Context, type Effect, Order, Result } from "effect"
+import { Context, Effect, Order, Result } from "effect"
 import type {
   CatalogDocument,
   CatalogWrite,
@@ -16,15 +16,16 @@ import {
 } from "../domain/catalog/CatalogRules.ts"
 import { keyFaults, type StoredKeys, writtenKeys } from "../domain/catalog/channelKeys.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
-import { InvalidRequest, NotFound } from "../domain/Errors.ts"
+import { InvalidRequest, NotFound, PreconditionFailed } from "../domain/Errors.ts"
 import type { FieldFault } from "../domain/requestFields.ts"
 
 /** One version of the catalog, ready for look-ups. */
 export interface CatalogSnapshot {
   /** 0 before the first catalog is loaded. */
   readonly version: bigint
-  /** When this version came into force. */
+  /** When this version came into force, and who made it; null where no operator did. */
   readonly createdAt: Date
+  readonly author: string | null
   readonly document: CatalogDocument
   readonly models: ReadonlyMap<string, Model>
   /** Enabled mounts on enabled channels: by priority, and of one priority in the catalog's order. */
@@ -43,7 +44,8 @@ const byPriority = Order.mapInput(Order.Number, ({ priority }: Mount) => priorit
 export const makeSnapshot = (
   version: bigint,
   createdAt: Date,
-  document: CatalogDocument
+  document: CatalogDocument,
+  author: string | null = null
 ): CatalogSnapshot => {
   const channels = new Map(document.channels.map((channel) => [channel.id, channel]))
   const enabled = document.mounts.filter(
@@ -51,7 +53,7 @@ export const makeSnapshot = (
   )
   const mounts = Map.groupBy(enabled.toSorted(byPriority), ({ model }) => model)
   const models = new Map(document.models.map((model) => [model.id, model]))
-  return { version, createdAt, document, models, mounts, channels }
+  return { version, createdAt, author, document, models, mounts, channels }
 }
 
 /** The catalog before the first one is loaded. */
@@ -89,6 +91,38 @@ export const checkCatalog = (
       )
 }
 
+/** Who writes a version, and which one it was made on; null is nobody, and whichever is in force. */
+export interface CatalogEdit {
+  readonly author: string | null
+  readonly onVersion: bigint | null
+}
+
+/** What came between the version that an edit was made on and the one in force. */
+export const editedMeanwhile = (
+  version: bigint,
+  since: ReadonlyArray<Pick<CatalogSnapshot, "version" | "author" | "createdAt">>
+): PreconditionFailed =>
+  new PreconditionFailed({
+    message: `The catalog is at version ${version} by now: read it again, and make the change on that`,
+    version: Number(version),
+    changed: since.map((one) => ({
+      version: Number(one.version),
+      by: one.author,
+      at: one.createdAt.toISOString()
+    }))
+  })
+
+/** The keys that would be stored with the catalog. */
+const storedWith = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
+  new Map([
+    ...stored,
+    ...catalog.channels.map((channel) => {
+      const written = writtenKeys(channel).filter(({ api_key = null }) => api_key !== null)
+      const names = written.map(({ name }) => name)
+      return [channel.id, new Set([...(stored.get(channel.id) ?? []), ...names])] as const
+    })
+  ])
+
 /** What an operator is told of a catalog that has taken the place of `before`. */
 export const replacedCatalog = (
   written: {
@@ -122,6 +156,21 @@ export const replacedCatalog = (
   }
 }
 
+export const previewOf = (options: {
+  readonly snapshot: Effect.Effect<CatalogSnapshot>
+  readonly protocols: ProtocolTables
+  readonly storedKeys: Effect.Effect<StoredKeys>
+}) =>
+  Effect.fn("Catalog.preview")(function* (catalog: CatalogWrite) {
+    const after = yield* Effect.fromResult(checkCatalog(catalog, options.protocols))
+    const { version, document: before } = yield* options.snapshot
+    return replacedCatalog(
+      { version, before, after, catalog },
+      options.protocols,
+      storedWith(yield* options.storedKeys, catalog)
+    )
+  })
+
 /** The catalog with the channel in use or out of it; null where there is no such channel. */
 export const withChannel = (
   document: CatalogDocument,
@@ -137,6 +186,9 @@ export const withChannel = (
       }
     : null
 
+/** Of an edit that is made on whichever version is in force. */
+export const freeEdit: CatalogEdit = { author: null, onVersion: null }
+
 export const noSuchChannel = () => new NotFound({ message: "There is no channel with this id" })
 
 export class Catalog extends Context.Service<
@@ -145,8 +197,17 @@ export class Catalog extends Context.Service<
     /** The version in force; another gateway's change arrives within a second. */
     readonly snapshot: Effect.Effect<CatalogSnapshot>
     /** Replaces the whole catalog in one step, or refuses it with every fault by path. */
-    replace(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
+    replace(
+      catalog: CatalogWrite,
+      edit?: CatalogEdit
+    ): Effect.Effect<CatalogReplaced, InvalidRequest | PreconditionFailed>
+    /** What replacing the catalog would change now, and warn of; `version` is the one in force. */
+    preview(catalog: CatalogWrite): Effect.Effect<CatalogReplaced, InvalidRequest>
     /** Takes a channel into use or out of it, and leaves the rest of the catalog as it is. */
-    enable(channelId: string, enabled: boolean): Effect.Effect<void, NotFound>
+    enable(
+      channelId: string,
+      enabled: boolean,
+      author: string | null
+    ): Effect.Effect<void, NotFound>
   }
 >()("gateway/services/Catalog") {}

@@ -7,6 +7,7 @@ import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { type ErrorCode, errorTable } from "../../src/domain/Errors.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { ProtocolAdapter } from "../../src/services/ProtocolAdapter.ts"
+import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { firstAudit, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { done, openaiOf, rejection } from "../support/officialClients.ts"
 import { textCatalog } from "../support/textCatalog.ts"
@@ -209,6 +210,15 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
       await rich.images.generate({ model: "paint-1", prompt: "x" }, keyed("used"))
       return rich.images.generate({ model: "paint-1", prompt: "y" }, keyed("used"))
     }
+  },
+  precondition_failed: {
+    is: OpenAI.APIError,
+    more: { changed: [] },
+    call: ({ rich }) =>
+      rich.put(rich.baseURL.replace("/v1", "/admin/v1/catalog"), {
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "if-match": '"999"' },
+        body: { channels: [], models: [], mounts: [] }
+      })
   },
   channel_unavailable: {
     is: OpenAI.InternalServerError,

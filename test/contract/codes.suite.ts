@@ -31,6 +31,7 @@ const contract = {
   invalid_request: [400, "invalid_request_error"],
   idempotency_conflict: [409, "invalid_request_error"],
   idempotency_mismatch: [422, "invalid_request_error"],
+  precondition_failed: [412, "invalid_request_error"],
   channel_unavailable: [503, "server_error"],
   rate_limited: [429, "rate_limit_error"],
   overloaded: [503, "server_error"],

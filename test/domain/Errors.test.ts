@@ -27,6 +27,7 @@ const contract = [
   ["invalid_request", 400, request],
   ["idempotency_conflict", 409, request],
   ["idempotency_mismatch", 422, request],
+  ["precondition_failed", 412, request],
   ["channel_unavailable", 503, "server_error"],
   ["rate_limited", 429, "rate_limit_error"],
   ["overloaded", 503, "server_error"],

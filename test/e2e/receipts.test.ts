@@ -90,6 +90,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           formula: "(0 + 5) s x 21600 tokens/s x 0.000046 = 4.968",
           corrected: "0",
           corrections: [],
+          metadata: {},
           explanation:
             "The vendor reported 108900 completion tokens at 0.000046 CNY each; 4.968 was held, so 0.0414 more was charged than held."
         })
@@ -188,12 +189,12 @@ for (const kind of ["embedded", "postgres"] as const) {
         const first = yield* csv("/v1/usage?limit=1", who)
         assert.match(first.headers.get("content-type") ?? "", /^text\/csv; charset=utf-8/)
         const columns =
-          "id,model,modality,input,output,unit,unit_price,input_unit_price,charge,basis,task_id,created_at"
+          "id,model,modality,input,output,unit,unit_price,input_unit_price,charge,basis,task_id,created_at,metadata"
         const [head, row, end, ...more] = first.text.split("\r\n")
         assert.deepStrictEqual([head, end, more], [columns, "", []])
         assert.match(
           row ?? "",
-          /^us_im_[0-9a-f-]{36},paint-1,image,0,1,image,0\.2,,0\.2,requested_images,,20\d\d-[\dT:.-]+Z$/
+          /^us_im_[0-9a-f-]{36},paint-1,image,0,1,image,0\.2,,0\.2,requested_images,,20\d\d-[\dT:.-]+Z,$/
         )
         const next = /^<([^>]+)>; rel="next"$/.exec(first.headers.get("link") ?? "")?.[1] ?? ""
         const second = yield* csv(next, who)
@@ -206,7 +207,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         const lines = whole.text.split("\r\n")
         assert.strictEqual(lines[0], `${columns},member_id,cost`)
         assert.deepStrictEqual(
-          lines.slice(1, 3).map((line) => line.endsWith(`Z,${who.memberId},`)),
+          lines.slice(1, 3).map((line) => line.endsWith(`Z,,${who.memberId},`)),
           [true, true]
         )
         const refused = yield* csv("/v1/usage?after=us_nobody", who)

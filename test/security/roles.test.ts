@@ -18,6 +18,7 @@ const either: ReadonlyArray<Role> = ["owner", "operator", "finance"]
 const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
   "GET /catalog": everybody,
   "PUT /catalog": operating,
+  "POST /catalog/preview": everybody,
   "POST /organizations": either,
   "GET /organizations": everybody,
   "PATCH /organizations/:id": either,

@@ -75,6 +75,7 @@ const layerCatalog = Layer.effect(
     Catalog.of({
       snapshot: Effect.succeed(makeSnapshot(1n, new Date(0), document)),
       replace: () => Effect.die("the catalog of these tests is fixed"),
+      preview: () => Effect.die("the catalog of these tests is fixed"),
       enable: () => Effect.die("the catalog of these tests is fixed")
     })
   )

@@ -36,6 +36,24 @@ export const paramsOf = (path: string): ReadonlyArray<string> =>
 export const pathWith = (path: string, values: Readonly<Record<string, string>>): string =>
   path.replace(/:([^/]+)/g, (_, name: string) => encodeURIComponent(values[name] ?? "nobody"))
 
+/** Mounts a model that does not exist, so that none of its variations replaces the catalog. */
+const otherCatalog = {
+  channels: [{ id: "ch-z", name: "Z", base_url: "http://127.0.0.1:9", api_key: "k", app_id: null }],
+  models: [
+    {
+      id: "film-z",
+      modality: "video",
+      protocol: "vp_a",
+      prices: {
+        kind: "token_video",
+        per_million_tokens: { base: { without_video: "46", with_video: "28" } }
+      }
+    },
+    { id: "clip-z", modality: "video", protocol: "vp_d" }
+  ],
+  mounts: [{ model: "ghost", channel: "ch-z" }]
+}
+
 /** Bodies that the routes take, for orders on the catalog of the tests. A new route is a new row. */
 const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, ReadonlyArray<object>>(
   [
@@ -121,30 +139,8 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
     ["POST /v1/rerank", [{ model: "rank-1", query: "x", documents: ["a", "b"] }]],
     ["POST /v1/audio/speech", [{ model: "speak-1", input: "x", voice: "a" }]],
     ["POST /v1/audio/transcriptions", [{ model: "listen-1", file: "x" }]],
-    [
-      "PUT /admin/v1/catalog",
-      // Mounts a model that does not exist, so that none of its variations replaces the catalog.
-      [
-        {
-          channels: [
-            { id: "ch-z", name: "Z", base_url: "http://127.0.0.1:9", api_key: "k", app_id: null }
-          ],
-          models: [
-            {
-              id: "film-z",
-              modality: "video",
-              protocol: "vp_a",
-              prices: {
-                kind: "token_video",
-                per_million_tokens: { base: { without_video: "46", with_video: "28" } }
-              }
-            },
-            { id: "clip-z", modality: "video", protocol: "vp_d" }
-          ],
-          mounts: [{ model: "ghost", channel: "ch-z" }]
-        }
-      ]
-    ],
+    ["PUT /admin/v1/catalog", [otherCatalog]],
+    ["POST /admin/v1/catalog/preview", [otherCatalog]],
     ["POST /admin/v1/organizations", [{ name: "An organisation" }]],
     ["POST /admin/v1/organizations/:id/deposits", [{ amount: "12.5", reference: "a transfer" }]],
     ["POST /admin/v1/organizations/:id/members", [{ name: "m", monthly_cap: "10" }]],

@@ -97,6 +97,7 @@ export const errors = {
   InvalidRequest: answered(Errors.InvalidRequest),
   IdempotencyConflict: answered(Errors.IdempotencyConflict),
   IdempotencyMismatch: answered(Errors.IdempotencyMismatch),
+  PreconditionFailed: answered(Errors.PreconditionFailed),
   ChannelUnavailable: answered(Errors.ChannelUnavailable),
   RateLimited: answered(Errors.RateLimited),
   Overloaded: answered(Errors.Overloaded),

@@ -152,8 +152,8 @@ export const UsageEntry = Schema.Struct({
   charge: told("What was charged, in currency units"),
   basis: told("What the number of units comes from, such as upstream_usage or requested_images"),
   task_id: toldOrNull("The video task; null for synchronous orders"),
-  metadata,
-  created_at: Timestamp
+  created_at: Timestamp,
+  metadata
 }).annotate({ identifier: "UsageRecord", description: "One charge" })
 
 /** One channel an order was sent to. */

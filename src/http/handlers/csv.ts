@@ -28,8 +28,12 @@ const wantsCsv = (accept: string | undefined): boolean =>
 const formula = /^[=+\-@\t\r]/
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
+/** Nothing where nothing stands in it. */
+const jsonOf = (value: object): string =>
+  Object.keys(value).length === 0 ? "" : JSON.stringify(value)
+
 const cellOf = (value: Cell): string => {
-  const text = Predicate.isObject(value) ? JSON.stringify(value) : `${value ?? ""}`
+  const text = Predicate.isObject(value) ? jsonOf(value) : `${value ?? ""}`
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
 }
 

@@ -4,7 +4,9 @@
 CREATE TABLE catalog_versions (
   version bigint PRIMARY KEY,
   document jsonb NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- Null where no operator made it.
+  author text
 );
 
 -- A row outlives its channel in the catalog, so that tasks already running can still be asked about.

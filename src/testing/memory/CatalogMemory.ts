@@ -5,10 +5,14 @@ import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
 import { Changes, makeMarks } from "../../runtime/Changes.ts"
 import {
   Catalog,
+  type CatalogEdit,
   checkCatalog,
+  editedMeanwhile,
   emptySnapshot,
+  freeEdit,
   makeSnapshot,
   noSuchChannel,
+  previewOf,
   replacedCatalog,
   withChannel
 } from "../../services/Catalog.ts"
@@ -29,28 +33,41 @@ export const layerCatalogMemory = Layer.effect(
 
     const write = (
       next: (before: CatalogDocument) => CatalogDocument | null,
+      { author, onVersion }: CatalogEdit,
       alongside: Effect.Effect<void> = Effect.void
     ) =>
       Effect.gen(function* () {
-        yield* alongside
         const createdAt = new Date(yield* Clock.currentTimeMillis)
         const { version: last, document: before } = newest()
+        if (onVersion !== null && onVersion !== last) {
+          const since = catalogs.filter(({ version }) => version > onVersion)
+          return { _tag: "Late" as const, error: editedMeanwhile(last, since) }
+        }
+        yield* alongside
         const document = next(before)
-        if (document !== null) catalogs.push(makeSnapshot(last + 1n, createdAt, document))
-        return { version: last + 1n, before, isWritten: document !== null }
+        if (document !== null) catalogs.push(makeSnapshot(last + 1n, createdAt, document, author))
+        return { _tag: "Done" as const, version: last + 1n, before, isWritten: document !== null }
       }).pipe((change) => changes.telling("catalog", change), replacing.withPermit, Effect.orDie)
 
+    const snapshot = Effect.sync(newest)
+
     return Catalog.of({
-      snapshot: Effect.sync(newest),
-      replace: Effect.fn("Catalog.replace")(function* (catalog) {
+      snapshot,
+      replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
         const after = yield* Effect.fromResult(checkCatalog(catalog, protocols))
-        const { version, before } = yield* write(() => after, credentials.store(catalog.channels))
+        const written = yield* write(() => after, edit, credentials.store(catalog.channels))
+        if (written._tag === "Late") return yield* written.error
+        const { version, before } = written
         const storedKeys = yield* credentials.storedKeys
         return replacedCatalog({ version, before, after, catalog }, protocols, storedKeys)
       }),
-      enable: Effect.fn("Catalog.enable")(function* (channelId, enabled) {
-        const { isWritten } = yield* write((before) => withChannel(before, channelId, enabled))
-        if (!isWritten) return yield* noSuchChannel()
+      preview: previewOf({ snapshot, protocols, storedKeys: credentials.storedKeys }),
+      enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {
+        const written = yield* write((before) => withChannel(before, channelId, enabled), {
+          author,
+          onVersion: null
+        })
+        if (written._tag === "Late" || !written.isWritten) return yield* noSuchChannel()
       })
     })
   })

@@ -99,6 +99,21 @@ export const repeatRows = [
       ...waiting(wait)
     })
   ),
+  row(
+    "precondition_failed",
+    "a catalog is replaced that has changed meanwhile",
+    Effect.map(Surface, ({ adminToken }) => ({
+      path: "/admin/v1/catalog",
+      method: "PUT",
+      key: adminToken,
+      headers: { "if-match": '"999"' },
+      json: { channels: [], models: [], mounts: [] }
+    })),
+    {
+      message: "The catalog is at version 1 by now: read it again, and make the change on that",
+      more: { version: 1, changed: [] }
+    }
+  ),
   row("task_not_found", "a task nobody has", asRich({ path: "/v1/videos/vt_nobody" }), {
     message: 'No task is called "vt_nobody"'
   }),

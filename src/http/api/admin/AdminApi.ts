@@ -96,32 +96,56 @@ const day = (description: string) =>
     Schema.makeFilter(isDay, { expected: "a day such as 2026-01-31" })
   )
 
+const CatalogChanges = Schema.Struct({
+  version: counted("Counts the catalogs that were in force"),
+  changes: Schema.Struct({
+    channels: ListChange,
+    models: ListChange,
+    mounts: ListChange
+  }).annotate({ description: "What is other than before" }),
+  warnings: many(Fault, "What is allowed but cannot be ordered, such as a protocol nobody speaks")
+})
+
 export class AdminGroup extends HttpApiGroup.make("admin").add(
   HttpApiEndpoint.get("readCatalog", "/catalog", { success: CatalogDocument }).annotateMerge(
-    operation("Read the catalog", "Everything but the vendors' keys.")
+    operation(
+      "Read the catalog",
+      "Everything but the vendors' keys. Its `ETag` is its version, for `If-Match`."
+    )
   ),
   HttpApiEndpoint.put("replaceCatalog", "/catalog", {
     payload: CatalogWrite,
-    success: Schema.Struct({
-      version: counted("Counts the catalogs that were in force"),
-      changes: Schema.Struct({
-        channels: ListChange,
-        models: ListChange,
-        mounts: ListChange
-      }).annotate({ description: "What is other than before" }),
-      warnings: many(
-        Fault,
-        "What is allowed but cannot be ordered, such as a protocol nobody speaks"
+    headers: {
+      "if-match": Schema.optionalKey(
+        Schema.String.check(
+          Schema.isPattern(/^"\d{1,15}"$|^\*$/, { expected: 'the `ETag` of a catalog, as "7"' })
+        ).annotate({
+          description: "The version that the change was made on, as its `ETag` tells it"
+        })
       )
-    }),
-    error: bodyErrors
+    },
+    success: CatalogChanges,
+    error: [errors.PreconditionFailed, ...bodyErrors]
   })
     .annotate(AllowedRoles, ["operator"])
     .annotate(BodyLimit, "media")
     .annotateMerge(
       operation(
         "Replace the catalog",
-        "In force on every gateway within a second. Running tasks keep their price and account."
+        "In force on every gateway within a second. Running tasks keep their price and account. With `If-Match` only where it is still that version: else 412, which tells who changed it."
+      )
+    ),
+  HttpApiEndpoint.post("previewCatalog", "/catalog/preview", {
+    payload: CatalogWrite,
+    success: CatalogChanges,
+    error: bodyErrors
+  })
+    .annotate(BodyLimit, "media")
+    .annotate(AllowedRoles, ["operator", "finance", "viewer"])
+    .annotateMerge(
+      operation(
+        "Preview a catalog",
+        "What replacing the catalog would change, and its warnings. Nothing is changed; `version` is the one in force."
       )
     ),
   HttpApiEndpoint.post("createOrganization", "/organizations", {

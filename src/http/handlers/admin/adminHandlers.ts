@@ -1,11 +1,12 @@
-import { Effect, Redacted, Struct } from "effect"
+import { Effect, Redacted, Schema, Struct } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
+import { CatalogDocument, CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { Access } from "../../../services/Access.ts"
-import { Catalog } from "../../../services/Catalog.ts"
+import { Catalog, type CatalogReplaced } from "../../../services/Catalog.ts"
 import { Ledger } from "../../../services/Ledger.ts"
 import { UsageLog, usageId } from "../../../services/UsageLog.ts"
 import { MemberUsageEntry } from "../../api/admin/AdminApi.ts"
@@ -17,18 +18,25 @@ import {
   OrganizationBody
 } from "../../api/admin/bodies.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
+import { CurrentOperator } from "../../api/middlewares.ts"
 import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { listOrCsv } from "../csv.ts"
 import { listView, pageOf } from "../respond.ts"
 import { formatNanoOrNull, moneyView, operatorReceiptView, tagOf, usageView } from "../views.ts"
 
+const encodeCatalog = Schema.encodeSync(CatalogDocument)
 const asCatalog = bodyOf(CatalogWrite, strictly)
 const asOrganization = bodyOf(OrganizationBody, strictly)
 const asDeposit = bodyOf(DepositBody, strictly)
 const asLowBalance = bodyOf(LowBalanceBody, strictly)
 const asMember = bodyOf(MemberBody, strictly)
 const asKey = bodyOf(KeyBody, strictly)
+
+const changesView = (replaced: CatalogReplaced) => ({
+  ...replaced,
+  version: Number(replaced.version)
+})
 
 export const layerAdminHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -43,9 +51,17 @@ export const layerAdminHandlers = HttpApiBuilder.group(
     const written = handlers
       .handleRaw(
         "replaceCatalog",
-        Effect.fn("admin.replaceCatalog")(function* () {
-          const replaced = yield* catalog.replace(yield* asCatalog)
-          return { ...replaced, version: Number(replaced.version) }
+        Effect.fn("admin.replaceCatalog")(function* ({ headers }) {
+          const { name: author } = yield* CurrentOperator
+          const digits = /\d+/.exec(headers["if-match"] ?? "")?.[0]
+          const onVersion = digits === undefined ? null : BigInt(digits)
+          return changesView(yield* catalog.replace(yield* asCatalog, { author, onVersion }))
+        })
+      )
+      .handleRaw(
+        "previewCatalog",
+        Effect.fn("admin.previewCatalog")(function* () {
+          return changesView(yield* catalog.preview(yield* asCatalog))
         })
       )
       .handleRaw(
@@ -96,7 +112,10 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       )
     return written.handleAll({
       readCatalog: Effect.fn("admin.readCatalog")(function* () {
-        return (yield* catalog.snapshot).document
+        const { document, version } = yield* catalog.snapshot
+        return HttpServerResponse.jsonUnsafe(encodeCatalog(document), {
+          headers: { etag: `"${version}"` }
+        })
       }),
       readLedger: Effect.fn("admin.readLedger")(function* ({ params, query }) {
         yield* access.organization(params.id)

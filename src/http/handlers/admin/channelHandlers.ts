@@ -12,6 +12,7 @@ import { cutPage, unknownCursor } from "../../../runtime/Page.ts"
 import { Catalog, noSuchChannel } from "../../../services/Catalog.ts"
 import type { ChannelCheckView, ChannelView } from "../../api/admin/ChannelsApi.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
+import { CurrentOperator } from "../../api/middlewares.ts"
 import { listView, pageOf } from "../respond.ts"
 
 const restView = (rest: Resting | null) =>
@@ -88,11 +89,11 @@ export const layerChannelHandlers = HttpApiBuilder.group(
         return listView({ data: yield* test(params.id), hasMore: false }, checkView)
       }),
       drainChannel: Effect.fn("channels.drain")(function* ({ params }) {
-        yield* catalog.enable(params.id, false)
+        yield* catalog.enable(params.id, false, (yield* CurrentOperator).name)
         return yield* viewOf(params.id)
       }),
       enableChannel: Effect.fn("channels.enable")(function* ({ params }) {
-        yield* catalog.enable(params.id, true)
+        yield* catalog.enable(params.id, true, (yield* CurrentOperator).name)
         yield* health.enabled(params.id)
         return yield* viewOf(params.id)
       })
