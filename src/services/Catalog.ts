@@ -91,7 +91,7 @@ export const checkCatalog = (
       )
 }
 
-/** Who writes a version, and which one it was made on; null is nobody, and whichever is in force. */
+/** Who writes a version, and which one it was made on; null where no operator does, and for the one in force. */
 export interface CatalogEdit {
   readonly author: string | null
   readonly onVersion: bigint | null
@@ -186,7 +186,7 @@ export const withChannel = (
       }
     : null
 
-/** Of an edit that is made on whichever version is in force. */
+/** Made on the version in force. */
 export const freeEdit: CatalogEdit = { author: null, onVersion: null }
 
 export const noSuchChannel = () => new NotFound({ message: "There is no channel with this id" })

@@ -14,7 +14,7 @@ import {
 /** Tokens that open something, and tokens that open nothing, which cannot drive out the others. */
 const REMEMBERED = 10_000
 
-/** `read` finds who has the token of the hash, null where nobody has; `refused` answers for those. */
+/** `read` finds who has the token of the hash; null is an unknown token, which `refused` answers. */
 export const makeTokenLookUps = Effect.fnUntraced(function* <A>(options: {
   readonly prefix: TokenPrefix
   readonly refused: InvalidApiKey

@@ -6,14 +6,14 @@ import type { LookUpGuard } from "../bearerTokens.ts"
 
 /**
  * `owner`: everything. `operator`: catalog, channels, tasks, and who may call. `finance`: money.
- * `viewer`: nothing but reading, which everybody may.
+ * `viewer`: reading, as every role may.
  */
 export const Role = Schema.Literals(["owner", "operator", "finance", "viewer"])
 export type Role = typeof Role.Type
 
 /** Who makes a request. */
 export interface Operator {
-  /** Null is whoever has the token of the configuration. */
+  /** Null for the token of the configuration. */
   readonly id: string | null
   readonly name: string
   readonly role: Role
