@@ -56,11 +56,14 @@ for (const kind of ["embedded", "postgres"] as const) {
             new RegExp(`"changed":\\[{"version":${version + 1},"by":"Ada","at":"20`)
           )
           assert.strictEqual((yield* put(token, "*")).status, 200)
+          yield* gateway.call("/admin/v1/channels/ch-i/drain", { method: "POST", key: token })
+          const drained = yield* put(token, `"${version + 2}"`)
+          assert.include(drained.text, `"changed":[{"version":${version + 3},"by":"Ada"`)
           const nonsense = yield* put(token, "seven")
           assert.deepInclude(yield* errorOf(nonsense), { code: "invalid_request" })
           assert.strictEqual(
             (yield* gateway.admin("/catalog")).headers.get("etag"),
-            `"${version + 2}"`
+            `"${version + 3}"`
           )
         })
       )
