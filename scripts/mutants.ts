@@ -20,10 +20,12 @@ const { only } = values
 const execute = promisify(execFile)
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-const moveFunds = "src/postgres/schema/5_move_funds.sql"
-const ledger = "src/postgres/schema/3_ledger.sql"
-const tasks = "src/postgres/schema/4_tasks.sql"
-const audit = "src/postgres/schema/6_audit.sql"
+const moveFunds = "src/postgres/schema/07_move_funds.sql"
+const ledger = "src/postgres/schema/03_ledger.sql"
+const tasks = "src/postgres/schema/04_tasks.sql"
+const sums = "src/postgres/schema/05_usage_sums.sql"
+const budgets = "src/postgres/schema/06_budgets.sql"
+const audit = "src/postgres/schema/08_audit.sql"
 
 /** The place must occur once, so that a mutant is one change. */
 type Mutant = readonly [name: string, place: string, becomes: string]
@@ -111,19 +113,70 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "WHERE u.is_forgotten"
     ],
     [
-      "cap compared with <",
-      "+ request.amount > request.monthly_cap",
-      "+ request.amount >= request.monthly_cap"
+      "budget compared with <",
+      "+ request.amount > (budget ->> 'amountNano')",
+      "+ request.amount >= (budget ->> 'amountNano')"
     ],
     [
-      "cap not checked",
-      "WHEN used[request.spender] + request.amount > request.monthly_cap",
-      "WHEN false"
+      "budget not checked",
+      "IF (budget ->> 'usedNano')::bigint + request.amount > (budget ->> 'amountNano')::bigint THEN",
+      "IF false THEN"
     ],
     [
-      "cap blind to its batch",
-      "      used[request.spender] := used[request.spender] + request.amount;\n",
+      "cap refuses as a budget",
+      "WHEN (refusal -> 'isCap')::boolean THEN 'member_cap_exceeded'\n",
       ""
+    ],
+    [
+      "budget blind to its batch",
+      "'usedNano', coalesce(spent ->> (budget ->> 'use'), budget ->> 'usedNano')",
+      "'usedNano', budget ->> 'usedNano'"
+    ],
+    [
+      "the widest budget is named",
+      "ARRAY['key', 'member', 'organization'], b.scope)",
+      "ARRAY['organization', 'member', 'key'], b.scope)"
+    ],
+    [
+      "the longest budget is named",
+      "ARRAY['day', 'month', 'total'], b.period)",
+      "ARRAY['total', 'month', 'day'], b.period)"
+    ],
+    ["the largest budget is named", "b.period), b.amount, b.id)", "b.period), -b.amount, b.id)"],
+    [
+      "a budget after the others is not looked at",
+      "          EXIT;\n        END IF;",
+      "        END IF;\n        EXIT;"
+    ],
+    [
+      "budgets of keys do not count",
+      "AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b\n           CROSS",
+      "AND r.subject_id IN (u.organization_id, u.member_id) OFFSET 0) b\n           CROSS"
+    ],
+    [
+      "held by a budget, not given back",
+      "SET held = r.held - s.freed, captured = r.captured + s.charged\n        FROM (SELECT (SELECT b.ctid",
+      "SET held = r.held, captured = r.captured + s.charged\n        FROM (SELECT (SELECT b.ctid"
+    ],
+    [
+      "charged, and not to the budget",
+      "SET held = r.held - s.freed, captured = r.captured + s.charged\n        FROM (SELECT (SELECT b.ctid",
+      "SET held = r.held - s.freed, captured = r.captured\n        FROM (SELECT (SELECT b.ctid"
+    ],
+    [
+      "held, and not by the budget",
+      "UPDATE budget_uses r SET held = r.held + s.amount",
+      "UPDATE budget_uses r SET held = r.held"
+    ],
+    [
+      "a budget's refusal is not told",
+      "UPDATE budget_uses r SET has_refused = true",
+      "UPDATE budget_uses r SET has_refused = false"
+    ],
+    [
+      "what is closed is not summed up",
+      "WHERE u.outcome = 'won';\n    IF p_task_ends",
+      "WHERE false;\n    IF p_task_ends"
     ],
     [
       "pool compared with <",
@@ -245,7 +298,74 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "o.created_at < becomes AND false"
     ]
   ],
+  [budgets]: [
+    [
+      "a new budget forgets what is held",
+      "coalesce(sum(hold), 0)::bigint,\n           whole",
+      "0,\n           whole"
+    ],
+    [
+      "a new budget forgets what was charged",
+      "coalesce(sum(s.charge), 0)::bigint AS captured",
+      "0::bigint AS captured"
+    ],
+    [
+      "a new budget counts everybody's charges",
+      "AND budget.subject_id IN (s.organization_id, s.member_id, s.key_id)",
+      ""
+    ],
+    [
+      "a new budget counts what ended before its period",
+      "ELSE 'month' END AND s.start >= begun",
+      "ELSE 'month' END"
+    ],
+    [
+      "open orders do not count in a new budget",
+      "SET counts_in = r.counts_in || budget.use",
+      "SET counts_in = r.counts_in"
+    ],
+    ["a percent is told again", "AS t WHERE t > p_told", "AS t WHERE t >= p_told"],
+    [
+      "a changed budget tells by what it was",
+      "SET next_told = next_told(b.amount, b.thresholds, s.told)",
+      "SET next_told = s.next_told"
+    ],
+    [
+      "any organisation's budget is changed",
+      "   WHERE organization_id = p_organization AND id = p_budget;\n  UPDATE budget_uses",
+      "   WHERE id = p_budget;\n  UPDATE budget_uses"
+    ]
+  ],
+  [sums]: [
+    [
+      "corrections summed up as charges",
+      "(u.returned IS NULL AND o.state = 'captured')::int",
+      "(o.state = 'captured')::int"
+    ],
+    [
+      "failures summed up as charges",
+      "(u.returned IS NULL AND o.state = 'captured')::int",
+      "(u.returned IS NULL)::int"
+    ],
+    [
+      "months not summed up",
+      "(VALUES ('hour'), ('day'), ('month')) AS step(name)\n     GROUP",
+      "(VALUES ('hour'), ('day')) AS step(name)\n     GROUP"
+    ],
+    ["sums written over", "charge = s.charge + excluded.charge", "charge = excluded.charge"]
+  ],
   [audit]: [
+    [
+      "audit blind to sums of usage",
+      "HAVING (sum(count), sum(failed)",
+      "HAVING false AND (sum(count), sum(failed)"
+    ],
+    ["audit blind to budgets", "(b.held <> coalesce(o.held, 0)\n", "(false\n"],
+    [
+      "audit blind to what budgets were charged",
+      "OR p_from = '-infinity' AND b.captured <>",
+      "OR false AND b.captured <>"
+    ],
     ["audit blind to balances", "FROM books WHERE balance <> moved\n", "FROM books WHERE false\n"],
     [
       "audit blind to corrections above the charge",

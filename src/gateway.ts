@@ -12,11 +12,13 @@ import { GatewayApi } from "./http/api/GatewayApi.ts"
 import { layerAccountHandlers } from "./http/handlers/accountHandlers.ts"
 import { layerAccountsHandlers } from "./http/handlers/admin/accountHandlers.ts"
 import { layerAdminHandlers } from "./http/handlers/admin/adminHandlers.ts"
+import { layerBudgetHandlers } from "./http/handlers/admin/budgetHandlers.ts"
 import { layerChannelHandlers } from "./http/handlers/admin/channelHandlers.ts"
 import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
 import { layerMoneyHandlers } from "./http/handlers/admin/moneyHandlers.ts"
 import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
 import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
+import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
 import { layerOperationsHandlers } from "./http/handlers/operationsHandlers.ts"
@@ -53,7 +55,9 @@ import { layerWebhookEndpoints } from "./postgres/delivery/WebhookEndpointsPostg
 import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgres.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
+import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
+import { layerUsageSums } from "./postgres/money/UsageSumsPostgres.ts"
 import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
@@ -92,6 +96,8 @@ export const layerStores = (secrets: Secrets) =>
     layerOperators,
     layerAccounts,
     layerTransfers,
+    layerBudgets,
+    layerUsageSums,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,
@@ -128,7 +134,9 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerWebhookHandlers,
     layerOperatorWebhookHandlers,
     layerOperatorHandlers,
-    layerMoneyHandlers
+    layerMoneyHandlers,
+    layerUsageSumsHandlers,
+    layerBudgetHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )

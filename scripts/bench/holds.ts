@@ -63,12 +63,15 @@ const bench = Effect.gen(function* () {
   const request = (): HoldRequest => ({
     organizationId,
     memberId,
+    keyId: "key",
+    model: "film-1",
+    modality: "video",
     id: nextId(),
     amountNano: 4_968_000_000n,
     ttlSeconds: 3600,
     quote: { kind: "token_video", holdNano: "4968000000", nanoPerToken: "46000" },
     job: { channelId: "ch", protocol: "vp_a", upstreamModel: "u" },
-    task: { keyId: "k", model: "m", listedProtocol: "vp_a", summary: {}, submitSeconds: 60 },
+    task: { listedProtocol: "vp_a", summary: {}, submitSeconds: 60 },
     key: null
   })
   const batched = Effect.suspend(() => ledger.hold(request()))

@@ -132,11 +132,12 @@ export const readBooks = Effect.fnUntraced(function* (
              job ->> 'upstreamModel' AS upstream_model, month::text AS month, created_at, closed_at, closed_by
         FROM orders ORDER BY created_at`),
     months: yield* rowsOf(MemberMonth)(sql`
-      SELECT mm.organization_id, mm.member_id, mm.month::text AS month, mm.held, mm.captured, m.monthly_cap AS cap
+      SELECT mm.organization_id, mm.member_id, mm.month::text AS month, mm.held, mm.captured, b.amount AS cap
         FROM member_months mm
-        JOIN members m ON m.organization_id = mm.organization_id AND m.id = mm.member_id`),
+        LEFT JOIN budgets b ON b.organization_id = mm.organization_id
+                           AND b.subject_id = mm.member_id AND b.is_cap`),
     usage: yield* rowsOf(Usage)(sql`
-      SELECT organization_id, member_id, id AS hold_id, task_id, model, output, charge
+      SELECT organization_id, member_id, id AS hold_id, CASE WHEN is_task THEN id END AS task_id, model, output, charge
         FROM orders WHERE state = 'captured'`),
     tasks: yield* rowsOf(Task)(sql`
       SELECT organization_id, id, member_id, model, protocol, state, upstream_id, video_url,

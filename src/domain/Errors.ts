@@ -49,6 +49,7 @@ export class UpstreamError extends Schema.TaggedError<UpstreamError>()(
 
 export class InsufficientBalance extends errorOf<InsufficientBalance>()("insufficient_balance") {}
 export class MemberCapExceeded extends errorOf<MemberCapExceeded>()("member_cap_exceeded") {}
+export class BudgetExceeded extends errorOf<BudgetExceeded>()("budget_exceeded") {}
 export class InvalidApiKey extends errorOf<InvalidApiKey>()("invalid_api_key") {}
 export class PermissionDenied extends errorOf<PermissionDenied>()("permission_denied") {}
 export class ModelNotFound extends errorOf<ModelNotFound>()("model_not_found") {}
@@ -86,6 +87,7 @@ export type GatewayError =
   | UpstreamError
   | InsufficientBalance
   | MemberCapExceeded
+  | BudgetExceeded
   | InvalidApiKey
   | PermissionDenied
   | ModelNotFound

@@ -3,6 +3,7 @@
  * HTTP, the OpenAPI document, the errors of the typed client, and the README's table.
  */
 import { Schema } from "effect"
+import { budgetPeriods, budgetScopes } from "./money/budgets.ts"
 
 export type ErrorType =
   | "invalid_request_error"
@@ -146,6 +147,22 @@ export const errorTable = {
       ...waiting
     },
     // The next month is a long wait for a program with no person to ask.
+    retry: "not by itself",
+    mayFollowPaidCall: false
+  },
+  budget_exceeded: {
+    status: 429,
+    type: "billing_error",
+    meaning: "The order would take a budget above its amount; the narrowest one is named",
+    fields: {
+      budget: told("Id of the budget"),
+      scope: Schema.Literals(budgetScopes).annotate({ description: "Whose orders count in it" }),
+      period: Schema.Literals(budgetPeriods).annotate({ description: "The time it is for" }),
+      amount: decimal("The budget's amount"),
+      used: decimal("What the period has held and charged"),
+      required: decimal("What the order holds"),
+      ...waitingOr("where the budget never begins again")
+    },
     retry: "not by itself",
     mayFollowPaidCall: false
   },

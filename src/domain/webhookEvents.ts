@@ -7,7 +7,8 @@ export const organizationEvents = [
   "image.completed",
   "image.failed",
   "balance.low",
-  "cap.reached"
+  "cap.reached",
+  "budget.threshold"
 ] as const
 
 /** To those who run the gateway. */
@@ -51,6 +52,15 @@ export const sampleData = {
     month: "2026-01",
     cap: "100",
     used: "99.8"
+  },
+  "budget.threshold": {
+    budget_id: "bg_00000000-0000-7000-8000-000000000000",
+    scope: "key",
+    subject_id: "key_00000000-0000-7000-8000-000000000000",
+    period: "month",
+    threshold: 80,
+    amount: "100",
+    used: "80.2"
   },
   "channel.down": { id: "ch-a", reason: "timeout", status: null },
   "channel.up": { id: "ch-a", reason: "timeout", status: null },

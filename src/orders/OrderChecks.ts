@@ -6,6 +6,7 @@ import { isReserved, type Modality, modalities } from "../domain/catalog/Modalit
 import type { Prices } from "../domain/catalog/Prices.ts"
 import {
   type BillingUnavailable,
+  type BudgetExceeded,
   ChannelUnavailable,
   type InsufficientBalance,
   type InvalidRequest,
@@ -40,6 +41,7 @@ export type OrderRefusal =
   | ChannelUnavailable
   | BillingUnavailable
   | MemberCapExceeded
+  | BudgetExceeded
   | InsufficientBalance
   | InvalidRequest
   | RateLimited

@@ -1,6 +1,7 @@
 /** What an order would hold and charge, and whether there is money for it now. Nothing is taken. */
 import { Context, Effect, Layer, Struct } from "effect"
 import {
+  type BudgetExceeded,
   type ImageUnsupportedProtocol,
   type InsufficientBalance,
   type MemberCapExceeded,
@@ -17,6 +18,7 @@ import { unsent } from "../runtime/databaseErrors.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
 import { Ledger } from "../services/Ledger.ts"
+import { type Budget, Budgets } from "../services/money/Budgets.ts"
 import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 
@@ -27,7 +29,16 @@ export interface Affordable {
   readonly cap: boolean
   /** Null: the member has no cap. */
   readonly capAvailableNano: bigint | null
+  /** By the tightest of the other budgets; null where there is none. */
+  readonly budget: boolean
+  readonly budgetAvailableNano: bigint | null
 }
+
+/** The least that these leave; null where there are none. */
+const leastLeft = (budgets: ReadonlyArray<Budget>): bigint | null =>
+  budgets
+    .map(({ amountNano, heldNano, capturedNano }) => amountNano - heldNano - capturedNano)
+    .reduce<bigint | null>((least, left) => (least === null || left < least ? left : least), null)
 
 export interface Quoted {
   readonly quote: Quote
@@ -36,7 +47,7 @@ export interface Quoted {
 
 /** Quotes are refused as the orders they are about, but for want of money. */
 export type QuoteRefusal =
-  | Exclude<OrderRefusal, InsufficientBalance | MemberCapExceeded | UpstreamError>
+  | Exclude<OrderRefusal, InsufficientBalance | MemberCapExceeded | BudgetExceeded | UpstreamError>
   | VideoSkuInvalid
   | VideoUnsupportedProtocol
   | ImageUnsupportedProtocol
@@ -77,6 +88,7 @@ export const layerQuotes = Layer.effect(
     const catalog = yield* Catalog
     const checkModel = yield* makeModelCheck
     const ledger = yield* Ledger
+    const budgets = yield* Budgets
     const resolve = yield* makeOrderResolution
 
     const modality: Quotes["Service"]["modality"] = Effect.fn("Quotes.modality")(
@@ -96,26 +108,27 @@ export const layerQuotes = Layer.effect(
     )
 
     const withMoney = Effect.fn("Quotes.quote")(function* <E>(
-      { organizationId, memberId }: Caller,
+      caller: Caller,
       resolved: Effect.Effect<{ readonly quote: Quote }, E>
     ) {
       const { quote } = yield* resolved
-      const [pool, month] = yield* unsent(
-        // The organisation and the member of a key are there for as long as it is.
-        Effect.orDie(
-          Effect.all([ledger.balance(organizationId), ledger.memberMonth(organizationId, memberId)])
-        )
+      const [pool, applying] = yield* unsent(
+        // The organisation of a key is there for as long as it is.
+        Effect.orDie(Effect.all([ledger.balance(caller.organizationId), budgets.applying(caller)]))
       )
       const poolAvailableNano = pool.balanceNano - pool.heldNano
-      const capAvailableNano =
-        month.capNano === null ? null : month.capNano - month.capturedNano - month.heldNano
+      const capAvailableNano = leastLeft(applying.filter(({ isCap }) => isCap))
+      const budgetAvailableNano = leastLeft(applying.filter(({ isCap }) => !isCap))
+      const isWithin = (left: bigint | null) => left === null || quote.holdNano <= left
       return {
         quote,
         affordable: {
           pool: quote.holdNano <= poolAvailableNano,
           poolAvailableNano,
-          cap: capAvailableNano === null || quote.holdNano <= capAvailableNano,
-          capAvailableNano
+          cap: isWithin(capAvailableNano),
+          capAvailableNano,
+          budget: isWithin(budgetAvailableNano),
+          budgetAvailableNano
         }
       }
     })

@@ -49,6 +49,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     const order = {
       kind: "image",
       caller,
+      model,
       mounts: Arr.map(mounts, ({ adapter, accounts, ...mount }) => ({
         ...mount,
         call: (id: string) =>
@@ -67,8 +68,6 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       chargeNano: quote.holdNano,
       costBy: ({ holdNano }: Quote) => holdNano,
       usage: {
-        model: model.id,
-        modality: "image",
         input: 0n,
         output: BigInt(quote.images),
         ...unitOf(quote),
@@ -107,8 +106,6 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         ...order,
         task: {
           created: {
-            keyId: caller.keyId,
-            model: model.id,
             listedProtocol: model.protocol,
             summary: { images: order.quote.images, size: body.size ?? null },
             submitSeconds: imageDeadlineSeconds,

@@ -1,5 +1,6 @@
 /** An order of any kind, checked and priced: a value that says how its steps are done. */
 import type { Array as Arr, Effect, Exit } from "effect"
+import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import type { Metadata } from "../domain/money/metadata.ts"
 import type { Quote } from "../domain/money/Quote.ts"
@@ -31,7 +32,7 @@ export type Finish<Answer> =
       readonly task?: TaskOutcome
       /** What a vendor bills for what came, by a quote of its prices. */
       readonly costBy: (cost: Quote) => bigint
-      readonly usage: Omit<UsageEntry, "keyId" | "taskId">
+      readonly usage: UsageEntry
       /** Absent where a task stands for the answer. */
       readonly keep?: () => {
         readonly stored: StoredAnswer
@@ -45,6 +46,7 @@ export type Finish<Answer> =
 export interface PaidOrder<Made, Answer> {
   readonly kind: OrderKind
   readonly caller: Caller
+  readonly model: Pick<Model, "id" | "modality">
   /** Each would make the whole order at this price; the next one is called where one made nothing. */
   readonly mounts: Arr.NonEmptyReadonlyArray<MountedCall<Made>>
   /** Frozen with the hold. */

@@ -77,6 +77,9 @@ export const makePaidOrders = Effect.gen(function* () {
     const hold = ledger.hold({
       organizationId,
       memberId: caller.memberId,
+      keyId: caller.keyId,
+      model: order.model.id,
+      modality: order.model.modality,
       id,
       amountNano: order.quote.holdNano,
       ttlSeconds: order.deadlineSeconds,
@@ -182,20 +185,15 @@ export const makePaidOrders = Effect.gen(function* () {
           task: finish.task ?? null,
           chargeNano: finish.chargeNano,
           costNano: cost === null ? null : finish.costBy(cost),
-          usage: {
-            ...finish.usage,
-            keyId: caller.keyId,
-            taskId: finish.task === undefined ? null : id
-          },
+          usage: finish.usage,
           call: answered,
           answer: stored
         })
         taskEnds.ended(id)
         if (state === "captured") {
-          const { basis, model } = finish.usage
-          if (basis === "upstream_usage") {
+          if (finish.usage.basis === "upstream_usage") {
             const amounts = { estimatedNano: order.quote.holdNano, usedNano: finish.chargeNano }
-            health.used(mounted.now().job.channelId, model, amounts)
+            health.used(mounted.now().job.channelId, order.model.id, amounts)
           }
           if (answered !== null) orderCall.forget()
           return yield* finish.answer

@@ -27,6 +27,7 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
       return {
         kind: "video",
         caller,
+        model,
         mounts: Arr.map(mounts, ({ adapter, accounts, sku, ...mount }) => ({
           ...mount,
           call: (taskId) =>
@@ -49,8 +50,6 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
         deadlineSeconds: taskDeadlineSeconds,
         task: {
           created: {
-            keyId: caller.keyId,
-            model: model.id,
             listedProtocol: model.protocol,
             summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
             submitSeconds: submitDeadlineSeconds,

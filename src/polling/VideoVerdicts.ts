@@ -89,10 +89,6 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
       chargeNano: charge.chargeNano,
       costNano: task.cost === null ? null : chargeVideo(task.cost, usage).chargeNano,
       usage: {
-        keyId: task.keyId,
-        taskId: task.id,
-        model: task.model,
-        modality: "video",
         input: 0n,
         output: charge.units,
         ...unitOf(task.quote),

@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import type {
+  BudgetExceeded,
   IdempotencyMismatch,
   InsufficientBalance,
   InvalidRequest,
@@ -49,6 +50,9 @@ export interface Reassignment {
 export interface HoldRequest {
   readonly organizationId: string
   readonly memberId: string
+  readonly keyId: string
+  readonly model: string
+  readonly modality: string
   /** Task id, or id of an image or text request, minted before any side effect: the hold's idempotency key. */
   readonly id: string
   readonly amountNano: bigint
@@ -68,11 +72,8 @@ export interface HoldRequest {
   readonly key: RequestKey | null
 }
 
+/** What was used, as it is charged. */
 export interface UsageEntry {
-  readonly keyId: string
-  readonly taskId: string | null
-  readonly model: string
-  readonly modality: string
   readonly input: bigint
   /** Tokens, seconds, or for images their number. */
   readonly output: bigint
@@ -176,15 +177,18 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /**
-     * Sets the amount aside, if pool and cap allow it, together with its task; the same id again
-     * changes nothing. The cap is checked before the pool. `Overloaded` when the books cannot be
+     * Sets the amount aside, if the pool and all budgets allow it, together with its task; the same id
+     * again changes nothing. Budgets are checked before the pool, the narrowest first. `Overloaded` when the books cannot be
      * reached soon or the organisation's spending is stopped; a hold that was taken all the same, and
      * one whose caller goes away, is given back. Movements of one organisation that come together
      * share a commit.
      */
     hold(
       request: HoldRequest
-    ): Effect.Effect<void, InsufficientBalance | MemberCapExceeded | KeyAlreadyUsed | Overloaded>
+    ): Effect.Effect<
+      void,
+      InsufficientBalance | MemberCapExceeded | BudgetExceeded | KeyAlreadyUsed | Overloaded
+    >
     /**
      * Writes, before the next channel is called, that an open order is given to it, with its task; the
      * same again changes nothing. False when the order is not open any more.

@@ -33,8 +33,6 @@ export type HoldHistory = typeof HoldHistory.Type
 
 /** What only tasks have: an image or text that its client waits for is its hold. */
 export const TaskFacts = Schema.Struct({
-  keyId: Schema.String,
-  model: Schema.String,
   listedProtocol: Schema.String,
   summary: Schema.Unknown,
   state: TaskState,
@@ -57,6 +55,8 @@ export interface JobHistory {
   readonly organizationId: string
   readonly id: string
   readonly memberId: string
+  readonly keyId: string
+  readonly model: string
   readonly job: VendorJob
   /** The channels it was given to before. */
   readonly refusals: ReadonlyArray<RefusedJob>

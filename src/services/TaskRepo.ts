@@ -7,10 +7,8 @@ import { TaskState } from "../domain/video/VideoTask.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import type { ArchivedFile } from "./results/ArchiveBucket.ts"
 
-/** What is written with the hold, beside its job. */
+/** What is written with the hold, beside what every order has. */
 export interface NewTask {
-  readonly keyId: string
-  readonly model: string
   /** The protocol the catalog listed the model under when the task was ordered. */
   readonly listedProtocol: string
   /** What was ordered, without prompt or media. */
@@ -103,7 +101,6 @@ export interface TaskFilter {
 export const ClaimedTask = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
-  keyId: Schema.String,
   model: Schema.String,
   channelId: Schema.String,
   /** It may be one this gateway has no adapter for (any more). */

@@ -2,7 +2,7 @@
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../domain/Errors.ts"
 import type { Tag } from "../domain/money/metadata.ts"
-import type { CostGroup, Quote } from "../domain/money/Quote.ts"
+import type { Quote } from "../domain/money/Quote.ts"
 import { transferAccounts } from "../domain/money/transfers.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
 import {
@@ -106,26 +106,6 @@ export const receiptOf = (
   }
 }
 
-/** Days of the deployment's zone as `2026-01-31`, both included. */
-export interface CostPeriod {
-  readonly from: string
-  readonly to: string
-}
-
-/** What was charged within the period for one model, channel or organisation, or on one day. */
-export const CostLine = Schema.Struct({
-  name: Schema.String,
-  count: Schema.Int,
-  chargeNano: Schema.BigInt,
-  /** Of those whose cost is known. */
-  costNano: Schema.BigInt,
-  /** All charges less all costs. */
-  marginNano: Schema.BigInt,
-  /** Charges whose cost is not known. */
-  withoutCost: Schema.Int
-})
-export type CostLine = typeof CostLine.Type
-
 /** One error for a foreign and an unknown id. */
 export const noSuchRecord = new NotFound({ message: "No such usage record" })
 
@@ -141,8 +121,6 @@ export class UsageLog extends Context.Service<
       of: { readonly memberId: string | null; readonly tag: Tag | null },
       page: PageRequest
     ): Effect.Effect<Page<UsageRecord>, InvalidRequest>
-    /** Of all organisations, by name; `after` is the last name of the page before. */
-    costs(by: CostGroup, period: CostPeriod, page: PageRequest): Effect.Effect<Page<CostLine>>
     /** Of one member, or of the whole organisation; what belongs to anybody else is not found. */
     receipt(
       organizationId: string,

@@ -1,6 +1,7 @@
 /** What a ledger answers, in the same words for every store of the books. */
 import { Clock, Effect, Schema } from "effect"
 import {
+  BudgetExceeded,
   IdempotencyMismatch,
   InsufficientBalance,
   InvalidRequest,
@@ -8,6 +9,7 @@ import {
   NotFound,
   Overloaded
 } from "../domain/Errors.ts"
+import type { SpentBudget } from "../domain/money/budgets.ts"
 import { formatNano } from "../domain/money/Money.ts"
 import { KeyAlreadyUsed } from "./IdempotencyKeys.ts"
 import type { HoldRequest, Release } from "./Ledger.ts"
@@ -22,6 +24,7 @@ export const HoldResult = Schema.Literals([
   "stopped",
   "unknown_member",
   "member_cap_exceeded",
+  "budget_exceeded",
   "insufficient_balance"
 ])
 
@@ -29,11 +32,8 @@ export const HoldResult = Schema.Literals([
 export interface HoldOutcome {
   readonly outcome: typeof HoldResult.Type
   readonly available: bigint
-  readonly cap: bigint
-  /** What the month has held and charged. */
-  readonly used: bigint
-  /** When the cap begins again. */
-  readonly capEndsAt: Date
+  /** The narrowest one that refuses it; null where none does. */
+  readonly budget: SpentBudget | null
 }
 
 /** Succeeds where the money is held, whether by this request or by one before it. */
@@ -42,12 +42,38 @@ export const answerHold = (outcome: HoldOutcome, request: HoldRequest, currency:
     ? Effect.void
     : refuseHold(outcome.outcome, outcome, request, currency)
 
+const refusalBy = (
+  { id, scope, period, isCap, amountNano, usedNano, resetsAt }: SpentBudget,
+  required: string,
+  currency: string,
+  nowMillis: number
+): MemberCapExceeded | BudgetExceeded => {
+  const [amount, used] = [formatNano(amountNano), formatNano(usedNano)]
+  const needs = `This request needs ${required} ${currency}`
+  const again = resetsAt === null ? "" : `. The next ${period} begins at ${resetsAt.toISOString()}`
+  const retryAfterSeconds =
+    resetsAt === null ? null : Math.max(1, Math.ceil((resetsAt.getTime() - nowMillis) / 1000))
+  if (isCap && retryAfterSeconds !== null) {
+    const message = `${needs}; of this month's cap of ${amount}, ${used} is used${again}`
+    return new MemberCapExceeded({ message, cap: amount, used, required, retryAfterSeconds })
+  }
+  const owner = scope === "organization" ? "organisation" : scope
+  const time = period === "total" ? "in total" : `a ${period}`
+  return new BudgetExceeded({
+    message: `${needs}; of the ${owner}'s budget of ${amount} ${time}, ${used} is used${again}`,
+    ...{ budget: id, scope, period, amount, used, required, retryAfterSeconds }
+  })
+}
+
 const refuseHold = Effect.fnUntraced(function* (
   outcome: Exclude<typeof HoldResult.Type, "held" | "known">,
   amounts: HoldOutcome,
   { amountNano, memberId }: HoldRequest,
   currency: string
-): Effect.fn.Return<never, KeyAlreadyUsed | Overloaded | InsufficientBalance | MemberCapExceeded> {
+): Effect.fn.Return<
+  never,
+  KeyAlreadyUsed | Overloaded | InsufficientBalance | MemberCapExceeded | BudgetExceeded
+> {
   const required = formatNano(amountNano)
   switch (outcome) {
     case "key_used":
@@ -65,18 +91,11 @@ const refuseHold = Effect.fnUntraced(function* (
         available
       })
     }
-    case "member_cap_exceeded": {
-      const [cap, used] = [formatNano(amounts.cap), formatNano(amounts.used)]
-      const untilThen = amounts.capEndsAt.getTime() - (yield* Clock.currentTimeMillis)
-      return yield* new MemberCapExceeded({
-        message:
-          `This request needs ${required} ${currency}; of this month's cap of ${cap}, ` +
-          `${used} is used. The next month begins at ${amounts.capEndsAt.toISOString()}`,
-        cap,
-        used,
-        required,
-        retryAfterSeconds: Math.max(1, Math.ceil(untilThen / 1000))
-      })
+    case "member_cap_exceeded":
+    case "budget_exceeded": {
+      const { budget } = amounts
+      if (budget === null) return yield* Effect.die(new Error("a budget refused and is not named"))
+      return yield* refusalBy(budget, required, currency, yield* Clock.currentTimeMillis)
     }
     case "unknown_member":
       return yield* Effect.die(new Error(`no member is called ${memberId}`))

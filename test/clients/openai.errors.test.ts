@@ -67,7 +67,12 @@ const customers = Effect.gen(function* () {
   yield* firstAudit
   yield* ledger.stopSpending(new Map([[stopped.organizationId, "tests"]]))
   const options = { maxRetries: 0 }
+  const budgeted = yield* gateway.customer("100")
+  yield* gateway.admin(`/organizations/${budgeted.organizationId}/budgets`, {
+    json: { scope: "organization", period: "total", amount: "0.1" }
+  })
   return {
+    budgeted: yield* openaiOf(budgeted, options),
     rich: yield* openaiOf(rich, options),
     stranger: yield* openaiOf({ ...rich, key: "mg_nobody" }, options),
     poor: yield* openaiOf(yield* gateway.customer("0.1"), options),
@@ -149,6 +154,11 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
     is: OpenAI.RateLimitError,
     more: { cap: "0.1", used: "0", required: "0.2" },
     call: ({ capped }) => paint(capped, {})
+  },
+  budget_exceeded: {
+    is: OpenAI.RateLimitError,
+    more: { scope: "organization", period: "total", amount: "0.1", used: "0", required: "0.2" },
+    call: ({ budgeted }) => paint(budgeted, {})
   },
   invalid_api_key: {
     is: OpenAI.AuthenticationError,

@@ -17,8 +17,6 @@ const running = Effect.fnUntraced(function* ({ organizationId, hold }: Own, isAr
   const repo = yield* TaskRepo
   const id = jobId("vt")
   const task = {
-    keyId: "k",
-    model: "film-1",
     listedProtocol: "vp_d",
     summary: {},
     submitSeconds: 60,
@@ -39,7 +37,7 @@ const succeeded = Effect.fnUntraced(function* (own: Own, isArchived: boolean) {
     by: "poll",
     chargeNano: 1n,
     costNano: null,
-    usage: { ...usageOf(1n), taskId: id },
+    usage: usageOf(1n),
     task: {
       from: "processing",
       state: "succeeded",

@@ -161,8 +161,6 @@ export const repeatsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const { organizationId, hold, close } = yield* organization(100n)
       const key = yield* keyFor("video")
       const task = {
-        keyId: "k",
-        model: "m",
         listedProtocol: "vp_d",
         summary: {},
         submitSeconds: 60

@@ -198,48 +198,4 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       )
     })
   )
-
-  it.effect("charges and costs are summed up by name, where the order was made in the end", () =>
-    Effect.gen(function* () {
-      const ledger = yield* Ledger
-      const usageLog = yield* UsageLog
-      const { organizationId, hold, close } = yield* organization(100n)
-      const jobAt = (channelId: string) => ({ channelId, protocol: "ip_a", upstreamModel: "u" })
-      const model = `paint of ${organizationId}`
-      const rows = [
-        ["left", 10n, 7n],
-        ["right", 20n, null],
-        ["right", 5n, 6n]
-      ] as const
-      for (const [side, chargeNano, costNano] of rows) {
-        const request = hold(10n, { job: jobAt(`first of ${organizationId}`) })
-        const { id: holdId } = request
-        yield* ledger.hold(request)
-        const job = jobAt(`${side} of ${organizationId}`)
-        const refusal = { reason: "overloaded", status: 503 }
-        yield* ledger.reassign({ organizationId, holdId, job, cost: null, refusal })
-        const usage = { ...usageOf(chargeNano), model }
-        yield* ledger.capture({ ...close(holdId), chargeNano, costNano, usage })
-      }
-      const period = { from: "1970-01-01", to: "2999-12-31" }
-      const everything = { after: null, limit: 1000 }
-      const linesOf = Effect.fnUntraced(function* (by: "channel" | "model" | "organization") {
-        const { data } = yield* usageLog.costs(by, period, everything)
-        return data
-          .filter(({ name }) => name.endsWith(organizationId))
-          .map(({ name, ...line }) => [name.split(" ")[0], ...Object.values(line)])
-      })
-      assert.deepStrictEqual(yield* linesOf("channel"), [
-        ["left", 1, 10n, 7n, 3n, 0],
-        ["right", 2, 25n, 6n, 19n, 1]
-      ])
-      assert.deepStrictEqual(yield* linesOf("model"), [["paint", 3, 35n, 13n, 22n, 1]])
-      assert.deepStrictEqual(yield* linesOf("organization"), [
-        [organizationId, 3, 35n, 13n, 22n, 1]
-      ])
-      const past = { from: "1960-01-01", to: "1960-12-31" }
-      const none = { data: [], hasMore: false }
-      assert.deepStrictEqual(yield* usageLog.costs("day", past, everything), none)
-    })
-  )
 }

@@ -3,8 +3,9 @@ import { Context, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
+import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { layerDatabaseAt, temporaryServerDatabase } from "../support/databases.ts"
-import { layerStoresOn, usageOf } from "../support/ledger.ts"
+import { layerStoresOn, ordered, usageOf } from "../support/ledger.ts"
 import { diceOf } from "../support/randomOrders.ts"
 
 /** `LEDGER_OPERATIONS=100000` is the long form. */
@@ -40,6 +41,7 @@ const Count = Schema.Tuple([Schema.Struct({ n: Schema.BigInt })])
 const request = (organizationId: string, memberId: string, id: string, amountNano: bigint) => ({
   organizationId,
   memberId,
+  ...ordered,
   id,
   amountNano,
   ttlSeconds: 600,
@@ -124,7 +126,7 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
     it.effect("admits nothing more once the cap is lowered below what is used", () =>
       Effect.gen(function* () {
         const access = yield* Access
-        const sql = yield* SqlClient.SqlClient
+        const accounts = yield* Accounts
         const ledgers = yield* TwoLedgers
         const organizationId = yield* access.createOrganization("Test")
         yield* ledgers[0].deposit(organizationId, 1_000_000n, "r")
@@ -144,7 +146,7 @@ layer(layerTwoLedgers, { excludeTestServices: true, timeout: "60 seconds" })(
             { concurrency: "unbounded" }
           )
         const running = yield* Effect.forkChild(crowd(0))
-        yield* sql`UPDATE members SET monthly_cap = 40 WHERE id = ${memberId}`
+        yield* accounts.changeMember(memberId, { monthlyCapNano: 40n })
         yield* Fiber.join(running)
         const { heldNano } = yield* ledgers[0].memberMonth(organizationId, memberId)
         assert.isTrue(heldNano >= 40n && heldNano <= 1000n)

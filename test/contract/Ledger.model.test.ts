@@ -1,10 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
+import { BudgetExceeded } from "../../src/domain/Errors.ts"
+import { budgetScopes } from "../../src/domain/money/budgets.ts"
+import { parseNano } from "../../src/domain/money/Money.ts"
 import { adjustmentKinds } from "../../src/domain/money/transfers.ts"
-import { Access } from "../../src/services/Access.ts"
+import { Access, allScopes } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
+import { type Budget, Budgets } from "../../src/services/money/Budgets.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
-import { layerStoresOf, storeKinds, usageOf } from "../support/ledger.ts"
+import { layerStoresOf, ordered, storeKinds, usageOf } from "../support/ledger.ts"
 import { type Command, MAX_BALANCE, makeModel, type Verdict } from "../support/ledgerModel.ts"
 import { type Dice, diceOf } from "../support/randomOrders.ts"
 
@@ -16,13 +20,15 @@ const COMMANDS = 100
 const runsOn = { memory: RUNS * 4, embedded: Math.ceil(RUNS / 4), postgres: RUNS }
 
 const caps = [null, 60n, 1_000n] as const
+/** Of each member. */
+const API_KEYS = 2
 const ids = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const
 const amounts = [1n, 5n, 20n, 41n, 60n, 61n, 2n ** 62n] as const
 
 /** Few ids, keys and amounts, so that each command often meets what another one left. */
 const commandOf = (dice: Dice): Command => {
   const id = `im_${dice.pick(ids)}${dice.roll(2)}`
-  switch (dice.roll(10)) {
+  switch (dice.roll(12)) {
     case 0:
       return {
         _tag: "Deposit",
@@ -37,6 +43,22 @@ const commandOf = (dice: Dice): Command => {
         id: kind === "correction" ? id : null
       }
     }
+    case 10: {
+      const scope = dice.pick(budgetScopes)
+      return {
+        ...{ _tag: "Budget", slot: `b${dice.roll(5)}`, scope },
+        member: scope === "organization" ? null : dice.roll(caps.length),
+        apiKey: scope === "key" ? dice.roll(API_KEYS) : null,
+        // Days end, and the test may see it.
+        period: dice.pick(["month", "total"]),
+        amount: dice.pick([0n, 20n, 60n, 100n, 300n])
+      }
+    }
+    case 11:
+      return {
+        ...{ _tag: "ChangeBudget", slot: `b${dice.roll(5)}` },
+        amount: dice.pick([null, 40n, 200n])
+      }
     case 1:
     case 4:
       return { _tag: "Release", id, forgetKey: dice.chance(50) }
@@ -48,22 +70,32 @@ const commandOf = (dice: Dice): Command => {
         _tag: "Hold",
         id,
         member: dice.chance(95) ? dice.roll(caps.length) : caps.length,
+        apiKey: dice.roll(API_KEYS),
         amount: dice.pick(amounts),
         key: dice.chance(40) ? `key${dice.roll(8)}` : null
       }
   }
 }
 
+const usesOf = ({ heldNano, capturedNano }: Budget) => `uses ${heldNano + capturedNano}`
+
 /** A real organisation of the model's members; `foreign` belongs to another one. */
 const makeReal = Effect.fnUntraced(function* (foreign: string) {
   const access = yield* Access
   const ledger = yield* Ledger
   const transfers = yield* Transfers
+  const budgets = yield* Budgets
   const organizationId = yield* access.createOrganization("Model")
   const memberIds: Array<string> = []
+  const keyIds: Array<ReadonlyArray<string>> = []
   for (const monthlyCapNano of caps) {
-    memberIds.push(yield* access.createMember(organizationId, { name: "m", monthlyCapNano }))
+    const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano })
+    memberIds.push(memberId)
+    const key = { name: "k", scopes: allScopes, models: null, expiresAt: null }
+    const made = yield* Effect.replicateEffect(access.createKey(memberId, key), API_KEYS)
+    keyIds.push(made.map(({ id }) => id))
   }
+  const budgetIds = new Map<string, string>()
   const close = (holdId: string) => ({
     organizationId,
     holdId,
@@ -93,6 +125,8 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
           ledger.hold({
             organizationId,
             memberId: memberIds[command.member] ?? foreign,
+            ...ordered,
+            keyId: keyIds[command.member]?.[command.apiKey] ?? "",
             id: command.id,
             amountNano: command.amount,
             ttlSeconds: 3600,
@@ -119,6 +153,34 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
               }),
           ({ won, state, capturedNano }) => `${state} ${capturedNano} ${won ? "won" : "before"}`
         )
+      case "Budget": {
+        const { slot, scope, member, apiKey, period, amount } = command
+        if (budgetIds.has(slot)) return Effect.succeed("there")
+        const subjects = {
+          organization: organizationId,
+          member: memberIds[member ?? 0] ?? "",
+          key: keyIds[member ?? 0]?.[apiKey ?? 0] ?? ""
+        }
+        const thresholds = [50, 100]
+        const budget = { organizationId, scope, subjectId: subjects[scope], period, thresholds }
+        return Effect.map(budgets.create({ ...budget, amountNano: amount }), (made) => {
+          budgetIds.set(slot, made.id)
+          return usesOf(made)
+        })
+      }
+      case "ChangeBudget": {
+        const id = budgetIds.get(command.slot) ?? "bg_none"
+        if (command.amount !== null) {
+          return Effect.map(
+            budgets.change(organizationId, id, { amountNano: command.amount }),
+            usesOf
+          )
+        }
+        return Effect.map(budgets.remove(organizationId, id), () => {
+          budgetIds.delete(command.slot)
+          return "removed"
+        })
+      }
     }
   }
   const verdict = (command: Command): Effect.Effect<Verdict> =>
@@ -127,10 +189,19 @@ const makeReal = Effect.fnUntraced(function* (foreign: string) {
         ? exit.value
         : Option.match(Cause.findErrorOption(exit.cause), {
             onNone: () => "died",
-            onSome: ({ _tag }) => _tag
+            onSome: (error) =>
+              error instanceof BudgetExceeded
+                ? `${error._tag} ${Effect.runSync(Effect.fromResult(parseNano(error.amount)))}`
+                : error._tag
           })
     )
-  return { organizationId, memberIds, verdict }
+  const uses = Effect.forEach(budgetIds, ([slot, id]) =>
+    Effect.map(budgets.find(organizationId, id), (budget): readonly [string, bigint] => [
+      slot,
+      budget.heldNano + budget.capturedNano
+    ])
+  )
+  return { organizationId, memberIds, verdict, uses }
 })
 
 /** Commands of one kind that come together are answered in their order. */
@@ -173,7 +244,7 @@ for (const kind of storeKinds) {
               })
               assert.deepEqual(verdicts, expected, `${label}, command ${index}`)
               for (const [at, { _tag }] of bundle.entries()) {
-                const word = `${_tag} ${expected[at]?.replace(/\d+ /, "")}`
+                const word = `${_tag} ${expected[at]?.replace(/ \d+/, "")}`
                 met.set(word, (met.get(word) ?? 0) + 1)
               }
             }
@@ -184,6 +255,7 @@ for (const kind of storeKinds) {
                 ledger.memberMonth(organizationId, memberId)
               )
               assert.deepEqual(months, model.months(), label)
+              assert.sameDeepMembers(yield* real.uses, model.uses(), label)
             }
           }
           assert.deepEqual(yield* ledger.verify, [])
@@ -204,6 +276,12 @@ for (const kind of storeKinds) {
             "Hold KeyAlreadyUsed",
             "Hold died",
             "Hold member_cap_exceeded",
+            "Hold budget_exceeded",
+            "Budget uses",
+            "Budget there",
+            "ChangeBudget uses",
+            "ChangeBudget removed",
+            "ChangeBudget not_found",
             "Hold insufficient_balance",
             "Capture captured won",
             "Capture captured before",

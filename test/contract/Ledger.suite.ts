@@ -177,7 +177,7 @@ export const ledgerSuite = (
             nanoPerSecond: "12",
             holdNano: "60"
           },
-          task: { keyId: "k", model: "m", listedProtocol: "vp_a", summary: {}, submitSeconds: 60 }
+          task: { listedProtocol: "vp_a", summary: {}, submitSeconds: 60 }
         })
         yield* ledger.hold(request)
         yield* tasks.accept(organizationId, request.id, upstream("u"), 0)

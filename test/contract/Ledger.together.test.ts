@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type Moved, type Movement, moveTogether } from "../../src/postgres/ledger/ledgerBatch.ts"
 import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
+import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { layerStoresOnServer, organization, usageOf } from "../support/ledger.ts"
 
 const everywhere = { concurrency: "unbounded" } as const
@@ -12,7 +13,12 @@ const holding = (request: HoldRequest): Movement => ({ _tag: "Hold", request, ke
 
 const told = (moved: Moved) =>
   moved._tag === "Hold"
-    ? [moved.outcome, moved.available, moved.cap, moved.used]
+    ? [
+        moved.outcome,
+        moved.available,
+        moved.budget?.amountNano ?? null,
+        moved.budget?.usedNano ?? null
+      ]
     : [moved.outcome, moved.state, moved.captured, moved.overage]
 
 layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" })(
@@ -30,7 +36,8 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
           yield* organization(1000n),
           yield* organization(1000n)
         ]
-        yield* sql`UPDATE members SET monthly_cap = 25 WHERE id = ${capped.memberIds[0]}`
+        const accounts = yield* Accounts
+        yield* accounts.changeMember(capped.memberIds[0] ?? "", { monthlyCapNano: 25n })
         yield* ledger.stopSpending(new Map([[stopped.organizationId, "for the test"]]))
         const same = { id: "im_same", key: { key: "k", fingerprint: "f" } }
 
@@ -48,23 +55,23 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
             holding(rich.hold(10n, same))
           ),
           [
-            ["held", 1000n, 25n, 0n],
-            ["held", 1000n, 0n, 0n],
-            ["stopped", 1000n, 0n, 0n],
-            ["held", 15n, 0n, 0n],
-            ["insufficient_balance", 5n, 0n, 10n],
+            ["held", 1000n, null, null],
+            ["held", 1000n, null, null],
+            ["stopped", 1000n, null, null],
+            ["held", 15n, null, null],
+            ["insufficient_balance", 5n, null, null],
             ["member_cap_exceeded", 980n, 25n, 20n],
-            ["unknown_member", 990n, 0n, 0n],
-            ["key_used", 5n, 0n, 10n],
-            ["held", 990n, 0n, 10n],
-            ["held", 1000n, 0n, 0n]
+            ["unknown_member", 990n, null, null],
+            ["key_used", 5n, null, null],
+            ["held", 990n, null, null],
+            ["held", 1000n, null, null]
           ]
         )
 
         // What is told is what each decision was made by.
         assert.deepStrictEqual(yield* move(holding(capped.hold(6n)), holding(poor.hold(6n))), [
           ["member_cap_exceeded", 980n, 25n, 20n],
-          ["insufficient_balance", 5n, 0n, 10n]
+          ["insufficient_balance", 5n, null, null]
         ])
 
         const captured = { chargeNano: 12n, usage: usageOf(12n) }
@@ -81,7 +88,7 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
           [
             ["won", "captured", 12n, 2n],
             ["won", "released", 0n, 0n],
-            ["held", 15n, 0n, 0n],
+            ["held", 15n, null, null],
             ["unknown", null, 0n, 0n],
             ["closed", "captured", 12n, 2n],
             ["won", "captured", 12n, 0n]
@@ -101,8 +108,8 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         assert.deepStrictEqual(
           yield* move(holding(stopped.hold(1n, same)), holding(rich.hold(1n))),
           [
-            ["held", 1000n, 0n, 0n],
-            ["held", 958n, 0n, 42n]
+            ["held", 1000n, null, null],
+            ["held", 958n, null, null]
           ]
         )
         assert.deepEqual(yield* ledger.verify, [])
@@ -115,8 +122,6 @@ layer(layerStoresOnServer(), { excludeTestServices: true, timeout: "60 seconds" 
         const ledger = yield* Ledger
         const { organizationId, hold, close } = yield* organization(100n)
         const task = {
-          keyId: "k",
-          model: "m",
           listedProtocol: "vp_a",
           summary: {},
           submitSeconds: 60

@@ -26,8 +26,6 @@ layer(layerShared, { excludeTestServices: true, timeout: "60 seconds" })(
             hold(60n, {
               id,
               task: {
-                keyId: "key_1",
-                model: "film-1",
                 listedProtocol: "vp_a",
                 summary: {},
                 submitSeconds: 60

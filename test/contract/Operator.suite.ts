@@ -20,8 +20,6 @@ const videoQuote = {
   holdNano: "10"
 }
 const task = {
-  keyId: "k",
-  model: "m",
   listedProtocol: "vp_d",
   summary: { n: 1 },
   submitSeconds: 60

@@ -3,6 +3,7 @@ import { layerStoresOf, storeKinds } from "../support/ledger.ts"
 import { accessSuite } from "./Access.suite.ts"
 import { accountsSuite } from "./Accounts.suite.ts"
 import { archivesSuite } from "./Archives.suite.ts"
+import { budgetsSuite } from "./Budgets.suite.ts"
 import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
 import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
@@ -12,6 +13,7 @@ import { operatorSuite } from "./Operator.suite.ts"
 import { operatorsSuite } from "./Operators.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
 import { transfersSuite } from "./Transfers.suite.ts"
+import { usageSumsSuite } from "./UsageSums.suite.ts"
 import { webhooksSuite } from "./Webhooks.suite.ts"
 
 for (const kind of storeKinds) {
@@ -25,6 +27,8 @@ for (const kind of storeKinds) {
       accountsSuite(it)
       journalSuite(it)
       transfersSuite(it)
+      budgetsSuite(it)
+      usageSumsSuite(it)
       repeatsSuite(it)
       operatorSuite(it)
       operatorsSuite(it)

@@ -16,8 +16,6 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         const { organizationId, hold } = yield* organization(100n)
         const id = jobId("im")
         const task = {
-          keyId: "k",
-          model: "paint-1",
           listedProtocol: "ip_a",
           summary: { images: 1 },
           submitSeconds: 60
@@ -36,7 +34,7 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           by: "image",
           chargeNano: 1n,
           costNano: null,
-          usage: { ...usageOf(1n), taskId: id },
+          usage: usageOf(1n),
           task: { from: "submitting", state: "succeeded", result },
           answer: null
         })
@@ -58,16 +56,10 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const repo = yield* TaskRepo
       const { organizationId, memberIds, hold } = yield* organization(100n, 2)
       const [memberId = "", other = ""] = memberIds
-      const task = (model: string) => ({
-        keyId: "k",
-        model,
-        listedProtocol: "vp_d",
-        summary: {},
-        submitSeconds: 60
-      })
+      const task = { listedProtocol: "vp_d", summary: {}, submitSeconds: 60 }
       const ordered = (kind: "vt" | "im", model: string, by = memberId) => {
         const id = jobId(kind)
-        return Effect.as(ledger.hold(hold(5n, { id, memberId: by, quote, task: task(model) })), id)
+        return Effect.as(ledger.hold(hold(5n, { id, memberId: by, model, quote, task })), id)
       }
       const [first, second, third] = [
         yield* ordered("vt", "a"),

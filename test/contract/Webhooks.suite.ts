@@ -27,7 +27,7 @@ const attempt = { status: 500, durationMs: 7, answer: "no", error: null }
 const again: AttemptEnd = { _tag: "Again", afterSeconds: 3600 }
 
 /** Claims what is due of these endpoints; what others left stays claimed. */
-const claim = Effect.fnUntraced(function* (
+export const claim = Effect.fnUntraced(function* (
   ids: ReadonlyArray<string>,
   claims: Partial<MessageClaims> = {}
 ) {
@@ -36,7 +36,7 @@ const claim = Effect.fnUntraced(function* (
   return claimed.filter(({ endpointId }) => ids.includes(endpointId))
 })
 
-const endpointOf = Effect.fnUntraced(function* (
+export const endpointOf = Effect.fnUntraced(function* (
   owner: string,
   eventTypes: ReadonlyArray<string>,
   url = "https://example.com/hooks"
@@ -46,8 +46,6 @@ const endpointOf = Effect.fnUntraced(function* (
 })
 
 const task = {
-  keyId: "k",
-  model: "film-1",
   listedProtocol: "vp_d",
   summary: {},
   submitSeconds: 60

@@ -19,6 +19,7 @@ const contract = {
   upstream_error: [502, "upstream_error"],
   insufficient_balance: [402, "billing_error"],
   member_cap_exceeded: [429, "billing_error"],
+  budget_exceeded: [429, "billing_error"],
   invalid_api_key: [401, "authentication_error"],
   permission_denied: [403, "permission_error"],
   model_not_found: [404, "invalid_request_error"],

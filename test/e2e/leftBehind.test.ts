@@ -4,6 +4,7 @@ import { Effect, Schema } from "effect"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
+import { ordered } from "../support/ledger.ts"
 
 const Count = Schema.Tuple([Schema.Struct({ n: Schema.Int })])
 const decodeCount = Schema.decodeUnknownEffect(Count)
@@ -14,6 +15,7 @@ const leaveBehind = Effect.fnUntraced(function* (who: Customer, id: string) {
   yield* ledger.hold({
     organizationId: who.organizationId,
     memberId: who.memberId,
+    ...ordered,
     id,
     amountNano: 5n,
     ttlSeconds: 600,
@@ -25,9 +27,7 @@ const leaveBehind = Effect.fnUntraced(function* (who: Customer, id: string) {
       holdNano: "5"
     },
     job: { channelId: "ch-a", protocol: "vp_a", upstreamModel: "u" },
-    task: id.startsWith("vt_")
-      ? { keyId: "k", model: "film-1", listedProtocol: "vp_a", summary: {}, submitSeconds: 600 }
-      : null,
+    task: id.startsWith("vt_") ? { listedProtocol: "vp_a", summary: {}, submitSeconds: 600 } : null,
     key: null
   })
 })

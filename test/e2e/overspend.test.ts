@@ -1,4 +1,4 @@
-/** A pool that has money for a fifth of what two gateways are asked for at once. */
+/** A pool, and budgets, that have room for a fifth of what two gateways are asked for at once. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
@@ -10,6 +10,9 @@ import { call } from "../support/http.ts"
 const ROUNDS = Number(process.env.OVERSPEND_ROUNDS ?? 4)
 const Id = Schema.Struct({ id: Schema.String })
 const Key = Schema.Struct({ key: Schema.String })
+const Keys = Schema.Struct({ data: Schema.Array(Id) })
+const Uses = Schema.Struct({ data: Schema.Array(Schema.Struct({ held: Schema.String })) })
+const Refused = Schema.Struct({ error: Schema.Struct({ budget: Schema.String }) })
 const AFFORDABLE = 100
 const ORDERS = 500
 
@@ -56,6 +59,64 @@ it.live(
         assert.strictEqual((yield* simulator.book).length - before, AFFORDABLE)
         assert.deepInclude(yield* account.funds(gateways[1]), { balance: "300", held: "300" })
       }
+      const verified = yield* gateways[1].admin("/ledger/verify")
+      assert.strictEqual(verified.text, '{"ok":true,"violations":[]}')
+    }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
+  120_000
+)
+
+it.live(
+  `${ORDERS} orders at once through two gateways by a key with three budgets, of which ${AFFORDABLE} fit`,
+  () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator
+      const env = { DATABASE_URL: yield* temporaryServerDatabase }
+      const gateways = yield* Effect.all([startGateway(env), startGateway(env)], {
+        concurrency: "unbounded"
+      })
+      const account = yield* openAccount(gateways[0], clusterCatalog(simulator.url), "100000")
+      const path = `/organizations/${account.organizationId}/budgets`
+      const keys = yield* good(
+        Keys,
+        yield* gateways[0].admin(`/keys?organization_id=${account.organizationId}`)
+      )
+      const subject_id = keys.data[0]?.id ?? ""
+      // The month's is the one that is used up first.
+      const made: Array<string> = []
+      for (const [period, amount] of [
+        ["day", "330"],
+        ["month", "302"],
+        ["total", "600"]
+      ]) {
+        const json = { scope: "key", subject_id, period, amount }
+        made.push((yield* good(Id, yield* gateways[0].admin(path, { json }))).id)
+      }
+      const answers = yield* Effect.forEach(
+        Array.from({ length: ORDERS }, (_, index) => gateways[index % 2] ?? gateways[0]),
+        ({ url }) =>
+          call(`${url}/v1/videos/generations`, {
+            key: account.key,
+            json: { model: "clip-1", prompt: "a lighthouse sim:takes=3600" }
+          }),
+        { concurrency: "unbounded" }
+      )
+      const refusals = answers.filter(({ status }) => status === 429)
+      assert.lengthOf(
+        answers.filter(({ status }) => status === 200),
+        AFFORDABLE
+      )
+      assert.lengthOf(refusals, ORDERS - AFFORDABLE)
+      const by = yield* Effect.forEach(refusals, (answer) =>
+        Effect.map(good(Refused, { ...answer, status: 200 }), ({ error }) => error.budget)
+      )
+      assert.deepStrictEqual([...new Set(by)], [made[1]])
+      assert.lengthOf(yield* simulator.book, AFFORDABLE)
+      assert.deepInclude(yield* account.funds(gateways[1]), { held: "300" })
+      const { data } = yield* good(Uses, yield* gateways[1].admin(path))
+      assert.deepStrictEqual(
+        data.map(({ held }) => held),
+        ["300", "300", "300"]
+      )
       const verified = yield* gateways[1].admin("/ledger/verify")
       assert.strictEqual(verified.text, '{"ok":true,"violations":[]}')
     }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),

@@ -11,7 +11,10 @@ const ErrorBody = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, param: Schema.NullOr(Schema.String) })
 })
 
-const affordable = { pool: true, pool_available: "100", cap: true, cap_available: null }
+const unbounded = { budget: true, budget_available: null }
+const affordable = {
+  ...{ pool: true, pool_available: "100", cap: true, cap_available: null, ...unbounded }
+}
 
 for (const kind of ["embedded", "postgres"] as const) {
   layer(layerTestGateway(kind), { excludeTestServices: true, timeout: "60 seconds" })(
@@ -94,13 +97,34 @@ for (const kind of ["embedded", "postgres"] as const) {
           const order = { model: "film-1", prompt: "a lighthouse" }
           const first = yield* quoteOf(who, order)
           assert.deepNestedInclude(first.body, {
-            affordable: { pool: true, pool_available: "5", cap: false, cap_available: "4.967" }
+            affordable: {
+              ...{ pool: true, pool_available: "5", cap: false, cap_available: "4.967" },
+              ...unbounded
+            }
           })
           assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
           const second = yield* quoteOf(who, order)
           assert.strictEqual(second.status, 200)
           assert.deepNestedInclude(second.body, {
-            affordable: { pool: false, pool_available: "4.8", cap: false, cap_available: "4.767" }
+            affordable: {
+              ...{ pool: false, pool_available: "4.8", cap: false, cap_available: "4.767" },
+              ...unbounded
+            }
+          })
+        })
+      )
+
+      it.effect("say what the tightest budget leaves", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          for (const amount of ["7", "4.967"]) {
+            const json = { scope: "organization", period: "total", amount }
+            yield* gateway.admin(`/organizations/${who.organizationId}/budgets`, { json })
+          }
+          const quote = yield* quoteOf(who, { model: "film-1", prompt: "a lighthouse" })
+          assert.deepNestedInclude(quote.body, {
+            affordable: { ...affordable, budget: false, budget_available: "4.967" }
           })
         })
       )

@@ -8,7 +8,6 @@ import type { ClaimedTask } from "../../src/services/TaskRepo.ts"
 const task: ClaimedTask = {
   organizationId: "org_1",
   id: "vt_1",
-  keyId: "key_1",
   model: "clip-1",
   channelId: "ch-1",
   protocol: "vp_d",

@@ -11,7 +11,6 @@ import { layerWellChannels } from "../support/channelHealth.ts"
 const claimed: ClaimedTask = {
   organizationId: "org_1",
   id: "vt_1",
-  keyId: "key_1",
   model: "clip-1",
   channelId: "ch-verdicts",
   protocol: "vp_d",

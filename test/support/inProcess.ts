@@ -12,6 +12,7 @@ import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
+import { Budgets } from "../../src/services/money/Budgets.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
 import { Accounts } from "../../src/simulator/Accounts.ts"
 import { Book } from "../../src/simulator/Book.ts"
@@ -61,8 +62,7 @@ const layerLedger = Layer.unwrap(
           capturedNano: chargeNano,
           overageNano: 0n
         }),
-      balance: () => Effect.succeed({ balanceNano: 0n, heldNano: 0n }),
-      memberMonth: () => Effect.succeed({ capNano: null, capturedNano: 0n, heldNano: 0n })
+      balance: () => Effect.succeed({ balanceNano: 0n, heldNano: 0n })
     })
   )
 )
@@ -119,6 +119,7 @@ const layerWire = Layer.effect(
 export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
   Layer.provide([
     layerLedger,
+    Layer.mock(Budgets, { applying: () => Effect.succeed([]) }),
     Layer.mock(IdempotencyKeys, {}),
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
     layerCatalog,

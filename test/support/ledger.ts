@@ -17,16 +17,15 @@ const secrets = { masterKey: Redacted.make(new Uint8Array(32).fill(7)), adminTok
 
 /** A charge of `units` at one nano-unit each. */
 export const usageOf = (units: bigint): UsageEntry => ({
-  keyId: "key_1",
-  taskId: null,
-  model: "paint-1",
-  modality: "image",
   input: 0n,
   output: units,
   unit: "image",
   unitPriceNano: 1n,
   basis: "requested_images"
 })
+
+/** What every order has; of images. */
+export const ordered = { keyId: "key_1", model: "paint-1", modality: "image" }
 
 let minted = 0
 
@@ -48,6 +47,7 @@ export const organization = Effect.fnUntraced(function* (amountNano: bigint, mem
   const hold = (amount: bigint, more: Partial<HoldRequest> = {}): HoldRequest => ({
     organizationId,
     memberId: memberIds[0] ?? "",
+    ...ordered,
     id: jobId("im"),
     amountNano: amount,
     ttlSeconds: 60,

@@ -1,18 +1,29 @@
 /** The ledger as a few lines of arithmetic, to compare the real one with. */
+import {
+  type BudgetPeriod,
+  type BudgetScope,
+  budgetPeriods,
+  budgetScopes
+} from "../../src/domain/money/budgets.ts"
 import type { AdjustmentKind } from "../../src/domain/money/transfers.ts"
 
 interface ModelHold {
   readonly member: number
+  /** Index of one of the member's API keys. */
+  readonly apiKey: number
   readonly amount: bigint
   state: "open" | "captured" | "released"
   captured: bigint
   corrected: bigint
 }
 
-interface ModelMember {
-  readonly cap: bigint | null
-  held: bigint
-  captured: bigint
+/** Whose orders count: nobody's number is any. */
+interface ModelBudget {
+  readonly scope: BudgetScope
+  readonly member: number | null
+  readonly apiKey: number | null
+  readonly period: BudgetPeriod
+  amount: bigint
 }
 
 /** Beyond it a pool takes no deposit. */
@@ -33,9 +44,15 @@ export type Command =
       readonly id: string
       /** Index of a member; one beyond the last is a stranger. */
       readonly member: number
+      readonly apiKey: number
       readonly amount: bigint
       readonly key: string | null
     }
+  | ({ readonly _tag: "Budget"; readonly slot: string } & Omit<ModelBudget, "amount"> & {
+        readonly amount: bigint
+      })
+  /** A null amount removes it. */
+  | { readonly _tag: "ChangeBudget"; readonly slot: string; readonly amount: bigint | null }
   | { readonly _tag: "Capture"; readonly id: string; readonly charge: bigint }
   | { readonly _tag: "Release"; readonly id: string; readonly forgetKey: boolean }
 
@@ -45,7 +62,13 @@ export type Verdict = string
 export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
   let balance = 0n
   let held = 0n
-  const members = caps.map((cap): ModelMember => ({ cap, held: 0n, captured: 0n }))
+  const CAP = "a cap"
+  /** By slot, the oldest first: members' caps before the others. All that is ordered is of one day. */
+  const budgets = new Map<string, ModelBudget>()
+  for (const [member, amount] of caps.entries()) {
+    const cap = { scope: "member", member, apiKey: null, period: "month" } as const
+    if (amount !== null) budgets.set(`${CAP} ${member}`, { ...cap, amount })
+  }
   const holds = new Map<string, ModelHold>()
   const keys = new Map<string, string>()
   /** What each transfer was, all but its reference. */
@@ -89,17 +112,47 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     return verdict
   }
 
+  const isUnder = (
+    { member, apiKey }: Pick<ModelBudget, "member" | "apiKey">,
+    order: { readonly member: number; readonly apiKey: number }
+  ) => (member ?? order.member) === order.member && (apiKey ?? order.apiKey) === order.apiKey
+
+  const usedOf = (budget: Pick<ModelBudget, "member" | "apiKey">): bigint =>
+    [...holds.values()]
+      .filter((order) => isUnder(budget, order))
+      .reduce(
+        (sum, { state, amount, captured }) => sum + (state === "open" ? amount : captured),
+        0n
+      )
+
+  const width = ({ scope, period }: ModelBudget): number =>
+    budgetScopes.indexOf(scope) * budgetPeriods.length + budgetPeriods.indexOf(period)
+
+  /** The narrowest budget that the order does not fit into; of equals the smaller one. */
+  const refusing = (order: Extract<Command, { readonly _tag: "Hold" }>): Verdict | null => {
+    const [first] = [...budgets]
+      .filter(
+        ([, budget]) => isUnder(budget, order) && usedOf(budget) + order.amount > budget.amount
+      )
+      .toSorted(
+        ([one, a], [other, b]) =>
+          width(a) - width(b) || Number(a.amount - b.amount) || (one < other ? -1 : 1)
+      )
+    if (first === undefined) return null
+    const [slot, { amount }] = first
+    return slot.startsWith(CAP) ? "member_cap_exceeded" : `budget_exceeded ${amount}`
+  }
+
   const hold = (command: Extract<Command, { readonly _tag: "Hold" }>): Verdict => {
     if (holds.has(command.id)) return "held"
     if (command.key !== null && keys.has(command.key)) return "KeyAlreadyUsed"
-    const member = members[command.member]
-    if (member === undefined) return "died"
-    if (member.cap !== null && member.held + member.captured + command.amount > member.cap) {
-      return "member_cap_exceeded"
-    }
+    if (command.member >= caps.length) return "died"
+    const refusal = refusing(command)
+    if (refusal !== null) return refusal
     if (command.amount > balance - held) return "insufficient_balance"
     holds.set(command.id, {
       member: command.member,
+      apiKey: command.apiKey,
       amount: command.amount,
       state: "open",
       captured: 0n,
@@ -107,7 +160,6 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     })
     if (command.key !== null) keys.set(command.key, command.id)
     held += command.amount
-    member.held += command.amount
     return "held"
   }
 
@@ -119,11 +171,6 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     found.captured = charge ?? 0n
     held -= found.amount
     balance -= found.captured
-    const member = members[found.member]
-    if (member !== undefined) {
-      member.held -= found.amount
-      member.captured += found.captured
-    }
     for (const [key, holdId] of keys) if (forgetKey && holdId === id) keys.delete(key)
     return `${found.state} ${found.captured} won`
   }
@@ -140,6 +187,22 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
         return close(command.id, command.charge, false)
       case "Release":
         return close(command.id, null, command.forgetKey)
+      case "Budget": {
+        const { slot, _tag, ...budget } = command
+        if (budgets.has(slot)) return "there"
+        budgets.set(slot, budget)
+        return `uses ${usedOf(budget)}`
+      }
+      case "ChangeBudget": {
+        const budget = budgets.get(command.slot)
+        if (budget === undefined) return "not_found"
+        if (command.amount === null) {
+          budgets.delete(command.slot)
+          return "removed"
+        }
+        budget.amount = command.amount
+        return `uses ${usedOf(budget)}`
+      }
     }
   }
 
@@ -147,10 +210,19 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     apply,
     balance: () => ({ balanceNano: balance, heldNano: held }),
     months: () =>
-      members.map((member) => ({
-        capNano: member.cap,
-        capturedNano: member.captured,
-        heldNano: member.held
-      }))
+      caps.map((capNano, member) => {
+        const own = [...holds.values()].filter((order) => order.member === member)
+        const open = own.filter(({ state }) => state === "open")
+        return {
+          capNano,
+          capturedNano: own.reduce((sum, { captured }) => sum + captured, 0n),
+          heldNano: open.reduce((sum, { amount }) => sum + amount, 0n)
+        }
+      }),
+    /** What each budget has used, by its slot. */
+    uses: () =>
+      [...budgets]
+        .filter(([slot]) => !slot.startsWith(CAP))
+        .map(([slot, budget]): readonly [string, bigint] => [slot, usedOf(budget)])
   }
 }

@@ -174,6 +174,14 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       "POST /admin/v1/organizations/:id/adjustments",
       [{ kind: "credit", amount: "1.5", reason: "goodwill", reference: "ticket 17" }]
     ],
+    [
+      "POST /admin/v1/organizations/:id/budgets",
+      [{ scope: "organization", period: "month", amount: "100", thresholds: [50, 90] }]
+    ],
+    [
+      "PATCH /admin/v1/organizations/:id/budgets/:budget_id",
+      [{ amount: "1.5", thresholds: [100] }]
+    ],
     ["PATCH /admin/v1/organizations/:id", [{ name: "Another", enabled: true }]],
     ["PATCH /admin/v1/members/:id", [{ name: "n", monthly_cap: null, enabled: true }]],
     [

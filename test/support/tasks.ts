@@ -37,12 +37,13 @@ export const submittedTasks = Effect.fnUntraced(function* (
     yield* ledger.hold({
       organizationId,
       memberId,
+      ...{ keyId: "k", model: "m", modality: "video" },
       id,
       amountNano: 5n,
       ttlSeconds,
       quote,
       job: { channelId, protocol: "vp_d", upstreamModel: "u" },
-      task: { keyId: "k", model: "m", listedProtocol: "vp_d", summary: {}, submitSeconds: 60 },
+      task: { listedProtocol: "vp_d", summary: {}, submitSeconds: 60 },
       key: null
     })
     ids.push(id)

@@ -4,7 +4,7 @@ import { Ledger, layerStoresMemory, MemoryStore } from "../../src/testing/double
 import type { Books } from "../../src/testing/memory/MemoryStore.ts"
 import { jobId, organization, usageOf } from "../support/ledger.ts"
 
-const task = { keyId: "k", model: "m", listedProtocol: "vp_d", summary: {}, submitSeconds: 60 }
+const task = { listedProtocol: "vp_d", summary: {}, submitSeconds: 60 }
 
 /** One hold that is charged, one that is returned, and a task with a key that is submitting. */
 const soundBooks = Effect.gen(function* () {

@@ -18,7 +18,7 @@ const quote = {
   nanoPerSecond: "2",
   holdNano: "10"
 }
-const task = { keyId: "k", model: "m", listedProtocol: "vp_d", summary: {}, submitSeconds: 60 }
+const task = { listedProtocol: "vp_d", summary: {}, submitSeconds: 60 }
 
 describe("stores in memory", () => {
   it.effect(

@@ -33,14 +33,14 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
   [
     "orders",
     `INSERT INTO orders (organization_id, id, member_id, month, hold, quote, job, state, charge,
-                         created_at, expires_at, closed_at, closed_by, key_id, task_id, model,
+                         created_at, expires_at, closed_at, closed_by, key_id, is_task, model,
                          modality, input, output, unit, unit_price, basis)
      SELECT x.organization_id, x.id, x.member_id, ${month}, ${held},
             jsonb_build_object('kind', CASE WHEN x.is_video THEN 'token_video' ELSE 'image' END,
                                'holdNano', (${held})::text),
             '{"channelId": "standard", "protocol": "ip_a", "upstreamModel": "vendor-paint-1"}',
             'captured', ${charge}, x.at, x.at + interval '1 hour', x.at + interval '1 minute', 'poll',
-            'key', CASE WHEN x.is_video THEN x.id END,
+            'key', x.is_video,
             CASE WHEN x.is_video THEN 'film-1' ELSE 'paint-1' END,
             CASE WHEN x.is_video THEN 'video' ELSE 'image' END, 0,
             CASE WHEN x.is_video THEN ${CHARGED_TOKENS} ELSE 1 END,
@@ -50,11 +50,11 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
   ],
   [
     "tasks",
-    `INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
+    `INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol,
                         listed_protocol, upstream_model, summary, state, upstream_id, key_name, video_url,
                         completion_tokens, created_at, submit_deadline, deadline, accepted_at,
                         asked_at, lease, finished_at)
-     SELECT x.organization_id, x.id, x.member_id, 'key', 'film-1', 'tasks', 'vp_a', 'vp_a',
+     SELECT x.organization_id, x.id, x.member_id, 'film-1', 'tasks', 'vp_a', 'vp_a',
             'vendor-film-1', '{"seconds": 5, "resolution": "720p"}', 'succeeded', 'cgt-old-' || x.n, 'default',
             'http://127.0.0.1:9/videos/' || x.n || '.mp4', ${CHARGED_TOKENS}, x.at,
             x.at + interval '2 minutes', x.at + interval '1 day', x.at + interval '1 second',
@@ -68,6 +68,12 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
       GROUP BY organization_id, member_id, month
      ON CONFLICT (organization_id, member_id, month) DO UPDATE
        SET captured = excluded.captured`
+  ],
+  [
+    "usage sums",
+    `SELECT sum_up('UTC', array_agg(organization_id), array_agg(id), NULL)
+       FROM (SELECT organization_id, id, row_number() OVER () / 10000 AS part FROM orders) o
+      GROUP BY part`
   ],
   [
     "deposits",

@@ -9,10 +9,6 @@ import { formatNano } from "./Money.ts"
 export const Quote = Schema.Union([VideoQuote, ImageQuote, TextQuote])
 export type Quote = typeof Quote.Type
 
-/** What charges and costs are summed up by. */
-export const CostGroup = Schema.Literals(["model", "channel", "organization", "day"])
-export type CostGroup = typeof CostGroup.Type
-
 /** What is counted, and its price; text counts two things and has two prices. */
 export const unitOf = (
   quote: Exclude<Quote, TextQuote>

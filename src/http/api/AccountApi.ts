@@ -1,6 +1,8 @@
 /** What a member may know of its own: the pool, the month, usage, and the receipt of each charge. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { sumSteps } from "../../domain/money/usageSums.ts"
+import { plainText } from "../../domain/plainText.ts"
 import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { RequiredScope } from "./middlewares.ts"
@@ -21,9 +23,11 @@ import {
   decimal,
   decimalOrNull,
   list,
+  MAX_TAG,
   many,
   metadata,
   oneOf,
+  orNull,
   poolFields,
   time,
   told,
@@ -112,6 +116,68 @@ export const ReceiptView = Schema.Struct({
 }).annotate({ identifier: "Receipt", description: "One charge, explained" })
 export type ReceiptView = typeof ReceiptView.Type
 
+const someTime = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
+
+/** A member's series is of its own orders. */
+export const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
+
+/** What a series is asked by. */
+export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({
+  from: Schema.optionalKey(
+    plainText().annotate({
+      description: `Where it begins. ${someTime}; some 48 hours, 31 days or 12 months back when left out`
+    })
+  ),
+  to: Schema.optionalKey(
+    plainText().annotate({
+      description: `Where it ends: a day is included, a time is not. ${someTime}; now when left out`
+    })
+  ),
+  interval: oneOf(
+    sumSteps,
+    "What a line is of, in the deployment's time zone; `day` when left out"
+  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed("day" as const))),
+  by: Schema.optionalKey(
+    oneOf(groups, "What the lines are told apart by; `tag` takes the texts of the name in `tag`")
+  ),
+  tag: Schema.optionalKey(
+    plainText(MAX_TAG).annotate({
+      description: "Only orders with this in their `metadata`: a name, or `name=text`"
+    })
+  )
+})
+
+/** Of `model` and its like there is the one that was asked by. */
+export const seriesFields = {
+  start: time("When the hour, day or month begins, ISO 8601 in UTC"),
+  model: Schema.optionalKey(told("The model")),
+  modality: Schema.optionalKey(told("The modality")),
+  key: Schema.optionalKey(told("The key's id")),
+  tag: Schema.optionalKey(told("The text of the tag")),
+  count: counted("Charges of the orders of this time"),
+  failed: counted("Orders of this time that ended without a charge"),
+  charge: amount("What was charged for the orders of this time"),
+  returned: amount("What was given back of charges in this time"),
+  units: orNull(Schema.Int, "What was charged for; null where the units differ"),
+  unit: orNull(
+    oneOf(["token", "second", "image"], "What is counted"),
+    "What is counted; null where that differs, or nothing was charged"
+  ),
+  currency
+}
+
+/** All of its lines at once. */
+export const series = <S extends Schema.Top>(line: S) =>
+  Schema.Struct({
+    object: constant("list", "Always `list`"),
+    data: many(line, "In order of time and name; what comes to nothing has no line")
+  })
+
+const SeriesLine = Schema.Struct(seriesFields).annotate({
+  identifier: "UsageSum",
+  description: "What the orders of a time came to"
+})
+
 export class AccountGroup extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("usage", "/usage", {
     query: usageQuery,
@@ -122,6 +188,18 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
       operation(
         "List usage",
         `The member's own charges, the newest order first, whenever it was charged. ${AS_CSV}`
+      )
+    ),
+  HttpApiEndpoint.get("series", "/usage/series", {
+    query: seriesQuery(ownSeriesGroups),
+    success: series(SeriesLine),
+    error: errors.InvalidRequest
+  })
+    .annotate(RequiredScope, "usage")
+    .annotateMerge(
+      operation(
+        "Read a series of usage",
+        "What the member's orders came to, by time; the oldest first."
       )
     ),
   HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })

@@ -38,7 +38,9 @@ const Affordable = Schema.Struct({
   cap_available: decimalOrNull(
     "What is left of the member's cap this month; null without a cap",
     "45.032"
-  )
+  ),
+  budget: flag("Whether every other budget that the order falls under has room for the hold", true),
+  budget_available: decimalOrNull("What the tightest of them leaves; null where there is none")
 }).annotate({ description: "Whether the order would be taken now; another one may come first" })
 
 // Receipts have the next two fields as well, and the tier and the inputs below

@@ -126,7 +126,7 @@ export const metadata = Schema.Record(Schema.String, Schema.String).annotate({
 })
 
 /** A name, an equals sign and a text. */
-const MAX_TAG = 600
+export const MAX_TAG = 600
 
 /** A list of usage, or of the usage that carries one note. */
 export const usageQuery = {

@@ -8,6 +8,7 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { UsageEntry } from "../api/shared.ts"
 import { listOrCsv } from "./csv.ts"
+import { makeSeriesAnswers } from "./money/seriesAnswers.ts"
 import { pageOf } from "./respond.ts"
 import { formatNanoOrNull, moneyView, receiptView, tagOf, usageView } from "./views.ts"
 
@@ -17,6 +18,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
+    const seriesOf = yield* makeSeriesAnswers
     const { currency } = yield* Settings
     return handlers.handleAll({
       usage: Effect.fn("account.usage")(function* ({ query }) {
@@ -26,6 +28,12 @@ export const layerAccountHandlers = HttpApiBuilder.group(
           usageView,
           { columns: Struct.keys(UsageEntry.fields), limit: query.limit }
         )
+      }),
+      series: Effect.fn("account.series")(function* ({ query }) {
+        const { organizationId, memberId } = yield* CurrentCaller
+        return yield* seriesOf(query, {
+          ...{ organizationId, memberId, keyId: null, model: null, channelId: null }
+        })
       }),
       receipt: Effect.fn("account.receipt")(function* ({ params }) {
         const { organizationId, memberId } = yield* CurrentCaller

@@ -81,7 +81,9 @@ export const quoteView = (
     pool: affordable.pool,
     pool_available: formatNano(affordable.poolAvailableNano),
     cap: affordable.cap,
-    cap_available: formatNanoOrNull(affordable.capAvailableNano)
+    cap_available: formatNanoOrNull(affordable.capAvailableNano),
+    budget: affordable.budget,
+    budget_available: formatNanoOrNull(affordable.budgetAvailableNano)
   },
   ...billingView(quote),
   ...(quote.kind === "tokens" && order.modality === "embedding"

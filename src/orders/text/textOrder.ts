@@ -61,8 +61,6 @@ export const textOrderOf = (
             ? chargeText(cost, written.usage, formula).chargeNano
             : cost.holdNano,
         usage: {
-          model: model.id,
-          modality: model.modality,
           input: inputTokens,
           output: outputTokens,
           unit: "token",
@@ -80,6 +78,7 @@ export const textOrderOf = (
     common: {
       kind: "text",
       caller,
+      model,
       quote,
       metadata: request.metadata,
       /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */

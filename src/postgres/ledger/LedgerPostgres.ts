@@ -185,7 +185,7 @@ export const layerLedger = Layer.effect(
         const id = transferPrefix + (yield* random.uuidV7())
         const { outcome } = yield* rowOf(Deposited)(
           oneTry(
-            sql`SELECT outcome FROM transfer_funds(${organizationId}, ${id}, 'deposit', ${amountNano},
+            sql`SELECT outcome FROM transfer_funds(${settings.timeZone}, ${organizationId}, ${id}, 'deposit', ${amountNano},
                                                    ${reference}, NULL, NULL, NULL)`
           )
         )
@@ -195,9 +195,11 @@ export const layerLedger = Layer.effect(
       memberMonth: Effect.fn("Ledger.memberMonth")((organizationId, memberId) =>
         rowOf(MemberMonth)(
           repeatable(sql`
-          SELECT m.monthly_cap AS "capNano", coalesce(mm.captured, 0) AS "capturedNano",
+          SELECT b.amount AS "capNano", coalesce(mm.captured, 0) AS "capturedNano",
                  coalesce(mm.held, 0) AS "heldNano"
             FROM members m
+            LEFT JOIN budgets b
+              ON b.organization_id = m.organization_id AND b.subject_id = m.id AND b.is_cap
             LEFT JOIN member_months mm
               ON mm.organization_id = m.organization_id AND mm.member_id = m.id
              AND mm.month = date_trunc('month', now() AT TIME ZONE ${settings.timeZone})::date

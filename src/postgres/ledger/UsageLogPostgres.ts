@@ -3,7 +3,6 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Quote } from "../../domain/money/Quote.ts"
 import { storable } from "../../domain/plainText.ts"
-import { Settings } from "../../runtime/Settings.ts"
 import { RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import {
   noSuchRecord,
@@ -15,7 +14,6 @@ import {
 } from "../../services/UsageLog.ts"
 import { columnsOf, readPage, repeatable, rowOf } from "../client/rows.ts"
 import { correctionsOf } from "../money/TransfersPostgres.ts"
-import { readCosts } from "./costs.ts"
 import { orderKinds, upTo } from "./journal.ts"
 
 /** Columns of `UsageRecord`, of an order `o` that was captured. */
@@ -25,6 +23,7 @@ export const usageColumns = columnsOf(UsageRecord, "o", {
   inputUnitPriceNano: "o.input_unit_price",
   chargeNano: "o.charge",
   costNano: "o.cost",
+  taskId: "CASE WHEN o.is_task THEN o.id END",
   createdAt: "o.closed_at"
 })
 
@@ -59,10 +58,7 @@ export const layerUsageLog = Layer.effect(
            AND state = 'captured' AND ${ownedBy(memberId)}`
     }
 
-    const { timeZone } = yield* Settings
-
     return UsageLog.of({
-      costs: readCosts(sql, timeZone),
       list: Effect.fn("UsageLog.list")((organizationId, { memberId, tag }, page) => {
         const last = page.after === null ? null : orderOfUsage(page.after)
         const before = last === null ? sql`true` : sql`id <> ${last}`

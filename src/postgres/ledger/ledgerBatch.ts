@@ -1,6 +1,7 @@
 /** What becomes of the movements of a batch, and the one call that makes it so. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
+import { SpentBudget } from "../../domain/money/budgets.ts"
 import { type HoldOutcome, HoldResult } from "../../services/ledgerAnswers.ts"
 import { HoldHistory } from "../../services/TaskHistory.ts"
 import { decodeRows } from "../client/rows.ts"
@@ -25,10 +26,8 @@ const Outcomes = Schema.Struct({
   close_captured: amounts,
   close_overage: amounts,
   hold_outcomes: list(HoldResult),
-  hold_caps: amounts,
-  hold_used: amounts,
-  hold_available: amounts,
-  cap_ends_at: Schema.Date
+  hold_refusals: list(Schema.NullOr(SpentBudget)),
+  hold_available: amounts
 })
 
 /** What became of one movement; the amounts are those the outcome is about. */
@@ -59,18 +58,16 @@ const positionIn = (positions: Map<string, number>, value: string): number => {
 /** The movements as the function takes them, and where each went among those of its kind. */
 const arranged = (movements: ReadonlyArray<Movement>) => {
   const organizations = new Map<string, number>()
-  const members = new Map<string, number>()
   const held = new Map<string, number>()
   const closes: Array<Movements["closes"][number]> = []
   const holds: Array<Movements["holds"][number]> = []
   const places = movements.map((movement) => {
     const place = positionIn(organizations, movement.request.organizationId)
     if (movement._tag !== "Hold") return closes.push({ ...movement, place }) - 1
-    const { id, memberId } = movement.request
     // A hold that comes twice goes once.
-    const index = positionIn(held, `${place} ${id}`) - 1
+    const index = positionIn(held, `${place} ${movement.request.id}`) - 1
     if (index < holds.length) return index
-    holds.push({ ...movement, place, spender: positionIn(members, `${place} ${memberId}`) })
+    holds.push({ ...movement, place })
     return index
   })
   return { places, moved: { organizations: [...organizations.keys()], closes, holds } }
@@ -106,9 +103,7 @@ export const moveTogether = Effect.fnUntraced(function* (
       _tag,
       outcome: answered(row.hold_outcomes, place),
       available: row.hold_available?.[place] ?? 0n,
-      cap: row.hold_caps?.[place] ?? 0n,
-      used: row.hold_used?.[place] ?? 0n,
-      capEndsAt: row.cap_ends_at
+      budget: row.hold_refusals?.[place] ?? null
     }
   })
 })

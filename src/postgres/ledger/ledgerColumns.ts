@@ -25,8 +25,8 @@ type Placed<Item> = Item & { readonly place: number }
 export interface Movements {
   readonly organizations: ReadonlyArray<string>
   readonly closes: ReadonlyArray<Placed<Close>>
-  /** Their ids differ within an organisation; of one member all have the same number as spender, from 1. */
-  readonly holds: ReadonlyArray<Placed<NewHold> & { readonly spender: number }>
+  /** Their ids differ within an organisation. */
+  readonly holds: ReadonlyArray<Placed<NewHold>>
 }
 
 const encodeCall = Schema.encodeSync(AnsweredCall)
@@ -78,10 +78,6 @@ const closeColumns = {
   p_closes: [text, ({ request }) => request.holdId],
   p_charges: [int8, (close) => captureOf(close)?.chargeNano],
   p_closers: [text, ({ request }) => request.by],
-  p_usage_keys: [text, (close) => usageOf(close)?.keyId],
-  p_usage_tasks: [text, (close) => usageOf(close)?.taskId],
-  p_models: [text, (close) => usageOf(close)?.model],
-  p_modalities: [text, (close) => usageOf(close)?.modality],
   p_inputs: [int8, (close) => usageOf(close)?.input],
   p_outputs: [int8, (close) => usageOf(close)?.output],
   p_units: [text, (close) => usageOf(close)?.unit],
@@ -100,7 +96,9 @@ const holdColumns = {
   p_hold_places: [int4, ({ place }) => place],
   p_holds: [text, ({ request }) => request.id],
   p_members: [text, ({ request }) => request.memberId],
-  p_spenders: [int4, ({ spender }) => spender],
+  p_api_keys: [text, ({ request }) => request.keyId],
+  p_models: [text, ({ request }) => request.model],
+  p_modalities: [text, ({ request }) => request.modality],
   p_amounts: [int8, ({ request }) => request.amountNano],
   p_seconds: [float8, ({ request }) => request.ttlSeconds],
   p_quotes: [jsonb, ({ request }) => request.quote],

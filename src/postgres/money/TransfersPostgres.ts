@@ -28,7 +28,7 @@ export const layerTransfers = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const random = yield* SecureRandom.SecureRandom
-    const { currency } = yield* Settings
+    const { currency, timeZone } = yield* Settings
 
     /** Statements that read a page of one organisation. */
     const pageOf = (
@@ -58,7 +58,7 @@ export const layerTransfers = Layer.effect(
         const moved = yield* rowOf(Moved)(
           oneTry(sql`
             SELECT outcome, transfer_id AS id, free AS "freeNano"
-              FROM transfer_funds(${organizationId}, ${newId}, ${kind}, ${amountNano}, ${reference},
+              FROM transfer_funds(${timeZone}, ${organizationId}, ${newId}, ${kind}, ${amountNano}, ${reference},
                                   ${reason}, ${author}, ${orderId})`)
         )
         const applied = yield* answerAdjustment(moved, amountNano, currency)

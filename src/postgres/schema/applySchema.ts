@@ -10,15 +10,17 @@ import { rowOf } from "../client/rows.ts"
 
 /** In the order in which a database needs them. */
 const files = [
-  "1_access.sql",
-  "2_catalog.sql",
-  "3_ledger.sql",
-  "4_tasks.sql",
-  "5_move_funds.sql",
-  "6_audit.sql",
-  "7_log.sql",
-  "8_webhooks.sql",
-  "9_archive.sql"
+  "01_access.sql",
+  "02_catalog.sql",
+  "03_ledger.sql",
+  "04_tasks.sql",
+  "05_usage_sums.sql",
+  "06_budgets.sql",
+  "07_move_funds.sql",
+  "08_audit.sql",
+  "09_log.sql",
+  "10_webhooks.sql",
+  "11_archive.sql"
 ] as const
 
 const BODY = "$sql_file$"

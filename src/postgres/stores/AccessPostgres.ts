@@ -12,6 +12,7 @@ import {
   tokenHash
 } from "../../services/bearerTokens.ts"
 import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
+import { makeSetCap } from "../money/BudgetsPostgres.ts"
 import { makeTokenLookUps } from "./tokenLookUps.ts"
 
 const KeyRow = Schema.Struct({
@@ -39,6 +40,7 @@ export const layerAccess = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
+    const setCap = yield* makeSetCap
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
     const find = yield* makeTokenLookUps({
@@ -117,9 +119,14 @@ export const layerAccess = Layer.effect(
       ) {
         yield* organization(organizationId)
         const id = yield* newId("mem")
-        yield* bounded(sql`
-          INSERT INTO members (organization_id, id, name, monthly_cap)
-          VALUES (${organizationId}, ${id}, ${name}, ${monthlyCapNano})`)
+        yield* bounded(
+          sql.withTransaction(
+            sql`INSERT INTO members (organization_id, id, name)
+                VALUES (${organizationId}, ${id}, ${name})`.pipe(
+              Effect.andThen(setCap(organizationId, id, monthlyCapNano))
+            )
+          )
+        )
         return id
       }),
       createKey: Effect.fn("Access.createKey")(function* (

@@ -1,6 +1,6 @@
 /** Organisations, members and keys in PostgreSQL, as operators list and change them. */
 import { Effect, Layer, type Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import type { PageRequest } from "../../runtime/Page.ts"
@@ -12,6 +12,7 @@ import {
   OrganizationRecord
 } from "../../services/operators/Accounts.ts"
 import { columnsOf, readPage, repeatable, rowsOf } from "../client/rows.ts"
+import { makeSetCap } from "../money/BudgetsPostgres.ts"
 
 const organizationColumns = columnsOf(OrganizationRecord, "o", {
   balanceNano: "p.balance",
@@ -20,7 +21,7 @@ const organizationColumns = columnsOf(OrganizationRecord, "o", {
   stoppedReason: "p.stopped_reason"
 })
 const memberColumns = columnsOf(MemberRecord, "o", {
-  capNano: "o.monthly_cap",
+  capNano: "b.amount",
   capturedNano: "coalesce(mm.captured, 0)",
   heldNano: "coalesce(mm.held, 0)"
 })
@@ -42,6 +43,7 @@ export const layerAccounts = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const changes = yield* Changes
     const { timeZone } = yield* Settings
+    const setCap = yield* makeSetCap
 
     const organizations: Kind<typeof OrganizationRecord> = {
       ...{ record: OrganizationRecord, table: "organizations", word: "organisation" },
@@ -53,6 +55,8 @@ export const layerAccounts = Layer.effect(
       ...{ record: MemberRecord, table: "members", word: "member" },
       of: (rows) => sql`
         SELECT ${sql.literal(memberColumns)} FROM ${rows} o
+          LEFT JOIN budgets b
+            ON b.organization_id = o.organization_id AND b.subject_id = o.id AND b.is_cap
           LEFT JOIN member_months mm
             ON mm.organization_id = o.organization_id AND mm.member_id = o.id
            AND mm.month = date_trunc('month', now() AT TIME ZONE ${timeZone})::date`
@@ -103,7 +107,7 @@ export const layerAccounts = Layer.effect(
     const matching = (column: string, value: string | null) =>
       value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
 
-    const write = (statement: Statement.Statement<unknown>) =>
+    const write = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
       repeatable(changes.telling("keys", statement))
 
     return Accounts.of({
@@ -124,13 +128,20 @@ export const layerAccounts = Layer.effect(
       ),
       member: Effect.fn("Accounts.member")(member),
       changeMember: Effect.fn("Accounts.changeMember")((id, { name, enabled, monthlyCapNano }) =>
-        Effect.andThen(
-          write(sql`
-            UPDATE members SET name = ${kept("name", name)}, disabled_at = ${disabledAt(enabled)},
-                               monthly_cap = ${kept("monthly_cap", monthlyCapNano)}
-             WHERE id = ${id}`),
-          member(id)
-        )
+        Effect.gen(function* () {
+          const { organizationId } = yield* member(id)
+          yield* write(
+            sql`UPDATE members SET name = ${kept("name", name)}, disabled_at = ${disabledAt(enabled)}
+                 WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+              Effect.andThen(
+                monthlyCapNano === undefined
+                  ? Effect.void
+                  : setCap(organizationId, id, monthlyCapNano)
+              )
+            )
+          )
+          return yield* member(id)
+        })
       ),
       keys: Effect.fn("Accounts.keys")(({ organizationId, memberId }, page) => {
         const such = sql`${matching("organization_id", organizationId)}

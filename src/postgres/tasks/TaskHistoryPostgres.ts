@@ -18,6 +18,8 @@ const MAX_CALLS = 500
 const OrderRow = Schema.Struct({
   organizationId: Schema.String,
   memberId: Schema.String,
+  keyId: Schema.String,
+  model: Schema.String,
   job: VendorJob,
   refusals: Schema.Array(RefusedJob),
   quote: Quote,

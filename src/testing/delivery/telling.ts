@@ -1,10 +1,11 @@
 /** What happens to the state in memory is told to the receivers of webhooks, as triggers do. */
-import { Schema } from "effect"
+import { DateTime, Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
 import type { Restable } from "../../services/channels/ChannelRecords.ts"
 import { callbacksOf, OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
 import { TaskResult } from "../../services/TaskRepo.ts"
 import type { Books, MemoryState, StoredOrder, StoredTask } from "../memory/MemoryStore.ts"
+import type { Now, StoredBudget, StoredUse } from "../money/storedBudgets.ts"
 import type { StoredMessage } from "./storedWebhooks.ts"
 
 type Told = Pick<StoredMessage, "type" | "taskId" | "data">
@@ -105,25 +106,36 @@ export const tellOfPool = (
   tell(state, id, id, { type: "balance.low", taskId: null, data }, nowMillis)
 }
 
-export const tellOfCap = (
+/**
+ * Each percent of a budget once in a period: when the use reaches it, and all up to 100 when the
+ * budget refuses an order for the first time, which a cap tells as such, too.
+ */
+export const tellOfBudget = (
   state: MemoryState,
-  { id }: Pick<Books, "id">,
-  reached: {
-    readonly member: { readonly id: string; readonly name: string }
-    readonly month: string
-    readonly cap: bigint
-    readonly used: bigint
-  },
-  nowMillis: number
+  { id, members }: Pick<Books, "id" | "members">,
+  budget: StoredBudget,
+  use: StoredUse,
+  { nowMillis, timeZone }: Now,
+  refuses = false
 ): void => {
-  const { member, month, cap, used } = reached
-  const data = {
-    member_id: member.id,
-    member_name: member.name,
-    month: month.slice(0, "2026-01".length),
-    cap: formatNano(cap),
-    used: formatNano(used)
+  const used = use.heldNano + use.capturedNano
+  const isReached = (percent: number) =>
+    used * 100n >= budget.amountNano * BigInt(percent) || (use.hasRefused && percent <= 100)
+  const [amount, now] = [formatNano(budget.amountNano), formatNano(used)]
+  for (const threshold of budget.thresholds) {
+    if (threshold <= use.told || !isReached(threshold)) continue
+    use.told = threshold
+    const data = {
+      ...{ budget_id: budget.id, scope: budget.scope, subject_id: budget.subjectId },
+      ...{ period: budget.period, threshold, amount, used: now }
+    }
+    tell(state, id, id, { type: "budget.threshold", taskId: null, data }, nowMillis)
   }
+  const member = members.get(budget.subjectId)
+  if (!refuses || !budget.isCap || member === undefined) return
+  const zoned = DateTime.makeZonedUnsafe(nowMillis, { timeZone })
+  const month = DateTime.formatIsoDate(zoned).slice(0, "2026-01".length)
+  const data = { member_id: member.id, member_name: member.name, month, cap: amount, used: now }
   tell(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
 }
 

@@ -3,6 +3,7 @@ import { Clock, Effect, identity, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
+import { Settings } from "../../runtime/Settings.ts"
 import { Access, refusedKey } from "../../services/Access.ts"
 import {
   formatToken,
@@ -12,6 +13,7 @@ import {
   tokenHash
 } from "../../services/bearerTokens.ts"
 import { unknownOrganization } from "../../services/ledgerAnswers.ts"
+import { setCap } from "../money/countedBudgets.ts"
 import { MemoryStore, makeBooks } from "./MemoryStore.ts"
 
 const nowDate = Effect.map(Clock.currentTimeMillis, (now) => new Date(now))
@@ -22,6 +24,7 @@ export const layerAccessMemory = Layer.effect(
     const store = yield* MemoryStore
     const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
+    const { timeZone } = yield* Settings
     const newId = (prefix: string) => Effect.map(random.uuidV7(), (uuid) => `${prefix}_${uuid}`)
 
     const booksOf = (id: string) =>
@@ -67,9 +70,13 @@ export const layerAccessMemory = Layer.effect(
         organizationId,
         { name, monthlyCapNano }
       ) {
-        const { members } = yield* booksOf(organizationId)
+        const books = yield* booksOf(organizationId)
         const id = yield* newId("mem")
-        members.set(id, { id, name, monthlyCapNano, createdAt: yield* nowDate, disabledAt: null })
+        const cap = { id: yield* newId("bg"), memberId: id, amountNano: monthlyCapNano }
+        const nowMillis = yield* Clock.currentTimeMillis
+        const createdAt = new Date(nowMillis)
+        books.members.set(id, { id, name, createdAt, disabledAt: null })
+        setCap(store, books, cap, { nowMillis, timeZone })
         return id
       }),
       createKey: Effect.fn("Access.createKey")(function* (memberId, options) {

@@ -13,6 +13,7 @@ import {
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
 import { tell, tellOfPool } from "../delivery/telling.ts"
+import { capOf } from "../money/countedBudgets.ts"
 import { transferFunds } from "../money/TransfersMemory.ts"
 import { MemoryStore, monthKey, pageOf } from "./MemoryStore.ts"
 import { auditBooks } from "./memoryAudit.ts"
@@ -36,19 +37,16 @@ export const layerLedgerMemory = Layer.effect(
       if (books === undefined || amountNano <= 0n) {
         return yield* Effect.die(new Error(`a hold of ${amountNano} in ${organizationId}`))
       }
-      const month = monthAt(nowMillis, timeZone)
-      const held = holdFunds(store, books, request, {
-        nowMillis,
-        month,
-        keySeconds: idempotencySeconds
-      })
+      const when = { nowMillis, timeZone, keySeconds: idempotencySeconds }
+      const held = holdFunds(store, books, request, when)
       return yield* answerHold(held, request, currency)
     })
 
     const close = Effect.fnUntraced(function* (request: Capture | Release) {
       const nowMillis = yield* Clock.currentTimeMillis
       const books = store.organizations.get(request.organizationId)
-      const closed = books === undefined ? null : closeHold(store, books, request, nowMillis)
+      const closed =
+        books === undefined ? null : closeHold(store, books, request, { nowMillis, timeZone })
       return closed ?? (yield* Effect.die(new Error(`no hold is called ${request.holdId}`)))
     })
 
@@ -95,15 +93,14 @@ export const layerLedgerMemory = Layer.effect(
       lowBalance: (organizationId) =>
         Effect.map(booksOf(organizationId), ({ pool }) => pool.lowNano),
       memberMonth: Effect.fn("Ledger.memberMonth")(function* (organizationId, memberId) {
-        const { first } = monthAt(yield* Clock.currentTimeMillis, timeZone)
+        const first = monthAt(yield* Clock.currentTimeMillis, timeZone)
         const books = store.organizations.get(organizationId)
-        const member = books?.members.get(memberId)
-        if (member === undefined) {
+        if (books?.members.has(memberId) !== true) {
           return yield* Effect.die(new Error(`no member is called ${memberId}`))
         }
-        const month = books?.months.get(monthKey(memberId, first))
+        const month = books.months.get(monthKey(memberId, first))
         return {
-          capNano: member.monthlyCapNano,
+          capNano: capOf(books, memberId)?.amountNano ?? null,
           capturedNano: month?.capturedNano ?? 0n,
           heldNano: month?.heldNano ?? 0n
         }

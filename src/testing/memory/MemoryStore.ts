@@ -21,6 +21,7 @@ import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
 import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
 import type { StoredArchive, StoredEndpoint, StoredMessage } from "../delivery/storedWebhooks.ts"
+import type { Counted, StoredBudget } from "../money/storedBudgets.ts"
 import type { StoredApiKey, StoredMember, StoredOperator } from "../operators/storedAccounts.ts"
 
 /** When something happened. Of one moment, `turn` tells what came first. */
@@ -63,6 +64,7 @@ export interface StoredOrder {
   readonly refusals: Array<RefusedJob>
   /** The first day of the month it counts in, as `2026-01-01`. */
   readonly month: string
+  readonly countsIn: Array<Counted>
   readonly held: Moment
   readonly expiresAt: number
   readonly task: StoredTask | null
@@ -85,7 +87,6 @@ export interface StoredPool {
 export interface StoredMonth {
   heldNano: bigint
   capturedNano: bigint
-  capTold: boolean
 }
 
 export type StoredTransfer =
@@ -113,6 +114,7 @@ export interface Books {
   readonly pool: StoredPool
   /** By member and month, which `monthKey` writes. */
   readonly months: Map<string, StoredMonth>
+  readonly budgets: Map<string, StoredBudget>
   readonly orders: Map<string, StoredOrder>
   readonly transfers: Array<StoredTransfer>
   readonly requestKeys: Map<string, StoredRequestKey>
@@ -216,6 +218,7 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   members: new Map(),
   pool: { balanceNano: 0n, heldNano: 0n, stoppedReason: null, lowNano: null, lowTold: false },
   months: new Map(),
+  budgets: new Map(),
   orders: new Map(),
   transfers: [],
   requestKeys: new Map()
@@ -252,10 +255,12 @@ export const usageOf = ({
   costNano
 }: StoredOrder): UsageRecord | null => {
   if (usage === null || ended === null) return null
-  const { keyId: _, inputUnitPriceNano = null, ...detail } = usage
-  const { id, memberId } = request
+  const { inputUnitPriceNano = null, ...detail } = usage
+  const { id, memberId, model, modality, task } = request
   return {
     ...detail,
+    ...{ model, modality },
+    taskId: task === null ? null : id,
     inputUnitPriceNano,
     id: usageId(id),
     memberId,

@@ -18,8 +18,6 @@ import {
 const MAX_CALLS = 500
 
 const toFacts = (task: StoredTask): TaskFacts => ({
-  keyId: task.ordered.keyId,
-  model: task.ordered.model,
   listedProtocol: task.ordered.listedProtocol,
   summary: task.ordered.summary,
   state: task.state,
@@ -38,7 +36,7 @@ const toFacts = (task: StoredTask): TaskFacts => ({
 })
 
 const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHistory => {
-  const { id, memberId, quote, amountNano } = order.request
+  const { id, memberId, keyId, model, quote, amountNano } = order.request
   const usage = usageOf(order)
   const calls = state.calls
     .filter(({ subject }) => subject.jobId === id && subject.organizationId === books.id)
@@ -47,6 +45,8 @@ const toHistory = (state: MemoryState, books: Books, order: StoredOrder): JobHis
     organizationId: books.id,
     id,
     memberId,
+    keyId,
+    model,
     job: order.job,
     refusals: order.refusals,
     quote: decodeQuote(quote),

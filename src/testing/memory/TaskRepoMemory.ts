@@ -26,10 +26,8 @@ interface Row {
   readonly task: StoredTask
 }
 
-const kindOfRow = ({ request, task }: Row) =>
-  taskKindOf(request.id) === "video"
-    ? kindOf(task.ordered.model, decodeVideoQuote(request.quote))
-    : null
+const kindOfRow = ({ request }: Row) =>
+  taskKindOf(request.id) === "video" ? kindOf(request.model, decodeVideoQuote(request.quote)) : null
 
 const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 
@@ -38,7 +36,7 @@ const toTask = (row: Row, now: number): Task => {
   return {
     organizationId: request.organizationId,
     id: request.id,
-    model: task.ordered.model,
+    model: request.model,
     channelId: job.channelId,
     state: task.state,
     finished: transitions[task.state].length === 0,
@@ -61,8 +59,7 @@ const toClaimed = (
 ): ClaimedTask => ({
   organizationId: request.organizationId,
   id: request.id,
-  keyId: task.ordered.keyId,
-  model: task.ordered.model,
+  model: request.model,
   channelId: job.channelId,
   protocol: job.protocol,
   listedProtocol: task.ordered.listedProtocol,

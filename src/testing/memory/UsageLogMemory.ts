@@ -1,65 +1,13 @@
 /** The usage detail in memory, read off the orders that were charged. */
-import { DateTime, Effect, Layer } from "effect"
-import { cutPage } from "../../runtime/Page.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import {
-  type CostLine,
-  noSuchRecord,
-  orderOfUsage,
-  receiptOf,
-  UsageLog,
-  type UsageRecord
-} from "../../services/UsageLog.ts"
+import { Effect, Layer } from "effect"
+import { noSuchRecord, orderOfUsage, receiptOf, UsageLog } from "../../services/UsageLog.ts"
 import { byCreation, decodeQuote, MemoryStore, pageOf, usageOf } from "./MemoryStore.ts"
-
-const sumOf = (amounts: ReadonlyArray<bigint>): bigint =>
-  amounts.reduce((sum, amount) => sum + amount, 0n)
-
-const lineOf = (name: string, records: ReadonlyArray<UsageRecord>): CostLine => {
-  const chargeNano = sumOf(records.map((record) => record.chargeNano))
-  const costs = records.flatMap(({ costNano }) => costNano ?? [])
-  const costNano = sumOf(costs)
-  return {
-    name,
-    count: records.length,
-    chargeNano,
-    costNano,
-    marginNano: chargeNano - costNano,
-    withoutCost: records.length - costs.length
-  }
-}
 
 export const layerUsageLogMemory = Layer.effect(
   UsageLog,
   Effect.gen(function* () {
     const { organizations } = yield* MemoryStore
-    const { timeZone } = yield* Settings
     return UsageLog.of({
-      costs: Effect.fn("UsageLog.costs")((by, { from, to }, { after, limit }) =>
-        Effect.sync(() => {
-          const charged = [...organizations.values()].flatMap(({ orders }) =>
-            [...orders.values()].flatMap((order) => {
-              const usage = usageOf(order)
-              if (usage === null) return []
-              const zoned = DateTime.makeZonedUnsafe(usage.createdAt, { timeZone })
-              const day = DateTime.formatIsoDate(zoned)
-              const { organizationId: organization } = order.request
-              const names = { model: usage.model, channel: order.job.channelId, organization, day }
-              return day < from || day > to ? [] : [{ name: names[by], usage }]
-            })
-          )
-          const lines = [...Map.groupBy(charged, ({ name }) => name)]
-            .filter(([name]) => after === null || name > after)
-            .toSorted(([one], [other]) => (one < other ? -1 : 1))
-            .map(([name, group]) =>
-              lineOf(
-                name,
-                group.map(({ usage }) => usage)
-              )
-            )
-          return cutPage(lines, limit)
-        })
-      ),
       list: Effect.fn("UsageLog.list")((organizationId, { memberId, tag }, page) =>
         Effect.suspend(() => {
           const orders = [...(organizations.get(organizationId)?.orders.values() ?? [])]

@@ -1,6 +1,7 @@
 /** The invariants of the books, recomputed from what the movements have left. */
 import { Schema } from "effect"
 import type { Violation } from "../../services/Ledger.ts"
+import type { StoredUse } from "../money/storedBudgets.ts"
 import { type Books, monthKey, overageOf, type StoredOrder } from "./MemoryStore.ts"
 
 const sum = (amounts: Iterable<bigint>): bigint => {
@@ -50,6 +51,22 @@ const checkMonths = ({ months, orders }: Books, note: Note): void => {
   }
 }
 
+const checkBudgets = ({ budgets, orders }: Books, note: Note): void => {
+  const held = new Map<StoredUse, bigint>()
+  for (const { state, request, countsIn } of orders.values()) {
+    for (const { use } of state === "open" ? countsIn : []) {
+      held.set(use, (held.get(use) ?? 0n) + request.amountNano)
+    }
+  }
+  for (const { id, uses } of budgets.values()) {
+    for (const use of uses.values()) {
+      if (use.heldNano !== (held.get(use) ?? 0n)) {
+        note("I3", "use of a budget is not the sum of its orders", id)
+      }
+    }
+  }
+}
+
 const endsOf = { open: ["submitting", "processing"], captured: ["succeeded"] } as const
 
 const checkOrder = (id: string, order: StoredOrder, note: Note): void => {
@@ -82,6 +99,7 @@ export const auditBooks = (books: Books): ReadonlyArray<Violation> => {
   }
   checkPool(books, note)
   checkMonths(books, note)
+  checkBudgets(books, note)
   for (const [id, order] of books.orders) checkOrder(id, order, note)
   for (const { holdId } of books.requestKeys.values()) {
     if (!books.orders.has(holdId)) note("I9", "idempotency key without its order", holdId)

@@ -8,7 +8,9 @@ import {
   layerWebhookEndpointsMemory,
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
+import { layerBudgetsMemory } from "../money/BudgetsMemory.ts"
 import { layerTransfersMemory } from "../money/TransfersMemory.ts"
+import { layerUsageSumsMemory } from "../money/UsageSumsMemory.ts"
 import { layerAccountsMemory } from "../operators/AccountsMemory.ts"
 import { layerAdminAuditMemory, layerOperatorsMemory } from "../operators/OperatorsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
@@ -47,6 +49,8 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerOperatorsMemory,
     layerAccountsMemory,
     layerTransfersMemory,
+    layerBudgetsMemory,
+    layerUsageSumsMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,

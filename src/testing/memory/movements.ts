@@ -14,7 +14,9 @@ import {
 } from "../../services/Ledger.ts"
 import type { HoldOutcome } from "../../services/ledgerAnswers.ts"
 import type { TaskOutcome } from "../../services/TaskRepo.ts"
-import { tellOfCap, tellOfPool, tellOfTask } from "../delivery/telling.ts"
+import { tellOfPool, tellOfTask } from "../delivery/telling.ts"
+import { budgetsOf, countIn, refusalOf, refuseBy } from "../money/countedBudgets.ts"
+import type { Now } from "../money/storedBudgets.ts"
 import {
   type Books,
   byCreation,
@@ -28,27 +30,18 @@ import {
 } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
 
-/** A calendar month that caps count in. */
-interface Month {
-  /** Its first day, as `2026-01-01`. */
-  readonly first: string
-  readonly nextBegins: Date
-}
-
-/** The month of a moment in the time zone. */
-export const monthAt = (nowMillis: number, timeZone: string): Month => {
-  const first = DateTime.makeZonedUnsafe(nowMillis, { timeZone }).pipe(DateTime.startOf("month"))
-  return {
-    first: DateTime.formatIsoDate(first),
-    nextBegins: DateTime.toDateUtc(DateTime.add(first, { months: 1 }))
-  }
-}
+/** The first day of the month of a moment in the time zone, as `2026-01-01`. */
+export const monthAt = (nowMillis: number, timeZone: string): string =>
+  DateTime.makeZonedUnsafe(nowMillis, { timeZone }).pipe(
+    DateTime.startOf("month"),
+    DateTime.formatIsoDate
+  )
 
 const monthOf = ({ months }: Books, memberId: string, month: string): StoredMonth => {
   const key = monthKey(memberId, month)
   const known = months.get(key)
   if (known !== undefined) return known
-  const fresh = { heldNano: 0n, capturedNano: 0n, capTold: false }
+  const fresh = { heldNano: 0n, capturedNano: 0n }
   months.set(key, fresh)
   return fresh
 }
@@ -80,43 +73,42 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         lease: 0n
       }
 
-/** The cap is checked before the pool; a refusal changes nothing. */
+/** Budgets are checked before the pool; a refusal changes nothing. */
 export const holdFunds = (
   state: MemoryState,
   books: Books,
   request: HoldRequest,
-  when: { readonly nowMillis: number; readonly month: Month; readonly keySeconds: number }
+  when: Now & { readonly keySeconds: number }
 ): HoldOutcome => {
   const { id, memberId, amountNano, key } = request
-  const { nowMillis, month } = when
+  const { nowMillis, timeZone } = when
   const answer = (outcome: HoldOutcome["outcome"], amounts: Partial<HoldOutcome> = {}) => ({
-    ...{ outcome, available: 0n, cap: 0n, used: 0n, capEndsAt: month.nextBegins },
+    ...{ outcome, available: 0n, budget: null },
     ...amounts
   })
   if (books.orders.has(id)) return answer("known")
   const taken = key === null ? undefined : books.requestKeys.get(key.key)
   if (taken !== undefined && taken.expiresAt > nowMillis) return answer("key_used")
-  const member = books.members.get(memberId)
-  if (member === undefined) return answer("unknown_member")
-  const spent = monthOf(books, memberId, month.first)
-  const used = spent.heldNano + spent.capturedNano
-  const cap = member.monthlyCapNano
-  if (cap !== null && used + amountNano > cap) {
-    if (!spent.capTold)
-      tellOfCap(state, books, { member, month: month.first, cap, used }, nowMillis)
-    spent.capTold = true
-    return answer("member_cap_exceeded", { cap, used })
+  if (!books.members.has(memberId)) return answer("unknown_member")
+  const countsIn = [...budgetsOf(books, request, when)]
+  const refusal = refusalOf(countsIn, amountNano, when)
+  if (refusal !== null) {
+    refuseBy(state, books, refusal.by, when)
+    const { budget } = refusal
+    return answer(budget.isCap ? "member_cap_exceeded" : "budget_exceeded", { budget })
   }
   if (books.pool.stoppedReason !== null) return answer("stopped")
   const available = books.pool.balanceNano - books.pool.heldNano
   if (amountNano > available) return answer("insufficient_balance", { available })
+  const month = monthAt(nowMillis, timeZone)
   books.orders.set(id, {
     request,
     job: request.job,
     cost: request.cost ?? null,
     costNano: null,
     refusals: [],
-    month: month.first,
+    month,
+    countsIn,
     held: momentOf(state, nowMillis),
     expiresAt: after(nowMillis, request.ttlSeconds),
     task: newTask(request, nowMillis),
@@ -131,7 +123,8 @@ export const holdFunds = (
     const expiresAt = after(nowMillis, when.keySeconds)
     books.requestKeys.set(key.key, { ...key, holdId: id, expiresAt, answer: null })
   }
-  spent.heldNano += amountNano
+  monthOf(books, memberId, month).heldNano += amountNano
+  countIn(state, books, countsIn, { heldNano: amountNano, capturedNano: 0n }, when)
   books.pool.heldNano += amountNano
   return answer("held")
 }
@@ -192,8 +185,9 @@ export const closeHold = (
   state: MemoryState,
   books: Books,
   request: Capture | Release,
-  nowMillis: number
+  now: Now
 ): Closed | null => {
+  const { nowMillis } = now
   const order = books.orders.get(request.holdId)
   if (order === undefined) return null
   const won = order.state === "open" && applies(order.task, request.task)
@@ -215,6 +209,8 @@ export const closeHold = (
     order.closedBy = request.by
     month.heldNano -= amountNano
     month.capturedNano += order.chargeNano
+    const amounts = { heldNano: -amountNano, capturedNano: order.chargeNano }
+    countIn(state, books, order.countsIn, amounts, now)
     books.pool.heldNano -= amountNano
     books.pool.balanceNano -= order.chargeNano
     tellOfPool(state, books, nowMillis)

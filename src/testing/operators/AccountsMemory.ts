@@ -1,8 +1,10 @@
 /** Organisations, members and keys in memory, as operators list and change them. */
 import { Clock, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { Settings } from "../../runtime/Settings.ts"
+import { budgetPrefix } from "../../services/money/Budgets.ts"
 import {
   Accounts,
   type KeyRecord,
@@ -11,6 +13,7 @@ import {
 } from "../../services/operators/Accounts.ts"
 import { type Books, MemoryStore, monthKey, pageOf } from "../memory/MemoryStore.ts"
 import { monthAt } from "../memory/movements.ts"
+import { capOf, setCap } from "../money/countedBudgets.ts"
 import type { StoredApiKey, StoredMember } from "./storedAccounts.ts"
 
 const organizationRecord = ({
@@ -48,15 +51,20 @@ const found = <A>(entry: A | undefined, what: string) =>
 export const layerAccountsMemory = Layer.effect(
   Accounts,
   Effect.gen(function* () {
-    const { organizations, apiKeys } = yield* MemoryStore
+    const store = yield* MemoryStore
+    const { organizations, apiKeys } = store
+    const random = yield* SecureRandom.SecureRandom
     const changes = yield* Changes
     const { timeZone } = yield* Settings
 
     const memberRecord = (books: Books, member: StoredMember, nowMillis: number): MemberRecord => {
-      const month = books.months.get(monthKey(member.id, monthAt(nowMillis, timeZone).first))
+      const month = books.months.get(monthKey(member.id, monthAt(nowMillis, timeZone)))
       return {
         ...{ id: member.id, organizationId: books.id, name: member.name },
-        ...{ capNano: member.monthlyCapNano, capturedNano: month?.capturedNano ?? 0n },
+        ...{
+          capNano: capOf(books, member.id)?.amountNano ?? null,
+          capturedNano: month?.capturedNano ?? 0n
+        },
         ...{ heldNano: month?.heldNano ?? 0n, createdAt: member.createdAt },
         disabledAt: member.disabledAt
       }
@@ -121,10 +129,13 @@ export const layerAccountsMemory = Layer.effect(
         { name, enabled, monthlyCapNano }
       ) {
         const { books, member } = yield* memberOf(id)
+        const capId = budgetPrefix + (yield* random.uuidV7())
         yield* write((now) => {
           member.name = name ?? member.name
           member.disabledAt = disabledAfter(member.disabledAt, enabled, now)
-          if (monthlyCapNano !== undefined) member.monthlyCapNano = monthlyCapNano
+          if (monthlyCapNano === undefined) return
+          const cap = { id: capId, memberId: id, amountNano: monthlyCapNano }
+          setCap(store, books, cap, { nowMillis: now.getTime(), timeZone })
         })
         return memberRecord(books, member, yield* Clock.currentTimeMillis)
       }),

@@ -5,7 +5,6 @@ import type { OperatorRecord } from "../../services/operators/Operators.ts"
 export interface StoredMember {
   readonly id: string
   name: string
-  monthlyCapNano: bigint | null
   readonly createdAt: Date
   disabledAt: Date | null
 }

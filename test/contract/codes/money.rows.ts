@@ -1,5 +1,5 @@
 /** Orders that the pool or the member's month does not have the money for. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { type Asked, as, chat, embed, image, row, type Said, succeeding, video } from "./Row.ts"
 import { Surface } from "./Surface.ts"
 import { overCap } from "./waiting.ts"
@@ -79,4 +79,39 @@ const cap = [
   )
 ]
 
-export const moneyRows = [...pool, ...cap]
+const decodeBudget = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.String }))
+
+/** An order that a new budget for all of time has no room for. */
+const budgeted = (when: string, amount: string, asked: Asked, required: string) => {
+  let budget = ""
+  const scope = "organization"
+  return row(
+    "budget_exceeded",
+    when,
+    Effect.gen(function* () {
+      const { admin, customer } = yield* Surface
+      const who = yield* customer("100")
+      const made = yield* admin(`/organizations/${who.organizationId}/budgets`, {
+        json: { scope, period: "total", amount }
+      })
+      budget = decodeBudget(made.body).id
+      return as(who, asked)
+    }),
+    () => ({
+      message: `This request needs ${required} CNY; of the organisation's budget of ${amount} in total, 0 is used`,
+      more: {
+        ...{ budget, scope, period: "total", amount, used: "0", required, retry_after: null }
+      },
+      headers: { "x-should-retry": "false" }
+    })
+  )
+}
+
+const budgets = [
+  budgeted("a video above a budget", "4.967", video(), "4.968"),
+  budgeted("images above a budget", "0.3", image({ n: 2 }), "0.4"),
+  budgeted("a chat above a budget", "0.0001", chat({ max_tokens: 100 }), "0.000812"),
+  budgeted("embeddings above a budget of nothing", "0", embed({ input: "hello" }), "0.000001")
+]
+
+export const moneyRows = [...pool, ...cap, ...budgets]

@@ -24,14 +24,13 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
         const usageLog = yield* UsageLog
         const { organizationId, memberIds } = yield* organization(1000n)
         yield* sql`
-          INSERT INTO orders (organization_id, id, member_id, month, hold, quote, job, state,
-                              charge, created_at, expires_at, closed_at, closed_by, key_id, model,
-                              modality, input, output, unit, unit_price, basis)
+          INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task,
+                              month, hold, quote, job, state, charge, created_at, expires_at,
+                              closed_at, closed_by, input, output, unit, unit_price, basis)
           SELECT ${organizationId}, 'im_00000000-0000-7000-8000-' || lpad(n::text, 12, '0'), ${memberIds[0]},
-                 date_trunc('month', now())::date, 1, '{}', '{}', 'captured', 1,
+                 'key_1', 'm', 'image', false, date_trunc('month', now())::date, 1, '{}', '{}', 'captured', 1,
                  now() + n * interval '1 second', now() + interval '1 day',
-                 now() + n * interval '1 second' + interval '500 milliseconds', 'test', 'key_1',
-                 'm', 'image', 0, 1, 'image', 1, 'requested_images'
+                 now() + n * interval '1 second' + interval '500 milliseconds', 'test', 0, 1, 'image', 1, 'requested_images'
             FROM generate_series(1, ${JOBS}::int) AS n`
         yield* sql`
           INSERT INTO order_tags (organization_id, name, value, order_id)

@@ -6,13 +6,9 @@ import { Access } from "../../../src/services/Access.ts"
 import { Ledger, type UsageEntry, type Violation } from "../../../src/services/Ledger.ts"
 import type { NewTask } from "../../../src/services/TaskRepo.ts"
 import { layerDatabase } from "../../support/databases.ts"
-import { layerLedgerOn } from "../../support/ledger.ts"
+import { layerLedgerOn, ordered } from "../../support/ledger.ts"
 
 const usage: UsageEntry = {
-  keyId: "key_1",
-  taskId: null,
-  model: "m",
-  modality: "image",
   input: 0n,
   output: 1n,
   unit: "image",
@@ -23,7 +19,6 @@ const usage: UsageEntry = {
 /** 2 tokens in and 1 out. */
 const text: UsageEntry = {
   ...usage,
-  modality: "chat",
   input: 2n,
   unit: "token",
   unitPriceNano: 9n,
@@ -32,8 +27,6 @@ const text: UsageEntry = {
 }
 
 const task: NewTask = {
-  keyId: "key_1",
-  model: "m",
   listedProtocol: "vp_a",
   summary: {},
   submitSeconds: 60
@@ -46,12 +39,13 @@ const books = Effect.gen(function* () {
   const access = yield* Access
   const ledger = yield* Ledger
   const organizationId = yield* access.createOrganization("Test")
-  const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano: null })
+  const memberId = yield* access.createMember(organizationId, { name: "m", monthlyCapNano: 500n })
   yield* ledger.deposit(organizationId, 1000n, "first")
   const job = { channelId: "ch", protocol: "vp_a", upstreamModel: "u" }
   const request = {
     organizationId,
     memberId,
+    ...ordered,
     amountNano: 10n,
     ttlSeconds: 60,
     quote: {},
@@ -99,6 +93,8 @@ const tamperings = [
   ["I3", "UPDATE member_months SET held = held + 1"],
   ["I3", "UPDATE member_months SET captured = captured + 1"],
   ["I3", "DELETE FROM member_months"],
+  ["I3", "UPDATE budget_uses SET held = held + 1"],
+  ["I3", "UPDATE orders SET counts_in = NULL WHERE id = 'open'"],
   ["I1", "DELETE FROM orders WHERE id = 'captured'"],
   ["I3", "DELETE FROM orders WHERE id = 'captured'"],
   ["I1", "UPDATE orders SET charge = 14, unit_price = 14 WHERE id = 'captured'"],
@@ -154,6 +150,17 @@ const tamperings = [
   ]
 ] as const
 
+/** What only all rows of an organisation tell, which is read in its turn. */
+const summed = [
+  "UPDATE budget_uses SET captured = captured + 1",
+  "UPDATE usage_sums SET count = count + 1 WHERE step = 'hour'",
+  "UPDATE usage_sums SET failed = failed - 1 WHERE step = 'day'",
+  "UPDATE usage_sums SET charge = charge + 1 WHERE step = 'month'",
+  "UPDATE usage_sums SET returned = 1 WHERE step = 'month'",
+  "UPDATE usage_sums SET images = 0, tokens = 0",
+  "DELETE FROM usage_sums"
+] as const
+
 for (const kind of ["embedded", "postgres"] as const) {
   const secrets = { masterKey: Redacted.make(new Uint8Array(32)), adminToken: null }
   const stores = layerStores(secrets).pipe(Layer.provideMerge(layerDatabase(kind)))
@@ -189,6 +196,20 @@ for (const kind of ["embedded", "postgres"] as const) {
             invariant
           )
           assert.sameDeepMembers([...recent], [...all])
+        })
+      )
+
+      it.effect.each(summed)("sums are compared with their orders: %s", (statement) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const ledger = yield* Ledger
+          const tampered = Effect.gen(function* () {
+            yield* sql.unsafe(statement)
+            return yield* Effect.fail({ found: yield* ledger.verify })
+          })
+          const failed = yield* Effect.flip(sql.withTransaction(tampered))
+          const found = "found" in failed ? failed.found : []
+          assert.sameMembers([...new Set(found.map(({ invariant }) => invariant))], ["I3"])
         })
       )
 

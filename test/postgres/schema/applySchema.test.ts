@@ -66,7 +66,7 @@ describe("the schema", () => {
     const applying = readFileSync(new URL("applySchema.ts", folder), "utf8")
     const files = readdirSync(folder).filter((file) => file.endsWith(".sql"))
     assert.deepStrictEqual(
-      [...applying.matchAll(/"(\d_\w+\.sql)"/g)].map(([, file]) => file),
+      [...applying.matchAll(/"(\d+_\w+\.sql)"/g)].map(([, file]) => file),
       files.toSorted()
     )
   })

@@ -1,8 +1,7 @@
 /** The operator's interface. Unknown fields in its bodies are errors. */
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
-import { CostGroup } from "../../../domain/money/Quote.ts"
 import { transferKinds } from "../../../domain/money/transfers.ts"
 import { plainText } from "../../../domain/plainText.ts"
 import { ReceiptView } from "../AccountApi.ts"
@@ -25,8 +24,7 @@ import {
   told,
   toldOrNull,
   UsageEntry,
-  usageQuery,
-  wholeNumber
+  usageQuery
 } from "../shared.ts"
 import { DepositBody, KeyBody, LowBalanceBody, MemberBody, OrganizationBody } from "./bodies.ts"
 
@@ -72,29 +70,6 @@ export const OperatorReceiptView = Schema.Struct({
   attempts: many(AttemptView, "The channels it was sent to, in their order; the last one made it")
 }).annotate({ identifier: "OperatorReceipt", description: "One charge, and where it was made" })
 export type OperatorReceiptView = typeof OperatorReceiptView.Type
-
-/** Of `model`, `channel`, `organization` and `day` there is the one that was asked by. */
-export const CostView = Schema.Struct({
-  model: Schema.optionalKey(told("The model")),
-  channel: Schema.optionalKey(told("The channel that made it")),
-  organization: Schema.optionalKey(told("The organisation's id")),
-  day: Schema.optionalKey(told("The day it was charged", "2026-01-31")),
-  count: counted("Charges"),
-  charge: amount("What was charged"),
-  cost: amount("What vendors bill for it, as far as their mounts tell"),
-  margin: amount("Charges less costs"),
-  without_cost: counted("Charges whose mount told no cost, which count as costing nothing"),
-  currency: told("The currency of the amounts")
-}).annotate({ identifier: "Costs", description: "Charges and costs of one name" })
-
-const MAX_COSTS = 1000
-
-const isDay = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true
-const day = (description: string) =>
-  Schema.String.annotate({ description }).check(
-    Schema.makeFilter(isDay, { expected: "a day such as 2026-01-31" })
-  )
 
 const CatalogChanges = Schema.Struct({
   version: counted("Counts the catalogs that were in force"),
@@ -249,24 +224,6 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
   })
     .annotate(AllowedRoles, ["operator"])
     .annotateMerge(operation("Revoke a key", "On every gateway within a second.")),
-  HttpApiEndpoint.get("readCosts", "/costs", {
-    query: {
-      from: day("The first day"),
-      to: day("The last day, which is included"),
-      by: CostGroup.annotate({ description: "What the sums are of" }),
-      after: pageQuery.after,
-      limit: wholeNumber(1, MAX_COSTS, `Entries of a page, ${MAX_COSTS} when left out`).pipe(
-        Schema.withDecodingDefaultKey(Effect.succeed(String(MAX_COSTS)))
-      )
-    },
-    success: list(CostView),
-    error: errors.InvalidRequest
-  }).annotateMerge(
-    operation(
-      "Read the costs",
-      "What was charged within some days of the deployment's time zone, and what vendors bill for it, by name."
-    )
-  ),
   HttpApiEndpoint.get("verifyLedger", "/ledger/verify", {
     success: Schema.Struct({
       ok: flag("Whether every invariant holds"),

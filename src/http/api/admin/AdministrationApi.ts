@@ -4,11 +4,13 @@ import { AdminAuditing, AdminAuthorization, AdminRoles, RequestRules } from "../
 import { strictly } from "../shared.ts"
 import { AccountsGroup } from "./AccountsApi.ts"
 import { AdminGroup } from "./AdminApi.ts"
+import { BudgetsGroup } from "./BudgetsApi.ts"
 import { ChannelsGroup } from "./ChannelsApi.ts"
 import { HistoryGroup } from "./HistoryApi.ts"
 import { MoneyGroup } from "./MoneyApi.ts"
 import { OperatorsGroup } from "./OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./OperatorWebhooksApi.ts"
+import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
 export class AdministrationApi extends HttpApi.make("administration")
   .add(
@@ -18,7 +20,9 @@ export class AdministrationApi extends HttpApi.make("administration")
     HistoryGroup,
     OperatorWebhooksGroup,
     OperatorsGroup,
-    MoneyGroup
+    MoneyGroup,
+    UsageSumsGroup,
+    BudgetsGroup
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   // The last one is the first that a request comes to.

@@ -2,7 +2,6 @@ import { Effect, Redacted, Schema, Struct } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
-import { InvalidRequest } from "../../../domain/Errors.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { Access } from "../../../services/Access.ts"
@@ -147,24 +146,6 @@ export const layerAdminHandlers = HttpApiBuilder.group(
           currency,
           yield* usageLog.receipt(params.id, null, params.usage_id)
         )
-      }),
-      readCosts: Effect.fn("admin.readCosts")(function* ({ query }) {
-        const { by, from, to } = query
-        if (from > to) {
-          return yield* new InvalidRequest({
-            message: "to: Expected a day that is not before from",
-            param: "to"
-          })
-        }
-        return listView(yield* usageLog.costs(by, { from, to }, pageOf(query)), (line) => ({
-          [by]: line.name,
-          count: line.count,
-          charge: formatNano(line.chargeNano),
-          cost: formatNano(line.costNano),
-          margin: formatNano(line.marginNano),
-          without_cost: line.withoutCost,
-          currency
-        }))
       }),
       revokeKey: Effect.fn("admin.revokeKey")(function* ({ params }) {
         yield* access.revokeKey(params.id)

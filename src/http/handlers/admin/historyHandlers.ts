@@ -108,15 +108,15 @@ const errorView = ({ task }: JobHistory) =>
       }
 
 const timelineView = (history: JobHistory) => {
-  const { hold, task, usage, job } = history
+  const { hold, task, job } = history
   const ownCalls = ownCallViews(history)
   return {
     id: history.id,
     kind: kindOf(history),
     organization_id: history.organizationId,
     member_id: history.memberId,
-    key_id: task?.keyId ?? null,
-    model: task?.model ?? usage?.model ?? null,
+    key_id: history.keyId,
+    model: history.model,
     channel: job.channelId,
     protocol: job.protocol,
     listed_protocol: task?.listedProtocol ?? null,

@@ -58,6 +58,7 @@ const hasBody = (endpoint: HttpApiEndpoint.Top): boolean => endpoint.payload.siz
 const faultless: ReadonlySet<ErrorCode> = new Set([
   "insufficient_balance",
   "member_cap_exceeded",
+  "budget_exceeded",
   "idempotency_conflict",
   "rate_limited"
 ])

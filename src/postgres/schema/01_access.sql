@@ -14,7 +14,6 @@ CREATE TABLE members (
   organization_id text NOT NULL REFERENCES organizations (id),
   id text NOT NULL,
   name text NOT NULL,
-  monthly_cap bigint CHECK (monthly_cap >= 0),
   created_at timestamptz NOT NULL DEFAULT now(),
   disabled_at timestamptz,
   PRIMARY KEY (organization_id, id)

@@ -5,7 +5,6 @@ CREATE TABLE tasks (
   -- That of its order.
   id text COLLATE "C" NOT NULL,
   member_id text NOT NULL,
-  key_id text NOT NULL,
   model text NOT NULL,
   channel_id text NOT NULL,
   protocol text NOT NULL,

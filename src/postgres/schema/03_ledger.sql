@@ -23,8 +23,6 @@ CREATE TABLE member_months (
   month date NOT NULL CHECK (extract(day FROM month) = 1),
   held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
   captured bigint NOT NULL DEFAULT 0 CHECK (captured >= 0),
-  -- Whether it was told that the cap has refused an order.
-  cap_told boolean NOT NULL DEFAULT false,
   PRIMARY KEY (organization_id, member_id, month),
   FOREIGN KEY (organization_id, member_id) REFERENCES members (organization_id, id)
 ) WITH (fillfactor = 50);
@@ -39,8 +37,14 @@ CREATE TABLE orders (
   -- characters' codes, here and wherever they are looked up, so that they stand in order of time.
   id text COLLATE "C" NOT NULL,
   member_id text NOT NULL,
-  -- The month of the member that the hold and the charge count in.
+  key_id text NOT NULL,
+  model text NOT NULL,
+  modality text NOT NULL,
+  -- It is called by the id of the order.
+  is_task boolean NOT NULL,
+  -- The month that the hold and the charge count in, and what of budgets; null where there is none.
   month date NOT NULL,
+  counts_in text[] COLLATE "C",
   hold bigint NOT NULL CHECK (hold > 0),
   -- Everything the hold was computed from.
   quote jsonb NOT NULL,
@@ -60,10 +64,6 @@ CREATE TABLE orders (
   closed_at timestamptz,
   closed_by text,
   -- The usage detail of a charge.
-  key_id text,
-  task_id text,
-  model text,
-  modality text,
   input bigint CHECK (input >= 0),
   output bigint CHECK (output >= 0),
   unit text,
@@ -80,7 +80,7 @@ CREATE TABLE orders (
   CHECK (CASE WHEN state = 'captured' THEN charge > 0 ELSE charge = 0 END),
   CHECK (cost IS NULL OR state = 'captured'),
   CHECK (state <> 'captured'
-         OR (key_id, model, modality, input, output, unit, unit_price, basis) IS NOT NULL)
+         OR (input, output, unit, unit_price, basis) IS NOT NULL)
 ) WITH (fillfactor = 35, autovacuum_vacuum_insert_scale_factor = 0,
         autovacuum_vacuum_insert_threshold = 500000);
 -- A member's own orders, in order of time: its pool may have ten million of others.
@@ -179,7 +179,7 @@ CREATE INDEX idempotency_keys_due ON idempotency_keys (expires_at);
 -- too_large, unknown_order, beyond_charge or insufficient_balance, the id of the transfer, and what
 -- there was to take: of the pool, or of the charge.
 CREATE FUNCTION transfer_funds(
-  p_organization text, p_id text, p_kind text, p_amount bigint, p_reference text, p_reason text,
+  p_time_zone text, p_organization text, p_id text, p_kind text, p_amount bigint, p_reference text, p_reason text,
   p_author text, p_order text, OUT outcome text, OUT transfer_id text, OUT free bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -222,6 +222,9 @@ BEGIN
           p_amount, p_reference, p_reason, p_author, p_order);
   UPDATE pools SET balance = balance + CASE WHEN v_in THEN p_amount ELSE -p_amount END
    WHERE organization_id = p_organization;
+  IF p_order IS NOT NULL THEN
+    PERFORM sum_up(p_time_zone, ARRAY[p_organization], ARRAY[p_order], ARRAY[p_amount]);
+  END IF;
   outcome := 'applied';
   transfer_id := p_id;
 END $$;

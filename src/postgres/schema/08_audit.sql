@@ -48,8 +48,9 @@ moved AS (
   SELECT * FROM transfers
    WHERE created_at >= p_from AND (p_organization IS NULL OR organization_id = p_organization)),
 touched AS (
-  SELECT o.organization_id, o.id, o.member_id, o.month, o.hold, o.state, o.charge, o.overage,
-         o.created_at, o.closed_at, o.input, o.output, o.unit_price, o.input_unit_price,
+  SELECT o.organization_id, o.id, o.member_id, o.month, o.counts_in, o.hold, o.state, o.charge, o.overage,
+         o.key_id, o.model, o.created_at, o.closed_at, o.input, o.output, o.unit_price,
+         o.input_unit_price,
          o.quote ->> 'holdNano' AS quoted
     FROM (SELECT * FROM orders WHERE created_at >= p_from OR closed_at >= p_from
           UNION ALL
@@ -127,6 +128,42 @@ UNION ALL
 SELECT 'I3', o.organization_id, 'order without its member month', o.id
   FROM touched o LEFT JOIN member_months mm USING (organization_id, member_id, month)
  WHERE mm IS NULL
+UNION ALL
+SELECT 'I3', b.organization_id, 'use of a budget is not the sum of its orders', b.id
+  FROM budget_uses b
+  LEFT JOIN (SELECT organization_id, counted.id,
+                    sum(CASE state WHEN 'open' THEN hold ELSE 0 END) AS held, sum(charge) AS charged
+               FROM touched CROSS JOIN LATERAL unnest(counts_in) AS counted(id) GROUP BY 1, 2) o
+         ON o.organization_id = b.organization_id AND o.id = b.id
+ WHERE (p_organization IS NULL OR b.organization_id = p_organization)
+   AND (b.held <> coalesce(o.held, 0)
+        -- What was charged before a time is only known of all rows.
+        OR p_from = '-infinity' AND b.captured <> b.captured_before + coalesce(o.charged, 0))
+UNION ALL
+-- Of all rows only, as what came before a time may be summed up with what came after.
+SELECT 'I3', organization_id, 'usage is not summed up as its orders are', member_id || ' ' || model
+  FROM (
+    SELECT organization_id, step, member_id, key_id, model, count, failed, charge, returned,
+           tokens + seconds + images AS units
+      FROM usage_sums
+     WHERE p_from = '-infinity' AND tag_name = ''
+       AND (p_organization IS NULL OR organization_id = p_organization)
+    UNION ALL
+    SELECT e.organization_id, step.name, e.member_id, e.key_id, e.model, -e.count, -e.failed,
+           -e.charge, 0, -e.units
+      FROM (SELECT organization_id, member_id, key_id, model,
+                   count(*) FILTER (WHERE state = 'captured') AS count,
+                   count(*) FILTER (WHERE state = 'released') AS failed, sum(charge) AS charge,
+                   sum(CASE state WHEN 'captured' THEN input + output ELSE 0 END) AS units
+              FROM ends WHERE p_from = '-infinity' GROUP BY 1, 2, 3, 4) e
+     CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS step(name)
+    UNION ALL
+    SELECT t.organization_id, step.name, o.member_id, o.key_id, o.model, 0, 0, 0, -t.amount, 0
+      FROM moved t JOIN orders o ON o.organization_id = t.organization_id AND o.id = t.order_id
+     CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS step(name)
+     WHERE p_from = '-infinity') u
+ GROUP BY organization_id, step, member_id, key_id, model
+HAVING (sum(count), sum(failed), sum(charge), sum(returned), sum(units)) <> (0, 0, 0, 0, 0)
 UNION ALL
 SELECT 'I4', organization_id, 'hold is not the amount of its quote', id
   FROM touched WHERE quoted <> hold::text

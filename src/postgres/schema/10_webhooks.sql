@@ -131,32 +131,43 @@ CREATE TRIGGER pools_told BEFORE UPDATE OF balance, low_balance ON pools FOR EAC
   WHEN (new.low_balance IS NOT NULL AND (new.balance < new.low_balance) <> new.low_told)
   EXECUTE FUNCTION tell_of_balance();
 
--- Tells of members whose cap has refused an order for the first time in the month.
-CREATE FUNCTION tell_of_caps(
-  p_month date, p_organizations text[], p_outcomes text[], p_places int[], p_members text[])
-RETURNS void LANGUAGE plpgsql AS $$
+-- Each percent of a budget once in a period: when the use reaches it, and all up to 100 when the budget
+-- refuses an order for the first time. A cap's refusal is told as such, too.
+CREATE FUNCTION tell_of_budget() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  reached record;
+  refuses CONSTANT boolean := new.has_refused AND NOT old.has_refused;
+  used CONSTANT bigint := new.held + new.captured;
+  budget record;
+  percent integer;
 BEGIN
-  FOR reached IN
-    WITH marked AS (
-      INSERT INTO member_months AS r (organization_id, member_id, month, cap_told)
-        SELECT DISTINCT p_organizations[u.place], u.member_id, p_month, true
-          FROM unnest(p_outcomes, p_places, p_members) AS u(outcome, place, member_id)
-         WHERE u.outcome = 'member_cap_exceeded'
-        ON CONFLICT (organization_id, member_id, month) DO UPDATE SET cap_told = true
-         WHERE NOT r.cap_told
-        RETURNING r.organization_id, r.member_id, r.held + r.captured AS used
-    )
-    SELECT k.*, m.name, m.monthly_cap FROM marked k JOIN members m
-        ON m.organization_id = k.organization_id AND m.id = k.member_id
+  SELECT * INTO STRICT budget FROM budgets b
+   WHERE b.organization_id = new.organization_id AND b.id = new.budget_id;
+  FOR percent IN
+    SELECT t FROM unnest(budget.thresholds) AS t
+     WHERE t > old.told
+       AND (used >= budget.amount::numeric * t / 100 OR new.has_refused AND t <= 100) ORDER BY t
   LOOP
-    PERFORM tell(reached.organization_id, reached.organization_id, 'cap.reached', NULL,
-      jsonb_build_object('member_id', reached.member_id, 'member_name', reached.name,
-                         'month', to_char(p_month, 'YYYY-MM'),
-                         'cap', decimal_of(reached.monthly_cap), 'used', decimal_of(reached.used)));
+    new.told := percent;
+    PERFORM tell(new.organization_id, new.organization_id, 'budget.threshold', NULL,
+      jsonb_build_object('budget_id', budget.id, 'scope', budget.scope,
+                         'subject_id', budget.subject_id, 'period', budget.period,
+                         'threshold', percent, 'amount', decimal_of(budget.amount),
+                         'used', decimal_of(used)));
   END LOOP;
+  new.next_told := next_told(budget.amount, budget.thresholds, new.told);
+  IF refuses AND budget.is_cap THEN
+    PERFORM tell(new.organization_id, new.organization_id, 'cap.reached', NULL,
+      jsonb_build_object('member_id', m.id, 'member_name', m.name,
+                         'month', to_char(new.start, 'YYYY-MM'),
+                         'cap', decimal_of(budget.amount), 'used', decimal_of(used)))
+       FROM members m
+      WHERE m.organization_id = new.organization_id AND m.id = budget.subject_id;
+  END IF;
+  RETURN new;
 END $$;
+CREATE TRIGGER budget_uses_told BEFORE UPDATE ON budget_uses FOR EACH ROW
+  WHEN (new.held + new.captured >= new.next_told OR new.has_refused AND NOT old.has_refused)
+  EXECUTE FUNCTION tell_of_budget();
 
 CREATE FUNCTION tell_of_orphan() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

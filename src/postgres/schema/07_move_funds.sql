@@ -21,33 +21,31 @@
 -- the task is in the state `from` and, where a lease is given, still belongs to that claim.
 -- Outcomes: won, closed (before), stale (task elsewhere by now), unknown.
 --
--- Holds, by position: place, id, member, the member's position among those of the holds, amount,
--- seconds to live, quote, the vendor's quote, job, the client's notes, the task for asynchronous work, the client's key {key, fingerprint,
--- ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
+-- Holds, by position: place, id, member, its API key, model, modality, amount, seconds to live, quote, the vendor's quote, job, the client's notes, the
+-- task for asynchronous work, the client's key {key, fingerprint, ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
 -- deployment's zone.
 -- Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
--- another order), unknown_member, member_cap_exceeded, stopped, insufficient_balance.
+-- another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance.
 --
 -- A column that is null for every item may be null as a whole. A call for several organisations
 -- waits only briefly for a lock: the others are not to wait for one that is in trouble.
 CREATE FUNCTION move_funds(
   p_time_zone text, p_organizations text[],
   p_close_places int[], p_closes text[], p_charges bigint[], p_closers text[],
-  p_usage_keys text[], p_usage_tasks text[], p_models text[], p_modalities text[],
   p_inputs bigint[], p_outputs bigint[], p_units text[], p_unit_prices bigint[],
   p_input_unit_prices bigint[], p_bases text[], p_costs bigint[], p_calls jsonb[],
   p_task_ends jsonb[],
   p_orphans jsonb[], p_answers text[], p_forgotten boolean[],
-  p_hold_places int[], p_holds text[], p_members text[], p_spenders int[], p_amounts bigint[],
+  p_hold_places int[], p_holds text[], p_members text[], p_api_keys text[],
+  p_models text[], p_modalities text[], p_amounts bigint[],
   p_seconds double precision[], p_quotes jsonb[], p_cost_quotes jsonb[], p_jobs jsonb[],
   p_metadatas jsonb[], p_tasks jsonb[], p_keys jsonb[],
   -- In the order of the items; of a close, what became of its order by any close.
   OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
   OUT close_overage bigint[],
-  -- What the decision was made by: cap and use of the month, and what the pool had available.
-  OUT hold_outcomes text[], OUT hold_caps bigint[], OUT hold_used bigint[],
-  OUT hold_available bigint[],
-  OUT cap_ends_at timestamptz
+  -- What the decision was made by: the budget that refused it, with its use, and what the pool had
+  -- available.
+  OUT hold_outcomes text[], OUT hold_refusals jsonb[], OUT hold_available bigint[]
 )
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -59,10 +57,12 @@ DECLARE
   poolless text;
   is_whole boolean;
   request record;
-  -- What is left while holds are decided: by place, by spender, and by the first hold with a key.
-  available bigint[]; used bigint[]; key_taken boolean[];
+  budget jsonb; refusal jsonb; outcome text;
+  -- What holds come to while they are decided: by place, by budget, and by the first hold with a key.
+  available bigint[]; spent jsonb := '{}'; key_taken boolean[];
+  -- The budgets that each hold counts in: arrays as texts, as their lengths differ.
+  hold_counts text[];
 BEGIN
-  cap_ends_at := (month_start + interval '1 month') AT TIME ZONE p_time_zone;
   IF cardinality(p_organizations) > 1 THEN
     PERFORM set_config('lock_timeout', '250ms', true);
   END IF;
@@ -87,21 +87,22 @@ BEGIN
   IF p_closes IS NOT NULL THEN
     -- Decide which closes win: of those of one order the first that applies. Write them and their sums.
     WITH asked AS MATERIALIZED (
-      SELECT u.*, o.row, o.member_id, o.month, o.hold, o.state, o.charge AS charged,
+      SELECT u.*, o.row, o.member_id, o.month, o.counts_in, o.hold, o.state, o.charge AS charged,
              coalesce(o.state = 'open' AND (u.task_end IS NULL OR (
                SELECT t.state = u.task_end ->> 'from'
                       AND t.lease = coalesce((u.task_end ->> 'lease')::bigint, t.lease)
                  FROM tasks t WHERE t.organization_id = u.organization_id AND t.id = u.id)), false)
                AS applies
         FROM (SELECT p_organizations[x.place] AS organization_id, x.*
-                FROM unnest(p_close_places, p_closes, p_charges, p_closers, p_usage_keys,
-                            p_usage_tasks, p_models, p_modalities, p_inputs, p_outputs, p_units,
-                            p_unit_prices, p_input_unit_prices, p_bases, p_costs, p_calls, p_task_ends)
+                FROM unnest(p_close_places, p_closes, p_charges, p_closers, p_inputs, p_outputs,
+                            p_units, p_unit_prices, p_input_unit_prices, p_bases, p_costs, p_calls,
+                            p_task_ends)
                        WITH ORDINALITY
-                  AS x(place, id, charge, closer, key_id, task_id, model, modality, input, output,
-                       unit, unit_price, input_unit_price, basis, cost, call, task_end, i)) u
+                  AS x(place, id, charge, closer, input, output, unit, unit_price,
+                       input_unit_price, basis, cost, call, task_end, i)) u
         LEFT JOIN LATERAL (
-          SELECT r.ctid AS row, r.member_id, r.month, r.hold, r.state, r.charge FROM orders r
+          SELECT r.ctid AS row, r.member_id, r.month, r.counts_in, r.hold, r.state, r.charge
+            FROM orders r
            WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o ON true
     ), decided AS MATERIALIZED (
       SELECT *, applies AND i = first_value(i) OVER by_order AS wins,
@@ -116,7 +117,6 @@ BEGIN
     ), closed AS (
       UPDATE orders r
          SET state = w.new_state, charge = w.new_charge, closed_at = now(), closed_by = w.closer,
-             key_id = w.key_id, task_id = w.task_id, model = w.model, modality = w.modality,
              input = w.input, output = w.output, unit = w.unit, unit_price = w.unit_price,
              input_unit_price = w.input_unit_price, basis = w.basis, cost = w.cost,
              call = w.call
@@ -129,6 +129,14 @@ BEGIN
                      sum(w.hold)::bigint AS freed, sum(w.new_charge)::bigint AS charged
                 FROM won w GROUP BY w.organization_id, w.member_id, w.month) s
        WHERE r.ctid = s.row RETURNING s.freed
+    ), uses AS (
+      UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged
+        FROM (SELECT (SELECT b.ctid FROM budget_uses b
+                       WHERE b.organization_id = w.organization_id AND b.id = counted.id) AS row,
+                     sum(w.hold)::bigint AS freed, sum(w.new_charge)::bigint AS charged
+                FROM won w CROSS JOIN LATERAL unnest(w.counts_in) AS counted(id)
+               GROUP BY w.organization_id, counted.id) s
+       WHERE r.ctid = s.row
     ), funds AS (
       UPDATE pools r SET balance = r.balance - s.charged, held = r.held - s.freed
         FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = w.organization_id) AS row,
@@ -162,6 +170,9 @@ BEGIN
     END IF;
 
     -- Write what else goes with them.
+    PERFORM sum_up(p_time_zone, array_agg(p_organizations[u.place]), array_agg(u.id), NULL)
+       FROM unnest(close_outcomes, p_close_places, p_closes) AS u(outcome, place, id)
+      WHERE u.outcome = 'won';
     IF p_task_ends IS NOT NULL THEN
       UPDATE tasks t
          SET state = e.task_end ->> 'state', video_url = e.task_end ->> 'video_url',
@@ -210,12 +221,12 @@ BEGIN
   END IF;
 
   IF p_holds IS NOT NULL THEN
+    PERFORM begin_periods(
+      p_time_zone, (SELECT array_agg(p_organizations[x.place] ORDER BY x.i)
+                      FROM unnest(p_hold_places) WITH ORDINALITY AS x(place, i)), p_members, p_api_keys);
     -- Decide which holds are taken, each as if those before it had come before.
     FOR request IN
-      SELECT u.place, u.spender, u.amount, p.free, p.is_stopped, m.is_member, m.monthly_cap,
-             coalesce((SELECT r.held + r.captured FROM member_months r
-                        WHERE r.organization_id = u.organization_id AND r.member_id = u.member_id
-                          AND r.month = month_start::date), 0) AS used,
+      SELECT u.place, u.amount, p.free, p.is_stopped, m.is_member, l.budgets, l.uses,
              (SELECT true FROM orders r
                WHERE r.organization_id = u.organization_id AND r.id = u.id) AS is_known,
              (SELECT q.expires_at > now() FROM idempotency_keys q
@@ -223,58 +234,105 @@ BEGIN
              CASE WHEN u.key IS NOT NULL THEN min(u.i) OVER (PARTITION BY u.place, u.key) END
                AS key_first
         FROM (SELECT p_organizations[x.place] AS organization_id, x.item ->> 'key' AS key, x.*
-                FROM unnest(p_hold_places, p_holds, p_members, p_spenders, p_amounts, p_keys)
+                FROM unnest(p_hold_places, p_holds, p_members, p_api_keys, p_amounts, p_keys)
                        WITH ORDINALITY
-                  AS x(place, id, member_id, spender, amount, item, i)) u
+                  AS x(place, id, member_id, key_id, amount, item, i)) u
         LEFT JOIN LATERAL (
-          SELECT true AS is_member, r.monthly_cap FROM members r
+          SELECT true AS is_member FROM members r
            WHERE r.organization_id = u.organization_id AND r.id = u.member_id OFFSET 0) m ON true
+       CROSS JOIN LATERAL (
+          -- The narrowest first: of a key before that of its member, of a day before that of a month.
+          SELECT jsonb_agg(
+                   jsonb_build_object(
+                     'use', s.id, 'id', b.id, 'scope', b.scope, 'period', b.period,
+                     'isCap', b.is_cap, 'amountNano', b.amount::text,
+                     'usedNano', (s.held + s.captured)::text,
+                     'resetsAt', period_end(b.period, p_time_zone))
+                   ORDER BY array_position(ARRAY['key', 'member', 'organization'], b.scope),
+                            array_position(ARRAY['day', 'month', 'total'], b.period), b.amount, b.id)
+                   AS budgets,
+                 array_agg(s.id) AS uses
+            FROM (SELECT * FROM budgets r
+                   WHERE r.organization_id = u.organization_id
+                     AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b
+           CROSS JOIN LATERAL (
+             SELECT * FROM budget_uses r
+              WHERE r.organization_id = b.organization_id
+                AND r.id = use_id(b.id, period_start(b.period, p_time_zone)) OFFSET 0) s) l
        CROSS JOIN LATERAL (
           SELECT r.balance - r.held AS free, r.stopped_at IS NOT NULL AS is_stopped FROM pools r
            WHERE r.organization_id = u.organization_id OFFSET 0) p
        ORDER BY u.i
     LOOP
       available[request.place] := coalesce(available[request.place], request.free);
-      used[request.spender] := coalesce(used[request.spender], request.used);
-      hold_outcomes := hold_outcomes || CASE
+      refusal := NULL;
+      FOR n IN 0 .. coalesce(jsonb_array_length(request.budgets), 0) - 1 LOOP
+        budget := request.budgets -> n;
+        budget := budget || jsonb_build_object(
+          'usedNano', coalesce(spent ->> (budget ->> 'use'), budget ->> 'usedNano'));
+        IF (budget ->> 'usedNano')::bigint + request.amount > (budget ->> 'amountNano')::bigint THEN
+          refusal := budget;
+          EXIT;
+        END IF;
+      END LOOP;
+      outcome := CASE
         WHEN request.is_known THEN 'known'
         WHEN request.is_key_used OR key_taken[request.key_first] THEN 'key_used'
         WHEN request.is_member IS NULL THEN 'unknown_member'
-        WHEN used[request.spender] + request.amount > request.monthly_cap THEN 'member_cap_exceeded'
+        WHEN (refusal -> 'isCap')::boolean THEN 'member_cap_exceeded'
+        WHEN refusal IS NOT NULL THEN 'budget_exceeded'
         WHEN request.is_stopped THEN 'stopped'
         WHEN request.amount > available[request.place] THEN 'insufficient_balance'
         ELSE 'held' END;
-      hold_caps := hold_caps || request.monthly_cap;
-      hold_used := hold_used || used[request.spender];
+      hold_outcomes := hold_outcomes || outcome;
+      hold_refusals := hold_refusals || refusal;
       hold_available := hold_available || available[request.place];
-      CONTINUE WHEN hold_outcomes[cardinality(hold_outcomes)] <> 'held';
+      hold_counts := hold_counts || request.uses::text;
+      CONTINUE WHEN outcome <> 'held';
       available[request.place] := available[request.place] - request.amount;
-      used[request.spender] := used[request.spender] + request.amount;
+      FOR n IN 0 .. coalesce(jsonb_array_length(request.budgets), 0) - 1 LOOP
+        budget := request.budgets -> n;
+        spent := spent || jsonb_build_object(
+          budget ->> 'use',
+          coalesce(spent ->> (budget ->> 'use'), budget ->> 'usedNano')::bigint + request.amount);
+      END LOOP;
       IF request.key_first IS NOT NULL THEN key_taken[request.key_first] := true; END IF;
     END LOOP;
-    IF 'member_cap_exceeded' = ANY (hold_outcomes) THEN
-      PERFORM tell_of_caps(month_start::date, p_organizations, hold_outcomes, p_hold_places, p_members);
-    END IF;
+    UPDATE budget_uses r SET has_refused = true
+      FROM unnest(hold_outcomes, p_hold_places, hold_refusals) AS u(outcome, place, refusal)
+     WHERE u.outcome IN ('member_cap_exceeded', 'budget_exceeded')
+       AND r.organization_id = p_organizations[u.place] AND r.id = u.refusal ->> 'use'
+       AND NOT r.has_refused;
 
     -- Write them and their sums.
     WITH held AS MATERIALIZED (
       SELECT p_organizations[u.place] AS organization_id, u.*
-        FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_amounts, p_seconds,
-                    p_quotes, p_cost_quotes, p_jobs, p_metadatas)
-          AS u(outcome, place, id, member_id, amount, seconds, quote, cost_quote, job, metadata)
+        FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_api_keys, p_models,
+                    p_modalities, hold_counts, p_amounts, p_seconds, p_quotes, p_cost_quotes, p_jobs,
+                    p_metadatas, p_tasks)
+          AS u(outcome, place, id, member_id, key_id, model, modality, counts_in, amount, seconds,
+               quote, cost_quote, job, metadata, task)
        WHERE u.outcome = 'held'
     ), written AS (
-      INSERT INTO orders (organization_id, id, member_id, month, hold, quote, cost_quote, job, metadata,
-                          expires_at)
-        SELECT h.organization_id, h.id, h.member_id, month_start::date, h.amount, h.quote,
-               h.cost_quote, h.job, h.metadata,
-               now() + make_interval(secs => h.seconds)
+      INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month,
+                          counts_in, hold, quote, cost_quote, job, metadata, expires_at)
+        SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
+               h.task IS NOT NULL, month_start::date, h.counts_in::text[], h.amount, h.quote, h.cost_quote, h.job,
+               h.metadata, now() + make_interval(secs => h.seconds)
           FROM held h
     ), months AS (
       INSERT INTO member_months AS r (organization_id, member_id, month, held)
         SELECT h.organization_id, h.member_id, month_start::date, sum(h.amount)::bigint
           FROM held h GROUP BY h.organization_id, h.member_id
         ON CONFLICT (organization_id, member_id, month) DO UPDATE SET held = r.held + excluded.held
+    ), uses AS (
+      UPDATE budget_uses r SET held = r.held + s.amount
+        FROM (SELECT (SELECT b.ctid FROM budget_uses b
+                       WHERE b.organization_id = h.organization_id AND b.id = counted.id) AS row,
+                     sum(h.amount)::bigint AS amount
+                FROM held h CROSS JOIN LATERAL unnest(h.counts_in::text[]) AS counted(id)
+               GROUP BY h.organization_id, counted.id) s
+       WHERE r.ctid = s.row
     )
     UPDATE pools r SET held = r.held + s.amount
       FROM (SELECT (SELECT p.ctid FROM pools p WHERE p.organization_id = h.organization_id) AS row,
@@ -290,17 +348,18 @@ BEGIN
          WHERE u.outcome = 'held' AND u.metadata IS NOT NULL;
     END IF;
     IF p_tasks IS NOT NULL THEN
-      INSERT INTO tasks (organization_id, id, member_id, key_id, model, channel_id, protocol,
+      INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol,
                          listed_protocol, upstream_model, summary, callback_url, is_archived,
                          submit_deadline, deadline)
-        SELECT p_organizations[u.place], u.id, u.member_id, u.task ->> 'keyId',
-               u.task ->> 'model', u.job ->> 'channelId', u.job ->> 'protocol',
+        SELECT p_organizations[u.place], u.id, u.member_id, u.model,
+               u.job ->> 'channelId', u.job ->> 'protocol',
                u.task ->> 'listedProtocol', u.job ->> 'upstreamModel', u.task -> 'summary',
                u.task ->> 'callbackUrl', coalesce((u.task ->> 'isArchived')::boolean, false),
                now() + make_interval(secs => (u.task ->> 'submitSeconds')::double precision),
                now() + make_interval(secs => u.seconds)
-          FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_seconds, p_jobs, p_tasks)
-            AS u(outcome, place, id, member_id, seconds, job, task)
+          FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_models, p_seconds,
+                      p_jobs, p_tasks)
+            AS u(outcome, place, id, member_id, model, seconds, job, task)
          WHERE u.outcome = 'held' AND u.task IS NOT NULL;
     END IF;
     IF p_keys IS NOT NULL THEN

@@ -1,0 +1,84 @@
+-- What orders came to, summed up in the commits that close and correct them: charges and failures
+-- of a year are read off a few rows. An order counts when it was ordered, a correction when it was made.
+
+CREATE TABLE usage_sums (
+  organization_id text NOT NULL,
+  -- Every order counts once under the empty name, and once under each of its notes.
+  tag_name text COLLATE "C" NOT NULL,
+  -- An hour, a day and a month of the deployment's zone, each with its begin.
+  step text NOT NULL CHECK (step IN ('hour', 'day', 'month')),
+  start timestamptz NOT NULL,
+  tag_value text COLLATE "C" NOT NULL,
+  member_id text NOT NULL,
+  key_id text NOT NULL,
+  model text NOT NULL,
+  modality text NOT NULL,
+  channel_id text NOT NULL,
+  -- Charges, and orders that ended without one.
+  count bigint NOT NULL,
+  failed bigint NOT NULL,
+  charge bigint NOT NULL,
+  -- What vendors bill, of the charges whose cost is known; and how many there are without.
+  cost bigint NOT NULL,
+  without_cost bigint NOT NULL,
+  -- What was given back of charges.
+  returned bigint NOT NULL,
+  -- What was charged for.
+  tokens bigint NOT NULL,
+  seconds bigint NOT NULL,
+  images bigint NOT NULL,
+  PRIMARY KEY (organization_id, tag_name, step, start, tag_value, member_id, key_id, model, modality,
+               channel_id)
+) WITH (fillfactor = 50);
+
+-- Adds to the sums what the orders came to, which are closed in this commit, or what was given back of
+-- their charges, where amounts are given. Under the locks of their pools; an order stands here once.
+CREATE FUNCTION sum_up(
+  p_time_zone text, p_organizations text[], p_orders text[], p_returned bigint[])
+RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+BEGIN
+  -- By the hour first, which leaves few lines for the longer steps.
+  WITH hours AS MATERIALIZED (
+    SELECT o.organization_id, tag.name AS tag_name, tag.value AS tag_value, o.member_id, o.key_id,
+           o.model, o.modality, o.job ->> 'channelId' AS channel_id,
+           date_trunc('hour', CASE WHEN u.returned IS NULL THEN o.created_at ELSE now() END,
+                      p_time_zone) AS hour,
+           sum(n.charged) AS count, sum(n.closed - n.charged) AS failed,
+           sum(n.charged * o.charge) AS charge, sum(n.charged * coalesce(o.cost, 0)) AS cost,
+           sum(CASE WHEN o.cost IS NULL THEN n.charged ELSE 0 END) AS without_cost,
+           sum(coalesce(u.returned, 0)) AS returned,
+           sum(CASE o.unit WHEN 'token' THEN n.charged * (o.input + o.output) ELSE 0 END) AS tokens,
+           sum(CASE o.unit WHEN 'second' THEN n.charged * o.output ELSE 0 END) AS seconds,
+           sum(CASE o.unit WHEN 'image' THEN n.charged * o.output ELSE 0 END) AS images
+      FROM (SELECT * FROM unnest(p_organizations, p_orders, p_returned)
+                       AS x(organization_id, id, returned)) u
+     CROSS JOIN LATERAL (SELECT * FROM orders r
+                          WHERE r.organization_id = u.organization_id AND r.id = u.id OFFSET 0) o
+     CROSS JOIN LATERAL (
+       SELECT (u.returned IS NULL)::int AS closed,
+              (u.returned IS NULL AND o.state = 'captured')::int AS charged) n
+     CROSS JOIN LATERAL (SELECT '' AS name, '' AS value
+                         UNION ALL SELECT key, value FROM jsonb_each_text(o.metadata)) tag
+     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+  )
+  INSERT INTO usage_sums AS s (organization_id, tag_name, step, start, tag_value, member_id, key_id,
+                               model, modality, channel_id, count, failed, charge, cost,
+                               without_cost, returned, tokens, seconds, images)
+    SELECT h.organization_id, h.tag_name, step.name, date_trunc(step.name, h.hour, p_time_zone),
+           h.tag_value, h.member_id, h.key_id, h.model, h.modality, h.channel_id, sum(h.count),
+           sum(h.failed), sum(h.charge), sum(h.cost), sum(h.without_cost), sum(h.returned),
+           sum(h.tokens), sum(h.seconds), sum(h.images)
+      FROM hours h CROSS JOIN (VALUES ('hour'), ('day'), ('month')) AS step(name)
+     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+    ON CONFLICT (organization_id, tag_name, step, start, tag_value, member_id, key_id, model, modality,
+                 channel_id)
+      DO UPDATE SET count = s.count + excluded.count, failed = s.failed + excluded.failed,
+                    charge = s.charge + excluded.charge, cost = s.cost + excluded.cost,
+                    without_cost = s.without_cost + excluded.without_cost,
+                    returned = s.returned + excluded.returned,
+                    tokens = s.tokens + excluded.tokens, seconds = s.seconds + excluded.seconds,
+                    images = s.images + excluded.images;
+END $$;

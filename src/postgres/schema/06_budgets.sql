@@ -1,0 +1,180 @@
+-- What may be spent in a day, in a month or at all, by an organisation, a member or a key. A hold is
+-- decided by every budget it falls under, in its commit, and counts in each until it is closed.
+
+CREATE TABLE budgets (
+  organization_id text NOT NULL REFERENCES organizations (id),
+  id text COLLATE "C" NOT NULL,
+  scope text NOT NULL CHECK (scope IN ('organization', 'member', 'key')),
+  -- The organisation, the member or the key; their ids differ.
+  subject_id text NOT NULL,
+  period text NOT NULL CHECK (period IN ('day', 'month', 'total')),
+  -- Nano-units.
+  amount bigint NOT NULL CHECK (amount >= 0),
+  -- Percents, each of which is told of once in a period.
+  thresholds integer[] NOT NULL,
+  -- The member's monthly cap, which is set with the member.
+  is_cap boolean NOT NULL DEFAULT false,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (organization_id, id),
+  CHECK (NOT is_cap OR (scope, period) = ('member', 'month'))
+);
+CREATE INDEX budgets_by_subject ON budgets (organization_id, subject_id);
+CREATE UNIQUE INDEX budgets_caps ON budgets (organization_id, subject_id) WHERE is_cap;
+
+-- What counts in a budget, period by period.
+CREATE TABLE budget_uses (
+  organization_id text NOT NULL,
+  -- Id of the budget, `@`, and the first day of the period.
+  id text COLLATE "C" NOT NULL,
+  budget_id text COLLATE "C" NOT NULL,
+  start date NOT NULL,
+  held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
+  captured bigint NOT NULL DEFAULT 0,
+  -- What had been captured in the period before there was the budget.
+  captured_before bigint NOT NULL DEFAULT 0,
+  -- Whether it has refused an order; the last percent that was told, and the use that the next one is
+  -- told at.
+  has_refused boolean NOT NULL DEFAULT false,
+  told integer NOT NULL DEFAULT 0,
+  next_told bigint,
+  PRIMARY KEY (organization_id, id)
+) WITH (fillfactor = 50);
+CREATE INDEX budget_uses_by_budget ON budget_uses (organization_id, budget_id, start);
+
+-- The first day of the period that is now; of all time there is none.
+CREATE FUNCTION period_start(p_period text, p_time_zone text) RETURNS date LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN p_period = 'total' THEN date '-infinity'
+              ELSE date_trunc(p_period, now() AT TIME ZONE p_time_zone)::date END
+$$;
+
+-- When the next one begins; null is never.
+CREATE FUNCTION period_end(p_period text, p_time_zone text) RETURNS timestamptz LANGUAGE sql STABLE
+AS $$
+  SELECT CASE WHEN p_period <> 'total'
+              THEN (period_start(p_period, p_time_zone) + ('1 ' || p_period)::interval)
+                   AT TIME ZONE p_time_zone END
+$$;
+
+CREATE FUNCTION use_id(p_budget text, p_start date) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_budget || '@' || p_start
+$$;
+
+-- The least use that reaches a percent that was not told; null where there is none.
+CREATE FUNCTION next_told(p_amount bigint, p_thresholds integer[], p_told integer) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT min(ceil(p_amount::numeric * t / 100))::bigint FROM unnest(p_thresholds) AS t WHERE t > p_told
+$$;
+
+-- Begins the present periods of the budgets that these holds fall under. Under the locks of their pools.
+CREATE FUNCTION begin_periods(
+  p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[])
+RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+BEGIN
+  INSERT INTO budget_uses (organization_id, id, budget_id, start, next_told)
+    SELECT DISTINCT b.organization_id, use_id(b.id, n.start), b.id, n.start,
+           next_told(b.amount, b.thresholds, 0)
+      FROM unnest(p_organizations, p_members, p_api_keys) AS u(organization_id, member_id, key_id)
+     CROSS JOIN LATERAL (
+       SELECT * FROM budgets r
+        WHERE r.organization_id = u.organization_id
+          AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b
+     CROSS JOIN LATERAL (SELECT period_start(b.period, p_time_zone) AS start) n
+     WHERE NOT EXISTS (SELECT FROM budget_uses s
+                        WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start));
+END $$;
+
+-- Begins a budget with what its present period has held and captured already: from now on the orders
+-- that are open count in it.
+CREATE FUNCTION begin_budget(p_time_zone text, p_organization text, p_budget text)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  budget record;
+  begun timestamptz;
+  whole record;
+BEGIN
+  SELECT b.*, n.start, use_id(b.id, n.start) AS use INTO STRICT budget
+    FROM budgets b CROSS JOIN LATERAL (SELECT period_start(b.period, p_time_zone) AS start) n
+   WHERE b.organization_id = p_organization AND b.id = p_budget;
+  begun := budget.start AT TIME ZONE p_time_zone;
+  SELECT coalesce(sum(s.charge), 0)::bigint AS captured INTO STRICT whole FROM usage_sums s
+   WHERE s.organization_id = p_organization AND s.tag_name = ''
+     AND s.step = CASE budget.period WHEN 'day' THEN 'day' ELSE 'month' END AND s.start >= begun
+     AND budget.subject_id IN (s.organization_id, s.member_id, s.key_id);
+  WITH counted AS (
+    UPDATE orders r SET counts_in = r.counts_in || budget.use
+      FROM open_orders() o
+     WHERE o.organization_id = p_organization AND o.created_at >= begun
+       AND budget.subject_id IN (o.organization_id, o.member_id, o.key_id)
+       AND r.organization_id = o.organization_id AND r.id = o.id
+    RETURNING r.hold
+  )
+  INSERT INTO budget_uses (organization_id, id, budget_id, start, held, captured, captured_before,
+                           next_told)
+    SELECT p_organization, budget.use, p_budget, budget.start, coalesce(sum(hold), 0)::bigint,
+           whole.captured, whole.captured, next_told(budget.amount, budget.thresholds, 0)
+      FROM counted;
+  -- What is reached already is told at once.
+  UPDATE budget_uses SET held = held WHERE organization_id = p_organization AND id = budget.use;
+END $$;
+
+-- Sets another amount and other percents, where they are given; of these the ones are told that were
+-- not told in the period.
+CREATE FUNCTION change_budget(
+  p_time_zone text, p_organization text, p_budget text, p_amount bigint, p_thresholds integer[])
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM pools WHERE organization_id = p_organization FOR UPDATE;
+  UPDATE budgets SET amount = coalesce(p_amount, amount),
+                     thresholds = coalesce(p_thresholds, thresholds)
+   WHERE organization_id = p_organization AND id = p_budget;
+  UPDATE budget_uses s SET next_told = next_told(b.amount, b.thresholds, s.told)
+    FROM budgets b
+   WHERE b.organization_id = p_organization AND b.id = p_budget
+     AND s.organization_id = b.organization_id AND s.budget_id = b.id
+     AND s.start = period_start(b.period, p_time_zone);
+END $$;
+
+-- Orders that count in it go on without it.
+CREATE FUNCTION remove_budget(p_organization text, p_budget text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM pools WHERE organization_id = p_organization FOR UPDATE;
+  DELETE FROM budgets WHERE organization_id = p_organization AND id = p_budget;
+  DELETE FROM budget_uses WHERE organization_id = p_organization AND budget_id = p_budget;
+END $$;
+
+-- A repeat with the same id changes nothing.
+CREATE FUNCTION create_budget(
+  p_time_zone text, p_organization text, p_budget text, p_scope text, p_subject text, p_period text,
+  p_amount bigint, p_thresholds integer[], p_is_cap boolean)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM pools WHERE organization_id = p_organization FOR UPDATE;
+  INSERT INTO budgets (organization_id, id, scope, subject_id, period, amount, thresholds, is_cap)
+  VALUES (p_organization, p_budget, p_scope, p_subject, p_period, p_amount, p_thresholds, p_is_cap)
+  ON CONFLICT (organization_id, id) DO NOTHING;
+  IF FOUND THEN PERFORM begin_budget(p_time_zone, p_organization, p_budget); END IF;
+END $$;
+
+-- Sets a member's monthly cap, which is a budget of its month; null is none.
+CREATE FUNCTION set_cap(
+  p_time_zone text, p_organization text, p_member text, p_amount bigint, p_id text,
+  p_thresholds integer[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  cap record;
+BEGIN
+  PERFORM FROM pools WHERE organization_id = p_organization FOR UPDATE;
+  SELECT * INTO cap FROM budgets
+   WHERE organization_id = p_organization AND subject_id = p_member AND is_cap;
+  IF p_amount IS NULL THEN
+    PERFORM remove_budget(p_organization, cap.id) WHERE cap.id IS NOT NULL;
+  ELSIF cap.id IS NULL THEN
+    PERFORM create_budget(p_time_zone, p_organization, p_id, 'member', p_member, 'month', p_amount,
+                          p_thresholds, true);
+  ELSE
+    PERFORM change_budget(p_time_zone, p_organization, cap.id, p_amount, NULL);
+  END IF;
+END $$;

@@ -1,0 +1,105 @@
+/** Budgets in memory, each change one step that nothing can come between. */
+import { Clock, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Settings } from "../../runtime/Settings.ts"
+import {
+  type Budget,
+  Budgets,
+  budgetPrefix,
+  noSuchBudget,
+  noSuchSubject
+} from "../../services/money/Budgets.ts"
+import { type Books, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
+import { beginBudget, budgetsOf, changeBudget, periodAt } from "./countedBudgets.ts"
+import type { Now, StoredBudget } from "./storedBudgets.ts"
+
+const budgetRecord = (
+  { id: organizationId }: Books,
+  { uses, ...budget }: StoredBudget,
+  now: Now
+): Budget => {
+  const period = periodAt(budget.period, now)
+  const use = uses.get(period.startedAt?.getTime() ?? 0)
+  return {
+    ...budget,
+    ...period,
+    organizationId,
+    heldNano: use?.heldNano ?? 0n,
+    capturedNano: use?.capturedNano ?? 0n
+  }
+}
+
+export const layerBudgetsMemory = Layer.effect(
+  Budgets,
+  Effect.gen(function* () {
+    const store = yield* MemoryStore
+    const random = yield* SecureRandom.SecureRandom
+    const { timeZone } = yield* Settings
+    const now = Effect.map(Clock.currentTimeMillis, (nowMillis): Now => ({ nowMillis, timeZone }))
+
+    const find = (organizationId: string, id: string) =>
+      Effect.suspend(() => {
+        const books = store.organizations.get(organizationId)
+        const budget = books?.budgets.get(id)
+        return books === undefined || budget === undefined
+          ? Effect.fail(noSuchBudget)
+          : Effect.succeed({ books, budget })
+      })
+
+    const hasSubject = (books: Books, scope: Budget["scope"], subjectId: string): boolean => {
+      switch (scope) {
+        case "organization":
+          return subjectId === books.id
+        case "member":
+          return books.members.has(subjectId)
+        case "key":
+          return store.apiKeys.get(subjectId)?.organizationId === books.id
+      }
+    }
+
+    return Budgets.of({
+      create: Effect.fn("Budgets.create")(function* (budget) {
+        const id = budgetPrefix + (yield* random.uuidV7())
+        const at = yield* now
+        const books = store.organizations.get(budget.organizationId)
+        if (books === undefined || !hasSubject(books, budget.scope, budget.subjectId)) {
+          return yield* noSuchSubject(budget.scope)
+        }
+        const begun = beginBudget(store, books, { ...budget, id, isCap: false }, at)
+        return budgetRecord(books, begun, at)
+      }),
+      find: Effect.fn("Budgets.find")(function* (organizationId, id) {
+        const { books, budget } = yield* find(organizationId, id)
+        return budgetRecord(books, budget, yield* now)
+      }),
+      change: Effect.fn("Budgets.change")(function* (organizationId, id, change) {
+        const { books, budget } = yield* find(organizationId, id)
+        const at = yield* now
+        changeBudget(store, books, budget, change, at)
+        return budgetRecord(books, budget, at)
+      }),
+      remove: Effect.fn("Budgets.remove")(function* (organizationId, id) {
+        const { books } = yield* find(organizationId, id)
+        books.budgets.delete(id)
+      }),
+      list: Effect.fn("Budgets.list")(function* (organizationId, subjectId, page) {
+        const at = yield* now
+        const books = store.organizations.get(organizationId)
+        const own = [...(books?.budgets.values() ?? [])].filter(
+          (budget) => subjectId === null || budget.subjectId === subjectId
+        )
+        return yield* pageOf(
+          books === undefined ? [] : own.map((budget) => budgetRecord(books, budget, at)),
+          page
+        )
+      }),
+      applying: Effect.fn("Budgets.applying")(function* (who) {
+        const at = yield* now
+        const books = store.organizations.get(who.organizationId)
+        return books === undefined
+          ? []
+          : budgetsOf(books, who, at).map(({ budget }) => budgetRecord(books, budget, at))
+      })
+    })
+  })
+)

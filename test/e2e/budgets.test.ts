@@ -1,0 +1,140 @@
+/** Budgets over HTTP: what operators write, what clients are refused with, and what is said of bad input. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { BudgetView } from "../../src/http/api/admin/BudgetsApi.ts"
+import { list } from "../../src/http/api/shared.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings
+} from "../support/gateway.ts"
+import { createVideo, errorOf, finishVideo, orderImages } from "../support/orders.ts"
+import { textCatalog } from "../support/textCatalog.ts"
+
+const Refused = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    budget: Schema.String,
+    scope: Schema.String,
+    period: Schema.String,
+    amount: Schema.String,
+    used: Schema.String,
+    required: Schema.String,
+    retry_after: Schema.NullOr(Schema.Int)
+  })
+})
+
+const pathOf = ({ organizationId }: Customer, id = "") =>
+  `/organizations/${organizationId}/budgets${id}`
+
+const budget = Effect.fnUntraced(function* (who: Customer, json: object) {
+  const gateway = yield* Gateway
+  const answer = yield* gateway.admin(pathOf(who), { json })
+  assert.strictEqual(answer.status, 200, answer.text)
+  return yield* bodyAs(BudgetView, answer)
+})
+
+for (const kind of ["embedded", "postgres"] as const) {
+  layer(layerTestGateway(kind, quickSettings, { catalogFor: textCatalog() }), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(`budgets (${kind})`, (it) => {
+    it.effect(
+      "refuse every kind of order with 429, name themselves, and count what is charged",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const made = yield* budget(who, { scope: "organization", period: "month", amount: "5.3" })
+          assert.deepInclude(made, {
+            ...{ object: "budget", subject_id: who.organizationId, amount: "5.3", used: "0" },
+            ...{ thresholds: [50, 80, 100], exceeded: false, is_member_cap: false }
+          })
+          const video = yield* createVideo(who, { model: "film-1" })
+          const running = yield* bodyAs(
+            BudgetView,
+            yield* gateway.admin(pathOf(who, `/${made.id}`))
+          )
+          assert.deepInclude(running, { held: "4.968", charged: "0", available: "0.332" })
+          const refused = yield* orderImages(who, { model: "paint-1", n: 2 })
+          assert.strictEqual(refused.status, 429)
+          const { error } = yield* bodyAs(Refused, refused)
+          assert.deepInclude(error, {
+            ...{ code: "budget_exceeded", budget: made.id, scope: "organization", period: "month" },
+            ...{ amount: "5.3", used: "4.968", required: "0.4" }
+          })
+          assert.include(
+            error.message,
+            "This request needs 0.4 CNY; of the organisation's budget of 5.3 a month, 4.968 is used"
+          )
+          assert.isAbove(error.retry_after ?? 0, 0)
+          assert.strictEqual(refused.headers.get("retry-after"), String(error.retry_after))
+          assert.strictEqual(refused.headers.get("x-should-retry"), "false")
+          yield* finishVideo(who, video)
+          assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
+          const spent = yield* bodyAs(
+            list(BudgetView),
+            yield* gateway.admin(pathOf(who, `?subject_id=${who.organizationId}`))
+          )
+          const [after] = spent.data
+          assert.strictEqual(after?.held, "0")
+          assert.strictEqual(after?.used, after?.charged)
+
+          const total = yield* budget(who, { scope: "organization", period: "total", amount: "1" })
+          assert.deepInclude(total, { exceeded: true, available: "0", resets_at: null })
+          const never = yield* bodyAs(Refused, yield* orderImages(who, { model: "paint-1" }))
+          assert.deepInclude(never.error, { budget: made.id })
+          yield* gateway.admin(pathOf(who, `/${made.id}`), { method: "DELETE" })
+          const last = yield* orderImages(who, { model: "paint-1" })
+          assert.deepInclude((yield* bodyAs(Refused, last)).error, {
+            ...{ budget: total.id, retry_after: null }
+          })
+          assert.isNull(last.headers.get("retry-after"))
+          yield* gateway.admin(pathOf(who, `/${total.id}`), {
+            ...{ method: "PATCH", json: { amount: "100", thresholds: [] } }
+          })
+          assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 200)
+        })
+    )
+
+    it.effect.each([
+      [{}, "scope"],
+      [{ scope: "team", period: "day", amount: "1" }, "scope"],
+      [{ scope: "key", period: "day", amount: "1" }, "subject_id"],
+      [{ scope: "organization", period: "week", amount: "1" }, "period"],
+      [{ scope: "organization", period: "day", amount: "-1" }, "amount"],
+      [{ scope: "organization", period: "day", amount: 1 }, "amount"],
+      [{ scope: "organization", period: "day", amount: "1", thresholds: [0] }, "thresholds[0]"],
+      [{ scope: "organization", period: "day", amount: "1", thresholds: [1.5] }, "thresholds[0]"],
+      [{ scope: "organization", period: "day", amount: "1", limit: "2" }, "limit"]
+    ] as const)("%j is refused, and the field named", ([json, param]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const answer = yield* gateway.admin(pathOf(who), { json })
+        assert.strictEqual(answer.status, 400, answer.text)
+        const error = yield* errorOf(answer)
+        assert.deepStrictEqual([error.code, error.param], ["invalid_request", param])
+        const none = yield* bodyAs(list(BudgetView), yield* gateway.admin(pathOf(who)))
+        assert.deepStrictEqual(none.data, [])
+      })
+    )
+
+    it.effect("of another organisation's key there is none", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const [who, other] = [yield* gateway.customer("1"), yield* gateway.customer("1")]
+        const foreign = { scope: "member", subject_id: other.memberId, period: "day", amount: "1" }
+        const answer = yield* gateway.admin(pathOf(who), { json: foreign })
+        assert.strictEqual(answer.status, 404, answer.text)
+        const unknown = yield* gateway.admin("/organizations/nobody/budgets", {
+          json: { scope: "organization", period: "day", amount: "1" }
+        })
+        assert.strictEqual(unknown.status, 404)
+      })
+    )
+  })
+}
