@@ -72,6 +72,7 @@ const numbers = Record.map(
     pollsPerChannel: ["GATEWAY_POLLS_PER_CHANNEL", positiveWhole],
     callLogDays: ["GATEWAY_CALL_LOG_DAYS", positive],
     auditSeconds: ["GATEWAY_AUDIT_SECONDS", positive],
+    sealSeconds: ["GATEWAY_SEAL_SECONDS", positive],
     drainSeconds: ["GATEWAY_DRAIN_SECONDS", notNegative],
     shutdownSeconds: ["GATEWAY_SHUTDOWN_SECONDS", positive],
     keyRequestsPerMinute: ["GATEWAY_KEY_REQUESTS_PER_MINUTE", wholeOrAny],

@@ -21,6 +21,10 @@ import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebh
 import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
+import {
+  layerOperatorStatementsHandlers,
+  layerStatementsHandlers
+} from "./http/handlers/money/statementHandlers.ts"
 import { layerOperationsHandlers } from "./http/handlers/operationsHandlers.ts"
 import { layerQuotesHandlers } from "./http/handlers/quoteHandlers.ts"
 import { layerReservedHandlers } from "./http/handlers/reservedHandlers.ts"
@@ -46,6 +50,7 @@ import { layerRequestRules } from "./http/server/requestRules.ts"
 import { layerNoIds } from "./http/server/wrongPaths.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
 import { layerMonitor } from "./operations/Monitor.ts"
+import { layerStatementSealer } from "./operations/StatementSealer.ts"
 import { layerOrders } from "./orders/Orders.ts"
 import { layerQuotes } from "./orders/QuoteAnswers.ts"
 import { layerUsualTimes } from "./polling/CompletionTimes.ts"
@@ -56,6 +61,7 @@ import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgre
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
+import { layerStatements } from "./postgres/money/StatementsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
 import { layerUsageSums } from "./postgres/money/UsageSumsPostgres.ts"
 import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
@@ -98,6 +104,7 @@ export const layerStores = (secrets: Secrets) =>
     layerTransfers,
     layerBudgets,
     layerUsageSums,
+    layerStatements,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,
@@ -136,7 +143,9 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerOperatorHandlers,
     layerMoneyHandlers,
     layerUsageSumsHandlers,
-    layerBudgetHandlers
+    layerBudgetHandlers,
+    layerStatementsHandlers,
+    layerOperatorStatementsHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )
@@ -171,6 +180,7 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
         Layer.merge([
           layerPoller,
           layerAuditor,
+          layerStatementSealer,
           layerWebhookDispatcher,
           layerResultCopier,
           layerResultRemover,

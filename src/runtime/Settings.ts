@@ -60,6 +60,8 @@ export const defaultSettings = {
   pollsPerChannel: 64,
   /** How often the books are audited, by one of the gateways that share them. */
   auditSeconds: 60,
+  /** How often a gateway looks for months that are over and can be sealed. */
+  sealSeconds: 300,
   /** How often a stream of events with nothing to tell says that it is still there. */
   heartbeatSeconds: 15,
   /** How often a gateway looks whether its database and its poller are well. */

@@ -11,11 +11,18 @@ export const Scope = Schema.Literals([
   "chat",
   "embeddings",
   "usage",
-  "webhooks"
+  "webhooks",
+  "statements"
 ])
 export type Scope = typeof Scope.Type
 
 export const allScopes: ReadonlyArray<Scope> = Scope.literals
+
+/**
+ * Those of a key that is made without any. Statements tell what all of an organisation's members
+ * ordered, which no key sees unless it is meant to.
+ */
+export const usualScopes: ReadonlyArray<Scope> = allScopes.filter((scope) => scope !== "statements")
 
 /** The holder of a valid key. */
 export interface Caller {

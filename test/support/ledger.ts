@@ -1,5 +1,6 @@
 /** Organisations, members and requests for tests that speak to the ledger itself. */
 import { Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { layerStores } from "../../src/gateway.ts"
 import { Access } from "../../src/services/Access.ts"
 import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
@@ -32,6 +33,12 @@ let minted = 0
 /** A fresh id of a video task or image request, as the gateway would mint it; later than any deposit's. */
 export const jobId = (kind: "vt" | "im"): string =>
   `${kind}_f0000000-0000-7000-8000-${String(minted++).padStart(12, "0")}`
+
+/** A fresh id of an image request, minted as the gateway mints it. */
+export const orderIdNow = Effect.map(
+  Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7()),
+  (uuid) => `im_${uuid}`
+)
 
 /** A fresh organisation with `amountNano` and some members. */
 export const organization = Effect.fnUntraced(function* (amountNano: bigint, memberCount = 1) {

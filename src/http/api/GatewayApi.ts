@@ -9,6 +9,7 @@ import { Authorization, RequestRules } from "./middlewares.ts"
 import { OperationsGroup } from "./OperationsApi.ts"
 import { QuotesGroup } from "./QuotesApi.ts"
 import { ReservedGroup } from "./ReservedApi.ts"
+import { StatementsGroup } from "./StatementsApi.ts"
 import { TextsGroup } from "./TextsApi.ts"
 import { VideosGroup } from "./VideosApi.ts"
 import { WebhooksGroup } from "./WebhooksApi.ts"
@@ -30,6 +31,7 @@ export class GatewayApi extends HttpApi.make("media-gateway")
     ReservedGroup,
     QuotesGroup,
     AccountGroup,
+    StatementsGroup,
     WebhooksGroup
   )
   // An API key opens all of these. The groups below say themselves whom they let in.

@@ -1,12 +1,12 @@
-/** Lists as CSV (RFC 4180) for clients that ask for `text/csv`. */
-import { Effect, Predicate, Stream } from "effect"
-import { Csv } from "effect/encoding"
+/** What is answered as JSON, as CSV or as a page, as its client's `Accept` wants it. */
+import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { csvText, type Row } from "../../runtime/csvText.ts"
 import type { Page } from "../../runtime/Page.ts"
 import { pathOf } from "../server/routes.ts"
 import { listView } from "./respond.ts"
 
-type Cell = string | number | null | undefined | Readonly<Record<string, string>>
+export const CSV_TYPE = "text/csv; charset=utf-8; header=present"
 
 /** The quality an `Accept` header gives to a media type by name; 0 when it is not named. */
 const qualityOf = (accept: string, type: string): number => {
@@ -20,39 +20,23 @@ const qualityOf = (accept: string, type: string): number => {
   return range === undefined || Number.isNaN(quality) ? 0 : quality
 }
 
-/** JSON is what a client gets that names both alike, or neither. */
-const wantsCsv = (accept: string | undefined): boolean =>
-  accept !== undefined && qualityOf(accept, "text/csv") > qualityOf(accept, "application/json")
-
-/** A spreadsheet runs a text that begins like this; a plain number is what it looks like. */
-const formula = /^[=+\-@\t\r]/
-const plainNumber = /^-?\d+(?:\.\d+)?$/
-
-/** Nothing where nothing stands in it. */
-const jsonOf = (value: object): string =>
-  Object.keys(value).length === 0 ? "" : JSON.stringify(value)
-
-const cellOf = (value: Cell): string => {
-  const text = Predicate.isObject(value) ? jsonOf(value) : `${value ?? ""}`
-  return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
-}
-
-/** A header row, then one row an entry; texts that would run as formulas get a `'` before them. */
-export const toCsv = (
-  columns: ReadonlyArray<string>,
-  rows: ReadonlyArray<Readonly<Record<string, Cell>>>
-): Effect.Effect<string> =>
-  Stream.fromIterable(rows).pipe(
-    Stream.map((row) => Object.fromEntries(columns.map((column) => [column, cellOf(row[column])]))),
-    Stream.pipeThroughChannel(Csv.encodeString({ columns, headers: true })),
-    Stream.mkString
+/** The first of these types that no other is preferred to; JSON for a client that names none. */
+export const preferredType = <Type extends string>(
+  accept: string | undefined,
+  types: ReadonlyArray<Type>
+): Type | "application/json" => {
+  const quality = (type: string) => qualityOf(accept ?? "", type)
+  return types.reduce<Type | "application/json">(
+    (best, type) => (quality(type) > quality(best) ? type : best),
+    "application/json"
   )
+}
 
 /**
  * A page as the request wants it: the list, or its entries as CSV, where a `link` header with
  * `rel="next"` stands for `has_more`.
  */
-export const listOrCsv = <A, B extends { readonly id: string } & Readonly<Record<string, Cell>>>(
+export const listOrCsv = <A, B extends { readonly id: string } & Row>(
   page: Page<A>,
   view: (entry: A) => B,
   options: { readonly columns: ReadonlyArray<string>; readonly limit: number }
@@ -61,14 +45,21 @@ export const listOrCsv = <A, B extends { readonly id: string } & Readonly<Record
     const { headers, url } = yield* HttpServerRequest.HttpServerRequest
     const list = listView(page, view)
     const vary = { vary: "accept" }
-    if (!wantsCsv(headers.accept)) return HttpServerResponse.jsonUnsafe(list, { headers: vary })
-    const last = list.data.at(-1)?.id
-    const query = new URLSearchParams({ after: last ?? "", limit: String(options.limit) })
-    return HttpServerResponse.text(yield* toCsv(options.columns, list.data), {
-      contentType: "text/csv; charset=utf-8; header=present",
+    if (preferredType(headers.accept, ["text/csv"]) === "application/json") {
+      return HttpServerResponse.jsonUnsafe(list, { headers: vary })
+    }
+    const path = pathOf(url)
+    const query = new URLSearchParams(url.slice(path.length))
+    query.set("after", list.data.at(-1)?.id ?? "")
+    query.set("limit", String(options.limit))
+    const text = yield* Stream.mkString(
+      csvText(options.columns)(Stream.fromIterable<Row>(list.data))
+    )
+    return HttpServerResponse.text(text, {
+      contentType: CSV_TYPE,
       headers: {
         ...vary,
-        ...(list.has_more ? { link: `<${pathOf(url)}?${query}>; rel="next"` } : {})
+        ...(list.has_more ? { link: `<${path}?${query}>; rel="next"` } : {})
       }
     })
   })

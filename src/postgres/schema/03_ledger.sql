@@ -148,11 +148,29 @@ CREATE INDEX transfers_adjustments ON transfers (organization_id, id) WHERE kind
 CREATE INDEX transfers_by_order ON transfers (organization_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX transfers_by_created ON transfers (organization_id, created_at, id);
 
+-- Months that are over and do not change any more, one after the other from the first one on.
+CREATE TABLE sealed_months (
+  organization_id text NOT NULL REFERENCES organizations (id),
+  month date NOT NULL CHECK (extract(day FROM month) = 1),
+  -- The time it took in the deployment's zone; its end is the next one's.
+  begins timestamptz NOT NULL,
+  ends timestamptz NOT NULL,
+  opening bigint NOT NULL,
+  closing bigint NOT NULL,
+  -- Entries of the month's file, and its SHA-256 in hex.
+  entries bigint NOT NULL CHECK (entries >= 0),
+  sha256 text NOT NULL,
+  sealed_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (organization_id, month)
+);
+
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'rows of % are never changed: add a correcting row', TG_TABLE_NAME;
 END $$;
 CREATE TRIGGER transfers_append_only BEFORE UPDATE OR DELETE ON transfers
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER sealed_months_append_only BEFORE UPDATE OR DELETE ON sealed_months
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER orders_stay BEFORE DELETE ON orders
   FOR EACH ROW EXECUTE FUNCTION refuse_change();

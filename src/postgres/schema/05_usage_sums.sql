@@ -30,6 +30,9 @@ CREATE TABLE usage_sums (
   PRIMARY KEY (organization_id, tag_name, step, start, tag_value, member_id, key_id, model, modality,
                channel_id)
 ) WITH (fillfactor = 50);
+-- Statements tell the notes of a month, whatever their names are.
+CREATE INDEX usage_sums_tags_by_month ON usage_sums (organization_id, start)
+ WHERE step = 'month' AND tag_name <> '';
 
 -- Adds to the sums what the orders came to, which are closed in this commit, or what was given back of
 -- their charges, where amounts are given. Under the locks of their pools; an order stands here once.

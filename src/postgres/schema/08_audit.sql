@@ -100,6 +100,22 @@ months AS (
 SELECT 'I1', organization_id, 'pool balance is not the fold of its transfers', organization_id
   FROM books WHERE balance <> moved
 UNION ALL
+-- Of all rows only: a month may be long ago.
+SELECT 'I1', s.organization_id, 'sealed month is not what its entries come to',
+       to_char(s.month, 'YYYY-MM')
+  FROM sealed_months s
+  LEFT JOIN (SELECT organization_id, month, sum(charge) AS charged FROM ends GROUP BY 1, 2) e
+         ON e.organization_id = s.organization_id AND e.month = s.month
+  LEFT JOIN (SELECT m.organization_id, m.month,
+                    sum(CASE WHEN t.credit = 'pool' THEN t.amount ELSE -t.amount END) AS moved
+               FROM sealed_months m
+               JOIN moved t ON t.organization_id = m.organization_id
+                           AND t.created_at >= m.begins AND t.created_at < m.ends
+              GROUP BY 1, 2) t
+         ON t.organization_id = s.organization_id AND t.month = s.month
+ WHERE p_from = '-infinity' AND (p_organization IS NULL OR s.organization_id = p_organization)
+   AND s.closing - s.opening <> coalesce(t.moved, 0) - coalesce(e.charged, 0)
+UNION ALL
 SELECT 'I1', o.id, 'organisation without a pool', o.id
   FROM organizations o
  WHERE (p_organization IS NULL OR o.id = p_organization)

@@ -13,6 +13,7 @@ import type {
 } from "../../services/channels/ChannelRecords.ts"
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
+import type { SealedMonth } from "../../services/money/Statements.ts"
 import type { Adjustment, Deposit } from "../../services/money/Transfers.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { AuditEntry } from "../../services/operators/AdminAudit.ts"
@@ -118,6 +119,8 @@ export interface Books {
   readonly orders: Map<string, StoredOrder>
   readonly transfers: Array<StoredTransfer>
   readonly requestKeys: Map<string, StoredRequestKey>
+  /** Oldest first. */
+  readonly sealedMonths: Array<SealedMonth>
 }
 
 export interface StoredAccount {
@@ -221,7 +224,8 @@ export const makeBooks = (id: string, name: string, createdAt: Date): Books => (
   budgets: new Map(),
   orders: new Map(),
   transfers: [],
-  requestKeys: new Map()
+  requestKeys: new Map(),
+  sealedMonths: []
 })
 
 export const monthKey = (memberId: string, month: string): string => `${memberId} ${month}`

@@ -9,6 +9,7 @@ import {
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
 import { layerBudgetsMemory } from "../money/BudgetsMemory.ts"
+import { layerStatementsMemory } from "../money/StatementsMemory.ts"
 import { layerTransfersMemory } from "../money/TransfersMemory.ts"
 import { layerUsageSumsMemory } from "../money/UsageSumsMemory.ts"
 import { layerAccountsMemory } from "../operators/AccountsMemory.ts"
@@ -51,6 +52,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerTransfersMemory,
     layerBudgetsMemory,
     layerUsageSumsMemory,
+    layerStatementsMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,

@@ -8,6 +8,7 @@ import { BudgetsGroup } from "./BudgetsApi.ts"
 import { ChannelsGroup } from "./ChannelsApi.ts"
 import { HistoryGroup } from "./HistoryApi.ts"
 import { MoneyGroup } from "./MoneyApi.ts"
+import { OperatorStatementsGroup } from "./OperatorStatementsApi.ts"
 import { OperatorsGroup } from "./OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./OperatorWebhooksApi.ts"
 import { UsageSumsGroup } from "./UsageSumsApi.ts"
@@ -22,7 +23,8 @@ export class AdministrationApi extends HttpApi.make("administration")
     OperatorsGroup,
     MoneyGroup,
     UsageSumsGroup,
-    BudgetsGroup
+    BudgetsGroup,
+    OperatorStatementsGroup
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   // The last one is the first that a request comes to.

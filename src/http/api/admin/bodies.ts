@@ -2,7 +2,7 @@
 import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import { PositiveAmount } from "../../../domain/money/Money.ts"
 import { plainText } from "../../../domain/plainText.ts"
-import { allScopes, Scope } from "../../../services/Access.ts"
+import { Scope, usualScopes } from "../../../services/Access.ts"
 import { AmountOrNull } from "../shared.ts"
 
 const Name = plainText().annotate({ description: "For people" })
@@ -56,7 +56,7 @@ export const MemberChangeBody = Schema.Struct({
 const keyFields = {
   scopes: Schema.Array(Scope)
     .check(Schema.isMinLength(1))
-    .annotate({ description: "What the key may do; everything when it is made without" }),
+    .annotate({ description: "What the key may do; all but `statements` when it is made without" }),
   models: Schema.NullOr(Schema.Array(plainText())).annotate({
     description: "The models it may order; null is all"
   }),
@@ -68,7 +68,7 @@ const keyFields = {
 
 export const KeyBody = Schema.Struct({
   name: Name,
-  scopes: keyFields.scopes.pipe(Schema.withDecodingDefaultKey(Effect.succeed(allScopes))),
+  scopes: keyFields.scopes.pipe(Schema.withDecodingDefaultKey(Effect.succeed(usualScopes))),
   models: keyFields.models.pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   expires_at: keyFields.expires_at.pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   requests_per_minute: keyFields.requests_per_minute.pipe(

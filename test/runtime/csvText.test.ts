@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { toCsv } from "../../src/http/handlers/csv.ts"
+import { Effect, Stream } from "effect"
+import { csvText, type Row } from "../../src/runtime/csvText.ts"
+
+const textOf = (rows: ReadonlyArray<Row>) =>
+  Stream.mkString(csvText(["id", "cell"])(Stream.fromIterable(rows)))
 
 describe("CSV", () => {
   it.effect.each([
@@ -20,14 +23,14 @@ describe("CSV", () => {
     [7, "7"]
   ] as const)("writes %j as %s", ([cell, written]) =>
     Effect.gen(function* () {
-      const text = yield* toCsv(["id", "cell"], [{ cell, id: "us_1" }])
+      const text = yield* textOf([{ cell, id: "us_1" }])
       assert.strictEqual(text, `id,cell\r\nus_1,${written}\r\n`)
     })
   )
 
   it.effect("of nothing has its header all the same", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* toCsv(["id", "cell"], []), "id,cell\r\n")
+      assert.strictEqual(yield* textOf([]), "id,cell\r\n")
     })
   )
 })

@@ -1,0 +1,30 @@
+/** Rows as CSV (RFC 4180), for people's spreadsheets and programs alike. */
+import { Predicate, Stream } from "effect"
+import { Csv } from "effect/encoding"
+
+export type Cell = string | number | null | undefined | Readonly<Record<string, string>>
+export type Row = Readonly<Record<string, Cell>>
+
+/** A spreadsheet runs a text that begins like this; a plain number is what it looks like. */
+const formula = /^[=+\-@\t\r]/
+const plainNumber = /^-?\d+(?:\.\d+)?$/
+
+/** Nothing where nothing stands in it. */
+const jsonOf = (value: object): string =>
+  Object.keys(value).length === 0 ? "" : JSON.stringify(value)
+
+const cellOf = (value: Cell): string => {
+  const text = Predicate.isObject(value) ? jsonOf(value) : `${value ?? ""}`
+  return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
+}
+
+/** A header row, then one row an entry; texts that would run as formulas get a `'` before them. */
+export const csvText =
+  (columns: ReadonlyArray<string>) =>
+  <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<string, E, R> =>
+    rows.pipe(
+      Stream.map((row) =>
+        Object.fromEntries(columns.map((column) => [column, cellOf(row[column])]))
+      ),
+      Stream.pipeThroughChannel(Csv.encodeString({ columns, headers: true }))
+    )

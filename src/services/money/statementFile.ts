@@ -1,0 +1,92 @@
+/**
+ * The entries of a month as one CSV file, the same bytes whenever it is written: its SHA-256 is what a
+ * month is sealed with. Its first line has the balance before and the seal of the month before, its
+ * last line the balance after.
+ */
+import { Stream } from "effect"
+import { formatNano } from "../../domain/money/Money.ts"
+import { csvText, type Row } from "../../runtime/csvText.ts"
+import type { Statement, StatementEntry } from "./Statements.ts"
+
+/** In their order. */
+export const statementColumns = [
+  "kind",
+  "id",
+  "at",
+  "amount",
+  "balance",
+  "member_id",
+  "key_id",
+  "model",
+  "modality",
+  "input",
+  "output",
+  "unit",
+  "unit_price",
+  "input_unit_price",
+  "usage_id",
+  "reference",
+  "reason",
+  "author",
+  "metadata"
+] as const
+
+const decimalOrNull = (nano: bigint | null) => (nano === null ? null : formatNano(nano))
+
+/** By name, as stores do not agree on another order. */
+const sorted = (metadata: StatementEntry["metadata"]) =>
+  metadata === null
+    ? null
+    : Object.fromEntries(
+        Object.entries(metadata).toSorted(([one], [other]) => (one < other ? -1 : 1))
+      )
+
+const rowOf = (entry: StatementEntry, balanceNano: bigint): Row => ({
+  kind: entry.kind,
+  id: entry.id,
+  at: entry.at.toISOString(),
+  amount: formatNano(entry.amountNano),
+  balance: formatNano(balanceNano),
+  member_id: entry.memberId,
+  key_id: entry.keyId,
+  model: entry.model,
+  modality: entry.modality,
+  input: entry.input?.toString(),
+  output: entry.output?.toString(),
+  unit: entry.unit,
+  unit_price: decimalOrNull(entry.unitPriceNano),
+  input_unit_price: decimalOrNull(entry.inputUnitPriceNano),
+  usage_id: entry.correctedId,
+  reference: entry.reference,
+  reason: entry.reason,
+  author: entry.author,
+  metadata: sorted(entry.metadata)
+})
+
+export const statementFile = <E, R>(
+  { organizationId, month, from, to, openingNano, sealBefore }: Statement,
+  entries: Stream.Stream<StatementEntry, E, R>
+): Stream.Stream<string, E, R> => {
+  const edge = (kind: "opening" | "closing", at: Date, balanceNano: bigint): Row => ({
+    kind,
+    id: `${organizationId}/${month}`,
+    at: at.toISOString(),
+    amount: "0",
+    balance: formatNano(balanceNano),
+    ...(kind === "opening" ? { reference: sealBefore } : {})
+  })
+  return Stream.make(edge("opening", from, openingNano)).pipe(
+    Stream.concat(
+      Stream.mapAccum(
+        entries,
+        () => openingNano,
+        (before, entry) => {
+          const balanceNano = before + entry.amountNano
+          return [balanceNano, [rowOf(entry, balanceNano)]] as const
+        },
+        { onHalt: (balanceNano) => [edge("closing", to, balanceNano)] }
+      )
+    ),
+    csvText(statementColumns)
+  )
+}
