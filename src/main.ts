@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-/** The command `media-gateway`: one gateway, as the environment describes it. */
+/** The command `media-gateway`: one gateway as the environment describes it, or what it is told to do. */
 
 // Before the first schema is used: decoding by compiled functions costs a fraction.
 import "effect/schema/SchemaJITCompiler/enable"
-import { parseArgs } from "node:util"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Schema } from "effect"
 import { type GatewayConfig, loadConfig } from "./config.ts"
@@ -15,13 +14,6 @@ import { loadSecrets } from "./secrets.ts"
 class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   message: Schema.String
 }) {}
-
-/** There are no options: anyone who gives one expects something that would not happen. */
-const noOptions = Effect.try({
-  try: () => parseArgs({ options: {} }),
-  catch: (cause) =>
-    new StartRefused({ message: cause instanceof Error ? cause.message : String(cause) })
-})
 
 /** What each of several gateways would have alone must be shared by all of them. */
 const checkSharing = Effect.fnUntraced(function* ({
@@ -40,8 +32,7 @@ const checkSharing = Effect.fnUntraced(function* ({
   if (port === 0) return yield* refuse("a port that others can use as well must be named in PORT")
 })
 
-const program = Effect.gen(function* () {
-  yield* noOptions
+const gateway = Effect.gen(function* () {
   const config = yield* loadConfig
   yield* checkSharing(config)
   return yield* runGateway(config, yield* loadSecrets(config))
@@ -50,4 +41,12 @@ const program = Effect.gen(function* () {
   reportingFailure("media-gateway cannot start")
 )
 
-runUntilStopped(program)
+/** Loaded when there are some, so that a gateway starts without them. */
+const commands = Effect.promise(() => import("./cli/commands.ts")).pipe(
+  Effect.flatMap(({ runCommands }) => runCommands)
+)
+
+const FIRST_ARGUMENT = 2
+
+if (process.argv.length > FIRST_ARGUMENT) runUntilStopped(commands)
+else runUntilStopped(gateway)

@@ -37,7 +37,7 @@ const rules: ReadonlyArray<Rule> = [
   { folder: "client/", may: ["http/api/", "domain/"] },
   {
     folder: "cli/",
-    may: ["postgres/", ...services, "config.ts", "crypto.ts", "run.ts", "secrets.ts"]
+    may: ["postgres/", "http/api/", ...services, "config.ts", "crypto.ts", "run.ts", "secrets.ts"]
   },
   {
     folder: "testing/",

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { type JsonBytes, parseJson } from "../../src/http/server/jsonBody.ts"
-import { walkJson } from "../../src/runtime/jsonWalk.ts"
+import { walkJson } from "../../src/runtime/texts/jsonWalk.ts"
 
 const free = Number.MAX_SAFE_INTEGER
 const bounds = { levels: free, values: free, arrayNumbers: free, otherBytes: free }

@@ -5,7 +5,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Authorization } from "../../src/http/api/middlewares.ts"
 import { layerAuthorization } from "../../src/http/server/access/authorization.ts"
-import { Access, allScopes, type Scope } from "../../src/services/Access.ts"
+import { Access, allScopes, type Scope, usualScopes } from "../../src/services/Access.ts"
 import { layerContentLinks } from "../../src/services/results/ContentLinks.ts"
 import { ADMIN_TOKEN } from "../support/cluster.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
@@ -36,6 +36,7 @@ const classes = Effect.gen(function* () {
   })
   const revoked = yield* make({})
   yield* gateway.admin(`/keys/${revoked.id}`, { method: "DELETE" })
+  const full = yield* make({ scopes: allScopes })
   const expired = yield* make({ expires_at: "2020-01-01T00:00:00Z" })
   const single = yield* Effect.forEach(allScopes, (scope) =>
     Effect.map(make({ scopes: [scope] }), ({ key }) => ({
@@ -50,7 +51,8 @@ const classes = Effect.gen(function* () {
     { name: "the admin token", key: ADMIN_TOKEN, scopes: none, isAdmin: true },
     { name: "a revoked key", key: revoked.key, scopes: none, isAdmin: false },
     { name: "an expired key", key: expired.key, scopes: none, isAdmin: false },
-    { name: "a key for all", key: who.key, scopes: new Set(allScopes), isAdmin: false },
+    { name: "a key for all", key: full.key, scopes: new Set(allScopes), isAdmin: false },
+    { name: "a usual key", key: who.key, scopes: new Set(usualScopes), isAdmin: false },
     ...single
   ]
   return classes

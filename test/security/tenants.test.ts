@@ -96,9 +96,9 @@ const lists: ReadonlySet<string> = new Set([
 const places = declaredRoutes
   .filter(({ path }) => path.startsWith("/v1/"))
   .flatMap((route) => [
-    // The place of a file is no id.
+    // The place of a file is no id, nor is a month.
     ...paramsOf(route.path)
-      .filter((param) => param !== "n")
+      .filter((param) => param !== "n" && param !== "month")
       .map((param) => ({ ...route, param, query: "" })),
     ...(route.method === "GET" && lists.has(route.path)
       ? [{ ...route, param: "after", query: "?after=" }]

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import type { RawAnswer } from "../../domain/RawAnswer.ts"
 import { markOf } from "../../hiding/patterns.ts"
-import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/jsonWalk.ts"
+import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/texts/jsonWalk.ts"
 import type { WireHead, WireLimits } from "./VendorWire.ts"
 
 export interface VendorAnswer extends AnswerHead {

@@ -1,8 +1,8 @@
 /** What is answered as JSON, as CSV or as a page, as its client's `Accept` wants it. */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { csvText, type Row } from "../../runtime/csvText.ts"
 import type { Page } from "../../runtime/Page.ts"
+import { csvText, type Row } from "../../runtime/texts/csvText.ts"
 import { pathOf } from "../server/routes.ts"
 import { listView } from "./respond.ts"
 

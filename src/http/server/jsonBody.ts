@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Semaphore } from "effect"
 import { InvalidRequest } from "../../domain/Errors.ts"
-import { cutMedia, type walkJson } from "../../runtime/jsonWalk.ts"
+import { cutMedia, type walkJson } from "../../runtime/texts/jsonWalk.ts"
 
 /** The bytes of a body, and what a walk over them found. */
 export interface JsonBytes {

@@ -5,7 +5,7 @@
  */
 import { Stream } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
-import { csvText, type Row } from "../../runtime/csvText.ts"
+import { csvText, type Row } from "../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "./Statements.ts"
 
 /** In their order. */

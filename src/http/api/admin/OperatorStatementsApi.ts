@@ -11,7 +11,7 @@ import {
   sealedMonthsOperation,
   sealedMonthsQuery,
   statementOperation
-} from "../StatementsApi.ts"
+} from "../money/StatementsApi.ts"
 import { list } from "../shared.ts"
 
 const organization = { id: plainText().annotate({ description: "The organisation's id" }) }

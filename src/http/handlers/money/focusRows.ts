@@ -4,7 +4,7 @@
  * with `x_`.
  */
 import { formatNano } from "../../../domain/money/Money.ts"
-import type { Row } from "../../../runtime/csvText.ts"
+import type { Row } from "../../../runtime/texts/csvText.ts"
 import type { Statement, StatementEntry } from "../../../services/money/Statements.ts"
 
 /** In order of the alphabet, as the specification lists them. */

@@ -3,8 +3,8 @@ import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../../domain/money/Money.ts"
-import { csvText } from "../../../runtime/csvText.ts"
 import { Settings } from "../../../runtime/Settings.ts"
+import { csvText } from "../../../runtime/texts/csvText.ts"
 import { Access } from "../../../services/Access.ts"
 import {
   type Seal,
@@ -15,7 +15,7 @@ import {
 import { statementFile } from "../../../services/money/statementFile.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
-import type { StatementView } from "../../api/StatementsApi.ts"
+import type { StatementView } from "../../api/money/StatementsApi.ts"
 import { CSV_TYPE, preferredType } from "../csv.ts"
 import { listView, pageOf } from "../respond.ts"
 import { focusColumns, focusRowsOf } from "./focusRows.ts"

@@ -1,6 +1,6 @@
 /** A statement as a page that prints well: no script, nothing from elsewhere, every text escaped. */
 import { hash } from "node:crypto"
-import type { StatementView } from "../../api/StatementsApi.ts"
+import type { StatementView } from "../../api/money/StatementsApi.ts"
 
 const STYLE = `
 :root { color-scheme: light dark }

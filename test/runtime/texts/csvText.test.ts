@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { csvText, type Row } from "../../src/runtime/csvText.ts"
+import { csvText, type Row } from "../../../src/runtime/texts/csvText.ts"
 
 const textOf = (rows: ReadonlyArray<Row>) =>
   Stream.mkString(csvText(["id", "cell"])(Stream.fromIterable(rows)))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type JsonBounds, walkJson } from "../../src/runtime/jsonWalk.ts"
+import { type JsonBounds, walkJson } from "../../../src/runtime/texts/jsonWalk.ts"
 
 const bounds: JsonBounds = { levels: 2, values: 5, arrayNumbers: 0, otherBytes: 10_000 }
 

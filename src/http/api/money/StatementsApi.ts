@@ -1,11 +1,11 @@
 /** Months of an organisation's money, to read, to print and to prove. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Month } from "../../domain/money/months.ts"
-import { errors } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { RequiredScope } from "./middlewares.ts"
-import { amount, constant, counted, list, many, orNull, pageQuery, time, told } from "./shared.ts"
+import { Month } from "../../../domain/money/months.ts"
+import { errors } from "../apiErrors.ts"
+import { operation } from "../document.ts"
+import { RequiredScope } from "../middlewares.ts"
+import { amount, constant, counted, list, many, orNull, pageQuery, time, told } from "../shared.ts"
 
 const charged = {
   count: counted("Charges of the orders of the month"),
@@ -48,7 +48,7 @@ const Charges = Schema.Struct({
     }),
     "By what clients noted with their orders, the largest first. An order with two notes stands in two lines; of very many lines the largest 1,000 are told"
   )
-})
+}).annotate({ description: "Charges of the month, as a whole and by what they are of" })
 
 export const StatementView = Schema.Struct({
   object: constant("statement", "Always `statement`"),
@@ -67,7 +67,7 @@ export const StatementView = Schema.Struct({
     credits: moved("What was given"),
     corrections: moved("What was given back of charges"),
     withdrawals: moved("What was taken out")
-  }),
+  }).annotate({ description: "What operators moved, by kind" }),
   open_orders: counted("Orders that are not closed yet, and may still be charged to the month"),
   open_amount: amount("What they hold"),
   sealed: orNull(
@@ -81,7 +81,7 @@ export const SealedMonthView = Schema.Struct({
   month: Month,
   opening_balance: StatementView.fields.opening_balance,
   closing_balance: StatementView.fields.closing_balance,
-  sealed: Schema.Struct(sealFields)
+  sealed: Schema.Struct(sealFields).annotate({ description: "What proves that it is as it was" })
 }).annotate({ identifier: "SealedMonth", description: "A month that does not change any more" })
 
 export const sealedMonthsQuery = {

@@ -1,0 +1,100 @@
+/** Whether a month is as it was sealed: recomputed from the file of its entries, by anyone who has it. */
+import { createHash } from "node:crypto"
+import { Effect, Result, Schema, Stream } from "effect"
+import { Csv } from "effect/encoding"
+import { formatNano, parseNano } from "../domain/money/Money.ts"
+import type { StatementView } from "../http/api/money/StatementsApi.ts"
+
+const Entry = Schema.Struct({
+  kind: Schema.String,
+  id: Schema.String,
+  amount: Schema.String,
+  balance: Schema.String
+})
+const decodeEntry = Schema.decodeUnknownEffect(Entry)
+
+class NoAmount extends Schema.TaggedError<NoAmount>()("NoAmount", { message: Schema.String }) {}
+
+/** Nano-units of a decimal that may be below zero. */
+const nanoOf = (decimal: string) => {
+  const [sign, digits] = decimal.startsWith("-") ? [-1n, decimal.slice(1)] : [1n, decimal]
+  return Effect.fromResult(
+    Result.mapBoth(parseNano(digits), {
+      onSuccess: (nano) => sign * nano,
+      onFailure: (expected) => new NoAmount({ message: `${decimal}: expected ${expected}` })
+    })
+  )
+}
+
+/** What the entries come to, by kind. */
+interface Sums {
+  readonly sha256: string
+  readonly entries: number
+  readonly opening: bigint
+  readonly closing: bigint
+  readonly byKind: ReadonlyMap<string, bigint>
+  /** The first entry whose balance does not follow from the one before. */
+  readonly brokenAt: string | null
+}
+
+const sumUp = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) {
+  const sha256 = createHash("sha256")
+  const byKind = new Map<string, bigint>()
+  let [entries, opening, balance] = [0, 0n, 0n]
+  let brokenAt: string | null = null
+  const rows = bytes.pipe(
+    Stream.tap((chunk) => Effect.sync(() => sha256.update(chunk))),
+    Stream.pipeThroughChannel(Csv.decode({ headers: true })),
+    Stream.mapEffect((row) => decodeEntry(row))
+  )
+  yield* Stream.runForEach(rows, ({ kind, id, ...told }) =>
+    Effect.gen(function* () {
+      const [amount, after] = [yield* nanoOf(told.amount), yield* nanoOf(told.balance)]
+      if (kind === "opening") opening = balance = after
+      if (kind !== "opening" && kind !== "closing") entries += 1
+      balance += amount
+      if (balance !== after) brokenAt ??= id
+      byKind.set(kind, (byKind.get(kind) ?? 0n) + amount)
+    })
+  )
+  const sums: Sums = {
+    ...{ entries, opening, byKind, brokenAt, closing: balance },
+    sha256: sha256.digest("hex")
+  }
+  return sums
+})
+
+/** What does not agree, in words; nothing where the month is as it was sealed. */
+export const statementFaults = Effect.fnUntraced(function* <E, R>(
+  statement: StatementView,
+  bytes: Stream.Stream<Uint8Array, E, R>
+) {
+  const sums = yield* sumUp(bytes)
+  const { sealed, charges, adjustments, deposits } = statement
+  const faults: Array<string> = []
+  const compare = (what: string, entries: string | number, told: string | number) => {
+    if (entries !== told) faults.push(`${what}: the entries come to ${entries}, not ${told}`)
+  }
+  const amountOf = (kind: string) => formatNano(sums.byKind.get(kind) ?? 0n)
+  if (sums.brokenAt !== null) faults.push(`the balance does not add up at ${sums.brokenAt}`)
+  compare("opening_balance", formatNano(sums.opening), statement.opening_balance)
+  compare("closing_balance", formatNano(sums.closing), statement.closing_balance)
+  compare("deposits", amountOf("deposit"), deposits.amount)
+  compare("charges", formatNano(-(sums.byKind.get("charge") ?? 0n)), charges.gross)
+  compare("credits", amountOf("credit"), adjustments.credits.amount)
+  compare("corrections", amountOf("correction"), adjustments.corrections.amount)
+  compare(
+    "withdrawals",
+    formatNano(-(sums.byKind.get("withdrawal") ?? 0n)),
+    adjustments.withdrawals.amount
+  )
+  if (sealed !== null) {
+    compare("entries", sums.entries, sealed.entries)
+    if (sums.sha256 !== sealed.sha256) {
+      faults.push(
+        `the SHA-256 of the entries is ${sums.sha256}, and the seal's is ${sealed.sha256}`
+      )
+    }
+  }
+  return faults
+})
