@@ -32,6 +32,8 @@ export const UsageRecord = Schema.Struct({
   taskId: Schema.NullOr(Schema.String),
   /** The client's notes with the order; null where it made none. */
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
+  /** That its order was taken in and counts in, as `2026-10`. */
+  month: Schema.String,
   createdAt: Schema.Date
 })
 export type UsageRecord = typeof UsageRecord.Type

@@ -1,6 +1,6 @@
 /** What stores must show of the money that moved: the journal and the usage detail, page by page. */
 import { assert, type Vitest } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { Page, PageRequest } from "../../src/runtime/Page.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { UsageLog } from "../../src/services/UsageLog.ts"
@@ -158,6 +158,7 @@ export const journalSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(
         { ...newest, createdAt: null },
         {
+          month: new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 7),
           id: ids[0],
           memberId: memberIds[0],
           model: "paint-1",

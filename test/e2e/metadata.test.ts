@@ -67,10 +67,12 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.include(operators.text, `"id":"us_${video}"`)
         const receipt = yield* gateway.call(`/v1/usage/us_${video}`, { key: who.key })
         assert.deepStrictEqual((yield* bodyAs(ReceiptView, receipt)).metadata, note)
-        const csv = yield* gateway.call("/v1/usage?tag=project=canary-lighthouse", {
+        const csv = yield* gateway.call("/v1/usage?tag=project=canary-lighthouse&limit=2", {
           key: who.key,
           headers: { accept: "text/csv" }
         })
+        // The following page is of the same tag.
+        assert.match(csv.headers.get("link") ?? "", /tag=project%3Dcanary-lighthouse/)
         assert.include(csv.text, '"{""project"":""canary-lighthouse"",""cost centre"":""=17""}"')
         const sent = JSON.stringify(yield* gateway.simulator.requests)
         assert.notInclude(sent, "canary")

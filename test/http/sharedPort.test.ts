@@ -116,7 +116,7 @@ describe.skipIf(process.platform !== "linux")("gateways on one port", () => {
     ["embedded", { PORT: "18080" }, [], "the embedded database serves one process"],
     ["postgres", { PORT: "0" }, [], "must be named in PORT"],
     ["postgres", { PORT: "18080", GATEWAY_DEMO: "1" }, [], "GATEWAY_DEMO has a simulator"],
-    ["postgres", { PORT: "18080" }, ["--workers", "2"], "Unknown option '--workers'"]
+    ["postgres", { PORT: "18080" }, ["--workers", "2"], "Unrecognized flag: --workers"]
   ] as const)("are refused with %s and %j %j: %s", ([database, settings, args, reason]) =>
     Effect.gen(function* () {
       const environment = yield* processEnvironment(database)

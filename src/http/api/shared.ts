@@ -152,8 +152,12 @@ export const UsageEntry = Schema.Struct({
   charge: told("What was charged, in currency units"),
   basis: told("What the number of units comes from, such as upstream_usage or requested_images"),
   task_id: toldOrNull("The video task; null for synchronous orders"),
-  created_at: Timestamp,
-  metadata
+  created_at: time("When it was charged, ISO 8601 in UTC"),
+  metadata,
+  month: told(
+    "The month it counts in, in which it was ordered, by the deployment's time zone",
+    "2026-10"
+  )
 }).annotate({ identifier: "UsageRecord", description: "One charge" })
 
 /** One channel an order was sent to. */

@@ -104,6 +104,7 @@ export const usageView = (record: UsageRecord) => ({
   basis: record.basis,
   task_id: record.taskId,
   metadata: record.metadata ?? {},
+  month: record.month,
   created_at: record.createdAt.toISOString()
 })
 

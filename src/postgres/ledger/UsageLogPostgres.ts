@@ -24,6 +24,7 @@ export const usageColumns = columnsOf(UsageRecord, "o", {
   chargeNano: "o.charge",
   costNano: "o.cost",
   taskId: "CASE WHEN o.is_task THEN o.id END",
+  month: "to_char(o.month, 'YYYY-MM')",
   createdAt: "o.closed_at"
 })
 

@@ -256,7 +256,8 @@ export const usageOf = ({
   usage,
   ended,
   chargeNano,
-  costNano
+  costNano,
+  month
 }: StoredOrder): UsageRecord | null => {
   if (usage === null || ended === null) return null
   const { inputUnitPriceNano = null, ...detail } = usage
@@ -271,6 +272,7 @@ export const usageOf = ({
     metadata: request.metadata ?? null,
     chargeNano,
     costNano,
+    month: month.slice(0, 7),
     createdAt: ended.at
   }
 }
