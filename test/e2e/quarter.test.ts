@@ -1,0 +1,248 @@
+/**
+ * The books of a quarter, month by month: what was ordered and moved is the measure, and statement,
+ * journal, series, usage, FOCUS and receipts all come to it. `QUARTER_ORDERS=60000` is the long form.
+ */
+import { createHash } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema, Stream } from "effect"
+import { Csv } from "effect/encoding"
+import { JournalEntry } from "../../src/http/api/admin/AdminApi.ts"
+import { OrphanView } from "../../src/http/api/admin/HistoryApi.ts"
+import { StatementView } from "../../src/http/api/money/StatementsApi.ts"
+import { list } from "../../src/http/api/shared.ts"
+import { sealDueMonths } from "../../src/operations/StatementSealer.ts"
+import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
+import { layerDatabaseWithClock, onSetClock } from "../support/databaseClock.ts"
+import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { type Customer, liveAQuarter, months, type Tally } from "../support/quarter.ts"
+import { diceOf } from "../support/randomOrders.ts"
+
+const orders = Number(process.env.QUARTER_ORDERS ?? 700)
+const seed = Number(process.env.QUARTER_SEED ?? Math.floor(Math.random() * 1e9))
+const PATIENCE = orders > 1000 ? 1_800_000 : 60_000
+
+const Series = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      start: Schema.String,
+      count: Schema.Int,
+      failed: Schema.Int,
+      charge: Schema.String,
+      returned: Schema.String,
+      cost: Schema.String,
+      without_cost: Schema.Int,
+      model: Schema.optionalKey(Schema.String),
+      member: Schema.optionalKey(Schema.String),
+      tag: Schema.optionalKey(Schema.String)
+    })
+  )
+})
+const Receipt = Schema.Struct({ charge: Schema.String, corrected: Schema.String })
+
+const rowsOf = (text: string) =>
+  Effect.orDie(
+    Stream.make(text).pipe(
+      Stream.pipeThroughChannel(Csv.decodeString({ headers: true })),
+      Stream.runCollect
+    )
+  )
+
+const grossOf = ({ charges }: Pick<Tally, "charges">) => sumOf(charges.map(({ nano }) => nano))
+
+/** What charges come to by a name, as decimals. */
+const groupsOf = (charges: Tally["charges"], by: "model" | "memberId" | "tag") =>
+  new Map(
+    [...Map.groupBy(charges, (charge) => charge[by])].flatMap(([name, own]) =>
+      name === null ? [] : [[name, toDecimal(grossOf({ charges: own }))] as const]
+    )
+  )
+
+/** All of a list, page by page. */
+const everyPage = Effect.fnUntraced(function* <S extends Schema.Top & { DecodingServices: never }>(
+  path: string,
+  entry: S,
+  cursor: (entry: S["Type"]) => string
+) {
+  const gateway = yield* Gateway
+  const all: Array<S["Type"]> = []
+  let after = ""
+  while (true) {
+    const page = yield* gateway.admin(`${path}?limit=100${after}`)
+    const { data, has_more } = yield* bodyAs(list(entry), page)
+    all.push(...data)
+    const last = data.at(-1)
+    if (!has_more || last === undefined) return all
+    after = `&after=${cursor(last)}`
+  }
+})
+
+/** The usage as CSV, following the links. */
+const usageCsv = Effect.fnUntraced(function* (organizationId: string) {
+  const gateway = yield* Gateway
+  const rows: Array<Readonly<Record<string, string>>> = []
+  let next = `/organizations/${organizationId}/usage?limit=100`
+  while (next !== "") {
+    const page = yield* gateway.admin(next, { headers: { accept: "text/csv" } })
+    rows.push(...(yield* rowsOf(page.text)))
+    next = /^<\/admin\/v1([^>]+)>/.exec(page.headers.get("link") ?? "")?.[1] ?? ""
+  }
+  return rows
+})
+
+const same = (told: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>) =>
+  assert.deepStrictEqual([...told].toSorted(), [...expected].toSorted())
+
+const checkMonth = Effect.fnUntraced(function* (
+  { organizationId }: Customer,
+  month: string,
+  tally: Tally,
+  before: bigint
+) {
+  const gateway = yield* Gateway
+  const path = `/organizations/${organizationId}/statements/${month}`
+  const { charges } = tally
+  const [gross, returned, credits] = [grossOf(tally), sumOf(tally.returned), sumOf(tally.credits)]
+  const after =
+    before + sumOf(tally.deposits) + credits + returned - sumOf(tally.withdrawals) - gross
+
+  const statement = yield* bodyAs(StatementView, yield* gateway.admin(path))
+  assert.deepStrictEqual(
+    [statement.opening_balance, statement.closing_balance, statement.open_orders],
+    [toDecimal(before), toDecimal(after), 0]
+  )
+  assert.deepInclude(statement.charges, {
+    ...{ count: charges.length, gross: toDecimal(gross), returned: toDecimal(returned) },
+    net: toDecimal(gross - returned)
+  })
+  same(
+    new Map(statement.charges.by_model.map(({ model, gross }) => [model, gross])),
+    groupsOf(charges, "model")
+  )
+  const withCharges = statement.charges.by_member.filter(({ count }) => count > 0)
+  same(
+    new Map(withCharges.map(({ member_id, gross }) => [member_id, gross])),
+    groupsOf(charges, "memberId")
+  )
+  same(
+    new Map(statement.charges.by_tag.map(({ value, gross }) => [value, gross])),
+    groupsOf(charges, "tag")
+  )
+
+  const csv = (accept: string, more = "") =>
+    gateway.admin(`${path}${more}`, { headers: { accept } })
+  const entries = (yield* csv("text/csv")).text
+  const digestOf = (text: string) => createHash("sha256").update(text).digest("hex")
+  assert.strictEqual(statement.sealed?.sha256, digestOf(entries))
+  assert.notStrictEqual(statement.sealed?.sha256, digestOf(entries.replace("charge", "chargE")))
+  const listed = (yield* rowsOf(entries)).filter(({ kind }) => kind === "charge")
+  assert.deepStrictEqual(
+    listed.map(({ id }) => id).toSorted(),
+    charges.map(({ usageId }) => usageId).toSorted()
+  )
+  const focus = yield* rowsOf((yield* csv("text/csv", "/focus")).text)
+  assert.strictEqual(
+    sumOf(focus.map(({ BilledCost = "" }) => toNano(BilledCost))),
+    gross - returned - credits
+  )
+
+  const seriesOf = Effect.fnUntraced(function* (query: string) {
+    const range = `from=${month}-01&to=${month}-28&interval=month`
+    const series = yield* gateway.admin(
+      `/usage/series?${range}&organization_id=${organizationId}${query}`
+    )
+    return (yield* bodyAs(Series, series)).data
+  })
+  const [whole] = yield* seriesOf("")
+  assert.deepInclude(whole, {
+    ...{ count: charges.length, failed: tally.failed },
+    ...{ charge: toDecimal(gross), returned: toDecimal(returned) },
+    cost: toDecimal(sumOf(charges.map(({ costNano }) => costNano ?? 0n))),
+    without_cost: charges.filter(({ costNano }) => costNano === null).length
+  })
+  const named = (lines: (typeof Series.Type)["data"], by: "model" | "member" | "tag") =>
+    new Map(
+      lines.flatMap((line) => (line.count === 0 ? [] : [[line[by] ?? "", line.charge] as const]))
+    )
+  same(named(yield* seriesOf("&by=model"), "model"), groupsOf(charges, "model"))
+  same(named(yield* seriesOf("&by=member"), "member"), groupsOf(charges, "memberId"))
+  same(named(yield* seriesOf("&by=tag&tag=team"), "tag"), groupsOf(charges, "tag"))
+  return after
+})
+
+const checkBooks = Effect.fnUntraced(function* (customer: Customer) {
+  const gateway = yield* Gateway
+  const { organizationId } = customer
+  const tallies = [...customer.months]
+  let balance = 0n
+  for (const [month, tally] of tallies) {
+    balance = yield* checkMonth(customer, month, tally, balance)
+  }
+  const pool = yield* gateway.admin(`/organizations/${organizationId}`)
+  assert.include(pool.text, `"balance":"${toDecimal(balance)}"`)
+  assert.include(pool.text, '"held":"0"')
+
+  // What the journal has of captures is what was charged, each in the month of its hold.
+  const journal = yield* everyPage(
+    `/organizations/${organizationId}/ledger`,
+    JournalEntry,
+    ({ id }) => id
+  )
+  const into = journal.filter(({ credit }) => credit === "pool")
+  const out = journal.filter(({ debit }) => debit === "pool")
+  const amountsOf = (entries: typeof journal) => sumOf(entries.map(({ amount }) => toNano(amount)))
+  assert.strictEqual(amountsOf(into) - amountsOf(out), balance)
+  const held = new Map(
+    journal.flatMap(({ kind, hold_id, created_at }) =>
+      kind === "hold" ? [[hold_id, created_at.slice(0, 7)] as const] : []
+    )
+  )
+  const captures = journal.filter(({ kind }) => kind === "capture")
+  const usage = yield* usageCsv(organizationId)
+  for (const [month, tally] of tallies) {
+    const gross = grossOf(tally)
+    const captured = captures.filter(({ hold_id }) => held.get(hold_id) === month)
+    assert.strictEqual(amountsOf(captured), gross)
+    const records = usage.filter((record) => record.month === month)
+    assert.strictEqual(sumOf(records.map(({ charge = "" }) => toNano(charge))), gross)
+    const keys = new Map(customer.members.map(({ memberId, key }) => [memberId, key]))
+    const receipts = yield* Effect.forEach(
+      tally.charges,
+      ({ usageId, memberId }) =>
+        Effect.flatMap(
+          gateway.call(`/v1/usage/${usageId}`, { key: keys.get(memberId) ?? "" }),
+          (answer) => bodyAs(Receipt, answer)
+        ),
+      { concurrency: 16 }
+    )
+    assert.strictEqual(sumOf(receipts.map(({ charge }) => toNano(charge))), gross)
+  }
+  const corrected =
+    usage.length === 0 ? 0n : amountsOf(into.filter(({ kind }) => kind === "correction"))
+  assert.strictEqual(corrected, sumOf(tallies.flatMap(([, { returned }]) => returned)))
+})
+
+layer(layerTestGateway("postgres", quickSettings, { database: layerDatabaseWithClock() }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})(`the books of ${orders} orders (seed ${seed})`, (it) => {
+  it.effect(
+    "close to the last unit, month by month",
+    () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { customers, orphans } = yield* liveAQuarter(orders, diceOf(seed))
+        yield* sealDueMonths
+        const all = customers.flatMap(({ months }) => [...months.values()])
+        assert.strictEqual(
+          sumOf(all.map(({ charges, failed }) => BigInt(charges.length + failed))),
+          BigInt(orders)
+        )
+        assert.lengthOf([...(customers[0]?.months ?? [])], months.length)
+        for (const customer of customers) yield* checkBooks(customer)
+        const listed = yield* everyPage("/orphans", OrphanView, ({ id }) => id)
+        assert.lengthOf(listed, orphans)
+        yield* gateway.verify
+      }).pipe(onSetClock),
+    PATIENCE
+  )
+})

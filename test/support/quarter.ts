@@ -1,0 +1,255 @@
+/** A quarter of business, ordered and paid through the ledger by a clock of its own, and what it came to. */
+import { randomUUID } from "node:crypto"
+import { Effect, Redacted, Result, Schema } from "effect"
+import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
+import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
+import { costOf, quoteText } from "../../src/domain/text/TextQuote.ts"
+import { chargeVideo, quoteVideo } from "../../src/domain/video/VideoQuote.ts"
+import { Access, allScopes } from "../../src/services/Access.ts"
+import { type HoldRequest, Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
+import { Transfers } from "../../src/services/money/Transfers.ts"
+import { usageId } from "../../src/services/UsageLog.ts"
+import { setClock } from "./databaseClock.ts"
+import type { Dice } from "./randomOrders.ts"
+
+/** Later than any id that the gateway has minted at its start: ids only go forward. */
+export const months = ["2051-07", "2051-08", "2051-09"] as const
+const DAYS = 92
+const FIRST_DAY = Date.UTC(2051, 6, 1)
+const DAY_MILLIS = 86_400_000
+
+/** What one organisation's month came to, as its orders were made: the measure for all else. */
+export interface Tally {
+  readonly deposits: Array<bigint>
+  readonly credits: Array<bigint>
+  readonly withdrawals: Array<bigint>
+  readonly returned: Array<bigint>
+  readonly charges: Array<{
+    readonly usageId: string
+    readonly nano: bigint
+    readonly costNano: bigint | null
+    readonly model: string
+    readonly memberId: string
+    readonly tag: string | null
+  }>
+  failed: number
+}
+
+export interface Customer {
+  readonly organizationId: string
+  readonly members: ReadonlyArray<{
+    readonly memberId: string
+    readonly keyId: string
+    readonly key: string
+  }>
+  readonly months: ReadonlyMap<string, Tally>
+}
+
+const encodeQuote = Schema.encodeSync(Quote)
+const ok = Result.getOrThrow
+
+const film = {
+  kind: "token_video",
+  per_million_tokens: { base: { without_video: 46_000n, with_video: 28_000n } }
+} as const
+const clip = { kind: "second_video", per_second: { "720p": 600_000_000n } } as const
+const talk = { kind: "tokens", per_million_input: 2000n, per_million_output: 8000n } as const
+
+interface Ordered {
+  readonly model: string
+  readonly modality: string
+  readonly prefix: "vt" | "im" | "tx"
+  readonly quote: Quote
+  readonly chargeNano: bigint
+  readonly usage: UsageEntry
+}
+
+/** An order of any kind with what it is charged: also above its hold where tokens are counted. */
+const orderOf = (dice: Dice): Ordered => {
+  const seconds = 3 + dice.roll(10)
+  const sku = { seconds, resolution: "720p", billedResolution: "720p" } as const
+  const videos = { videos: dice.roll(2), videoSeconds: null }
+  switch (dice.roll(4)) {
+    case 0: {
+      const quote = ok(quoteVideo(film, sku, videos))
+      const completionTokens = dice.chance(20) ? null : BigInt(50_000 + dice.roll(400_000))
+      const { chargeNano, units, basis } = chargeVideo(quote, {
+        completionTokens,
+        outputSeconds: null
+      })
+      const usage = { input: 0n, output: units, ...unitOf(quote), basis }
+      return { model: "film-1", modality: "video", prefix: "vt", quote, chargeNano, usage }
+    }
+    case 1: {
+      const quote = ok(quoteVideo(clip, sku, videos))
+      const usage = {
+        input: 0n,
+        output: BigInt(seconds),
+        ...unitOf(quote),
+        basis: "ordered_seconds"
+      }
+      const chargeNano = quote.holdNano
+      return { model: "clip-1", modality: "video", prefix: "vt", quote, chargeNano, usage }
+    }
+    case 2: {
+      const images = 1 + dice.roll(4)
+      const quote = ok(quoteImages({ kind: "image", per_image: 200_000_000n }, images))
+      const usage = {
+        input: 0n,
+        output: BigInt(images),
+        ...unitOf(quote),
+        basis: "requested_images"
+      }
+      const chargeNano = quote.holdNano
+      return { model: "paint-1", modality: "image", prefix: "im", quote, chargeNano, usage }
+    }
+    default: {
+      const quote = ok(quoteText(talk, { inputTokens: 500n, outputTokens: 1000n }))
+      const [input, output] = [BigInt(1 + dice.roll(900)), BigInt(1 + dice.roll(2000))]
+      const usage: UsageEntry = {
+        ...{ input, output, unit: "token", unitPriceNano: quote.nanoPerOutputToken },
+        ...{ inputUnitPriceNano: quote.nanoPerInputToken, basis: "upstream_usage" }
+      }
+      const chargeNano = costOf(quote, { inputTokens: input, outputTokens: output })
+      return { model: "talk-1", modality: "chat", prefix: "tx", quote, chargeNano, usage }
+    }
+  }
+}
+
+const idAt = (prefix: string, millis: number): string => {
+  const time = millis.toString(16).padStart(12, "0")
+  return `${prefix}_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+}
+
+const emptyTally = (): Tally => ({
+  ...{ deposits: [], credits: [], withdrawals: [], returned: [], charges: [], failed: 0 }
+})
+
+const newCustomer = Effect.fnUntraced(function* (index: number) {
+  const access = yield* Access
+  const organizationId = yield* access.createOrganization(`Customer ${index}`)
+  const key = { name: "k", scopes: allScopes, models: null, expiresAt: null }
+  const members = yield* Effect.forEach(Array.from({ length: 8 }), (_, at) =>
+    Effect.gen(function* () {
+      const member = { name: `member ${at}`, monthlyCapNano: null }
+      const memberId = yield* access.createMember(organizationId, member)
+      const made = yield* access.createKey(memberId, key)
+      return { memberId, keyId: made.id, key: Redacted.value(made.key) }
+    })
+  )
+  const customer: Customer = {
+    ...{ organizationId, members },
+    months: new Map(months.map((month) => [month, emptyTally()]))
+  }
+  return customer
+})
+
+/** Money that moves without an order; a correction is of a charge of any month until then. */
+const moveMoney = Effect.fnUntraced(function* (customer: Customer, month: string, dice: Dice) {
+  const ledger = yield* Ledger
+  const transfers = yield* Transfers
+  const { organizationId } = customer
+  const tally = customer.months.get(month) ?? emptyTally()
+  const reference = randomUUID()
+  const why = { organizationId, reference, reason: "why", author: "who" }
+  const nano = BigInt(1 + dice.roll(1_000_000_000))
+  switch (dice.roll(4)) {
+    case 0:
+      yield* ledger.deposit(organizationId, nano, reference)
+      return tally.deposits.push(nano)
+    case 1:
+      yield* transfers.adjust({ ...why, kind: "credit", amountNano: nano, orderId: null })
+      return tally.credits.push(nano)
+    case 2:
+      yield* transfers.adjust({ ...why, kind: "withdrawal", amountNano: nano, orderId: null })
+      return tally.withdrawals.push(nano)
+    default: {
+      const charges = [...customer.months.values()].flatMap(({ charges }) => charges)
+      const charge = charges[dice.roll(Math.max(1, charges.length))]
+      if (charge === undefined) return 0
+      const orderId = charge.usageId.slice(usageId("").length)
+      const part = charge.nano / 1000n
+      if (part === 0n) return 0
+      yield* transfers.adjust({ ...why, kind: "correction", amountNano: part, orderId })
+      return tally.returned.push(part)
+    }
+  }
+})
+
+/**
+ * Five organisations with forty members and `orders` orders, day by day: some end on another day than
+ * they are taken on, or in another month. Leaves the clock after the quarter, with every order closed.
+ */
+export const liveAQuarter = Effect.fnUntraced(function* (orders: number, dice: Dice) {
+  const ledger = yield* Ledger
+  yield* setClock(new Date(FIRST_DAY).toISOString())
+  const first = yield* newCustomer(0)
+  const customers = [first, ...(yield* Effect.forEach([1, 2, 3, 4], newCustomer))] as const
+  let orphans = 0
+  let open: Array<Effect.Effect<void>> = []
+  for (const customer of customers) {
+    yield* ledger.deposit(customer.organizationId, 10n ** 15n, "first")
+    customer.months.get(months[0])?.deposits.push(10n ** 15n)
+  }
+
+  const order = Effect.fnUntraced(function* (customer: Customer, month: string, millis: number) {
+    const { organizationId, members } = customer
+    const { memberId, keyId } = members[dice.roll(members.length)] ?? { memberId: "", keyId: "" }
+    const { quote, model, modality, prefix, chargeNano, usage } = orderOf(dice)
+    const id = idAt(prefix, millis)
+    const tag = dice.chance(30) ? dice.pick(["red", "blue"]) : null
+    const costNano = dice.chance(70) ? chargeNano / 2n : null
+    const request: HoldRequest = {
+      ...{ organizationId, memberId, keyId, model, modality, id, amountNano: quote.holdNano },
+      ...{ ttlSeconds: 60 * 86_400, quote: encodeQuote(quote), task: null, key: null },
+      job: { channelId: "ch", protocol: "p", upstreamModel: "u" },
+      metadata: tag === null ? null : { team: tag }
+    }
+    const [isCharged, isOrphan] = [dice.chance(85), dice.chance(20)]
+    const tally = customer.months.get(month) ?? emptyTally()
+    yield* Effect.orDie(ledger.hold(request))
+    const close = { organizationId, holdId: id, by: "test", task: null, answer: null }
+    open.push(
+      Effect.gen(function* () {
+        if (isCharged) {
+          yield* ledger.capture({ ...close, chargeNano, costNano, usage })
+          tally.charges.push({
+            usageId: usageId(id),
+            nano: chargeNano,
+            costNano,
+            model,
+            memberId,
+            tag
+          })
+          return
+        }
+        const orphan = isOrphan ? { reason: "timeout", upstreamId: id } : null
+        orphans += isOrphan ? 1 : 0
+        tally.failed += 1
+        yield* ledger.release({ ...close, orphan, forgetKey: false })
+      })
+    )
+  })
+
+  for (let day = 0; day < DAYS; day++) {
+    const millis = FIRST_DAY + day * DAY_MILLIS + DAY_MILLIS - 1000
+    yield* setClock(new Date(millis).toISOString())
+    const month = months[new Date(millis).getUTCMonth() - 6] ?? ""
+    const today = Math.floor((orders * (day + 1)) / DAYS) - Math.floor((orders * day) / DAYS)
+    yield* Effect.forEach(
+      Array.from({ length: today }),
+      () =>
+        order(customers[dice.roll(customers.length)] ?? (customers[0] as Customer), month, millis),
+      { concurrency: 200, discard: true }
+    )
+    // A part of them ends later.
+    const isDue = open.map(() => dice.chance(80))
+    const due = open.filter((_, index) => isDue[index])
+    open = open.filter((_, index) => !isDue[index])
+    yield* Effect.all(due, { concurrency: 200, discard: true })
+    for (const customer of customers) yield* moveMoney(customer, month, dice)
+  }
+  yield* setClock("2051-10-01T00:05:00Z")
+  yield* Effect.all(open, { concurrency: 200, discard: true })
+  return { customers, orphans }
+})
