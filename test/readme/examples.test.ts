@@ -1,7 +1,7 @@
 /** Every example of every README, run as it stands there. */
 import { spawn } from "node:child_process"
-import { randomUUID } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createHash, randomUUID } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
@@ -156,6 +156,29 @@ const setUp = Effect.fnUntraced(function* (code: string) {
   assert.include(said, '{"ok":true,"violations":[]}')
 }, Effect.scoped)
 
+/** A month of an organisation that has ordered, in the folder where its files are kept. */
+const closing = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const who = yield* gateway.customer("100")
+  yield* gateway.call("/v1/images/generations", {
+    key: who.key,
+    json: { model: "paint-1", prompt: "a lighthouse" }
+  })
+  const folder = yield* temporaryFolder
+  const said = yield* bash(
+    code.replaceAll("http://127.0.0.1:8080", gateway.url),
+    { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN, ORG: who.organizationId },
+    folder
+  )
+  assert.include(said, '"thresholds":[50,100]')
+  assert.include(said, '"model":"paint-1","count":1')
+  assert.include(said, '"closing_balance":"99.')
+  const kept = (name: string) => readFileSync(join(folder, name), "utf8")
+  assert.include(said, createHash("sha256").update(kept("month.csv")).digest("hex"))
+  assert.include(kept("month.html"), "<h1>Statement")
+  assert.match(kept("focus.csv"), /^BilledCost,/)
+}, Effect.scoped)
+
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 
 /** The row has the fields of those that are there. */
@@ -283,6 +306,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/postgres/README.md sql 1": partOf("src/postgres/README.md sh 2"),
   "src/postgres/README.md sql 2": partOf("src/postgres/README.md sh 2"),
   "src/postgres/README.md ini 1": pooler,
+  "src/services/money/README.md sh 1": closing,
   "src/webhooks/README.md js 1": webhook,
   "src/testing/README.md ts 1": standsIn("test/readme/doubles.test.ts")
 }
