@@ -66,6 +66,18 @@ export const statementsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         withdrawal: { count: 1, amountNano: 100n },
         correction: { count: 1, amountNano: 15n }
       })
+      assert.deepStrictEqual(
+        statement.transfers.map(({ kind, reference, reason, amountNano }) => [
+          ...[kind, reference, reason, amountNano]
+        ]),
+        [
+          ["deposit", "first", null, 1000n],
+          ["correction", "c", "blurred", 15n],
+          ["credit", "gift", "because", 7n],
+          ["withdrawal", "out", "because", 100n]
+        ]
+      )
+      assert.match(statement.transfers[1]?.correctedId ?? "", /^us_im_/)
       assert.deepStrictEqual(statement.byModel, [
         { model: "m1", count: 2, grossNano: 45n, returnedNano: 15n },
         { model: "m2", count: 1, grossNano: 30n, returnedNano: 0n }

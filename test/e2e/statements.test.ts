@@ -157,6 +157,15 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.include(page.text, "&lt;img onerror=alert(1)&gt; &amp; Co")
         assert.notMatch(page.text, /<img|<b>|<script/)
         assert.include(page.text, statement.closing_balance)
+        assert.include(page.text, "&lt;script&gt;")
+        assert.deepStrictEqual(
+          adjustments.data.map(({ kind, amount, reason }) => [kind, amount, reason]),
+          [
+            ["correction", "0.2", "<script>"],
+            ["credit", "1.5", "a gift"],
+            ["withdrawal", "2", "moved"]
+          ]
+        )
         yield* gateway.verify
       })
     )

@@ -5,7 +5,7 @@ import { firstDayOf } from "../../domain/money/months.ts"
 import { transferKinds, transferPrefix } from "../../domain/money/transfers.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
-  MAX_TAG_LINES,
+  MAX_STATEMENT_LINES,
   noSuchStatement,
   SealedMonth,
   Statement,
@@ -130,6 +130,13 @@ export const layerStatements = Layer.effect(
                  )::text AS "closingNano",
                  (SELECT jsonb_object_agg(name, jsonb_build_object(
                            'count', count, 'amountNano', amount::text)) FROM moved) AS moved,
+                 (SELECT coalesce(jsonb_agg(x ORDER BY x.id), '[]') FROM (
+                    SELECT t.id, t.kind, t.amount::text AS "amountNano", t.reference, t.reason,
+                           t.author, ${usageId("")} || t.order_id AS "correctedId", t.created_at AS at
+                      FROM transfers t, m
+                     WHERE t.organization_id = ${organizationId}
+                       AND t.created_at >= m.begins AND t.created_at < m.ends
+                     ORDER BY t.created_at, t.id LIMIT ${MAX_STATEMENT_LINES}) x) AS transfers,
                  jsonb_build_object('count', whole.count, 'grossNano', whole.gross::text,
                                     'returnedNano', whole.returned::text) AS charges,
                  (SELECT coalesce(jsonb_agg(x), '[]') FROM (
@@ -146,7 +153,7 @@ export const layerStatements = Layer.effect(
                     SELECT tag_name AS name, tag_value AS value, ${sql.literal(charged)}
                       FROM (${sums} AND u.tag_name <> '') tags
                      GROUP BY 1, 2 HAVING sum(count) > 0 OR sum(returned) > 0
-                     ORDER BY sum(charge) DESC, 1, 2 LIMIT ${MAX_TAG_LINES}) x) AS "byTag",
+                     ORDER BY sum(charge) DESC, 1, 2 LIMIT ${MAX_STATEMENT_LINES}) x) AS "byTag",
                  open.count AS "openOrders", open.held::text AS "openNano",
                  (SELECT sha256 FROM before WHERE before.ends = m.begins) AS "sealBefore",
                  NULL AS seal

@@ -40,6 +40,20 @@ export const MemberCharges = Schema.Struct({
 /** Of orders with this text under this name; an order with several notes stands in several lines. */
 export const TagCharges = Schema.Struct({ name: Schema.String, value: Schema.String, ...charged })
 
+/** A deposit or an adjustment of the month. */
+export const StatementTransfer = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(transferKinds),
+  amountNano: Schema.BigIntFromString,
+  reference: Schema.String,
+  reason: Schema.NullOr(Schema.String),
+  author: Schema.NullOr(Schema.String),
+  /** The charge that a correction is about. */
+  correctedId: Schema.NullOr(Schema.String),
+  at: Schema.DateFromString
+})
+export type StatementTransfer = typeof StatementTransfer.Type
+
 export const Statement = Schema.Struct({
   organizationId: Schema.String,
   /** What it is called now. */
@@ -51,6 +65,8 @@ export const Statement = Schema.Struct({
   openingNano: Schema.BigIntFromString,
   closingNano: Schema.BigIntFromString,
   moved: Schema.Record(Schema.Literals(transferKinds), Amounts),
+  /** In order of creation; the first ones only, where there are very many. */
+  transfers: Schema.Array(StatementTransfer),
   charges: Schema.Struct(charged),
   /** In order of the largest charge. */
   byModel: Schema.Array(ModelCharges),
@@ -66,8 +82,8 @@ export const Statement = Schema.Struct({
 })
 export type Statement = typeof Statement.Type
 
-/** Lines of `byTag`, at most. */
-export const MAX_TAG_LINES = 1000
+/** Lines of `byTag` and of `transfers`, at most. */
+export const MAX_STATEMENT_LINES = 1000
 
 /** What changed the balance in the month. */
 export const StatementEntry = Schema.Struct({

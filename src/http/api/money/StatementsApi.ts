@@ -2,10 +2,23 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Month } from "../../../domain/money/months.ts"
+import { adjustmentKinds } from "../../../domain/money/transfers.ts"
 import { errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
 import { RequiredScope } from "../middlewares.ts"
-import { amount, constant, counted, list, many, orNull, pageQuery, time, told } from "../shared.ts"
+import {
+  amount,
+  constant,
+  counted,
+  list,
+  many,
+  oneOf,
+  orNull,
+  pageQuery,
+  time,
+  told,
+  toldOrNull
+} from "../shared.ts"
 
 const charged = {
   count: counted("Charges of the orders of the month"),
@@ -14,11 +27,18 @@ const charged = {
   net: amount("What was charged less what was given back")
 }
 
-const moved = (what: string) =>
-  Schema.Struct({
-    count: counted("How many there were"),
-    amount: amount("What they come to")
-  }).annotate({ description: what })
+const totals = {
+  count: counted("How many there were"),
+  amount: amount("What they come to")
+}
+const moved = (what: string) => Schema.Struct(totals).annotate({ description: what })
+
+const transfer = {
+  id: told("Id of the entry in the journal"),
+  amount: amount("How much; above zero"),
+  reference: told("What the operator calls it"),
+  at: time("When it was made, ISO 8601 in UTC")
+}
 
 const sealFields = {
   at: time("When the month was sealed"),
@@ -61,12 +81,28 @@ export const StatementView = Schema.Struct({
   to: time("When the next one begins"),
   opening_balance: amount("What the pool had before"),
   closing_balance: amount("What the pool has after"),
-  deposits: moved("Money that came in"),
+  deposits: Schema.Struct({
+    ...totals,
+    data: many(
+      Schema.Struct(transfer),
+      "Each of them, the oldest first; the month's deposits and adjustments are listed up to 1,000 together"
+    )
+  }).annotate({ description: "Money that came in" }),
   charges: Charges,
   adjustments: Schema.Struct({
     credits: moved("What was given"),
     corrections: moved("What was given back of charges"),
-    withdrawals: moved("What was taken out")
+    withdrawals: moved("What was taken out"),
+    data: many(
+      Schema.Struct({
+        ...transfer,
+        kind: oneOf(adjustmentKinds, "What it is"),
+        reason: told("Why"),
+        author: told("Who made it"),
+        usage_id: toldOrNull("The charge that a correction is about; null for the others")
+      }),
+      "Each of them, the oldest first"
+    )
   }).annotate({ description: "What operators moved, by kind" }),
   open_orders: counted("Orders that are not closed yet, and may still be charged to the month"),
   open_amount: amount("What they hold"),

@@ -62,6 +62,14 @@ const costs = (nano: bigint) => {
   return { BilledCost: amount, ContractedCost: amount, EffectiveCost: amount, ListCost: amount }
 }
 
+const serviceNames: Readonly<Record<string, string>> = {
+  chat: "Language model",
+  vlm: "Image-text understanding",
+  embedding: "Vector model",
+  image: "Image generation",
+  video: "Video generation"
+}
+
 const unitNames: Readonly<Record<string, string>> = {
   token: "Tokens",
   second: "Seconds",
@@ -109,7 +117,7 @@ export const focusRowsOf = (statement: Statement, currency: string) => {
     ...{ InvoiceIssuerName: PROVIDER, ProviderName: PROVIDER, PublisherName: PROVIDER },
     ServiceCategory: "AI and Machine Learning",
     ServiceSubcategory: "Generative AI",
-    ServiceName: entry.modality ?? PROVIDER,
+    ServiceName: serviceNames[entry.modality ?? ""] ?? entry.modality ?? PROVIDER,
     SubAccountId: entry.memberId,
     SubAccountName: members.get(entry.memberId ?? "") ?? null,
     Tags: entry.metadata,

@@ -10,7 +10,8 @@ import {
   type Seal,
   type SealedMonth,
   type Statement,
-  Statements
+  Statements,
+  type StatementTransfer
 } from "../../../services/money/Statements.ts"
 import { statementFile } from "../../../services/money/statementFile.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
@@ -41,6 +42,15 @@ const chargesView = ({ count, grossNano, returnedNano }: Statement["charges"]) =
   net: formatNano(grossNano - returnedNano)
 })
 
+const transferView = ({
+  id,
+  amountNano,
+  reference,
+  at
+}: Pick<StatementTransfer, "id" | "amountNano" | "reference" | "at">) => ({
+  ...{ id, amount: formatNano(amountNano), reference, at: at.toISOString() }
+})
+
 const statementView = (
   statement: Statement,
   { currency, timeZone }: Pick<Settings, "currency" | "timeZone">
@@ -59,7 +69,12 @@ const statementView = (
     to: statement.to.toISOString(),
     opening_balance: formatNano(statement.openingNano),
     closing_balance: formatNano(statement.closingNano),
-    deposits: moved("deposit"),
+    deposits: {
+      ...moved("deposit"),
+      data: statement.transfers.flatMap((transfer) =>
+        transfer.kind === "deposit" ? [transferView(transfer)] : []
+      )
+    },
     charges: {
       ...chargesView(statement.charges),
       by_model: statement.byModel.map(({ model, ...line }) => ({ model, ...chargesView(line) })),
@@ -75,7 +90,18 @@ const statementView = (
     adjustments: {
       credits: moved("credit"),
       corrections: moved("correction"),
-      withdrawals: moved("withdrawal")
+      withdrawals: moved("withdrawal"),
+      data: statement.transfers.flatMap(({ kind, reason, author, ...transfer }) =>
+        kind === "deposit"
+          ? []
+          : [
+              {
+                ...transferView(transfer),
+                ...{ kind, reason: reason ?? "", author: author ?? "" },
+                usage_id: transfer.correctedId
+              }
+            ]
+      )
     },
     open_orders: statement.openOrders,
     open_amount: formatNano(statement.openNano),

@@ -69,6 +69,27 @@ const chargesTable = (
         lines.map(([names, charged]) => row([...names, ...chargeCells(charged)], heads.length))
       )
 
+const taken = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
+
+/** Deposits and adjustments, each with what it is for. */
+const movedTable = ({ deposits, adjustments }: StatementView): string => {
+  const moved = [
+    ...deposits.data.map((deposit) => ({ ...deposit, kind: "deposit", reason: "" })),
+    ...adjustments.data
+  ]
+  return moved.length === 0
+    ? '<p class="note">None in this month.</p>'
+    : table(
+        ["Time", "Kind", "Reference", "Reason", "Amount"],
+        4,
+        moved
+          .toSorted((one, other) => (one.at < other.at ? -1 : 1))
+          .map(({ at, kind, reference, reason, amount }) =>
+            row([at, kind, reference, reason, kind === "withdrawal" ? taken(amount) : amount], 4)
+          )
+      )
+}
+
 const sealLine = ({ sealed, open_orders, open_amount, currency }: StatementView): string =>
   sealed === null
     ? `Not sealed${
@@ -83,10 +104,10 @@ export const statementPage = (statement: StatementView): string => {
   const balance = [
     row(["Opening balance", "", statement.opening_balance], 1, "sum"),
     row(["Deposits", statement.deposits.count, statement.deposits.amount], 1),
-    row(["Charges", charges.count, `-${charges.gross}`], 1),
+    row(["Charges", charges.count, taken(charges.gross)], 1),
     row(["Corrections of charges", adjustments.corrections.count, charges.returned], 1),
     row(["Credits", adjustments.credits.count, adjustments.credits.amount], 1),
-    row(["Withdrawals", adjustments.withdrawals.count, `-${adjustments.withdrawals.amount}`], 1),
+    row(["Withdrawals", adjustments.withdrawals.count, taken(adjustments.withdrawals.amount)], 1),
     row(["Closing balance", "", statement.closing_balance], 1, "sum")
   ]
   return `<!doctype html>
@@ -98,6 +119,8 @@ export const statementPage = (statement: StatementView): string => {
 ${text(statement.from)} to ${text(statement.to)}, ${text(statement.time_zone)}. Amounts in ${text(currency)}.</p>
 <h2>Balance</h2>
 ${table(["", "Number", "Amount"], 1, balance)}
+<h2>Deposits and adjustments</h2>
+${movedTable(statement)}
 <h2>Charges by model</h2>
 ${chargesTable(
   ["Model"],
