@@ -18,6 +18,7 @@ import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
 import { layerMoneyHandlers } from "./http/handlers/admin/moneyHandlers.ts"
 import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
 import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
+import { layerReconciliationHandlers } from "./http/handlers/admin/reconciliationHandlers.ts"
 import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
@@ -56,6 +57,7 @@ import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgre
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
+import { layerReconciliations } from "./postgres/money/ReconciliationsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
 import { layerUsageSums } from "./postgres/money/UsageSumsPostgres.ts"
 import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
@@ -98,6 +100,7 @@ export const layerStores = (secrets: Secrets) =>
     layerTransfers,
     layerBudgets,
     layerUsageSums,
+    layerReconciliations,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,
@@ -136,7 +139,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerOperatorHandlers,
     layerMoneyHandlers,
     layerUsageSumsHandlers,
-    layerBudgetHandlers
+    layerBudgetHandlers,
+    layerReconciliationHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )

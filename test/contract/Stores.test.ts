@@ -11,6 +11,7 @@ import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
 import { operatorsSuite } from "./Operators.suite.ts"
+import { reconciliationsSuite } from "./Reconciliations.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
 import { transfersSuite } from "./Transfers.suite.ts"
 import { usageSumsSuite } from "./UsageSums.suite.ts"
@@ -29,6 +30,7 @@ for (const kind of storeKinds) {
       transfersSuite(it)
       budgetsSuite(it)
       usageSumsSuite(it)
+      reconciliationsSuite(it)
       repeatsSuite(it)
       operatorSuite(it)
       operatorsSuite(it)

@@ -182,6 +182,8 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       "PATCH /admin/v1/organizations/:id/budgets/:budget_id",
       [{ amount: "1.5", thresholds: [100] }]
     ],
+    // It takes lists alone, and no JSON.
+    ["POST /admin/v1/reconciliations", [{}]],
     ["PATCH /admin/v1/organizations/:id", [{ name: "Another", enabled: true }]],
     ["PATCH /admin/v1/members/:id", [{ name: "n", monthly_cap: null, enabled: true }]],
     [

@@ -6,6 +6,8 @@ import type { Page } from "../../runtime/Page.ts"
 import { pathOf } from "../server/routes.ts"
 import { listView } from "./respond.ts"
 
+const CSV_TYPE = "text/csv; charset=utf-8; header=present"
+
 type Cell = string | number | null | undefined | Readonly<Record<string, string>>
 
 /** The quality an `Accept` header gives to a media type by name; 0 when it is not named. */
@@ -21,7 +23,7 @@ const qualityOf = (accept: string, type: string): number => {
 }
 
 /** JSON is what a client gets that names both alike, or neither. */
-const wantsCsv = (accept: string | undefined): boolean =>
+export const wantsCsv = (accept: string | undefined): boolean =>
   accept !== undefined && qualityOf(accept, "text/csv") > qualityOf(accept, "application/json")
 
 /** A spreadsheet runs a text that begins like this; a plain number is what it looks like. */
@@ -48,6 +50,21 @@ export const toCsv = (
     Stream.mkString
   )
 
+/** A header row and then the rows, as their client takes them. */
+export const csvResponse = <E>(
+  columns: ReadonlyArray<string>,
+  rows: Stream.Stream<Readonly<Record<string, Cell>>, E>
+) =>
+  HttpServerResponse.stream(
+    rows.pipe(
+      Stream.map((row) =>
+        Object.fromEntries(columns.map((column) => [column, cellOf(row[column])]))
+      ),
+      Stream.pipeThroughChannel(Csv.encode({ columns, headers: true }))
+    ),
+    { contentType: CSV_TYPE, headers: { vary: "accept" } }
+  )
+
 /**
  * A page as the request wants it: the list, or its entries as CSV, where a `link` header with
  * `rel="next"` stands for `has_more`.
@@ -65,7 +82,7 @@ export const listOrCsv = <A, B extends { readonly id: string } & Readonly<Record
     const last = list.data.at(-1)?.id
     const query = new URLSearchParams({ after: last ?? "", limit: String(options.limit) })
     return HttpServerResponse.text(yield* toCsv(options.columns, list.data), {
-      contentType: "text/csv; charset=utf-8; header=present",
+      contentType: CSV_TYPE,
       headers: {
         ...vary,
         ...(list.has_more ? { link: `<${pathOf(url)}?${query}>; rel="next"` } : {})

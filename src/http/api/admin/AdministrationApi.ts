@@ -10,6 +10,7 @@ import { HistoryGroup } from "./HistoryApi.ts"
 import { MoneyGroup } from "./MoneyApi.ts"
 import { OperatorsGroup } from "./OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./OperatorWebhooksApi.ts"
+import { ReconciliationsGroup } from "./ReconciliationsApi.ts"
 import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
 export class AdministrationApi extends HttpApi.make("administration")
@@ -22,7 +23,8 @@ export class AdministrationApi extends HttpApi.make("administration")
     OperatorsGroup,
     MoneyGroup,
     UsageSumsGroup,
-    BudgetsGroup
+    BudgetsGroup,
+    ReconciliationsGroup
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   // The last one is the first that a request comes to.
