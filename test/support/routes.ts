@@ -12,7 +12,7 @@ export interface DeclaredRoute {
   readonly action: string
   /** Any of them opens it; none where none is declared. */
   readonly scopes: ReadonlyArray<Scope>
-  /** Of its body; none where it takes no body. */
+  /** Of its body; none where it takes no body, or a list. */
   readonly bodies: ReadonlyArray<Schema.Top>
 }
 
@@ -24,7 +24,9 @@ export const declaredRoutes: ReadonlyArray<DeclaredRoute> = Object.values(
     path: endpoint.path,
     action: endpoint.identifier,
     scopes: [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat(),
-    bodies: [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
+    bodies: [...endpoint.payload]
+      .filter(([type]) => type !== "text/csv")
+      .flatMap(([, { schemas }]) => schemas)
   }))
 )
 
@@ -182,8 +184,6 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       "PATCH /admin/v1/organizations/:id/budgets/:budget_id",
       [{ amount: "1.5", thresholds: [100] }]
     ],
-    // It takes lists alone, and no JSON.
-    ["POST /admin/v1/reconciliations", [{}]],
     ["PATCH /admin/v1/organizations/:id", [{ name: "Another", enabled: true }]],
     ["PATCH /admin/v1/members/:id", [{ name: "n", monthly_cap: null, enabled: true }]],
     [
