@@ -73,17 +73,22 @@ export const layerReconciliations = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
     const { soleGateway } = yield* Settings
 
+    const shown = (id: string) => sql`
+      SELECT ${sql.literal(shownColumns)} FROM reconciliations r
+       WHERE r.id = ${id} AND r.completed_at IS NOT NULL`
+
     const find = Effect.fn("Reconciliations.find")(function* (id: string) {
-      const [row] = yield* rowsOf(Reconciliation)(
-        repeatable(sql`
-          SELECT ${sql.literal(shownColumns)} FROM reconciliations r
-           WHERE r.id = ${id} AND r.completed_at IS NOT NULL`)
-      )
+      const [row] = yield* rowsOf(Reconciliation)(repeatable(shown(id)))
       return row ?? (yield* noSuchReconciliation)
     })
 
     /** Of one that is not seen: a part at a time, so that no statement takes long. */
     const discard = Effect.fnUntraced(function* (id: string) {
+      // Where the answer of a commit was lost it is seen, and stays.
+      const unseen = yield* bounded(sql`
+        UPDATE reconciliations SET touched_at = '-infinity'
+         WHERE id = ${id} AND completed_at IS NULL RETURNING id`)
+      if (unseen.length === 0) return
       for (const [table, key] of [
         ["reconciliation_lines", "line"],
         ["reconciliation_entries", "number"]
@@ -114,15 +119,12 @@ export const layerReconciliations = Layer.effect(
     if (soleGateway) yield* Effect.forkScoped(discardAbandoned(Duration.zero))
 
     const compare = (id: string) =>
-      sql
-        .withTransaction(
-          Effect.andThen(
-            sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(PATIENCE)}`}, true)`,
-            sql`SELECT complete_reconciliation(
-                  ${id}, make_interval(secs => ${TOLERANCE_MILLIS / 1000}))`
-          )
-        )
-        .pipe(within(PATIENCE), Effect.orDie)
+      Effect.gen(function* () {
+        yield* sql`SELECT set_config('statement_timeout', ${`${Duration.toMillis(PATIENCE)}`}, true)`
+        yield* sql`
+          SELECT complete_reconciliation(${id}, make_interval(secs => ${TOLERANCE_MILLIS / 1000}))`
+        return yield* rowOf(Reconciliation)(shown(id))
+      }).pipe(sql.withTransaction, within(PATIENCE), Effect.orDie)
 
     return Reconciliations.of({
       reconcile: Effect.fn("Reconciliations.reconcile")(function* (
@@ -155,13 +157,13 @@ export const layerReconciliations = Layer.effect(
       find,
       list: Effect.fn("Reconciliations.list")((channelId, page) => {
         const { after, limit } = page
-        const shown = sql`r.completed_at IS NOT NULL
-                      AND ${channelId === null ? sql`true` : sql`r.channel_id = ${channelId}`}`
+        const listed = sql`r.completed_at IS NOT NULL
+                       AND ${channelId === null ? sql`true` : sql`r.channel_id = ${channelId}`}`
         return readPage(Reconciliation, page, {
-          isEntry: (id) => sql`SELECT 1 FROM reconciliations r WHERE ${shown} AND r.id = ${id}`,
+          isEntry: (id) => sql`SELECT 1 FROM reconciliations r WHERE ${listed} AND r.id = ${id}`,
           newest: sql`
             SELECT ${sql.literal(shownColumns)} FROM reconciliations r
-             WHERE ${shown} AND ${after === null ? sql`true` : sql`r.id < ${after}`}
+             WHERE ${listed} AND ${after === null ? sql`true` : sql`r.id < ${after}`}
              ORDER BY r.id DESC LIMIT ${limit + 1}`
         })
       }),
@@ -181,7 +183,7 @@ export const layerReconciliations = Layer.effect(
         yield* find(id)
         yield* bounded(sql`
           UPDATE reconciliations
-             SET completed_at = NULL, totals = NULL, touched_at = '-infinity' WHERE id = ${id}`)
+             SET completed_at = NULL, totals = NULL WHERE id = ${id}`)
         yield* discard(id)
       })
     })
