@@ -28,7 +28,7 @@ function* pieces() {
     const lines: Array<string> = []
     for (let number = first; number < Math.min(first + PIECE, LINES + 1); number++) {
       const cost = number % EVERY === 1 ? "1.000000002" : "1.000000001"
-      lines.push(`call-${number},${cost},a note of some words that nobody compares\n`)
+      lines.push(`call-${number},${cost},a note of some words beside them\n`)
     }
     yield lines.join("")
   }

@@ -252,7 +252,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       })
     )
 
-    it.effect("what a killed gateway left is seen by nobody, and removed by the next list", () =>
+    it.effect("what a killed gateway left is not seen, and removed by the next list", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const sql = yield* SqlClient.SqlClient

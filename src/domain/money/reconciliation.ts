@@ -2,8 +2,8 @@
 
 /**
  * In the order in which entries stand, what needs a look first: it is in both and differs; only our
- * books have it; only the list has it; only the list has it, and it is a job of ours that nobody paid
- * for; it is in both and the same.
+ * books have it; only the list has it; only the list has it, and it is a job of ours that was not
+ * paid for; it is in both and the same.
  */
 export const entryKinds = [
   "different",

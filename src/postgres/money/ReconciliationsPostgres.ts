@@ -35,7 +35,7 @@ import { type Column, columns } from "../client/typedColumns.ts"
 const BATCH = 2000
 /** A month of a large deployment is many rows, and an operator waits for it. */
 const PATIENCE = Duration.minutes(10)
-/** What nobody has touched for so long was broken off: a whole request takes less. */
+/** What is untouched for so long was broken off: a whole request takes less. */
 const ABANDONED_AFTER = Duration.hours(1)
 
 const shownColumns = columnsOf(Reconciliation, "r", { from: "r.from_at", to: "r.to_at" })
@@ -115,7 +115,7 @@ export const layerReconciliations = Layer.effect(
       )
       yield* Effect.forEach(left, ({ id }) => discard(id), { discard: true })
     })
-    // Nobody else can be at work on one.
+    // No other gateway can be at work on one.
     if (soleGateway) yield* Effect.forkScoped(discardAbandoned(Duration.zero))
 
     const compare = (id: string) =>
