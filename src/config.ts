@@ -93,7 +93,8 @@ const numbers = Record.map(
     requestSeconds: ["GATEWAY_REQUEST_SECONDS", positive],
     archiveDays: ["GATEWAY_ARCHIVE_DAYS", wholeOrAny],
     maxContentBytes: ["GATEWAY_MAX_CONTENT_BYTES", positiveWhole],
-    maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole]
+    maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole],
+    maxListBytes: ["GATEWAY_MAX_LIST_BYTES", positiveWhole]
   } as const,
   ([name, schema], field) =>
     Config.schema(schema, name).pipe(Config.withDefault(defaultSettings[field]))

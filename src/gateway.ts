@@ -18,6 +18,7 @@ import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
 import { layerMoneyHandlers } from "./http/handlers/admin/moneyHandlers.ts"
 import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
 import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
+import { layerReconciliationHandlers } from "./http/handlers/admin/reconciliationHandlers.ts"
 import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
@@ -61,6 +62,7 @@ import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgre
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
+import { layerReconciliations } from "./postgres/money/ReconciliationsPostgres.ts"
 import { layerStatements } from "./postgres/money/StatementsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
 import { layerUsageSums } from "./postgres/money/UsageSumsPostgres.ts"
@@ -105,6 +107,7 @@ export const layerStores = (secrets: Secrets) =>
     layerBudgets,
     layerUsageSums,
     layerStatements,
+    layerReconciliations,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,
@@ -145,7 +148,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerUsageSumsHandlers,
     layerBudgetHandlers,
     layerStatementsHandlers,
-    layerOperatorStatementsHandlers
+    layerOperatorStatementsHandlers,
+    layerReconciliationHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )

@@ -218,8 +218,9 @@ export const errorTable = {
       faults: Schema.optionalKey(
         Schema.Array(
           Schema.Struct({
-            path: told("Path of the field"),
-            message: told("What was expected of it")
+            path: told("Path of the field; of a vendor's list, the name of the column"),
+            message: told("What was expected of it"),
+            line: Schema.optionalKey(Schema.Int.annotate({ description: "Of a list: the line" }))
           })
         ).annotate({ description: "Every fault, where there are several" })
       )

@@ -154,6 +154,8 @@ export const defaultSettings = {
   requestSeconds: 120,
   /** Largest body of the ordering routes and of the catalog, in bytes. */
   maxMediaBodyBytes: 64 * 1024 * 1024,
+  /** Largest usage list of a vendor, in bytes. */
+  maxListBytes: 256 * 1024 * 1024,
   /** Largest body of every other route, in bytes. */
   maxBodyBytes: 256 * 1024
 }

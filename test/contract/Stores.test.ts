@@ -11,6 +11,7 @@ import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
 import { operatorsSuite } from "./Operators.suite.ts"
+import { reconciliationsSuite } from "./Reconciliations.suite.ts"
 import { statementsSuite } from "./Statements.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
 import { transfersSuite } from "./Transfers.suite.ts"
@@ -31,6 +32,7 @@ for (const kind of storeKinds) {
       budgetsSuite(it)
       usageSumsSuite(it)
       statementsSuite(it)
+      reconciliationsSuite(it)
       repeatsSuite(it)
       operatorSuite(it)
       operatorsSuite(it)

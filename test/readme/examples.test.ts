@@ -179,6 +179,20 @@ const closing = Effect.fnUntraced(function* (code: string) {
   assert.match(kept("focus.csv"), /^BilledCost,/)
 }, Effect.scoped)
 
+const reconciliation = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const catalog: unknown = JSON.parse(example("src/operations/README.md json 1"))
+  yield* gateway.admin("/catalog", { method: "PUT", json: catalog })
+  const said = yield* bash(
+    yield* addressed(code),
+    { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN },
+    yield* temporaryFolder
+  )
+  yield* gateway.admin("/catalog", { method: "PUT", json: demoCatalog(gateway.simulator.url) })
+  assert.include(said, '"missing_here":{"count":1')
+  assert.include(said, "1,missing_here,unknown,cgt-17,2,1,")
+}, Effect.scoped)
+
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 
 /** The row has the fields of those that are there. */
@@ -300,6 +314,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/adapters/README.md ts 2": ownProgram,
   "src/client/README.md ts 1": typedClient,
   "src/operations/README.md sh 1": setUp,
+  "src/operations/README.md sh 2": reconciliation,
   "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
   "src/postgres/README.md sh 1": keys,
   "src/postgres/README.md sh 2": severalGateways,

@@ -12,7 +12,7 @@ export interface DeclaredRoute {
   readonly action: string
   /** Any of them opens it; none where none is declared. */
   readonly scopes: ReadonlyArray<Scope>
-  /** Of its body; none where it takes no body. */
+  /** Of its body; none where it takes no body, or a list. */
   readonly bodies: ReadonlyArray<Schema.Top>
 }
 
@@ -24,7 +24,9 @@ export const declaredRoutes: ReadonlyArray<DeclaredRoute> = Object.values(
     path: endpoint.path,
     action: endpoint.identifier,
     scopes: [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat(),
-    bodies: [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
+    bodies: [...endpoint.payload]
+      .filter(([type]) => type !== "text/csv")
+      .flatMap(([, { schemas }]) => schemas)
   }))
 )
 

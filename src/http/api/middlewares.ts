@@ -83,10 +83,11 @@ export class AdminRoles extends HttpApiMiddleware.Service<
 >()("gateway/http/AdminRoles", { error: errors.PermissionDenied }) {}
 
 /**
- * Largest body a route takes: with media in it, or with texts alone; routes without it take the small
- * default. Of a route that takes forms, it is that of the forms, and other bodies are texts.
+ * Largest body a route takes: with media in it, with texts alone, or a list, which its handler reads as
+ * it comes; routes without it take the small default. Of a route that takes forms, it is that of the
+ * forms, and other bodies are texts.
  */
-export class BodyLimit extends Context.Service<BodyLimit, "media" | "texts" | "small">()(
+export class BodyLimit extends Context.Service<BodyLimit, "media" | "texts" | "list" | "small">()(
   "gateway/http/BodyLimit"
 ) {}
 

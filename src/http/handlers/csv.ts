@@ -6,7 +6,7 @@ import { csvText, type Row } from "../../runtime/texts/csvText.ts"
 import { pathOf } from "../server/routes.ts"
 import { listView } from "./respond.ts"
 
-export const CSV_TYPE = "text/csv; charset=utf-8; header=present"
+const CSV_TYPE = "text/csv; charset=utf-8; header=present"
 
 /** The quality an `Accept` header gives to a media type by name; 0 when it is not named. */
 const qualityOf = (accept: string, type: string): number => {
@@ -32,6 +32,19 @@ export const preferredType = <Type extends string>(
   )
 }
 
+export const wantsCsv = (accept: string | undefined): boolean =>
+  preferredType(accept, ["text/csv"]) === "text/csv"
+
+/** CSV as its client takes it, kept as a file of the name where one is given. */
+export const csvResponse = <E>(text: Stream.Stream<string, E>, name?: string) =>
+  HttpServerResponse.stream(Stream.encodeText(text), {
+    contentType: CSV_TYPE,
+    headers: {
+      vary: "accept",
+      ...(name === undefined ? {} : { "content-disposition": `attachment; filename="${name}.csv"` })
+    }
+  })
+
 /**
  * A page as the request wants it: the list, or its entries as CSV, where a `link` header with
  * `rel="next"` stands for `has_more`.
@@ -45,9 +58,7 @@ export const listOrCsv = <A, B extends { readonly id: string } & Row>(
     const { headers, url } = yield* HttpServerRequest.HttpServerRequest
     const list = listView(page, view)
     const vary = { vary: "accept" }
-    if (preferredType(headers.accept, ["text/csv"]) === "application/json") {
-      return HttpServerResponse.jsonUnsafe(list, { headers: vary })
-    }
+    if (!wantsCsv(headers.accept)) return HttpServerResponse.jsonUnsafe(list, { headers: vary })
     const path = pathOf(url)
     const query = new URLSearchParams(url.slice(path.length))
     query.set("after", list.data.at(-1)?.id ?? "")

@@ -14,17 +14,26 @@ const FAILED = 500
 /** Refused before the body was read, which may be large, no text at all, or too much for now. */
 const unread: ReadonlySet<number> = new Set([413, 415, 503])
 
-/** Fields the endpoint knows. */
+/** Fields the endpoint knows, of its bodies or of a list's address. */
 const knownFields = (endpoint: HttpApiEndpoint.Top): ReadonlySet<PropertyKey> =>
   new Set(
-    [...endpoint.payload.values()]
-      .flatMap(({ schemas }) => schemas)
+    [
+      ...[...endpoint.payload.values()].flatMap(({ schemas }) => schemas),
+      ...(endpoint.payload.has(LIST) && endpoint.query !== undefined ? [endpoint.query] : [])
+    ]
       .flatMap(({ ast }) => {
         const encoded = SchemaAST.toEncoded(ast)
         return SchemaAST.isObjects(encoded) ? encoded.propertySignatures : []
       })
       .map(({ name }) => name)
   )
+
+/** Of a list the audit keeps how it was to be read: that is no text, and was read as it came. */
+const LIST = "text/csv"
+
+/** What stands in the address behind the question mark. */
+const askedIn = (url: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(new URLSearchParams(url.split("?", 2)[1] ?? ""))
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 const decodeMade = Schema.decodeUnknownOption(
@@ -52,8 +61,9 @@ export const layerAdminAuditing = Layer.effect(
       const operator = yield* CurrentOperator
       const answer = Exit.isSuccess(exit) ? exit.value : null
       const status = answer?.status ?? (Exit.hasInterrupts(exit) ? INTERRUPTED : FAILED)
-      const body =
-        endpoint.payload.size === 0 || unread.has(status)
+      const body = endpoint.payload.has(LIST)
+        ? Option.some(askedIn(request.url))
+        : endpoint.payload.size === 0 || unread.has(status)
           ? Option.none()
           : Option.flatMap(yield* Effect.option(request.text), decodeJson)
       yield* audit.record({

@@ -105,6 +105,7 @@ const mediaType = (contentType: string): string =>
 
 const JSON_TYPE = "application/json"
 const FORM = "multipart/form-data"
+const LIST = "text/csv"
 
 /** Whether the body is a form, which its handler reads as it comes. */
 export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -128,6 +129,7 @@ export const layerRequestRules = Layer.effect(
     const limits = {
       media: settings.maxMediaBodyBytes,
       texts: Math.min(MAX_TEXTS_BYTES, settings.maxMediaBodyBytes),
+      list: settings.maxListBytes,
       small: settings.maxBodyBytes
     }
 
@@ -135,7 +137,9 @@ export const layerRequestRules = Layer.effect(
       const { annotations } = endpoint
       const limit = limits[Context.getOrUndefined(annotations, BodyLimit) ?? "small"]
       const takesForms = endpoint.payload.has(FORM)
-      const types = takesForms ? `${JSON_TYPE} or ${FORM}` : JSON_TYPE
+      const takesLists = endpoint.payload.has(LIST)
+      const usual = takesLists ? LIST : JSON_TYPE
+      const types = takesForms ? `${usual} or ${FORM}` : usual
       const maxBytes = takesForms ? limits.texts : limit
       const arrayNumbers = Context.getOrUndefined(annotations, ArrayNumbers) ?? 0
 
@@ -153,12 +157,14 @@ export const layerRequestRules = Layer.effect(
             message: `Send the body without a content-encoding, not as ${JSON.stringify(encoding)}`
           })
         }
-        const type = request.headers["content-type"] ?? JSON_TYPE
-        if (mediaType(type) !== JSON_TYPE && !(takesForms && isForm(request))) {
+        const type = request.headers["content-type"] ?? usual
+        if (mediaType(type) !== usual && !(takesForms && isForm(request))) {
           return yield* new UnsupportedMediaType({
             message: `Send the body as ${types}, not ${JSON.stringify(type)}`
           })
         }
+        // Its handler reads it piece by piece, and keeps none.
+        if (takesLists) return yield* bounded(withoutJson(handler))
         // There is none where no key is asked for.
         const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
         const organizationId = caller?.organizationId ?? null

@@ -57,6 +57,8 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
 CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitting';
 CREATE INDEX tasks_by_id ON tasks (id);
+-- What a vendor calls by its own id.
+CREATE INDEX tasks_by_upstream_id ON tasks (upstream_id) WHERE upstream_id IS NOT NULL;
 -- Lists of a member's own tasks: ids of a kind stand together, and begin with their time.
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);
 

@@ -20,7 +20,8 @@ const files = [
   "08_audit.sql",
   "09_log.sql",
   "10_webhooks.sql",
-  "11_archive.sql"
+  "11_archive.sql",
+  "12_reconciliations.sql"
 ] as const
 
 const BODY = "$sql_file$"

@@ -23,6 +23,7 @@ import type { NewTask, Task } from "../../services/TaskRepo.ts"
 import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
 import type { StoredArchive, StoredEndpoint, StoredMessage } from "../delivery/storedWebhooks.ts"
 import type { Counted, StoredBudget } from "../money/storedBudgets.ts"
+import type { StoredReconciliation } from "../money/storedReconciliations.ts"
 import type { StoredApiKey, StoredMember, StoredOperator } from "../operators/storedAccounts.ts"
 
 /** When something happened. Of one moment, `turn` tells what came first. */
@@ -171,6 +172,8 @@ export interface MemoryState {
   readonly webhookMessages: Map<string, StoredMessage>
   /** By task. */
   readonly archives: Map<string, StoredArchive>
+  /** By id, the oldest first. */
+  readonly reconciliations: Map<string, StoredReconciliation>
   readonly adminWrites: Array<AuditEntry>
   readonly audit: {
     begunAt: number | null
@@ -207,6 +210,7 @@ export const layerMemoryStore = Layer.sync(
     webhookEndpoints: new Map(),
     webhookMessages: new Map(),
     archives: new Map(),
+    reconciliations: new Map(),
     adminWrites: [],
     audit: { begunAt: null, endedAt: null, auditedAt: null, violations: 0 },
     turns: 0

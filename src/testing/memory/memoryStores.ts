@@ -9,6 +9,7 @@ import {
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
 import { layerBudgetsMemory } from "../money/BudgetsMemory.ts"
+import { layerReconciliationsMemory } from "../money/ReconciliationsMemory.ts"
 import { layerStatementsMemory } from "../money/StatementsMemory.ts"
 import { layerTransfersMemory } from "../money/TransfersMemory.ts"
 import { layerUsageSumsMemory } from "../money/UsageSumsMemory.ts"
@@ -53,6 +54,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerBudgetsMemory,
     layerUsageSumsMemory,
     layerStatementsMemory,
+    layerReconciliationsMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,

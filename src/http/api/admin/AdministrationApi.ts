@@ -11,6 +11,7 @@ import { MoneyGroup } from "./MoneyApi.ts"
 import { OperatorStatementsGroup } from "./OperatorStatementsApi.ts"
 import { OperatorsGroup } from "./OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./OperatorWebhooksApi.ts"
+import { ReconciliationsGroup } from "./ReconciliationsApi.ts"
 import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
 export class AdministrationApi extends HttpApi.make("administration")
@@ -24,7 +25,8 @@ export class AdministrationApi extends HttpApi.make("administration")
     MoneyGroup,
     UsageSumsGroup,
     BudgetsGroup,
-    OperatorStatementsGroup
+    OperatorStatementsGroup,
+    ReconciliationsGroup
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   // The last one is the first that a request comes to.

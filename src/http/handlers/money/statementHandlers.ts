@@ -17,7 +17,7 @@ import { statementFile } from "../../../services/money/statementFile.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import type { StatementView } from "../../api/money/StatementsApi.ts"
-import { CSV_TYPE, preferredType } from "../csv.ts"
+import { csvResponse, preferredType } from "../csv.ts"
 import { listView, pageOf } from "../respond.ts"
 import { focusColumns, focusRowsOf } from "./focusRows.ts"
 import { PAGE_POLICY, statementPage } from "./statementPage.ts"
@@ -108,12 +108,6 @@ const statementView = (
     sealed: statement.seal === null ? null : sealView(statement.seal)
   }
 }
-
-const csvResponse = (text: Stream.Stream<string>, name: string) =>
-  HttpServerResponse.stream(Stream.encodeText(text), {
-    contentType: CSV_TYPE,
-    headers: { vary: "accept", "content-disposition": `attachment; filename="${name}.csv"` }
-  })
 
 const makeStatementAnswers = Effect.gen(function* () {
   const statements = yield* Statements

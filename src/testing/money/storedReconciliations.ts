@@ -1,0 +1,8 @@
+/** Reconciliations as the stores in memory keep them. */
+import type { ReconciledEntry, Reconciliation } from "../../services/money/Reconciliations.ts"
+
+export interface StoredReconciliation {
+  readonly reconciliation: Reconciliation
+  /** In their order. */
+  readonly entries: ReadonlyArray<ReconciledEntry>
+}
