@@ -314,7 +314,7 @@ const checks: Readonly<Record<string, Check>> = {
   "src/adapters/README.md ts 2": ownProgram,
   "src/client/README.md ts 1": typedClient,
   "src/operations/README.md sh 1": setUp,
-  "src/operations/README.md sh 2": reconciliation,
+  "src/services/money/README.md sh 2": reconciliation,
   "src/operations/README.md json 1": partOf("src/operations/README.md sh 1"),
   "src/postgres/README.md sh 1": keys,
   "src/postgres/README.md sh 2": severalGateways,
