@@ -18,6 +18,7 @@ import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
 import { layerMoneyHandlers } from "./http/handlers/admin/moneyHandlers.ts"
 import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
 import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
+import { layerOrderListsHandlers } from "./http/handlers/admin/orderListHandlers.ts"
 import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
@@ -54,6 +55,7 @@ import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
 import { layerWebhookEndpoints } from "./postgres/delivery/WebhookEndpointsPostgres.ts"
 import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgres.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
+import { layerOrderLists } from "./postgres/ledger/OrderListsPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
@@ -95,6 +97,7 @@ export const layerStores = (secrets: Secrets) =>
     layerAdminAudit,
     layerOperators,
     layerAccounts,
+    layerOrderLists,
     layerTransfers,
     layerBudgets,
     layerUsageSums,
@@ -136,6 +139,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerOperatorHandlers,
     layerMoneyHandlers,
     layerUsageSumsHandlers,
+    layerOrderListsHandlers,
     layerBudgetHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])

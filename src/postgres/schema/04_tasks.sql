@@ -59,6 +59,8 @@ CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitti
 CREATE INDEX tasks_by_id ON tasks (id);
 -- Lists of a member's own tasks: ids of a kind stand together, and begin with their time.
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);
+-- What vendors and operators call a task by.
+CREATE INDEX tasks_by_upstream ON tasks (upstream_id, id) WHERE upstream_id IS NOT NULL;
 
 -- The vendor said when to ask a channel again; it counts for every gateway.
 CREATE TABLE channel_pauses (

@@ -10,6 +10,7 @@ import { HistoryGroup } from "./HistoryApi.ts"
 import { MoneyGroup } from "./MoneyApi.ts"
 import { OperatorsGroup } from "./OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./OperatorWebhooksApi.ts"
+import { OrderListsGroup } from "./OrderListsApi.ts"
 import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
 export class AdministrationApi extends HttpApi.make("administration")
@@ -22,6 +23,7 @@ export class AdministrationApi extends HttpApi.make("administration")
     OperatorsGroup,
     MoneyGroup,
     UsageSumsGroup,
+    OrderListsGroup,
     BudgetsGroup
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
