@@ -7,14 +7,10 @@ import { type HoldRequest, Ledger } from "../../src/services/Ledger.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
 import { type OrderFilter, OrderLists } from "../../src/services/operators/OrderLists.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { anyOrder } from "../support/filters.ts"
 import { organization, type Stores, usageOf } from "../support/ledger.ts"
 import { quote, upstream } from "../support/tasks.ts"
 
-const everything: OrderFilter = {
-  ...{ organizationId: null, memberId: null, keyId: null, model: null, modality: null },
-  ...{ channelId: null, state: null, from: null, to: null, tag: null, upstreamId: null },
-  ...{ tasksOnly: false, taskState: null }
-}
 const newest = { after: null, limit: 20 }
 const task = { listedProtocol: "vp_d", summary: { seconds: 5 }, submitSeconds: 60 }
 
@@ -110,7 +106,7 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         [{ memberId, taskState: "processing" }, [video]]
       ]
       for (const [filter, expected] of wanted) {
-        const page = yield* lists.list({ ...everything, ...filter }, newest)
+        const page = yield* lists.list({ ...anyOrder, ...filter }, newest)
         assert.deepStrictEqual(
           page.data.map(({ id }) => id),
           expected,
@@ -125,7 +121,7 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     Effect.gen(function* () {
       const lists = yield* OrderLists
       const { organizationId, memberId, keyId, image, video, failed } = yield* studio
-      const { data } = yield* lists.list({ ...everything, organizationId }, newest)
+      const { data } = yield* lists.list({ ...anyOrder, organizationId }, newest)
       const found = (id: string) => data.find((order) => order.id === id)
       assert.deepInclude(found(image), {
         ...{ organizationId, memberId, keyId, model: "paint-1", modality: "image" },
@@ -153,7 +149,7 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         ...[others, failed, video, text, image]
       ])
       const read = (filter: Partial<OrderFilter>, after: string | null, limit: number) =>
-        lists.list({ ...everything, ...filter }, { after, limit })
+        lists.list({ ...anyOrder, ...filter }, { after, limit })
       // Other tests have ids that are later than any time.
       const seen: Array<string> = []
       let after: string | null = two.others
@@ -187,7 +183,7 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const ledger = yield* Ledger
       const { organizationId, memberId, keyId, other } = yield* studio
       const totals = (filter: Partial<OrderFilter>) =>
-        lists.totals({ ...everything, organizationId, ...filter })
+        lists.totals({ ...anyOrder, organizationId, ...filter })
       const nothing = {
         ...{ processing: 0, succeeded: 0, failed: 0, heldNano: 0n, chargeNano: 0n },
         ...{ returnedNano: 0n, costNano: 0n, withoutCost: 0 }

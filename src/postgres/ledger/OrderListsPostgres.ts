@@ -16,14 +16,12 @@ import {
   OrderTotals,
   totalsOfState
 } from "../../services/operators/OrderLists.ts"
-import { columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
+import { CLOCKS_APART_MILLIS, columnsOf, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { orderKinds } from "./journal.ts"
 
 /** Rows of one kind that a page looks at. */
 const LOOKED_AT = 2000
 
-/** How far the clocks of gateways, which mint ids, and of the database may lie apart. */
-const CLOCKS_APART_MILLIS = 60_000
 /** An id is minted before its order waits for its place and its commit. */
 const LONGEST_WAIT_MILLIS = 600_000
 

@@ -80,11 +80,17 @@ CREATE TABLE orphans (
   answer jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
   resolved_at timestamptz,
+  is_resolved boolean GENERATED ALWAYS AS (resolved_at IS NOT NULL) STORED,
   note text,
   PRIMARY KEY (organization_id, order_id),
   FOREIGN KEY (organization_id, order_id) REFERENCES orders (organization_id, id)
 );
-CREATE INDEX orphans_by_created ON orphans (created_at, order_id);
+CREATE INDEX orphans_by_order ON orphans (order_id);
+-- Few are open, and many may be settled: each list is read along its own.
+CREATE INDEX orphans_by_created ON orphans (is_resolved, created_at, order_id);
+CREATE INDEX orphans_by_organization ON orphans (is_resolved, organization_id, created_at, order_id);
+CREATE INDEX orphans_by_channel ON orphans (is_resolved, (job ->> 'channelId'), created_at, order_id);
+CREATE INDEX orphans_by_reason ON orphans (is_resolved, reason, created_at, order_id);
 
 -- The orders that are open. Read through the indexes of what is recent, lingers or has a task that
 -- runs, also where a table was never analysed.

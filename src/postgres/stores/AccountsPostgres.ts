@@ -7,11 +7,17 @@ import type { PageRequest } from "../../runtime/Page.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   Accounts,
+  type KeyFilter,
   KeyRecord,
+  KeyTotals,
+  type MemberFilter,
   MemberRecord,
-  OrganizationRecord
+  MemberTotals,
+  type OrganizationFilter,
+  OrganizationRecord,
+  OrganizationTotals
 } from "../../services/operators/Accounts.ts"
-import { columnsOf, readPage, repeatable, rowsOf } from "../client/rows.ts"
+import { columnsOf, readPage, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { makeSetCap } from "../money/BudgetsPostgres.ts"
 
 const organizationColumns = columnsOf(OrganizationRecord, "o", {
@@ -29,6 +35,9 @@ const keyColumns = columnsOf(KeyRecord, "o")
 
 type Rows = Schema.Top & { readonly DecodingServices: never }
 
+/** Greater than any text that begins like this one, by the codes of characters. */
+const afterAll = (beginning: string): string => `${beginning}\u{10ffff}`
+
 /** Its table has ids in order of time; `of` reads records of some of its rows. */
 interface Kind<S extends Rows> {
   readonly record: S
@@ -45,6 +54,8 @@ export const layerAccounts = Layer.effect(
     const { timeZone } = yield* Settings
     const setCap = yield* makeSetCap
 
+    const month = sql`date_trunc('month', now() AT TIME ZONE ${timeZone})::date`
+
     const organizations: Kind<typeof OrganizationRecord> = {
       ...{ record: OrganizationRecord, table: "organizations", word: "organisation" },
       of: (rows) => sql`
@@ -59,7 +70,7 @@ export const layerAccounts = Layer.effect(
             ON b.organization_id = o.organization_id AND b.subject_id = o.id AND b.is_cap
           LEFT JOIN member_months mm
             ON mm.organization_id = o.organization_id AND mm.member_id = o.id
-           AND mm.month = date_trunc('month', now() AT TIME ZONE ${timeZone})::date`
+           AND mm.month = ${month}`
     }
     const keys: Kind<typeof KeyRecord> = {
       ...{ record: KeyRecord, table: "api_keys", word: "key" },
@@ -106,13 +117,39 @@ export const layerAccounts = Layer.effect(
       )
     const matching = (column: string, value: string | null) =>
       value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
+    const named = (name: string | null) =>
+      name === null
+        ? sql`true`
+        : sql`lower(name) COLLATE "C" >= lower(${name})
+              AND lower(name) COLLATE "C" < lower(${afterAll(name)})`
+    const isSet = (column: string, set: boolean | null) =>
+      sql.literal(set === null ? "true" : `${column} IS ${set ? "NOT NULL" : "NULL"}`)
+    const off = (enabled: boolean | null) =>
+      isSet("disabled_at", enabled === null ? null : !enabled)
+
+    const ofOrganizations = ({ name, enabled }: OrganizationFilter) =>
+      sql`${named(name)} AND ${off(enabled)}`
+    const ofMembers = (filter: MemberFilter) =>
+      sql`${matching("organization_id", filter.organizationId)} AND ${ofOrganizations(filter)}`
+    const ofKeys = ({ organizationId, memberId, name, revoked }: KeyFilter) =>
+      sql`${matching("organization_id", organizationId)} AND ${matching("member_id", memberId)}
+          AND ${named(name)} AND ${isSet("revoked_at", revoked)}`
 
     const write = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
       repeatable(changes.telling("keys", statement))
 
     return Accounts.of({
-      organizations: Effect.fn("Accounts.organizations")((page) =>
-        list(organizations, sql`true`, page)
+      organizations: Effect.fn("Accounts.organizations")((filter, page) =>
+        list(organizations, ofOrganizations(filter), page)
+      ),
+      organizationTotals: Effect.fn("Accounts.organizationTotals")((filter) =>
+        rowOf(OrganizationTotals)(
+          repeatable(sql`
+            SELECT count(*)::int AS count, coalesce(sum(p.balance), 0)::text AS "balanceNano",
+                   coalesce(sum(p.held), 0)::text AS "heldNano"
+              FROM (SELECT id FROM organizations WHERE ${ofOrganizations(filter)}) o
+              JOIN pools p ON p.organization_id = o.id`)
+        )
       ),
       organization: Effect.fn("Accounts.organization")(organization),
       changeOrganization: Effect.fn("Accounts.changeOrganization")((id, { name, enabled }) =>
@@ -123,8 +160,18 @@ export const layerAccounts = Layer.effect(
           organization(id)
         )
       ),
-      members: Effect.fn("Accounts.members")(({ organizationId }, page) =>
-        list(members, matching("organization_id", organizationId), page)
+      members: Effect.fn("Accounts.members")((filter, page) =>
+        list(members, ofMembers(filter), page)
+      ),
+      memberTotals: Effect.fn("Accounts.memberTotals")((filter) =>
+        rowOf(MemberTotals)(
+          repeatable(sql`
+            SELECT count(*)::int AS count, coalesce(sum(m.captured), 0)::text AS "capturedNano",
+                   coalesce(sum(m.held), 0)::text AS "heldNano"
+              FROM (SELECT organization_id, id FROM members WHERE ${ofMembers(filter)}) o
+              LEFT JOIN member_months m
+                ON m.organization_id = o.organization_id AND m.member_id = o.id AND m.month = ${month}`)
+        )
       ),
       member: Effect.fn("Accounts.member")(member),
       changeMember: Effect.fn("Accounts.changeMember")((id, { name, enabled, monthlyCapNano }) =>
@@ -143,11 +190,12 @@ export const layerAccounts = Layer.effect(
           return yield* member(id)
         })
       ),
-      keys: Effect.fn("Accounts.keys")(({ organizationId, memberId }, page) => {
-        const such = sql`${matching("organization_id", organizationId)}
-                     AND ${matching("member_id", memberId)}`
-        return list(keys, such, page)
-      }),
+      keys: Effect.fn("Accounts.keys")((filter, page) => list(keys, ofKeys(filter), page)),
+      keyTotals: Effect.fn("Accounts.keyTotals")((filter) =>
+        rowOf(KeyTotals)(
+          repeatable(sql`SELECT count(*)::int AS count FROM api_keys WHERE ${ofKeys(filter)}`)
+        )
+      ),
       key: Effect.fn("Accounts.key")(key),
       changeKey: Effect.fn("Accounts.changeKey")((id, change) =>
         Effect.andThen(

@@ -12,9 +12,9 @@ import {
   type OrderTotals
 } from "../../../services/operators/OrderLists.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
-import { momentOf } from "../money/seriesAnswers.ts"
 import { listView, pageOf } from "../respond.ts"
 import { formatNanoOrNull, isoOrNull, tagOf } from "../views.ts"
+import { timeRange } from "./timeRange.ts"
 
 const states = { processing: "open", succeeded: "captured", failed: "released" } as const
 const shownAs = { open: "processing", captured: "succeeded", released: "failed" } as const
@@ -101,17 +101,9 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
     const lists = yield* OrderLists
     const { currency, timeZone } = yield* Settings
 
-    const time = (param: "from" | "to", text: string | undefined) =>
-      text === undefined
-        ? Effect.succeed(null)
-        : momentOf(param, text, { timeZone, laterDays: param === "to" ? 1 : 0 })
-
     const filterOf = Effect.fnUntraced(function* (query: Query, tasksOnly: boolean) {
-      const [from, to] = [yield* time("from", query.from), yield* time("to", query.to)]
-      if (from !== null && to !== null && from >= to) {
-        return yield* new InvalidRequest({ message: "to: Expected to be after from", param: "to" })
-      }
       return {
+        ...(yield* timeRange(query, timeZone)),
         organizationId: query.organization_id ?? null,
         memberId: query.member_id ?? null,
         keyId: query.key_id ?? null,
@@ -119,7 +111,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
         modality: query.modality ?? null,
         channelId: query.channel ?? null,
         state: query.state === undefined ? null : states[query.state],
-        ...{ from, to, tasksOnly },
+        tasksOnly,
         tag: tagOf(query),
         upstreamId: query.upstream_id ?? null,
         taskState: query.task_state ?? null
