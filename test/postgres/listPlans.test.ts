@@ -25,6 +25,8 @@ const ONE_CONNECTION = 1
 /** Rows of each table; `LIST_ROWS` makes it more. */
 const MANY = Number(process.env.LIST_ROWS ?? 20_000)
 const LIMIT = 10
+/** Rows of a name that are sorted for a page. */
+const FEW = 1000
 
 const Reads = Schema.Tuple([Schema.Struct({ rows: Schema.BigInt })])
 
@@ -153,8 +155,8 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
           })
           const others = (list: List): List => ({ ...list, shift: 1 })
           const { organizations, members, keys } = accounts
-          // Names that are too rare to walk to are read along their index, and sorted.
-          const byName = 3 * (MANY / RARE) + short
+          // Those of a rare name are looked for twice; to those of a frequent one it is not far.
+          const byName = 6 * (FEW + LIMIT)
           // Of three kinds: the way, the order by it, and then once more with all that belongs to it.
           const ofKinds = 3 * 2 * 8 * (LIMIT + 2)
           const listed = (step: number, filter: Partial<OrderFilter>, most = ofKinds): List =>
