@@ -18,6 +18,7 @@ import { layerHistoryHandlers } from "./http/handlers/admin/historyHandlers.ts"
 import { layerMoneyHandlers } from "./http/handlers/admin/moneyHandlers.ts"
 import { layerOperatorHandlers } from "./http/handlers/admin/operatorHandlers.ts"
 import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebhookHandlers.ts"
+import { layerOrderListsHandlers } from "./http/handlers/admin/orderListHandlers.ts"
 import { layerReconciliationHandlers } from "./http/handlers/admin/reconciliationHandlers.ts"
 import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
@@ -60,6 +61,7 @@ import { layerVideoSettlement } from "./polling/VideoSettlement.ts"
 import { layerWebhookEndpoints } from "./postgres/delivery/WebhookEndpointsPostgres.ts"
 import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgres.ts"
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
+import { layerOrderLists } from "./postgres/ledger/OrderListsPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
 import { layerReconciliations } from "./postgres/money/ReconciliationsPostgres.ts"
@@ -103,6 +105,7 @@ export const layerStores = (secrets: Secrets) =>
     layerAdminAudit,
     layerOperators,
     layerAccounts,
+    layerOrderLists,
     layerTransfers,
     layerBudgets,
     layerUsageSums,
@@ -149,7 +152,9 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerBudgetHandlers,
     layerStatementsHandlers,
     layerOperatorStatementsHandlers,
-    layerReconciliationHandlers
+    layerReconciliationHandlers,
+    layerOrderListsHandlers,
+    layerBudgetHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )

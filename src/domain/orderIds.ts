@@ -22,3 +22,9 @@ export const isOrderId = (text: string): boolean => orderId.test(text)
 /** What a text that can be the id of a task is of; null for any other. */
 export const taskKindOf = (text: string): TaskKind | null =>
   taskKinds.find((kind) => taskIds[kind].test(text)) ?? null
+
+/** How the UUIDs of that millisecond begin: no earlier one is greater, and no later one less. */
+export const uuidBeginning = (at: Date): string => {
+  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`
+}

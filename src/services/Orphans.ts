@@ -22,11 +22,20 @@ export const OrphanRecord = Schema.Struct({
 })
 export type OrphanRecord = typeof OrphanRecord.Type
 
+/** Null is any. */
+export interface OrphanFilter {
+  /** Whether an operator has seen to it. */
+  readonly resolved: boolean
+  readonly organizationId: string | null
+  readonly channelId: string | null
+  readonly reason: string | null
+}
+
 export class Orphans extends Context.Service<
   Orphans,
   {
-    /** Of all organisations, newest first; either those seen to or the others. */
-    list(resolved: boolean, page: PageRequest): Effect.Effect<Page<OrphanRecord>, InvalidRequest>
+    /** Newest first; either those seen to or the others. */
+    list(filter: OrphanFilter, page: PageRequest): Effect.Effect<Page<OrphanRecord>, InvalidRequest>
     /** Marks it as seen to. A repeat keeps the first time, and takes the new note. */
     resolve(id: string, note: string): Effect.Effect<OrphanRecord, NotFound>
   }

@@ -4,10 +4,19 @@ import { Effect } from "effect"
 import type { InvalidRequest, NotFound } from "../../src/domain/Errors.ts"
 import { Access, allScopes, type NewKey } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { Accounts } from "../../src/services/operators/Accounts.ts"
+import {
+  Accounts,
+  type KeyFilter,
+  type MemberFilter,
+  type OrganizationFilter
+} from "../../src/services/operators/Accounts.ts"
+import { anyKey, anyMember, anyOrganization } from "../support/filters.ts"
 import { organization, type Stores, usageOf } from "../support/ledger.ts"
 
 const plain: NewKey = { name: "test", scopes: allScopes, models: null, expiresAt: null }
+
+const idsOf = ({ data }: { readonly data: ReadonlyArray<{ readonly id: string }> }) =>
+  data.map(({ id }) => id)
 
 export const accountsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
   it.effect("lists are newest first, page by page, of one organisation or of all", () =>
@@ -17,16 +26,19 @@ export const accountsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const other = yield* organization(0n)
       const { organizationId, memberIds } = yield* organization(7n, 3)
       const ids = memberIds.toReversed()
-      const first = yield* accounts.members({ organizationId }, { after: null, limit: 2 })
+      const first = yield* accounts.members(
+        { ...anyMember, organizationId },
+        { after: null, limit: 2 }
+      )
       assert.isTrue(first.hasMore)
       const after = first.data.at(-1)?.id ?? null
-      const rest = yield* accounts.members({ organizationId }, { after, limit: 2 })
+      const rest = yield* accounts.members({ ...anyMember, organizationId }, { after, limit: 2 })
       assert.isFalse(rest.hasMore)
       assert.deepStrictEqual(
         [...first.data, ...rest.data].map(({ id }) => id),
         ids
       )
-      const all = yield* accounts.members({ organizationId: null }, { after: null, limit: 4 })
+      const all = yield* accounts.members(anyMember, { after: null, limit: 4 })
       assert.deepStrictEqual(
         all.data.map(({ id }) => id),
         [...ids, other.memberIds[0]]
@@ -37,22 +49,108 @@ export const accountsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       }
       const listed = (memberId: string | null) =>
         Effect.map(
-          accounts.keys({ organizationId, memberId }, { after: null, limit: 9 }),
+          accounts.keys({ ...anyKey, organizationId, memberId }, { after: null, limit: 9 }),
           ({ data }) => data.map(({ id }) => id)
         )
       assert.deepStrictEqual(yield* listed(null), keys)
       assert.deepStrictEqual(yield* listed(memberIds[0] ?? ""), keys.slice(-1))
 
-      const newest = yield* accounts.organizations({ after: null, limit: 1 })
+      const newest = yield* accounts.organizations(anyOrganization, { after: null, limit: 1 })
       assert.deepInclude(newest.data[0], { id: organizationId, balanceNano: 7n, heldNano: 0n })
       const wrongs: ReadonlyArray<Effect.Effect<unknown, InvalidRequest>> = [
-        accounts.organizations({ after: "org_nobody", limit: 1 }),
-        accounts.members({ organizationId }, { after: other.memberIds[0] ?? "", limit: 1 }),
-        accounts.keys({ organizationId, memberId: null }, { after: "key_nobody", limit: 1 })
+        accounts.organizations(anyOrganization, { after: "org_nobody", limit: 1 }),
+        accounts.members(
+          { ...anyMember, organizationId },
+          { after: other.memberIds[0] ?? "", limit: 1 }
+        ),
+        accounts.keys({ ...anyKey, organizationId }, { after: "key_nobody", limit: 1 })
       ]
       for (const wrong of wrongs) {
         assert.strictEqual((yield* Effect.flip(wrong)).param, "after")
       }
+    })
+  )
+
+  it.effect("lists and their totals are of what filters leave", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const accounts = yield* Accounts
+      const ledger = yield* Ledger
+      const page = { after: null, limit: 9 }
+      const { organizationId, memberIds, hold, close } = yield* organization(100n, 3)
+      const [ann = "", bob = "", cy = ""] = memberIds
+      for (const [id, name] of [
+        [ann, "Ann 50%"],
+        [bob, "anna"],
+        [cy, "Bob"]
+      ] as const) {
+        yield* accounts.changeMember(id, { name, enabled: id !== bob })
+      }
+      yield* accounts.changeOrganization(organizationId, { name: "Über_Film", enabled: false })
+      const other = yield* organization(5n)
+      yield* accounts.changeOrganization(other.organizationId, { name: "ÜberXfilm" })
+      const charged = hold(7n, { memberId: ann })
+      yield* ledger.hold(charged)
+      yield* ledger.capture({ ...close(charged.id), chargeNano: 7n, usage: usageOf(7n) })
+      yield* ledger.hold(hold(11n, { memberId: cy }))
+
+      const organizations = (filter: Partial<OrganizationFilter>) =>
+        Effect.all([
+          Effect.map(accounts.organizations({ ...anyOrganization, ...filter }, page), idsOf),
+          accounts.organizationTotals({ ...anyOrganization, ...filter })
+        ])
+      assert.deepStrictEqual(yield* organizations({ name: "Über_f" }), [
+        [organizationId],
+        { count: 1, balanceNano: 93n, heldNano: 11n }
+      ])
+      assert.deepStrictEqual(yield* organizations({ name: "Über", enabled: true }), [
+        [other.organizationId],
+        { count: 1, balanceNano: 5n, heldNano: 0n }
+      ])
+      assert.deepStrictEqual(yield* organizations({ name: "Über" }), [
+        [other.organizationId, organizationId],
+        { count: 2, balanceNano: 98n, heldNano: 11n }
+      ])
+      assert.deepStrictEqual((yield* organizations({ enabled: false }))[0][0], organizationId)
+      assert.deepStrictEqual(yield* organizations({ name: "%" }), [
+        [],
+        { count: 0, balanceNano: 0n, heldNano: 0n }
+      ])
+
+      const members = (filter: Partial<MemberFilter>) => {
+        const own = { ...anyMember, organizationId, ...filter }
+        return Effect.all([
+          Effect.map(accounts.members(own, page), idsOf),
+          accounts.memberTotals(own)
+        ])
+      }
+      assert.deepStrictEqual(yield* members({}), [
+        [cy, bob, ann],
+        { count: 3, capturedNano: 7n, heldNano: 11n }
+      ])
+      assert.deepStrictEqual(yield* members({ name: "ANN" }), [
+        [bob, ann],
+        { count: 2, capturedNano: 7n, heldNano: 0n }
+      ])
+      assert.deepStrictEqual((yield* members({ name: "Ann 50%" }))[0], [ann])
+      assert.deepStrictEqual((yield* members({ enabled: false }))[0], [bob])
+      assert.deepStrictEqual((yield* members({ enabled: true }))[0], [cy, ann])
+
+      const first = yield* access.createKey(ann, plain)
+      const second = yield* access.createKey(ann, { ...plain, name: "Laptop" })
+      yield* access.revokeKey(first.id)
+      const keys = (filter: Partial<KeyFilter>) => {
+        const own = { ...anyKey, organizationId, memberId: ann, ...filter }
+        return Effect.all([
+          Effect.map(accounts.keys(own, page), idsOf),
+          Effect.map(accounts.keyTotals(own), ({ count }) => count)
+        ])
+      }
+      assert.deepStrictEqual(yield* keys({}), [[second.id, first.id], 2])
+      assert.deepStrictEqual(yield* keys({ revoked: true }), [[first.id], 1])
+      assert.deepStrictEqual(yield* keys({ revoked: false }), [[second.id], 1])
+      assert.deepStrictEqual(yield* keys({ name: "lap" }), [[second.id], 1])
+      assert.deepStrictEqual(yield* keys({ name: "lap", revoked: true }), [[], 0])
     })
   )
 

@@ -1,13 +1,15 @@
 /** What stores must keep for the operator: orphans, the course of an order, calls, audits. */
+
 import { assert, type Vitest } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { type AnsweredCall, CallLog, type VendorCall } from "../../src/services/CallLog.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { OperationsStore } from "../../src/services/Operations.ts"
-import { Orphans } from "../../src/services/Orphans.ts"
-import { AdminAudit } from "../../src/services/operators/AdminAudit.ts"
+import { type OrphanFilter, Orphans } from "../../src/services/Orphans.ts"
+import { AdminAudit, type AuditFilter } from "../../src/services/operators/AdminAudit.ts"
 import { TaskHistory, transitionsOf } from "../../src/services/TaskHistory.ts"
 import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { anyWrite, openOrphans } from "../support/filters.ts"
 import { jobId, organization, type Stores, usageOf } from "../support/ledger.ts"
 import { upstream } from "../support/tasks.ts"
 
@@ -56,7 +58,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const orphans = yield* Orphans
       const ids = [yield* orphaned("one"), yield* orphaned("two"), yield* orphaned("three")]
       const newest = ids.toReversed()
-      const page = yield* orphans.list(false, { after: null, limit: 2 })
+      const page = yield* orphans.list(openOrphans, { after: null, limit: 2 })
       assert.deepStrictEqual(
         page.data.map(({ id, reason, answer }) => [id, reason, answer]),
         [
@@ -72,9 +74,12 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.isNotNull(first.resolvedAt)
       assert.deepInclude(again, { resolvedAt: first.resolvedAt, note: "it was billed" })
       // A cursor may have been seen to since it was given out.
-      const rest = yield* orphans.list(false, { after: newest[1] ?? null, limit: 1 })
+      const rest = yield* orphans.list(openOrphans, { after: newest[1] ?? null, limit: 1 })
       assert.strictEqual(rest.data[0]?.id, newest[2])
-      const seen = yield* orphans.list(true, { after: null, limit: 1 })
+      const seen = yield* orphans.list(
+        { ...openOrphans, resolved: true },
+        { after: null, limit: 1 }
+      )
       assert.deepInclude(seen.data[0], {
         id: newest[1] ?? "",
         heldNano: 10n,
@@ -83,8 +88,36 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       })
       const unknown = jobId("im")
       assert.strictEqual((yield* Effect.flip(orphans.resolve(unknown, "x")))._tag, "not_found")
-      const error = yield* Effect.flip(orphans.list(false, { after: unknown, limit: 1 }))
+      const error = yield* Effect.flip(orphans.list(openOrphans, { after: unknown, limit: 1 }))
       assert.strictEqual(error.param, "after")
+    })
+  )
+
+  it.effect("orphans are listed by organisation, channel and reason", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const orphans = yield* Orphans
+      const { organizationId, hold, close } = yield* organization(100n)
+      const left = Effect.fnUntraced(function* (channelId: string, reason: string) {
+        const job = { channelId, protocol: "ip_a", upstreamModel: "u" }
+        const request = hold(10n, { job })
+        yield* ledger.hold(request)
+        const orphan = { upstreamId: null, reason }
+        yield* ledger.release({ ...close(request.id), orphan, forgetKey: false })
+        return request.id
+      })
+      const [one, two] = [yield* left("far", "lost"), yield* left("near", "late and lost")]
+      const listed = (filter: Partial<OrphanFilter>) =>
+        Effect.map(
+          orphans.list({ ...openOrphans, ...filter }, { after: null, limit: 9 }),
+          ({ data }) => data.map(({ id }) => id)
+        )
+      assert.deepStrictEqual(yield* listed({ organizationId }), [two, one])
+      assert.deepStrictEqual(yield* listed({ channelId: "far" }), [one])
+      assert.deepStrictEqual(yield* listed({ reason: "late and lost" }), [two])
+      assert.deepStrictEqual(yield* listed({ organizationId, channelId: "far" }), [one])
+      assert.deepStrictEqual(yield* listed({ reason: "late and lost", channelId: "far" }), [])
+      assert.deepStrictEqual(yield* listed({ organizationId, resolved: true }), [])
     })
   )
 
@@ -232,14 +265,47 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
           ...{ operatorId: null, operatorName: "somebody" }
         })
       }
-      const page = yield* audit.list({ after: null, limit: 2 })
-      const rest = yield* audit.list({ after: page.data.at(-1)?.id ?? null, limit: 1 })
+      const page = yield* audit.list(anyWrite, { after: null, limit: 2 })
+      const rest = yield* audit.list(anyWrite, { after: page.data.at(-1)?.id ?? null, limit: 1 })
       assert.deepStrictEqual(
         [...page.data, ...rest.data].map(({ action, fields }) => [action, fields]),
         actions.toReversed().map((action) => [action, { name: action }])
       )
-      const error = yield* Effect.flip(audit.list({ after: "au_nothing", limit: 1 }))
+      const error = yield* Effect.flip(audit.list(anyWrite, { after: "au_nothing", limit: 1 }))
       assert.strictEqual(error.param, "after")
+    })
+  )
+
+  it.effect("administrative writes are listed by who, what, to what and when", () =>
+    Effect.gen(function* () {
+      const audit = yield* AdminAudit
+      const write = (operatorId: string | null, action: string, subjectId: string | null) =>
+        audit.record({
+          ...{ action, subjectId, fields: null, requestId: "req_1", status: 200 },
+          ...{ operatorId, operatorName: "somebody" }
+        })
+      yield* write("op_a", "changeKey", "key_a")
+      yield* write("op_a", "changeMember", "mem_a")
+      yield* write("op_b", "changeMember", "mem_a")
+      const listed = (filter: Partial<AuditFilter>) =>
+        Effect.map(audit.list({ ...anyWrite, ...filter }, { after: null, limit: 9 }), ({ data }) =>
+          data.map(({ operatorId, action, subjectId }) => [operatorId, action, subjectId])
+        )
+      const [key, member, other] = [
+        ["op_a", "changeKey", "key_a"],
+        ["op_a", "changeMember", "mem_a"],
+        ["op_b", "changeMember", "mem_a"]
+      ]
+      const soon = new Date(Date.now() + 3_600_000)
+      assert.deepStrictEqual(yield* listed({ operatorId: "op_a" }), [member, key])
+      assert.deepStrictEqual(yield* listed({ action: "changeMember" }), [other, member])
+      assert.deepStrictEqual(yield* listed({ subjectId: "key_a" }), [key])
+      assert.deepStrictEqual(yield* listed({ subjectId: "mem_a", operatorId: "op_a" }), [member])
+      assert.deepStrictEqual(yield* listed({ operatorId: "op_b", from: new Date(0), to: soon }), [
+        other
+      ])
+      assert.deepStrictEqual(yield* listed({ operatorId: "op_b", from: soon }), [])
+      assert.deepStrictEqual(yield* listed({ operatorId: "op_b", to: new Date(0) }), [])
     })
   )
 

@@ -11,6 +11,7 @@ import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
 import { operatorsSuite } from "./Operators.suite.ts"
+import { orderListsSuite } from "./OrderLists.suite.ts"
 import { reconciliationsSuite } from "./Reconciliations.suite.ts"
 import { statementsSuite } from "./Statements.suite.ts"
 import { taskListsSuite } from "./TaskLists.suite.ts"
@@ -37,6 +38,7 @@ for (const kind of storeKinds) {
       operatorSuite(it)
       operatorsSuite(it)
       taskListsSuite(it)
+      orderListsSuite(it)
       webhooksSuite(it)
       archivesSuite(it)
     }

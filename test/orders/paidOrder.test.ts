@@ -1,8 +1,10 @@
 /** The store fails in a way that does not pass after the vendor has accepted a video. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Orphans } from "../../src/services/Orphans.ts"
 import { Ledger, layerGatewayTesting, TaskRepo, TestingGateway } from "../../src/testing/doubles.ts"
+import { openOrphans } from "../support/filters.ts"
 
 type Accept = TaskRepo["Service"]["accept"]
 
@@ -26,7 +28,7 @@ const ordered = Effect.fnUntraced(function* (
       json: { model: "film-1", prompt: "a lighthouse" }
     })
     const { heldNano } = yield* ledger.balance(who.organizationId)
-    const { data: orphans } = yield* (yield* Orphans).list(false, { after: null, limit: 10 })
+    const { data: orphans } = yield* (yield* Orphans).list(openOrphans, { after: null, limit: 10 })
     assert.deepStrictEqual(yield* ledger.verify, [])
     return { status, body, held: heldNano > 0n, orphans }
   }).pipe(Effect.provide(layerGatewayTesting({ replacing })), Effect.scoped)

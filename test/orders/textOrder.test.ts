@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { Orphans } from "../../src/services/Orphans.ts"
 import { ProtocolAdapter, type TextAnswer } from "../../src/services/ProtocolAdapter.ts"
 import { Ledger, layerGatewayTesting, TestingGateway } from "../../src/testing/doubles.ts"
+import { openOrphans } from "../support/filters.ts"
 
 /** What comes of an order of a text whose vendor answers so. */
 const answered = (made: TextAnswer) => {
@@ -25,7 +26,7 @@ const answered = (made: TextAnswer) => {
       json: { model: "talk-1", messages: [{ role: "user", content: "hello" }], max_tokens: 100 }
     })
     const { data } = yield* ledger.journal(who.organizationId, { after: null, limit: 100 })
-    const orphans = yield* (yield* Orphans).list(false, { after: null, limit: 10 })
+    const orphans = yield* (yield* Orphans).list(openOrphans, { after: null, limit: 10 })
     return {
       status,
       movements: data.slice(0, -1).map(({ kind }) => kind),

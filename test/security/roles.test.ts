@@ -60,6 +60,8 @@ const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
   "POST /channels/:id/test": operating,
   "POST /channels/:id/drain": operating,
   "POST /channels/:id/enable": operating,
+  "GET /orders": everybody,
+  "GET /tasks": everybody,
   "GET /tasks/:id": everybody,
   "GET /orphans": everybody,
   "POST /orphans/:id/resolve": either,

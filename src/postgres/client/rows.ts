@@ -151,6 +151,9 @@ export const deleteInBatches = Effect.fnUntraced(function* (
   return total
 })
 
+/** How far the clocks of gateways, which mint ids, and of the database may lie apart. */
+export const CLOCKS_APART_MILLIS = 60_000
+
 /** How long ago that was, as a column. */
 export const secondsSince = (time: string): string => `extract(epoch FROM now() - ${time})::float8`
 

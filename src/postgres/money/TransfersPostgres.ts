@@ -10,7 +10,13 @@ import {
   answerAdjustment,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
-import { Adjustment, Deposit, Transfers } from "../../services/money/Transfers.ts"
+import {
+  Adjustment,
+  AdjustmentTotals,
+  Deposit,
+  DepositTotals,
+  Transfers
+} from "../../services/money/Transfers.ts"
 import { columnsOf, oneTry, readPage, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 
 const from = { amountNano: "t.amount" }
@@ -74,6 +80,21 @@ export const layerTransfers = Layer.effect(
       ),
       deposits: Effect.fn("Transfers.deposits")((id, page) =>
         readPage(Deposit, page, pageOf(id, "kind = 'deposit'", depositColumns, page))
+      ),
+      depositTotals: Effect.fn("Transfers.depositTotals")((id) =>
+        rowOf(DepositTotals)(
+          repeatable(sql`
+            SELECT count(*)::int AS count, coalesce(sum(amount), 0)::text AS "amountNano"
+              FROM transfers WHERE organization_id = ${id} AND kind = 'deposit'`)
+        )
+      ),
+      adjustmentTotals: Effect.fn("Transfers.adjustmentTotals")((id) =>
+        rowsOf(AdjustmentTotals)(
+          repeatable(sql`
+            SELECT kind, count(*)::int AS count, sum(amount)::text AS "amountNano"
+              FROM transfers WHERE organization_id = ${id} AND kind <> 'deposit'
+             GROUP BY kind ORDER BY kind`)
+        )
       )
     })
   })

@@ -9,6 +9,9 @@ CREATE TABLE organizations (
   -- Keys open nothing while it is set, of an organisation as of a member.
   disabled_at timestamptz
 );
+-- By how a name begins, in capital or small letters; and those few that are disabled.
+CREATE INDEX organizations_by_name ON organizations ((lower(name) COLLATE "C"));
+CREATE INDEX organizations_disabled ON organizations (id) WHERE disabled_at IS NOT NULL;
 
 CREATE TABLE members (
   organization_id text NOT NULL REFERENCES organizations (id),
@@ -19,6 +22,8 @@ CREATE TABLE members (
   PRIMARY KEY (organization_id, id)
 );
 CREATE INDEX members_by_id ON members (id);
+CREATE INDEX members_by_name ON members ((lower(name) COLLATE "C"));
+CREATE INDEX members_disabled ON members (id) WHERE disabled_at IS NOT NULL;
 
 -- Only a hash of a key is stored: a dump of this table opens nothing.
 CREATE TABLE api_keys (
@@ -40,6 +45,10 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_hash ON api_keys (hash);
 CREATE INDEX api_keys_by_id ON api_keys (id);
 CREATE INDEX api_keys_by_member ON api_keys (member_id, id);
+CREATE INDEX api_keys_by_name ON api_keys ((lower(name) COLLATE "C"));
+-- Both may be many and the others few.
+CREATE INDEX api_keys_valid ON api_keys (id) WHERE revoked_at IS NULL;
+CREATE INDEX api_keys_revoked ON api_keys (id) WHERE revoked_at IS NOT NULL;
 
 -- Of a token, too, only a hash is stored.
 CREATE TABLE operators (

@@ -57,10 +57,10 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_due_by_channel ON tasks (channel_id, next_poll_at) WHERE state = 'processing';
 CREATE INDEX tasks_submitting ON tasks (submit_deadline) WHERE state = 'submitting';
 CREATE INDEX tasks_by_id ON tasks (id);
--- What a vendor calls by its own id.
-CREATE INDEX tasks_by_upstream_id ON tasks (upstream_id) WHERE upstream_id IS NOT NULL;
 -- Lists of a member's own tasks: ids of a kind stand together, and begin with their time.
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);
+-- What vendors and operators call a task by.
+CREATE INDEX tasks_by_upstream ON tasks (upstream_id, id) WHERE upstream_id IS NOT NULL;
 
 -- The vendor said when to ask a channel again; it counts for every gateway.
 CREATE TABLE channel_pauses (
@@ -80,11 +80,17 @@ CREATE TABLE orphans (
   answer jsonb,
   created_at timestamptz NOT NULL DEFAULT now(),
   resolved_at timestamptz,
+  is_resolved boolean GENERATED ALWAYS AS (resolved_at IS NOT NULL) STORED,
   note text,
   PRIMARY KEY (organization_id, order_id),
   FOREIGN KEY (organization_id, order_id) REFERENCES orders (organization_id, id)
 );
-CREATE INDEX orphans_by_created ON orphans (created_at, order_id);
+CREATE INDEX orphans_by_order ON orphans (order_id);
+-- Few are open, and many may be settled: each list is read along its own.
+CREATE INDEX orphans_by_created ON orphans (is_resolved, created_at, order_id);
+CREATE INDEX orphans_by_organization ON orphans (is_resolved, organization_id, created_at, order_id);
+CREATE INDEX orphans_by_channel ON orphans (is_resolved, (job ->> 'channelId'), created_at, order_id);
+CREATE INDEX orphans_by_reason ON orphans (is_resolved, reason, created_at, order_id);
 
 -- The orders that are open. Read through the indexes of what is recent, lingers or has a task that
 -- runs, also where a table was never analysed.

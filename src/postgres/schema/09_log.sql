@@ -27,7 +27,8 @@ CREATE TABLE upstream_calls (
 CREATE INDEX upstream_calls_by_started ON upstream_calls (started_at);
 
 CREATE TABLE admin_audit (
-  id text PRIMARY KEY,
+  -- A prefix and a UUIDv7: in order of time.
+  id text COLLATE "C" PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT now(),
   action text NOT NULL,
   subject_id text,
@@ -39,6 +40,9 @@ CREATE TABLE admin_audit (
   operator_id text,
   operator_name text NOT NULL
 );
+CREATE INDEX admin_audit_by_operator ON admin_audit (operator_id, id);
+CREATE INDEX admin_audit_by_action ON admin_audit (action, id);
+CREATE INDEX admin_audit_by_subject ON admin_audit (subject_id, id);
 
 CREATE TABLE gateway_writes (
   -- A gateway takes one by chance; several may share it.

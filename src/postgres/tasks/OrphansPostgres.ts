@@ -18,14 +18,19 @@ export const layerOrphans = Layer.effect(
     const columns = sql.literal(orphanColumns)
 
     return Orphans.of({
-      list: Effect.fn("Orphans.list")((resolved, page) => {
+      list: Effect.fn("Orphans.list")((filter, page) => {
+        const { resolved, organizationId, channelId, reason } = filter
+        const only = (column: string, value: string | null) =>
+          value === null ? sql`true` : sql`${sql.literal(column)} = ${value}`
         const before = sql`(o.created_at, o.order_id) < (
           SELECT p.created_at, p.order_id FROM orphans p WHERE p.order_id = ${page.after})`
         return readPage(OrphanRecord, page, {
           isEntry: (after) => sql`SELECT 1 FROM orphans WHERE order_id = ${after}`,
           newest: sql`
             SELECT ${columns} FROM ${sql.literal(orphansWithOrders)}
-             WHERE (o.resolved_at IS NOT NULL) = ${resolved}
+             WHERE ${sql.literal(resolved ? "o.is_resolved" : "NOT o.is_resolved")}
+               AND ${only("o.organization_id", organizationId)}
+               AND ${only("o.job ->> 'channelId'", channelId)} AND ${only("o.reason", reason)}
                AND ${page.after === null ? sql`true` : before}
              ORDER BY o.created_at DESC, o.order_id DESC
              LIMIT ${page.limit + 1}`

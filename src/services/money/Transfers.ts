@@ -34,6 +34,19 @@ export type Adjustment = typeof Adjustment.Type
 /** Its amount is greater than zero. */
 export type NewAdjustment = Omit<Adjustment, "id" | "createdAt">
 
+const TransferTotals = Schema.Struct({ count: Schema.Int, amountNano: Schema.BigIntFromString })
+
+/** Of every deposit of an organisation. */
+export const DepositTotals = TransferTotals
+export type DepositTotals = typeof DepositTotals.Type
+
+/** Of each kind of adjustment; none of a kind that there is none of. */
+export const AdjustmentTotals = Schema.Struct({
+  kind: Schema.Literals(adjustmentKinds),
+  ...TransferTotals.fields
+})
+export type AdjustmentTotals = typeof AdjustmentTotals.Type
+
 export class Transfers extends Context.Service<
   Transfers,
   {
@@ -57,5 +70,7 @@ export class Transfers extends Context.Service<
       organizationId: string,
       page: PageRequest
     ): Effect.Effect<Page<Deposit>, InvalidRequest>
+    depositTotals(organizationId: string): Effect.Effect<DepositTotals>
+    adjustmentTotals(organizationId: string): Effect.Effect<ReadonlyArray<AdjustmentTotals>>
   }
 >()("gateway/services/Transfers") {}

@@ -60,13 +60,44 @@ export type KeyChange = Partial<
 >
 
 /** Null is any. */
-export interface MemberFilter {
+interface NameFilter {
+  /** How the name begins, in capital or small letters. */
+  readonly name: string | null
+}
+
+export interface OrganizationFilter extends NameFilter {
+  readonly enabled: boolean | null
+}
+
+export interface MemberFilter extends OrganizationFilter {
   readonly organizationId: string | null
 }
 
-export interface KeyFilter extends MemberFilter {
+export interface KeyFilter extends NameFilter {
+  readonly organizationId: string | null
   readonly memberId: string | null
+  /** Whether it is revoked; one that is expired is not. */
+  readonly revoked: boolean | null
 }
+
+/** Of all that a filter leaves. */
+export const OrganizationTotals = Schema.Struct({
+  count: Schema.Int,
+  balanceNano: Schema.BigIntFromString,
+  heldNano: Schema.BigIntFromString
+})
+export type OrganizationTotals = typeof OrganizationTotals.Type
+
+export const MemberTotals = Schema.Struct({
+  count: Schema.Int,
+  /** Of the current calendar month. */
+  capturedNano: Schema.BigIntFromString,
+  heldNano: Schema.BigIntFromString
+})
+export type MemberTotals = typeof MemberTotals.Type
+
+export const KeyTotals = Schema.Struct({ count: Schema.Int })
+export type KeyTotals = typeof KeyTotals.Type
 
 type Listed<A> = Effect.Effect<Page<A>, InvalidRequest>
 type Found<A> = Effect.Effect<A, NotFound>
@@ -75,15 +106,18 @@ type Found<A> = Effect.Effect<A, NotFound>
 export class Accounts extends Context.Service<
   Accounts,
   {
-    organizations(page: PageRequest): Listed<OrganizationRecord>
+    organizations(filter: OrganizationFilter, page: PageRequest): Listed<OrganizationRecord>
+    organizationTotals(filter: OrganizationFilter): Effect.Effect<OrganizationTotals>
     organization(id: string): Found<OrganizationRecord>
     /** Keys of what is disabled open nothing; orders that have begun end as ever. */
     changeOrganization(id: string, change: OrganizationChange): Found<OrganizationRecord>
     members(filter: MemberFilter, page: PageRequest): Listed<MemberRecord>
+    memberTotals(filter: MemberFilter): Effect.Effect<MemberTotals>
     member(id: string): Found<MemberRecord>
     /** A lower cap is one for new orders. */
     changeMember(id: string, change: MemberChange): Found<MemberRecord>
     keys(filter: KeyFilter, page: PageRequest): Listed<KeyRecord>
+    keyTotals(filter: KeyFilter): Effect.Effect<KeyTotals>
     key(id: string): Found<KeyRecord>
     changeKey(id: string, change: KeyChange): Found<KeyRecord>
   }

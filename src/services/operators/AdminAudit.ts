@@ -22,11 +22,22 @@ export const AuditEntry = Schema.Struct({
 export type AuditEntry = typeof AuditEntry.Type
 export type AdminWrite = Omit<AuditEntry, "id" | "at">
 
+/** Null is any. */
+export interface AuditFilter {
+  readonly operatorId: string | null
+  readonly action: string | null
+  readonly subjectId: string | null
+  /** Then or later. */
+  readonly from: Date | null
+  /** Before it. */
+  readonly to: Date | null
+}
+
 export class AdminAudit extends Context.Service<
   AdminAudit,
   {
     record(write: AdminWrite): Effect.Effect<void>
     /** Newest first. */
-    list(page: PageRequest): Effect.Effect<Page<AuditEntry>, InvalidRequest>
+    list(filter: AuditFilter, page: PageRequest): Effect.Effect<Page<AuditEntry>, InvalidRequest>
   }
 >()("gateway/services/AdminAudit") {}

@@ -46,12 +46,16 @@ export const layerOrphansMemory = Layer.effect(
   Orphans,
   Effect.map(MemoryStore, ({ orphans }) => {
     return Orphans.of({
-      list: Effect.fn("Orphans.list")((resolved, page) =>
+      list: Effect.fn("Orphans.list")((filter, page) =>
         Effect.suspend(() =>
           pageOf(
             [...orphans.values()],
             page,
-            ({ resolvedAt }) => (resolvedAt !== null) === resolved
+            ({ resolvedAt, organizationId, job, reason }) =>
+              (resolvedAt !== null) === filter.resolved &&
+              (filter.organizationId ?? organizationId) === organizationId &&
+              (filter.channelId ?? job.channelId) === job.channelId &&
+              (filter.reason ?? reason) === reason
           )
         )
       ),

@@ -15,6 +15,7 @@ import { layerTransfersMemory } from "../money/TransfersMemory.ts"
 import { layerUsageSumsMemory } from "../money/UsageSumsMemory.ts"
 import { layerAccountsMemory } from "../operators/AccountsMemory.ts"
 import { layerAdminAuditMemory, layerOperatorsMemory } from "../operators/OperatorsMemory.ts"
+import { layerOrderListsMemory } from "../operators/OrderListsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
 import { layerCallLogMemory } from "./CallLogMemory.ts"
@@ -50,6 +51,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerAdminAuditMemory,
     layerOperatorsMemory,
     layerAccountsMemory,
+    layerOrderListsMemory,
     layerTransfersMemory,
     layerBudgetsMemory,
     layerUsageSumsMemory,

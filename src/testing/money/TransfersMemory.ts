@@ -8,7 +8,11 @@ import {
   answerAdjustment,
   unknownOrganization
 } from "../../services/ledgerAnswers.ts"
-import { Transfers } from "../../services/money/Transfers.ts"
+import {
+  type AdjustmentTotals,
+  type DepositTotals,
+  Transfers
+} from "../../services/money/Transfers.ts"
 import { tellOfPool } from "../delivery/telling.ts"
 import {
   type Books,
@@ -71,6 +75,11 @@ export const transferFunds = (
 const transfersOf = ({ organizations }: MemoryState, organizationId: string) =>
   organizations.get(organizationId)?.transfers ?? []
 
+const totalsOf = (transfers: ReadonlyArray<StoredTransfer>): DepositTotals => ({
+  count: transfers.length,
+  amountNano: transfers.reduce((sum, { amountNano }) => sum + amountNano, 0n)
+})
+
 export const layerTransfersMemory = Layer.effect(
   Transfers,
   Effect.gen(function* () {
@@ -111,6 +120,21 @@ export const layerTransfersMemory = Layer.effect(
             ),
             page
           )
+        )
+      ),
+      depositTotals: Effect.fn("Transfers.depositTotals")((organizationId) =>
+        Effect.sync(() =>
+          totalsOf(transfersOf(store, organizationId).filter(({ kind }) => kind === "deposit"))
+        )
+      ),
+      adjustmentTotals: Effect.fn("Transfers.adjustmentTotals")((organizationId) =>
+        Effect.sync(() =>
+          [...Map.groupBy(transfersOf(store, organizationId), ({ kind }) => kind)]
+            .flatMap(
+              ([kind, made]): ReadonlyArray<AdjustmentTotals> =>
+                kind === "deposit" ? [] : [{ kind, ...totalsOf(made) }]
+            )
+            .toSorted((one, other) => (one.kind < other.kind ? -1 : 1))
         )
       )
     })

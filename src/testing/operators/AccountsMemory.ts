@@ -7,8 +7,11 @@ import { Settings } from "../../runtime/Settings.ts"
 import { budgetPrefix } from "../../services/money/Budgets.ts"
 import {
   Accounts,
+  type KeyFilter,
   type KeyRecord,
+  type MemberFilter,
   type MemberRecord,
+  type OrganizationFilter,
   type OrganizationRecord
 } from "../../services/operators/Accounts.ts"
 import { type Books, MemoryStore, monthKey, pageOf } from "../memory/MemoryStore.ts"
@@ -43,6 +46,18 @@ const disabledAfter = (
   now: Date
 ): Date | null => (enabled === undefined ? before : enabled ? null : (before ?? now))
 
+const begins = (beginning: string | null, { name }: { readonly name: string }): boolean =>
+  beginning === null || name.toLowerCase().startsWith(beginning.toLowerCase())
+
+const isOf = (
+  { name, enabled }: OrganizationFilter,
+  account: { readonly name: string; readonly disabledAt: Date | null }
+): boolean =>
+  begins(name, account) && (enabled === null || (account.disabledAt === null) === enabled)
+
+const sum = <A>(entries: ReadonlyArray<A>, amountOf: (entry: A) => bigint): bigint =>
+  entries.reduce((total, entry) => total + amountOf(entry), 0n)
+
 const found = <A>(entry: A | undefined, what: string) =>
   entry === undefined
     ? Effect.fail(new NotFound({ message: `No such ${what}` }))
@@ -76,6 +91,25 @@ export const layerAccountsMemory = Layer.effect(
         .flatMap((books) => [...books.members.values()].map((member) => ({ books, member })))
         .toSorted((one, other) => (one.member.id < other.member.id ? -1 : 1))
 
+    const organizationsOf = (filter: OrganizationFilter) =>
+      [...organizations.values()].map(organizationRecord).filter((one) => isOf(filter, one))
+
+    const membersOf = (filter: MemberFilter) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        allMembers()
+          .map(({ books, member }) => memberRecord(books, member, now))
+          .filter((one) => (filter.organizationId ?? one.organizationId) === one.organizationId)
+          .filter((one) => isOf(filter, one))
+      )
+
+    const keysOf = ({ organizationId, memberId, name, revoked }: KeyFilter) =>
+      [...apiKeys.values()]
+        .map(keyRecord)
+        .filter((key) => organizationId === null || key.organizationId === organizationId)
+        .filter((key) => memberId === null || key.memberId === memberId)
+        .filter((key) => begins(name, key))
+        .filter(({ revokedAt }) => revoked === null || (revokedAt !== null) === revoked)
+
     const memberOf = (id: string) =>
       Effect.suspend(() =>
         found(
@@ -93,8 +127,18 @@ export const layerAccountsMemory = Layer.effect(
       )
 
     return Accounts.of({
-      organizations: Effect.fn("Accounts.organizations")((page) =>
-        Effect.suspend(() => pageOf([...organizations.values()].map(organizationRecord), page))
+      organizations: Effect.fn("Accounts.organizations")((filter, page) =>
+        Effect.suspend(() => pageOf(organizationsOf(filter), page))
+      ),
+      organizationTotals: Effect.fn("Accounts.organizationTotals")((filter) =>
+        Effect.sync(() => {
+          const own = organizationsOf(filter)
+          return {
+            count: own.length,
+            balanceNano: sum(own, ({ balanceNano }) => balanceNano),
+            heldNano: sum(own, ({ heldNano }) => heldNano)
+          }
+        })
       ),
       organization: Effect.fn("Accounts.organization")((id) =>
         Effect.map(
@@ -113,13 +157,16 @@ export const layerAccountsMemory = Layer.effect(
         })
         return organizationRecord(books)
       }),
-      members: Effect.fn("Accounts.members")(function* ({ organizationId }, page) {
-        const now = yield* Clock.currentTimeMillis
-        const own = allMembers()
-          .filter(({ books }) => organizationId === null || books.id === organizationId)
-          .map(({ books, member }) => memberRecord(books, member, now))
-        return yield* pageOf(own, page)
+      members: Effect.fn("Accounts.members")(function* (filter, page) {
+        return yield* pageOf(yield* membersOf(filter), page)
       }),
+      memberTotals: Effect.fn("Accounts.memberTotals")((filter) =>
+        Effect.map(membersOf(filter), (own) => ({
+          count: own.length,
+          capturedNano: sum(own, ({ capturedNano }) => capturedNano),
+          heldNano: sum(own, ({ heldNano }) => heldNano)
+        }))
+      ),
       member: Effect.fn("Accounts.member")(function* (id) {
         const { books, member } = yield* memberOf(id)
         return memberRecord(books, member, yield* Clock.currentTimeMillis)
@@ -139,16 +186,11 @@ export const layerAccountsMemory = Layer.effect(
         })
         return memberRecord(books, member, yield* Clock.currentTimeMillis)
       }),
-      keys: Effect.fn("Accounts.keys")(({ organizationId, memberId }, page) =>
-        Effect.suspend(() =>
-          pageOf(
-            [...apiKeys.values()]
-              .filter((key) => organizationId === null || key.organizationId === organizationId)
-              .filter((key) => memberId === null || key.memberId === memberId)
-              .map(keyRecord),
-            page
-          )
-        )
+      keys: Effect.fn("Accounts.keys")((filter, page) =>
+        Effect.suspend(() => pageOf(keysOf(filter), page))
+      ),
+      keyTotals: Effect.fn("Accounts.keyTotals")((filter) =>
+        Effect.sync(() => ({ count: keysOf(filter).length }))
       ),
       key: Effect.fn("Accounts.key")((id) =>
         Effect.map(

@@ -89,7 +89,20 @@ export const layerAdminAuditMemory = Layer.effect(
         const id = `au_${yield* random.uuidV7()}`
         adminWrites.push({ ...write, id, at: new Date(yield* Clock.currentTimeMillis) })
       }),
-      list: Effect.fn("AdminAudit.list")((page) => Effect.suspend(() => pageOf(adminWrites, page)))
+      list: Effect.fn("AdminAudit.list")((filter, page) =>
+        Effect.suspend(() =>
+          pageOf(
+            adminWrites,
+            page,
+            ({ operatorId, action, subjectId, at }) =>
+              (filter.operatorId ?? operatorId) === operatorId &&
+              (filter.action ?? action) === action &&
+              (filter.subjectId ?? subjectId) === subjectId &&
+              (filter.from === null || at >= filter.from) &&
+              (filter.to === null || at < filter.to)
+          )
+        )
+      )
     })
   })
 )

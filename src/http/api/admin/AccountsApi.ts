@@ -8,9 +8,9 @@ import { operation } from "../document.ts"
 import { AllowedRoles } from "../middlewares.ts"
 import {
   amount,
+  counted,
   decimalOrNull,
   flag,
-  list,
   many,
   orNull,
   pageQuery,
@@ -21,7 +21,9 @@ import {
   toldOrNull
 } from "../shared.ts"
 import { KeyChangeBody, MemberChangeBody, OrganizationChangeBody } from "./bodies.ts"
+import { currency, listWithTotals, named, ofOne, standing, totalsQuery } from "./lists.ts"
 
+const count = counted("How many there are")
 const enabled = flag("Whether its keys open anything")
 
 export const OrganizationView = Schema.Struct({
@@ -64,14 +66,18 @@ export const KeyView = Schema.Struct({
 }).annotate({ identifier: "Key", description: "A key, without the text that opens anything" })
 
 const id = (whose: string) => ({ id: plainText().annotate({ description: `The ${whose}'s id` }) })
-const only = (whose: string) =>
-  Schema.optionalKey(plainText().annotate({ description: `Only those of this ${whose}` }))
+const enabledStates = ["enabled", "disabled"] as const
 const changeErrors = [errors.NotFound, ...bodyErrors] as const
 
 export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listOrganizations", "/organizations", {
-    query: pageQuery,
-    success: list(OrganizationView),
+    query: { ...pageQuery, ...named, state: standing(enabledStates), ...totalsQuery },
+    success: listWithTotals(
+      OrganizationView,
+      Schema.Struct({ count, ...poolFields, currency }).annotate({
+        identifier: "OrganizationTotals"
+      })
+    ),
     error: errors.InvalidRequest
   }).annotateMerge(operation("List organisations", "With what their pools have.")),
   HttpApiEndpoint.get("readOrganization", "/organizations/:id", {
@@ -93,8 +99,19 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
       )
     ),
   HttpApiEndpoint.get("listMembers", "/members", {
-    query: { ...pageQuery, organization_id: only("organisation") },
-    success: list(MemberView),
+    query: {
+      ...pageQuery,
+      organization_id: ofOne("organisation"),
+      ...named,
+      state: standing(enabledStates),
+      ...totalsQuery
+    },
+    success: listWithTotals(
+      MemberView,
+      Schema.Struct({ count, month: MemberView.fields.month, currency }).annotate({
+        identifier: "MemberTotals"
+      })
+    ),
     error: errors.InvalidRequest
   }).annotateMerge(operation("List members", "With what they have used of their month.")),
   HttpApiEndpoint.get("readMember", "/members/:id", {
@@ -118,12 +135,20 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
   HttpApiEndpoint.get("listKeys", "/keys", {
     query: {
       ...pageQuery,
-      organization_id: only("organisation"),
-      member_id: only("member")
+      organization_id: ofOne("organisation"),
+      member_id: ofOne("member"),
+      ...named,
+      state: standing(["valid", "revoked"]),
+      ...totalsQuery
     },
-    success: list(KeyView),
+    success: listWithTotals(KeyView, Schema.Struct({ count }).annotate({ identifier: "Count" })),
     error: errors.InvalidRequest
-  }).annotateMerge(operation("List keys", "Those that are revoked or expired too.")),
+  }).annotateMerge(
+    operation(
+      "List keys",
+      "Those that are revoked or expired too. `valid` is what is not revoked, expired or not."
+    )
+  ),
   HttpApiEndpoint.get("readKey", "/keys/:id", {
     params: id("key"),
     success: KeyView,

@@ -11,6 +11,7 @@ import { MoneyGroup } from "./MoneyApi.ts"
 import { OperatorStatementsGroup } from "./OperatorStatementsApi.ts"
 import { OperatorsGroup } from "./OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./OperatorWebhooksApi.ts"
+import { OrderListsGroup } from "./OrderListsApi.ts"
 import { ReconciliationsGroup } from "./ReconciliationsApi.ts"
 import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
@@ -26,7 +27,9 @@ export class AdministrationApi extends HttpApi.make("administration")
     UsageSumsGroup,
     BudgetsGroup,
     OperatorStatementsGroup,
-    ReconciliationsGroup
+    ReconciliationsGroup,
+    OrderListsGroup,
+    BudgetsGroup
   )
   .annotate(HttpApi.PayloadParseOptions, strictly)
   // The last one is the first that a request comes to.

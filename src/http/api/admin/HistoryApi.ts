@@ -22,6 +22,7 @@ import {
   toldOrNull,
   UsageEntry
 } from "../shared.ts"
+import { ofOne, timeQuery } from "./lists.ts"
 
 export const OrphanView = Schema.Struct({
   id: told("The task, image or text request"),
@@ -165,7 +166,12 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
       ...pageQuery,
       resolved: Schema.Literals(["true", "false"])
         .annotate({ description: "Whether to list settled cases; open ones when left out" })
-        .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const)))
+        .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const))),
+      organization_id: ofOne("organisation"),
+      channel: ofOne("channel"),
+      reason: Schema.optionalKey(
+        plainText().annotate({ description: "Only those for this reason" })
+      )
     },
     success: list(OrphanView)
   }).annotateMerge(
@@ -180,8 +186,19 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
     .annotate(AllowedRoles, ["operator", "finance"])
     .annotateMerge(operation("Resolve an orphan", "Notes how the case was settled.")),
   HttpApiEndpoint.get("listAudit", "/audit", {
-    query: pageQuery,
-    success: list(AuditView)
+    query: {
+      ...pageQuery,
+      operator_id: ofOne("operator"),
+      action: Schema.optionalKey(
+        plainText().annotate({ description: "Only this, such as `createKey`" })
+      ),
+      subject_id: Schema.optionalKey(
+        plainText().annotate({ description: "Only what was done to this" })
+      ),
+      ...timeQuery
+    },
+    success: list(AuditView),
+    error: errors.InvalidRequest
   }).annotateMerge(
     operation("List the audit", "What was done through this interface, refused or not.")
   )

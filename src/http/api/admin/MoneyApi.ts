@@ -10,14 +10,16 @@ import { AllowedRoles } from "../middlewares.ts"
 import {
   amount,
   constant,
+  counted,
   flag,
-  list,
+  many,
   oneOf,
   pageQuery,
   Timestamp,
   told,
   toldOrNull
 } from "../shared.ts"
+import { currency, listWithTotals, totalsQuery } from "./lists.ts"
 
 export const AdjustmentBody = Schema.Struct({
   kind: oneOf(
@@ -52,6 +54,12 @@ export const AdjustmentView = Schema.Struct({
   created_at: Timestamp
 }).annotate({ identifier: "Adjustment", description: "Money that an operator moved, and why" })
 
+const transferTotals = {
+  count: counted("How many there are"),
+  amount: amount("What they come to"),
+  currency
+}
+
 const params = { id: plainText().annotate({ description: "The organisation's id" }) }
 
 export class MoneyGroup extends HttpApiGroup.make("money").add(
@@ -75,14 +83,25 @@ export class MoneyGroup extends HttpApiGroup.make("money").add(
     ),
   HttpApiEndpoint.get("listAdjustments", "/organizations/:id/adjustments", {
     params,
-    query: pageQuery,
-    success: list(AdjustmentView),
+    query: { ...pageQuery, ...totalsQuery },
+    success: listWithTotals(
+      AdjustmentView,
+      many(
+        Schema.Struct({ kind: AdjustmentBody.fields.kind, ...transferTotals }).annotate({
+          identifier: "AdjustmentTotals"
+        }),
+        "Of each kind that there is"
+      )
+    ),
     error: [errors.NotFound, errors.InvalidRequest]
   }).annotateMerge(operation("List adjustments", "Credits, withdrawals and corrections.")),
   HttpApiEndpoint.get("listDeposits", "/organizations/:id/deposits", {
     params,
-    query: pageQuery,
-    success: list(DepositView),
+    query: { ...pageQuery, ...totalsQuery },
+    success: listWithTotals(
+      DepositView,
+      Schema.Struct(transferTotals).annotate({ identifier: "DepositTotals" })
+    ),
     error: [errors.NotFound, errors.InvalidRequest]
   }).annotateMerge(operation("List deposits", "Money that came in."))
 ) {}

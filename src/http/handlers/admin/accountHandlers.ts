@@ -30,10 +30,15 @@ const organizationView = (currency: string) => (organization: OrganizationRecord
   created_at: organization.createdAt.toISOString()
 })
 
+const monthView = (month: Pick<MemberRecord, "capturedNano" | "heldNano">) => ({
+  used: formatNano(month.capturedNano),
+  held: formatNano(month.heldNano)
+})
+
 const memberView = (member: MemberRecord) => ({
   ...{ id: member.id, organization_id: member.organizationId, name: member.name },
   monthly_cap: formatNanoOrNull(member.capNano),
-  month: { used: formatNano(member.capturedNano), held: formatNano(member.heldNano) },
+  month: monthView(member),
   enabled: member.disabledAt === null,
   disabled_at: isoOrNull(member.disabledAt),
   created_at: member.createdAt.toISOString()
@@ -47,6 +52,9 @@ const keyView = ({ id, name, scopes, models, ...key }: KeyRecord) => ({
   revoked_at: isoOrNull(key.revokedAt),
   created_at: key.createdAt.toISOString()
 })
+
+const isEnabled = (state: "enabled" | "disabled" | undefined) =>
+  state === undefined ? null : state === "enabled"
 
 export const layerAccountsHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -92,14 +100,29 @@ export const layerAccountsHandlers = HttpApiBuilder.group(
       )
     return written.handleAll({
       listOrganizations: Effect.fn("accounts.listOrganizations")(function* ({ query }) {
-        return listView(yield* accounts.organizations(pageOf(query)), asView)
+        const { name = null, state, totals, ...page } = query
+        const filter = { name, enabled: isEnabled(state) }
+        const list = listView(yield* accounts.organizations(filter, pageOf(page)), asView)
+        if (totals === "false") return list
+        const all = yield* accounts.organizationTotals(filter)
+        return { ...list, totals: { count: all.count, ...moneyView(all), currency } }
       }),
       readOrganization: Effect.fn("accounts.readOrganization")(function* ({ params }) {
         return asView(yield* accounts.organization(params.id))
       }),
       listMembers: Effect.fn("accounts.listMembers")(function* ({ query }) {
-        const { organization_id: organizationId = null, ...page } = query
-        return listView(yield* accounts.members({ organizationId }, pageOf(page)), memberView)
+        const {
+          organization_id: organizationId = null,
+          name = null,
+          state,
+          totals,
+          ...page
+        } = query
+        const filter = { organizationId, name, enabled: isEnabled(state) }
+        const list = listView(yield* accounts.members(filter, pageOf(page)), memberView)
+        if (totals === "false") return list
+        const all = yield* accounts.memberTotals(filter)
+        return { ...list, totals: { count: all.count, month: monthView(all), currency } }
       }),
       readMember: Effect.fn("accounts.readMember")(function* ({ params }) {
         return memberView(yield* accounts.member(params.id))
@@ -108,9 +131,15 @@ export const layerAccountsHandlers = HttpApiBuilder.group(
         const {
           organization_id: organizationId = null,
           member_id: memberId = null,
+          name = null,
+          state,
+          totals,
           ...page
         } = query
-        return listView(yield* accounts.keys({ organizationId, memberId }, pageOf(page)), keyView)
+        const revoked = state === undefined ? null : state === "revoked"
+        const filter = { organizationId, memberId, name, revoked }
+        const list = listView(yield* accounts.keys(filter, pageOf(page)), keyView)
+        return totals === "false" ? list : { ...list, totals: yield* accounts.keyTotals(filter) }
       }),
       readKey: Effect.fn("accounts.readKey")(function* ({ params }) {
         return keyView(yield* accounts.key(params.id))

@@ -3,6 +3,7 @@ import { Effect, Predicate } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../../domain/money/Money.ts"
 import { withoutEchoes } from "../../../hiding/promptsFromRecords.ts"
+import { Settings } from "../../../runtime/Settings.ts"
 import { type OrphanRecord, Orphans } from "../../../services/Orphans.ts"
 import { AdminAudit } from "../../../services/operators/AdminAudit.ts"
 import {
@@ -19,6 +20,7 @@ import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { listView, pageOf } from "../respond.ts"
 import { attemptViews, billingView, isoOrNull, usageView } from "../views.ts"
+import { timeRange } from "./timeRange.ts"
 
 const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   id: orphan.id,
@@ -157,6 +159,7 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
     const history = yield* TaskHistory
     const orphans = yield* Orphans
     const audit = yield* AdminAudit
+    const { timeZone } = yield* Settings
     const written = handlers.handleRaw(
       "resolveOrphan",
       Effect.fn("history.resolveOrphan")(function* ({ params }) {
@@ -169,11 +172,26 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
         return timelineView(yield* history.find(params.id))
       }),
       listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
-        return listView(yield* orphans.list(query.resolved === "true", pageOf(query)), orphanView)
+        const {
+          resolved,
+          organization_id: organizationId = null,
+          channel: channelId = null,
+          reason = null,
+          ...page
+        } = query
+        const filter = { resolved: resolved === "true", organizationId, channelId, reason }
+        return listView(yield* orphans.list(filter, pageOf(page)), orphanView)
       }),
       listAudit: Effect.fn("history.listAudit")(function* ({ query }) {
+        const {
+          operator_id: operatorId = null,
+          action = null,
+          subject_id: subjectId = null,
+          ...page
+        } = query
+        const times = yield* timeRange(query, timeZone)
         return listView(
-          yield* audit.list(pageOf(query)),
+          yield* audit.list({ operatorId, action, subjectId, ...times }, pageOf(page)),
           ({ at, subjectId, requestId, operatorId, operatorName, ...entry }) => ({
             ...entry,
             at: at.toISOString(),

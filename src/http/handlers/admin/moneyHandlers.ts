@@ -3,9 +3,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
 import type { AdjustmentKind } from "../../../domain/money/transfers.ts"
+import { Settings } from "../../../runtime/Settings.ts"
 import { Access } from "../../../services/Access.ts"
 import { Ledger } from "../../../services/Ledger.ts"
-import { type Adjustment, type Deposit, Transfers } from "../../../services/money/Transfers.ts"
+import {
+  type Adjustment,
+  type Deposit,
+  type DepositTotals,
+  Transfers
+} from "../../../services/money/Transfers.ts"
 import { noSuchRecord, orderOfUsage, usageId } from "../../../services/UsageLog.ts"
 import { AdjustmentBody } from "../../api/admin/MoneyApi.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
@@ -52,6 +58,11 @@ export const layerMoneyHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const transfers = yield* Transfers
 
+    const { currency } = yield* Settings
+    const totalsView = ({ count, amountNano }: DepositTotals) => ({
+      ...{ count, amount: formatNano(amountNano), currency }
+    })
+
     const written = handlers.handleRaw(
       "adjust",
       Effect.fn("money.adjust")(function* ({ params }) {
@@ -73,11 +84,19 @@ export const layerMoneyHandlers = HttpApiBuilder.group(
     return written.handleAll({
       listAdjustments: Effect.fn("money.listAdjustments")(function* ({ params, query }) {
         yield* access.organization(params.id)
-        return listView(yield* transfers.adjustments(params.id, pageOf(query)), adjustmentView)
+        const { totals, ...page } = query
+        const list = listView(yield* transfers.adjustments(params.id, pageOf(page)), adjustmentView)
+        if (totals === "false") return list
+        const all = yield* transfers.adjustmentTotals(params.id)
+        return { ...list, totals: all.map((of) => ({ kind: of.kind, ...totalsView(of) })) }
       }),
       listDeposits: Effect.fn("money.listDeposits")(function* ({ params, query }) {
         yield* access.organization(params.id)
-        return listView(yield* transfers.deposits(params.id, pageOf(query)), depositView)
+        const { totals, ...page } = query
+        const list = listView(yield* transfers.deposits(params.id, pageOf(page)), depositView)
+        return totals === "false"
+          ? list
+          : { ...list, totals: totalsView(yield* transfers.depositTotals(params.id)) }
       })
     })
   })

@@ -1,0 +1,52 @@
+/** What the operators' lists are asked by, beside their pages, and what they tell of the whole. */
+import { Effect, Schema } from "effect"
+import { plainText } from "../../../domain/plainText.ts"
+import { list, told } from "../shared.ts"
+
+/** Only what is of one. */
+export const ofOne = (whose: string) =>
+  Schema.optionalKey(plainText().annotate({ description: `Only those of this ${whose}` }))
+
+/** Only what stands like this. */
+export const standing = <const States extends ReadonlyArray<string>>(states: States) =>
+  Schema.optionalKey(
+    Schema.Literals(states).annotate({ description: "Only those that stand like this" })
+  )
+
+/** By how their names begin, in letters of either case. */
+export const named = {
+  name: Schema.optionalKey(
+    plainText().annotate({
+      description: "Only those whose names begin like this, in capital or small letters"
+    })
+  )
+}
+
+const someTime = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
+
+export const timeQuery = {
+  from: Schema.optionalKey(
+    plainText().annotate({ description: `Only those of then or later. ${someTime}` })
+  ),
+  to: Schema.optionalKey(
+    plainText().annotate({
+      description: `Only those before: a day is included, a time is not. ${someTime}`
+    })
+  )
+}
+
+export const totalsQuery = {
+  totals: Schema.Literals(["true", "false"])
+    .annotate({ description: "Whether `totals` of all that the filters leave is told as well" })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed("false" as const)))
+}
+
+export const listWithTotals = <S extends Schema.Top, T extends Schema.Top>(entry: S, totals: T) =>
+  Schema.Struct({
+    ...list(entry).fields,
+    totals: Schema.optionalKey(
+      totals.annotate({ description: "Of all that the filters leave, where it was asked for" })
+    )
+  })
+
+export const currency = told("Currency of the amounts")

@@ -1,0 +1,167 @@
+import { DateTime, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { InvalidRequest } from "../../../domain/Errors.ts"
+import { formatNano } from "../../../domain/money/Money.ts"
+import { orderPrefixes } from "../../../domain/orderIds.ts"
+import { withoutEchoes } from "../../../hiding/promptsFromRecords.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import {
+  type ListedOrder,
+  type OrderFilter,
+  OrderLists,
+  type OrderTotals
+} from "../../../services/operators/OrderLists.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { listView, pageOf } from "../respond.ts"
+import { formatNanoOrNull, isoOrNull, tagOf } from "../views.ts"
+import { timeRange } from "./timeRange.ts"
+
+const states = { processing: "open", succeeded: "captured", failed: "released" } as const
+const shownAs = { open: "processing", captured: "succeeded", released: "failed" } as const
+
+interface Query {
+  readonly after?: string
+  readonly limit: number
+  readonly tag?: string
+  readonly organization_id?: string
+  readonly member_id?: string
+  readonly key_id?: string
+  readonly model?: string
+  readonly modality?: string
+  readonly channel?: string
+  readonly state?: keyof typeof states
+  readonly from?: string
+  readonly to?: string
+  readonly upstream_id?: string
+  readonly task_state?: NonNullable<OrderFilter["taskState"]>
+  readonly totals: "true" | "false"
+}
+
+const kindOf = (id: string) => {
+  if (id.startsWith(orderPrefixes.video)) return "video" as const
+  return id.startsWith(orderPrefixes.image) ? ("image" as const) : ("text" as const)
+}
+
+const orderView =
+  (currency: string) =>
+  ({ job, ...order }: ListedOrder) => ({
+    id: order.id,
+    object: "order" as const,
+    kind: kindOf(order.id),
+    ...{ organization_id: order.organizationId, member_id: order.memberId, key_id: order.keyId },
+    ...{ model: order.model, modality: order.modality },
+    ...{ channel: job.channelId, protocol: job.protocol, upstream_model: job.upstreamModel },
+    upstream_id: order.upstreamId,
+    state: shownAs[order.state],
+    is_task: order.isTask,
+    error_code: order.errorCode === null ? null : withoutEchoes(order.errorCode, []),
+    hold: formatNano(order.holdNano),
+    charge: formatNano(order.chargeNano),
+    overage: formatNano(order.overageNano),
+    returned: formatNano(order.returnedNano),
+    cost: formatNanoOrNull(order.costNano),
+    currency,
+    metadata: order.metadata,
+    created_at: order.createdAt.toISOString(),
+    closed_at: isoOrNull(order.closedAt)
+  })
+
+const taskView = (currency: string) => {
+  const asOrder = orderView(currency)
+  return (task: ListedOrder) => ({
+    ...asOrder(task),
+    object: "task" as const,
+    task_state: task.taskState ?? "submitting",
+    deadline: task.expiresAt.toISOString(),
+    asked_at: isoOrNull(task.askedAt),
+    next_poll_at: isoOrNull(task.nextPollAt),
+    summary: task.summary
+  })
+}
+
+const totalsView = (currency: string, totals: OrderTotals) => ({
+  count: totals.processing + totals.succeeded + totals.failed,
+  ...{ processing: totals.processing, succeeded: totals.succeeded, failed: totals.failed },
+  held: formatNano(totals.heldNano),
+  charge: formatNano(totals.chargeNano),
+  returned: formatNano(totals.returnedNano),
+  cost: formatNano(totals.costNano),
+  without_cost: totals.withoutCost,
+  currency
+})
+
+/** Sums know of no such thing. */
+const notSummed = (param: string, expected: string) =>
+  new InvalidRequest({ message: `${param}: Expected ${expected}, as totals are asked for`, param })
+
+export const layerOrderListsHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "orderLists",
+  Effect.fn(function* (handlers) {
+    const lists = yield* OrderLists
+    const { currency, timeZone } = yield* Settings
+
+    const filterOf = Effect.fnUntraced(function* (query: Query, tasksOnly: boolean) {
+      return {
+        ...(yield* timeRange(query, timeZone)),
+        organizationId: query.organization_id ?? null,
+        memberId: query.member_id ?? null,
+        keyId: query.key_id ?? null,
+        model: query.model ?? null,
+        modality: query.modality ?? null,
+        channelId: query.channel ?? null,
+        state: query.state === undefined ? null : states[query.state],
+        tasksOnly,
+        tag: tagOf(query),
+        upstreamId: query.upstream_id ?? null,
+        taskState: query.task_state ?? null
+      } satisfies OrderFilter
+    })
+
+    const isDay = (at: Date | null) =>
+      at === null ||
+      DateTime.makeZonedUnsafe(at, { timeZone }).pipe(
+        DateTime.startOf("day"),
+        DateTime.toEpochMillis
+      ) === at.getTime()
+
+    /** Refused before anything is read. */
+    const totalsOf = Effect.fnUntraced(function* (query: Query, filter: OrderFilter) {
+      if (query.totals === "false") return {}
+      const day = "a day such as 2027-01-31"
+      if (!isDay(filter.from)) return yield* notSummed("from", day)
+      if (!isDay(filter.to)) return yield* notSummed("to", day)
+      if (filter.upstreamId !== null) return yield* notSummed("upstream_id", "nothing")
+      if (filter.taskState !== null) return yield* notSummed("task_state", "nothing")
+      // Images that are tasks stand in one sum with those that their clients wait for.
+      if (filter.tasksOnly && filter.modality !== "video" && filter.state !== "open") {
+        return yield* notSummed("modality", "video, or state=processing,")
+      }
+      return { totals: totalsView(currency, yield* lists.totals(filter)) }
+    })
+
+    const answered = Effect.fnUntraced(function* <View>(
+      query: Query,
+      tasksOnly: boolean,
+      view: (order: ListedOrder) => View
+    ) {
+      const filter = yield* filterOf(query, tasksOnly)
+      const totals = yield* totalsOf(query, filter)
+      const { after, limit } = query
+      const page = yield* lists.list(
+        filter,
+        pageOf(after === undefined ? { limit } : { after, limit })
+      )
+      return { ...listView(page, view), next: page.next, ...totals }
+    })
+
+    return handlers.handleAll({
+      listOrders: Effect.fn("orderLists.listOrders")(({ query }) =>
+        answered(query, false, orderView(currency))
+      ),
+      listTasks: Effect.fn("orderLists.listTasks")(({ query }) =>
+        answered(query, true, taskView(currency))
+      )
+    })
+  })
+)

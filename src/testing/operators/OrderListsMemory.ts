@@ -1,0 +1,130 @@
+/** Lists of orders in memory: all that there is, looked through for what is wanted. */
+import { Effect, Layer } from "effect"
+import { cutPage, unknownCursor } from "../../runtime/Page.ts"
+import {
+  type ListedOrder,
+  type OrderFilter,
+  OrderLists,
+  type OrderSumFilter,
+  type OrderTotals,
+  totalsOfState
+} from "../../services/operators/OrderLists.ts"
+import {
+  type Books,
+  dateOrNull,
+  type MemoryState,
+  MemoryStore,
+  overageOf,
+  type StoredOrder
+} from "../memory/MemoryStore.ts"
+
+const uuidOf = (id: string): string => id.slice(id.indexOf("_") + 1)
+
+const returnedOf = ({ transfers }: Books, orderId: string): bigint =>
+  transfers
+    .filter((transfer) => transfer.orderId === orderId)
+    .reduce((sum, { amountNano }) => sum + amountNano, 0n)
+
+const listed = ({ orphans }: MemoryState, books: Books, order: StoredOrder): ListedOrder => {
+  const { request, task, job, state, chargeNano, costNano } = order
+  const { id, organizationId, memberId, keyId, model, modality, metadata = null } = request
+  return {
+    ...{ id, organizationId, memberId, keyId, model, modality, metadata },
+    ...{ job, state, chargeNano, costNano, holdNano: request.amountNano },
+    upstreamId: task?.upstreamId ?? orphans.get(id)?.upstreamId ?? null,
+    overageNano: overageOf(order),
+    returnedNano: returnedOf(books, id),
+    createdAt: order.held.at,
+    closedAt: order.ended?.at ?? null,
+    expiresAt: new Date(order.expiresAt),
+    isTask: task !== null,
+    taskState: task?.state ?? null,
+    summary: task?.ordered.summary ?? null,
+    errorCode: task?.errorCode ?? null,
+    askedAt: dateOrNull(task?.askedAt ?? null),
+    nextPollAt: dateOrNull(task?.nextPollAt ?? null)
+  }
+}
+
+const isSummed = (order: ListedOrder, filter: OrderSumFilter): boolean =>
+  (filter.organizationId ?? order.organizationId) === order.organizationId &&
+  (filter.memberId ?? order.memberId) === order.memberId &&
+  (filter.keyId ?? order.keyId) === order.keyId &&
+  (filter.model ?? order.model) === order.model &&
+  (filter.modality ?? order.modality) === order.modality &&
+  (filter.channelId ?? order.job.channelId) === order.job.channelId &&
+  (filter.tag === null || order.metadata?.[filter.tag.name] === filter.tag.value)
+
+const isIn = (at: Date, { from, to }: OrderSumFilter): boolean =>
+  (from === null || at >= from) && (to === null || at < to)
+
+const isWanted = (order: ListedOrder, filter: OrderFilter): boolean =>
+  isSummed(order, filter) &&
+  isIn(order.createdAt, filter) &&
+  (filter.state ?? order.state) === order.state &&
+  (order.isTask || !filter.tasksOnly) &&
+  (filter.upstreamId === null || (order.isTask && order.upstreamId === filter.upstreamId)) &&
+  (filter.taskState === null || order.taskState === filter.taskState)
+
+const sumOf = (
+  orders: ReadonlyArray<ListedOrder>,
+  amountOf: (order: ListedOrder) => bigint
+): bigint => orders.reduce((sum, order) => sum + amountOf(order), 0n)
+
+export const layerOrderListsMemory = Layer.effect(
+  OrderLists,
+  Effect.map(MemoryStore, (store) => {
+    const everything = () =>
+      [...store.organizations.values()].flatMap((books) =>
+        [...books.orders.values()].map((order) => listed(store, books, order))
+      )
+
+    const totalsOf = (filter: OrderSumFilter): OrderTotals => {
+      const summed = everything().filter((order) => isSummed(order, filter))
+      const inTime = summed.filter(({ createdAt }) => isIn(createdAt, filter))
+      const open = inTime.filter(
+        ({ state, isTask }) => state === "open" && (isTask || !filter.tasksOnly)
+      )
+      const charged = inTime.filter(({ state }) => state === "captured")
+      const ids = new Set(summed.map(({ id }) => id))
+      return {
+        processing: open.length,
+        succeeded: charged.length,
+        failed: inTime.filter(({ state }) => state === "released").length,
+        heldNano: sumOf(open, ({ holdNano }) => holdNano),
+        chargeNano: sumOf(charged, ({ chargeNano }) => chargeNano),
+        returnedNano: [...store.organizations.values()]
+          .flatMap(({ transfers }) => transfers)
+          .filter(({ orderId, createdAt }) => ids.has(orderId ?? "") && isIn(createdAt, filter))
+          .reduce((sum, { amountNano }) => sum + amountNano, 0n),
+        costNano: sumOf(charged, ({ costNano }) => costNano ?? 0n),
+        withoutCost: charged.filter(({ costNano }) => costNano === null).length
+      }
+    }
+
+    return OrderLists.of({
+      list: Effect.fn("OrderLists.list")((filter, { after, limit }) =>
+        Effect.suspend(() => {
+          const known = everything().filter(
+            ({ organizationId }) => (filter.organizationId ?? organizationId) === organizationId
+          )
+          if (after !== null && !known.some(({ id }) => id === after)) {
+            return Effect.fail(unknownCursor)
+          }
+          const wanted = known
+            .filter(({ id }) => after === null || uuidOf(id) < uuidOf(after))
+            .filter((order) => isWanted(order, filter))
+            .toSorted((one, other) => (uuidOf(one.id) < uuidOf(other.id) ? 1 : -1))
+          const page = cutPage(wanted, limit)
+          return Effect.succeed({
+            ...page,
+            next: page.hasMore ? (page.data.at(-1)?.id ?? null) : null
+          })
+        })
+      ),
+      totals: Effect.fn("OrderLists.totals")((filter) =>
+        Effect.sync(() => totalsOfState(totalsOf(filter), filter.state))
+      )
+    })
+  })
+)
