@@ -56,6 +56,7 @@ import { layerWebhookMessages } from "./postgres/delivery/WebhookMessagesPostgre
 import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
+import { layerChargedUnits } from "./postgres/money/ChargedUnitsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
 import { layerUsageSums } from "./postgres/money/UsageSumsPostgres.ts"
 import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
@@ -98,6 +99,7 @@ export const layerStores = (secrets: Secrets) =>
     layerTransfers,
     layerBudgets,
     layerUsageSums,
+    layerChargedUnits,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,

@@ -9,6 +9,7 @@ import {
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
 import { layerBudgetsMemory } from "../money/BudgetsMemory.ts"
+import { layerChargedUnitsMemory } from "../money/ChargedUnitsMemory.ts"
 import { layerTransfersMemory } from "../money/TransfersMemory.ts"
 import { layerUsageSumsMemory } from "../money/UsageSumsMemory.ts"
 import { layerAccountsMemory } from "../operators/AccountsMemory.ts"
@@ -51,6 +52,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerTransfersMemory,
     layerBudgetsMemory,
     layerUsageSumsMemory,
+    layerChargedUnitsMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,
