@@ -110,6 +110,7 @@ const drawCatalog = (dice: Dice, prefix: string, isOther: boolean): Catalog => {
 const drawOrder = (dice: Dice, prefix: string): Ordered => {
   const count = (below: number) => BigInt(dice.roll(below))
   const resolution = dice.pick(resolutions)
+  const hasOutput = dice.chance(70)
   return {
     model: `${prefix}-${dice.pick(kinds)}`,
     channelId: dice.pick(CHANNELS),
@@ -124,8 +125,8 @@ const drawOrder = (dice: Dice, prefix: string): Ordered => {
       outputSeconds: dice.chance(50) ? 1 + dice.roll(15) : null
     },
     images: 1 + dice.roll(10),
-    expected: { inputTokens: 1n + count(1000), outputTokens: dice.chance(70) ? 500n : 0n },
-    used: { inputTokens: 1n + count(1000), outputTokens: count(1000) }
+    expected: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? 500n : 0n },
+    used: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? count(1000) : 0n }
   }
 }
 
@@ -165,8 +166,11 @@ const usageOf = (quote: Quote, ordered: Ordered): UsageEntry => {
       return { input: 0n, output: BigInt(quote.images), ...unitOf(quote), basis: "x" }
     case "tokens": {
       const { inputTokens, outputTokens } = chargeText(quote, ordered.used, ordered.used)
-      const price = { unit: "token" as const, unitPriceNano: 1n, inputUnitPriceNano: 1n }
-      return { input: inputTokens, output: outputTokens, ...price, basis: "x" }
+      const { nanoPerInputToken: inputUnitPriceNano, nanoPerOutputToken } = quote
+      // Texts without output have its price where they have one.
+      const unitPriceNano = nanoPerOutputToken === 0n ? inputUnitPriceNano : nanoPerOutputToken
+      const prices = { unit: "token" as const, unitPriceNano, inputUnitPriceNano }
+      return { input: inputTokens, output: outputTokens, ...prices, basis: "x" }
     }
     default: {
       const { units } = chargeVideo(quote, ordered.videoUsage)
