@@ -4,7 +4,7 @@
  * run fails.
  *
  *   npm run mutants
- *   npm run mutants -- --only correction
+ *   npm run mutants -- --only correction --only budget
  */
 import { execFile } from "node:child_process"
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
@@ -13,8 +13,10 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs, promisify } from "node:util"
 
-const { values } = parseArgs({ options: { only: { type: "string", default: "" } } })
-/** Part of the names of those that are tried. */
+const { values } = parseArgs({
+  options: { only: { type: "string", multiple: true, default: [""] } }
+})
+/** Parts of the names of those that are tried. */
 const { only } = values
 
 const execute = promisify(execFile)
@@ -114,44 +116,20 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "budget compared with <",
-      "+ request.amount > (budget ->> 'amountNano')",
-      "+ request.amount >= (budget ->> 'amountNano')"
+      "IF request.amount > budgets.rooms[n] - spent[n] THEN",
+      "IF request.amount >= budgets.rooms[n] - spent[n] THEN"
     ],
-    [
-      "budget not checked",
-      "IF (budget ->> 'usedNano')::bigint + request.amount > (budget ->> 'amountNano')::bigint THEN",
-      "IF false THEN"
-    ],
+    ["budget not checked", "IF request.amount > budgets.rooms[n] - spent[n] THEN", "IF false THEN"],
     [
       "cap refuses as a budget",
       "WHEN (refusal -> 'isCap')::boolean THEN 'member_cap_exceeded'\n",
       ""
     ],
-    [
-      "budget blind to its batch",
-      "'usedNano', coalesce(spent ->> (budget ->> 'use'), budget ->> 'usedNano')",
-      "'usedNano', budget ->> 'usedNano'"
-    ],
-    [
-      "the widest budget is named",
-      "ARRAY['key', 'member', 'organization'], b.scope)",
-      "ARRAY['organization', 'member', 'key'], b.scope)"
-    ],
-    [
-      "the longest budget is named",
-      "ARRAY['day', 'month', 'total'], b.period)",
-      "ARRAY['total', 'month', 'day'], b.period)"
-    ],
-    ["the largest budget is named", "b.period), b.amount, b.id)", "b.period), -b.amount, b.id)"],
+    ["budget blind to its batch", "> budgets.rooms[n] - spent[n] THEN", "> budgets.rooms[n] THEN"],
     [
       "a budget after the others is not looked at",
       "          EXIT;\n        END IF;",
       "        END IF;\n        EXIT;"
-    ],
-    [
-      "budgets of keys do not count",
-      "AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b\n           CROSS",
-      "AND r.subject_id IN (u.organization_id, u.member_id) OFFSET 0) b\n           CROSS"
     ],
     [
       "held by a budget, not given back",
@@ -300,6 +278,43 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
   ],
   [budgets]: [
     [
+      "the widest budget is named",
+      "ARRAY['key', 'member', 'organization'], b.scope)",
+      "ARRAY['organization', 'member', 'key'], b.scope)"
+    ],
+    [
+      "the longest budget is named",
+      "ARRAY['day', 'month', 'total'], b.period)",
+      "ARRAY['total', 'month', 'day'], b.period)"
+    ],
+    ["the largest budget is named", "b.period), b.amount,", "b.period), -b.amount,"],
+    [
+      "budgets of keys do not count",
+      "AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b ON true",
+      "AND r.subject_id IN (u.organization_id, u.member_id) OFFSET 0) b ON true"
+    ],
+    [
+      "budgets of another hold of the batch",
+      "SELECT array_agg(u.places ORDER BY h.i) AS places",
+      "SELECT array_agg(u.places ORDER BY -h.i) AS places"
+    ],
+    [
+      "counted in the budgets of another hold of the batch",
+      "array_agg(u.ids ORDER BY h.i) AS ids",
+      "array_agg(u.ids ORDER BY -h.i) AS ids"
+    ],
+    ["a budget's next period does not begin", "EXIT WHEN have_begun;", "EXIT WHEN true;"],
+    [
+      "a budget's room without what was charged",
+      "SELECT b.amount - r.held - r.captured AS room",
+      "SELECT b.amount - r.held AS room"
+    ],
+    [
+      "a budget's refusal forgets its batch",
+      "(s.held + s.captured + p_used)::text",
+      "(s.held + s.captured)::text"
+    ],
+    [
       "a new budget forgets what is held",
       "coalesce(sum(hold), 0)::bigint,\n           whole",
       "0,\n           whole"
@@ -437,7 +452,9 @@ try {
   for (const [file, mutants] of Object.entries(mutantsOf)) {
     const path = join(copy, file)
     const original = await readFile(path, "utf8")
-    for (const [name, place, becomes] of mutants.filter(([name]) => name.includes(only))) {
+    for (const [name, place, becomes] of mutants.filter(([name]) =>
+      only.some((part) => name.includes(part))
+    )) {
       if (original.split(place).length !== 2) throw new Error(`${name}: its place is not unique`)
       await writeFile(
         path,

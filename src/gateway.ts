@@ -64,6 +64,7 @@ import { layerLedger } from "./postgres/ledger/LedgerPostgres.ts"
 import { layerOrderLists } from "./postgres/ledger/OrderListsPostgres.ts"
 import { layerUsageLog } from "./postgres/ledger/UsageLogPostgres.ts"
 import { layerBudgets } from "./postgres/money/BudgetsPostgres.ts"
+import { layerChargedUnits } from "./postgres/money/ChargedUnitsPostgres.ts"
 import { layerReconciliations } from "./postgres/money/ReconciliationsPostgres.ts"
 import { layerStatements } from "./postgres/money/StatementsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
@@ -111,6 +112,7 @@ export const layerStores = (secrets: Secrets) =>
     layerUsageSums,
     layerStatements,
     layerReconciliations,
+    layerChargedUnits,
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,

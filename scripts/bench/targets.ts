@@ -110,6 +110,15 @@ export const judge = (
       )
     ),
     ...target(
+      "images by a key with two budgets to those by one without",
+      "at least",
+      0.95,
+      ratio(
+        figureOf(rows, "perSecond", "budgets", "ours 2 budgets"),
+        figureOf(rows, "perSecond", "budgets", "ours no budget")
+      )
+    ),
+    ...target(
       "running video: rate of GET to the bare proxy's",
       "at least",
       0.6,

@@ -2,6 +2,7 @@
  * Hides what a request or an answer says from the operators who read the call log. It is an
  * allow-list: a field that is not listed shows only the size and digest of its text.
  */
+
 import { hash } from "node:crypto"
 import { Predicate, Schema } from "effect"
 import {
@@ -13,6 +14,7 @@ import {
   startsWithAddress
 } from "./patterns.ts"
 import { withoutEchoes } from "./promptsFromRecords.ts"
+import { textDigest } from "./textDigest.ts"
 
 /** Fields that tell how a job or a call stands. */
 const outcomeFields: ReadonlySet<string> = new Set([
@@ -80,7 +82,6 @@ const MAX_ITEMS = 20
 const MAX_LENGTH = 8 * 1024
 /** Longer texts are media, which a vendor's error does not repeat in words. */
 const MAX_TEXT = 20_000
-const DIGEST_LENGTH = 12
 /** Only the size is told of more bytes: their digest would hold up everybody's requests. */
 const MAX_DIGESTED = 256 * 1024
 
@@ -140,9 +141,8 @@ export const redact = (value: unknown, { secrets, sent, only }: RedactOptions): 
     }
     if (wordFields.has(field) && sent !== null) return withoutEchoes(hide(said), sent)
     if (said.length <= MAX_TEXT) texts.push(said)
-    return said.length > MAX_DIGESTED
-      ? { characters: said.length }
-      : { characters: said.length, sha256: hash("sha256", said).slice(0, DIGEST_LENGTH) }
+    const sha256 = textDigest(said)
+    return { characters: said.length, ...(sha256 === null ? {} : { sha256 }) }
   }
 
   /** Undefined when nothing more fits. */

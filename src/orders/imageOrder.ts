@@ -1,4 +1,5 @@
 /** Images as an order: made while the client waits, and charged by the requested number. */
+
 import { Array as Arr, Effect, Exit } from "effect"
 import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
@@ -8,6 +9,7 @@ import { type Quote, unitOf } from "../domain/money/Quote.ts"
 import { RawAnswer, writtenAnswer } from "../domain/RawAnswer.ts"
 import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import { withoutMedia } from "../hiding/promptsFromRecords.ts"
+import { textDigest } from "../hiding/textDigest.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import { carriesImages } from "../services/IdempotencyKeys.ts"
@@ -61,6 +63,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       })),
       quote,
       metadata: metadataOf({ metadata }),
+      promptDigest: textDigest(body.prompt),
       deadlineSeconds: imageDeadlineSeconds
     } as const
     const charge = {

@@ -53,6 +53,8 @@ export interface PaidOrder<Made, Answer> {
   readonly quote: Quote
   /** The client's notes, which are kept with the usage. */
   readonly metadata: Metadata | null
+  /** By which an operator who has the prompt finds the order; null where there is none. */
+  readonly promptDigest: string | null
   /** From the hold to the moment it is given back without an answer. */
   readonly deadlineSeconds: number
   /** Written with the hold, and its end with the hold given back. */

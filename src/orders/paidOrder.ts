@@ -85,6 +85,7 @@ export const makePaidOrders = Effect.gen(function* () {
       ttlSeconds: order.deadlineSeconds,
       quote: encodeQuote(order.quote),
       metadata: order.metadata,
+      promptDigest: order.promptDigest,
       job: mounted.now().job,
       cost: encodeCost(mounted.now().cost),
       task: order.task?.created ?? null,

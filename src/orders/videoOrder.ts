@@ -1,4 +1,5 @@
 /** A video as an order: the vendor accepts it as a task, which is charged when it ends. */
+
 import { Array as Arr, Effect } from "effect"
 import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
@@ -6,6 +7,7 @@ import { metadataOf } from "../domain/money/metadata.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import type { VideoQuote } from "../domain/video/VideoQuote.ts"
 import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
+import { textDigest } from "../hiding/textDigest.ts"
 import { Settings } from "../runtime/Settings.ts"
 import type { Caller } from "../services/Access.ts"
 import type { UpstreamTask } from "../services/TaskRepo.ts"
@@ -47,6 +49,9 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
         })),
         quote,
         metadata: metadataOf(body),
+        promptDigest: textDigest(
+          input.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
+        ),
         deadlineSeconds: taskDeadlineSeconds,
         task: {
           created: {

@@ -62,6 +62,8 @@ export interface HoldRequest {
   readonly quote: unknown
   /** The client's notes; null or left out where it made none. */
   readonly metadata?: Metadata | null
+  /** Of the prompt, which is not kept itself. */
+  readonly promptDigest?: string | null
   /** What the vendor is expected to bill, in the quote's form; null where its mount has no cost. */
   readonly cost?: unknown
   /** What is being paid for, for the operator who may have to ask the vendor about it. */

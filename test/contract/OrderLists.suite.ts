@@ -38,7 +38,9 @@ const studio = Effect.gen(function* () {
     return id
   })
   const film = { quote, task, modality: "video", model: "film-1" }
-  const image = yield* ordered("im", 10n, { metadata: { project: "a" } })
+  const image = yield* ordered("im", 10n, {
+    ...{ metadata: { project: "a" }, promptDigest: "0123456789ab" }
+  })
   yield* ledger.capture({
     ...close(image),
     chargeNano: 12n,
@@ -99,6 +101,8 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         [{ ...own, tag: { name: "project", value: "a" } }, [text, image]],
         [{ memberId, tag: { name: "project", value: "a" }, state: "captured" }, [image]],
         [{ ...own, tag: { name: "project", value: "c" } }, []],
+        [{ ...own, promptDigest: "0123456789ab" }, [image]],
+        [{ ...own, promptDigest: "ba9876543210" }, []],
         [{ upstreamId: `up ${video}` }, [video]],
         [{ upstreamId: `up ${video}`, memberId: other }, []],
         [{ ...own, tasksOnly: true }, [failed, video]],

@@ -7,6 +7,7 @@ import { budgetsSuite } from "./Budgets.suite.ts"
 import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
 import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
+import { chargedUnitsSuite } from "./ChargedUnits.suite.ts"
 import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
@@ -34,6 +35,7 @@ for (const kind of storeKinds) {
       usageSumsSuite(it)
       statementsSuite(it)
       reconciliationsSuite(it)
+      chargedUnitsSuite(it)
       repeatsSuite(it)
       operatorSuite(it)
       operatorsSuite(it)

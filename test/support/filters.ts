@@ -15,7 +15,7 @@ export const anyKey: KeyFilter = { name: null, organizationId: null, memberId: n
 export const anyOrder: OrderFilter = {
   ...{ organizationId: null, memberId: null, keyId: null, model: null, modality: null },
   ...{ channelId: null, state: null, from: null, to: null, tag: null, upstreamId: null },
-  ...{ tasksOnly: false, taskState: null }
+  ...{ promptDigest: null, tasksOnly: false, taskState: null }
 }
 
 export const openOrphans: OrphanFilter = {

@@ -1,6 +1,6 @@
 /** The cases that are measured by their rate: who takes part, and what is asked. */
 import { Effect, Schema } from "effect"
-import { good } from "../../../test/support/cluster.ts"
+import { ADMIN_TOKEN, good } from "../../../test/support/cluster.ts"
 import { call } from "../../../test/support/http.ts"
 import type { LoadRequest } from "../measure/load.ts"
 import { headersOf } from "../subjects/ours.ts"
@@ -110,6 +110,33 @@ const ofOneAndOfAll: Case["loads"] = [
   }
 ]
 
+const Keys = Schema.Struct({ data: Schema.Tuple([Schema.Struct({ id: Schema.String })]) })
+
+/** An image of the second account, by a key with a budget of its month and one of its member's day, both with room. */
+const budgetedImageOrder = Effect.fnUntraced(function* (subject: Subject) {
+  const account = subject.books?.accounts[1]
+  const admin = (path: string, json?: object) =>
+    call(`${subject.url}/admin/v1${path}`, {
+      key: ADMIN_TOKEN,
+      ...(json === undefined ? {} : { json })
+    })
+  const keys = yield* Effect.flatMap(admin(`/keys?member_id=${account?.memberId}`), (answer) =>
+    good(Keys, answer)
+  )
+  const budgets = [
+    { scope: "member", subject_id: account?.memberId, period: "day" },
+    { scope: "key", subject_id: keys.data[0].id, period: "month" }
+  ]
+  for (const budget of budgets) {
+    const amount = "40000000"
+    yield* Effect.flatMap(
+      admin(`/organizations/${account?.organizationId}/budgets`, { ...budget, amount }),
+      (answer) => good(Created, answer)
+    )
+  }
+  return [imageOrder(subject, "paint-1", headersOf(account))]
+})
+
 /** The case for which gateways of its own are started. */
 export const SHARED_PORT = "shared-port"
 
@@ -185,6 +212,13 @@ export const cases: ReadonlyArray<Case> = [
   {
     ...{ name: "hot", connections: CROWD, until: "last byte" },
     ...{ kinds: ["ours"], charged: "with the answer", loads: ofOneAndOfAll }
+  },
+  {
+    ...{ name: "budgets", ...crowd, kinds: ["ours"], charged: "with the answer" },
+    loads: [
+      { suffix: " no budget", requests: (subject) => Effect.succeed([imageOrder(subject)]) },
+      { suffix: " 2 budgets", requests: budgetedImageOrder }
+    ]
   },
   {
     ...{ name: SHARED_PORT, connections: SHARED, until: "last byte" },

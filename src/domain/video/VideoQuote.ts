@@ -62,13 +62,12 @@ export interface VideoInputs {
   readonly videoSeconds: number | null
 }
 
-const quoteByTokens = (
+/** The price of a token, and whose it is: a tier without a price of its own takes that of `base`. */
+export const videoTokenPrice = (
   prices: TokenVideoPrices,
-  sku: VideoSku,
-  inputs: VideoInputs
-): Result.Result<TokenVideoQuote, BillingUnavailable> => {
-  const resolution = sku.billedResolution
-  const withVideo = inputs.videos > 0
+  resolution: Resolution,
+  withVideo: boolean
+): Result.Result<Pick<TokenVideoQuote, "tier" | "nanoPerToken">, BillingUnavailable> => {
   const field = withVideo ? "with_video" : "without_video"
   const own = tiers[resolution].price
   const ownPrice = prices.per_million_tokens[own]?.[field]
@@ -82,13 +81,36 @@ const quoteByTokens = (
     })
     return noPrice(resolution, withVideo ? " with a reference video" : "", priced)
   }
+  return Result.succeed({ tier, nanoPerToken })
+}
+
+/** The price of an output second. */
+export const videoSecondPrice = (
+  prices: SecondVideoPrices,
+  resolution: Resolution
+): Result.Result<bigint, BillingUnavailable> => {
+  const nanoPerSecond = prices.per_second[resolution]
+  if (nanoPerSecond === undefined) {
+    const priced = Resolution.literals.filter((other) => prices.per_second[other] !== undefined)
+    return noPrice(resolution, "", priced)
+  }
+  return Result.succeed(nanoPerSecond)
+}
+
+const quoteByTokens = (
+  prices: TokenVideoPrices,
+  sku: VideoSku,
+  inputs: VideoInputs
+): Result.Result<TokenVideoQuote, BillingUnavailable> => {
+  const resolution = sku.billedResolution
+  const withVideo = inputs.videos > 0
   const inputSeconds = withVideo
     ? Math.max(Math.ceil(inputs.videoSeconds ?? 0), MIN_INPUT_VIDEO_SECONDS)
     : 0
   const smart = sku.seconds === "smart"
   const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
   const estimatedTokens = BigInt(inputSeconds + outputSeconds) * tokensPerSecond[resolution]
-  return Result.succeed({
+  return Result.map(videoTokenPrice(prices, resolution, withVideo), ({ tier, nanoPerToken }) => ({
     kind: "token_video",
     resolution,
     tier,
@@ -100,7 +122,7 @@ const quoteByTokens = (
     nanoPerToken,
     estimatedTokens,
     holdNano: estimatedTokens * nanoPerToken
-  })
+  }))
 }
 
 const quoteBySeconds = (
@@ -108,19 +130,14 @@ const quoteBySeconds = (
   sku: VideoSku
 ): Result.Result<SecondVideoQuote, BillingUnavailable> => {
   const resolution = sku.billedResolution
-  const nanoPerSecond = prices.per_second[resolution]
-  if (nanoPerSecond === undefined) {
-    const priced = Resolution.literals.filter((other) => prices.per_second[other] !== undefined)
-    return noPrice(resolution, "", priced)
-  }
   const outputSeconds = sku.seconds === "smart" ? SMART_PREPAID_SECONDS : sku.seconds
-  return Result.succeed({
+  return Result.map(videoSecondPrice(prices, resolution), (nanoPerSecond) => ({
     kind: "second_video",
     resolution,
     outputSeconds,
     nanoPerSecond,
     holdNano: BigInt(outputSeconds) * nanoPerSecond
-  })
+  }))
 }
 
 /** The hold and everything it was computed from. */

@@ -81,6 +81,7 @@ export const textOrderOf = (
       model,
       quote,
       metadata: request.metadata,
+      promptDigest: null,
       /** What a vendor says of a text may be the text; repeats get less of it than the first answer. */
       keptRefusal: (error, orphan) => keptRefusal(error, request.body, orphan !== null)
     } satisfies Partial<PaidOrder<unknown, unknown>>

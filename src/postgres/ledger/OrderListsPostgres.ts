@@ -128,7 +128,7 @@ export const layerOrderLists = Layer.effect(
     const isWanted = (filter: OrderFilter) => sql`(
       ${isOf("o", filter)} AND ${within("o.created_at", filter)}
       AND ${only("o.job ->> 'channelId'", filter.channelId)} AND ${only("o.state", filter.state)}
-      AND ${only("t.state", filter.taskState)}
+      AND ${only("t.state", filter.taskState)} AND ${only("o.prompt_digest", filter.promptDigest)}
       AND ${filter.tag === null ? sql`true` : sql`o.metadata ->> ${filter.tag.name} = ${filter.tag.value}`}
       AND ${filter.tasksOnly ? sql`o.is_task` : sql`true`})`
 

@@ -105,6 +105,7 @@ const holdColumns = {
   p_cost_quotes: [jsonb, ({ request }) => request.cost],
   p_jobs: [jsonb, ({ request }) => request.job],
   p_metadatas: [jsonb, ({ request }) => request.metadata],
+  p_prompt_digests: [text, ({ request }) => request.promptDigest],
   p_tasks: [jsonb, ({ request }) => request.task],
   p_keys: [
     jsonb,

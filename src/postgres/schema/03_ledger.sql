@@ -56,6 +56,8 @@ CREATE TABLE orders (
   refusals jsonb,
   -- The client's notes, names with texts; null where it made none.
   metadata jsonb,
+  -- Of the prompt, which is not kept; null of texts.
+  prompt_digest text,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   state text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'captured', 'released')),

@@ -86,6 +86,75 @@ BEGIN
                         WHERE s.organization_id = b.organization_id AND s.id = use_id(b.id, n.start));
 END $$;
 
+-- The budgets that holds fall under, each once, with the room that its present period has, which begins
+-- where it had not. The narrowest stand first: of a key before that of its member, of a day before that
+-- of a month. Under the locks of their pools.
+CREATE FUNCTION budgets_of_holds(
+  p_time_zone text, p_organizations text[], p_members text[], p_api_keys text[],
+  OUT organizations text[], OUT ids text[], OUT rooms bigint[],
+  -- By hold, the places of its budgets among those and their ids: arrays as texts, as their lengths
+  -- differ; null where there is none.
+  OUT hold_places text[], OUT hold_ids text[])
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  have_begun boolean;
+BEGIN
+  LOOP
+    -- Holds of one key fall under the same budgets.
+    WITH subjects AS MATERIALIZED (
+      SELECT u.organization_id, u.member_id, u.key_id, array_agg(u.i) AS holds
+        FROM unnest(p_organizations, p_members, p_api_keys)
+               WITH ORDINALITY AS u(organization_id, member_id, key_id, i)
+       GROUP BY u.organization_id, u.member_id, u.key_id
+    ), counting AS MATERIALIZED (
+      SELECT u.holds, b.organization_id, n.id, s.room,
+             dense_rank() OVER (
+               ORDER BY array_position(ARRAY['key', 'member', 'organization'], b.scope),
+                        array_position(ARRAY['day', 'month', 'total'], b.period), b.amount,
+                        b.organization_id, b.id) AS place
+        FROM subjects u
+        LEFT JOIN LATERAL (
+         SELECT * FROM budgets r
+          WHERE r.organization_id = u.organization_id
+            AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b ON true
+       CROSS JOIN LATERAL (SELECT use_id(b.id, period_start(b.period, p_time_zone)) AS id) n
+        LEFT JOIN LATERAL (
+          SELECT b.amount - r.held - r.captured AS room FROM budget_uses r
+           WHERE r.organization_id = b.organization_id AND r.id = n.id OFFSET 0) s ON true
+    ), by_subject AS (
+      SELECT holds, (array_agg(place ORDER BY place) FILTER (WHERE id IS NOT NULL))::text AS places,
+             (array_agg(id ORDER BY place) FILTER (WHERE id IS NOT NULL))::text AS ids
+        FROM counting GROUP BY holds
+    ), by_hold AS (
+      SELECT array_agg(u.places ORDER BY h.i) AS places, array_agg(u.ids ORDER BY h.i) AS ids
+        FROM by_subject u CROSS JOIN LATERAL unnest(u.holds) AS h(i)
+    )
+    SELECT array_agg(c.organization_id ORDER BY c.place), array_agg(c.id ORDER BY c.place),
+           array_agg(c.room ORDER BY c.place), coalesce(bool_and(c.room IS NOT NULL), true),
+           (SELECT places FROM by_hold), (SELECT h.ids FROM by_hold h)
+      INTO organizations, ids, rooms, have_begun, hold_places, hold_ids
+      FROM (SELECT DISTINCT k.place, k.organization_id, k.id, k.room FROM counting k
+             WHERE k.id IS NOT NULL) c;
+    EXIT WHEN have_begun;
+    PERFORM begin_periods(p_time_zone, p_organizations, p_members, p_api_keys);
+  END LOOP;
+END $$;
+
+-- A budget, as a hold that it refuses is told of it.
+CREATE FUNCTION refusing_budget(
+  p_time_zone text, p_organization text, p_use text, p_used bigint) RETURNS jsonb
+LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object(
+           'use', s.id, 'id', b.id, 'scope', b.scope, 'period', b.period, 'isCap', b.is_cap,
+           'amountNano', b.amount::text, 'usedNano', (s.held + s.captured + p_used)::text,
+           'resetsAt', period_end(b.period, p_time_zone))
+    FROM budget_uses s JOIN budgets b USING (organization_id)
+   WHERE s.organization_id = p_organization AND s.id = p_use AND b.id = s.budget_id
+$$;
+
 -- Begins a budget with what its present period has held and captured already: from now on the orders
 -- that are open count in it.
 CREATE FUNCTION begin_budget(p_time_zone text, p_organization text, p_budget text)

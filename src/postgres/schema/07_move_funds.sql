@@ -22,7 +22,7 @@
 -- Outcomes: won, closed (before), stale (task elsewhere by now), unknown.
 --
 -- Holds, by position: place, id, member, its API key, model, modality, amount, seconds to live, quote, the vendor's quote, job, the client's notes, the
--- task for asynchronous work, the client's key {key, fingerprint, ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
+-- prompt's digest, the task for asynchronous work, the client's key {key, fingerprint, ttl_seconds}. Their ids differ within an organisation. The month is the database's, in the
 -- deployment's zone.
 -- Outcomes: held, known (this id was held before: nothing changed), key_used (the key belongs to
 -- another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance.
@@ -39,7 +39,7 @@ CREATE FUNCTION move_funds(
   p_hold_places int[], p_holds text[], p_members text[], p_api_keys text[],
   p_models text[], p_modalities text[], p_amounts bigint[],
   p_seconds double precision[], p_quotes jsonb[], p_cost_quotes jsonb[], p_jobs jsonb[],
-  p_metadatas jsonb[], p_tasks jsonb[], p_keys jsonb[],
+  p_metadatas jsonb[], p_prompt_digests text[], p_tasks jsonb[], p_keys jsonb[],
   -- In the order of the items; of a close, what became of its order by any close.
   OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
   OUT close_overage bigint[],
@@ -57,11 +57,11 @@ DECLARE
   poolless text;
   is_whole boolean;
   request record;
-  budget jsonb; refusal jsonb; outcome text;
+  refusal jsonb; outcome text;
+  -- The budgets that the holds fall under, and of each hold the places of its own among them.
+  budgets record; own int[]; n int;
   -- What holds come to while they are decided: by place, by budget, and by the first hold with a key.
-  available bigint[]; spent jsonb := '{}'; key_taken boolean[];
-  -- The budgets that each hold counts in: arrays as texts, as their lengths differ.
-  hold_counts text[];
+  available bigint[]; spent bigint[]; key_taken boolean[];
 BEGIN
   IF cardinality(p_organizations) > 1 THEN
     PERFORM set_config('lock_timeout', '250ms', true);
@@ -221,12 +221,13 @@ BEGIN
   END IF;
 
   IF p_holds IS NOT NULL THEN
-    PERFORM begin_periods(
+    SELECT * INTO STRICT budgets FROM budgets_of_holds(
       p_time_zone, (SELECT array_agg(p_organizations[x.place] ORDER BY x.i)
                       FROM unnest(p_hold_places) WITH ORDINALITY AS x(place, i)), p_members, p_api_keys);
+    spent := array_fill(0::bigint, ARRAY[coalesce(cardinality(budgets.ids), 0)]);
     -- Decide which holds are taken, each as if those before it had come before.
     FOR request IN
-      SELECT u.place, u.amount, p.free, p.is_stopped, m.is_member, l.budgets, l.uses,
+      SELECT u.i, u.place, u.amount, p.free, p.is_stopped, m.is_member,
              (SELECT true FROM orders r
                WHERE r.organization_id = u.organization_id AND r.id = u.id) AS is_known,
              (SELECT q.expires_at > now() FROM idempotency_keys q
@@ -241,37 +242,16 @@ BEGIN
           SELECT true AS is_member FROM members r
            WHERE r.organization_id = u.organization_id AND r.id = u.member_id OFFSET 0) m ON true
        CROSS JOIN LATERAL (
-          -- The narrowest first: of a key before that of its member, of a day before that of a month.
-          SELECT jsonb_agg(
-                   jsonb_build_object(
-                     'use', s.id, 'id', b.id, 'scope', b.scope, 'period', b.period,
-                     'isCap', b.is_cap, 'amountNano', b.amount::text,
-                     'usedNano', (s.held + s.captured)::text,
-                     'resetsAt', period_end(b.period, p_time_zone))
-                   ORDER BY array_position(ARRAY['key', 'member', 'organization'], b.scope),
-                            array_position(ARRAY['day', 'month', 'total'], b.period), b.amount, b.id)
-                   AS budgets,
-                 array_agg(s.id) AS uses
-            FROM (SELECT * FROM budgets r
-                   WHERE r.organization_id = u.organization_id
-                     AND r.subject_id IN (u.organization_id, u.member_id, u.key_id) OFFSET 0) b
-           CROSS JOIN LATERAL (
-             SELECT * FROM budget_uses r
-              WHERE r.organization_id = b.organization_id
-                AND r.id = use_id(b.id, period_start(b.period, p_time_zone)) OFFSET 0) s) l
-       CROSS JOIN LATERAL (
           SELECT r.balance - r.held AS free, r.stopped_at IS NOT NULL AS is_stopped FROM pools r
            WHERE r.organization_id = u.organization_id OFFSET 0) p
        ORDER BY u.i
     LOOP
       available[request.place] := coalesce(available[request.place], request.free);
       refusal := NULL;
-      FOR n IN 0 .. coalesce(jsonb_array_length(request.budgets), 0) - 1 LOOP
-        budget := request.budgets -> n;
-        budget := budget || jsonb_build_object(
-          'usedNano', coalesce(spent ->> (budget ->> 'use'), budget ->> 'usedNano'));
-        IF (budget ->> 'usedNano')::bigint + request.amount > (budget ->> 'amountNano')::bigint THEN
-          refusal := budget;
+      own := coalesce(budgets.hold_places[request.i]::int[], '{}');
+      FOREACH n IN ARRAY own LOOP
+        IF request.amount > budgets.rooms[n] - spent[n] THEN
+          refusal := refusing_budget(p_time_zone, budgets.organizations[n], budgets.ids[n], spent[n]);
           EXIT;
         END IF;
       END LOOP;
@@ -287,15 +267,9 @@ BEGIN
       hold_outcomes := hold_outcomes || outcome;
       hold_refusals := hold_refusals || refusal;
       hold_available := hold_available || available[request.place];
-      hold_counts := hold_counts || request.uses::text;
       CONTINUE WHEN outcome <> 'held';
       available[request.place] := available[request.place] - request.amount;
-      FOR n IN 0 .. coalesce(jsonb_array_length(request.budgets), 0) - 1 LOOP
-        budget := request.budgets -> n;
-        spent := spent || jsonb_build_object(
-          budget ->> 'use',
-          coalesce(spent ->> (budget ->> 'use'), budget ->> 'usedNano')::bigint + request.amount);
-      END LOOP;
+      FOREACH n IN ARRAY own LOOP spent[n] := spent[n] + request.amount; END LOOP;
       IF request.key_first IS NOT NULL THEN key_taken[request.key_first] := true; END IF;
     END LOOP;
     UPDATE budget_uses r SET has_refused = true
@@ -308,17 +282,18 @@ BEGIN
     WITH held AS MATERIALIZED (
       SELECT p_organizations[u.place] AS organization_id, u.*
         FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_api_keys, p_models,
-                    p_modalities, hold_counts, p_amounts, p_seconds, p_quotes, p_cost_quotes, p_jobs,
-                    p_metadatas, p_tasks)
+                    p_modalities, budgets.hold_ids, p_amounts, p_seconds, p_quotes, p_cost_quotes, p_jobs,
+                    p_metadatas, p_prompt_digests, p_tasks)
           AS u(outcome, place, id, member_id, key_id, model, modality, counts_in, amount, seconds,
-               quote, cost_quote, job, metadata, task)
+               quote, cost_quote, job, metadata, prompt_digest, task)
        WHERE u.outcome = 'held'
     ), written AS (
       INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month,
-                          counts_in, hold, quote, cost_quote, job, metadata, expires_at)
+                          counts_in, hold, quote, cost_quote, job, metadata, prompt_digest,
+                          expires_at)
         SELECT h.organization_id, h.id, h.member_id, h.key_id, h.model, h.modality,
                h.task IS NOT NULL, month_start::date, h.counts_in::text[], h.amount, h.quote, h.cost_quote, h.job,
-               h.metadata, now() + make_interval(secs => h.seconds)
+               h.metadata, h.prompt_digest, now() + make_interval(secs => h.seconds)
           FROM held h
     ), months AS (
       INSERT INTO member_months AS r (organization_id, member_id, month, held)
@@ -328,10 +303,9 @@ BEGIN
     ), uses AS (
       UPDATE budget_uses r SET held = r.held + s.amount
         FROM (SELECT (SELECT b.ctid FROM budget_uses b
-                       WHERE b.organization_id = h.organization_id AND b.id = counted.id) AS row,
-                     sum(h.amount)::bigint AS amount
-                FROM held h CROSS JOIN LATERAL unnest(h.counts_in::text[]) AS counted(id)
-               GROUP BY h.organization_id, counted.id) s
+                       WHERE b.organization_id = u.organization_id AND b.id = u.id) AS row, u.amount
+                FROM unnest(budgets.organizations, budgets.ids, spent) AS u(organization_id, id, amount)
+               WHERE u.amount > 0) s
        WHERE r.ctid = s.row
     )
     UPDATE pools r SET held = r.held + s.amount

@@ -26,6 +26,7 @@ export const ListedOrder = Schema.Struct({
   returnedNano: Schema.BigInt,
   costNano: Schema.NullOr(Schema.BigInt),
   metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
+  promptDigest: Schema.NullOr(Schema.String),
   createdAt: Schema.Date,
   closedAt: Schema.NullOr(Schema.Date),
   /** When it is given back, if it does not end before. */
@@ -56,12 +57,13 @@ export interface OrderFilter {
   readonly tag: Tag | null
   /** Tasks alone have one. */
   readonly upstreamId: string | null
+  readonly promptDigest: string | null
   readonly tasksOnly: boolean
   readonly taskState: TaskState | null
 }
 
 /** What sums of orders may be asked by. The times are the beginnings of days in the deployment's zone. */
-export type OrderSumFilter = Omit<OrderFilter, "upstreamId" | "taskState">
+export type OrderSumFilter = Omit<OrderFilter, "upstreamId" | "promptDigest" | "taskState">
 
 export interface OrderPage extends Page<ListedOrder> {
   /** Where the next page goes on; null on the last one. */

@@ -9,6 +9,7 @@ import {
   layerWebhookMessagesMemory
 } from "../delivery/WebhooksMemory.ts"
 import { layerBudgetsMemory } from "../money/BudgetsMemory.ts"
+import { layerChargedUnitsMemory } from "../money/ChargedUnitsMemory.ts"
 import { layerReconciliationsMemory } from "../money/ReconciliationsMemory.ts"
 import { layerStatementsMemory } from "../money/StatementsMemory.ts"
 import { layerTransfersMemory } from "../money/TransfersMemory.ts"
@@ -57,6 +58,7 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerUsageSumsMemory,
     layerStatementsMemory,
     layerReconciliationsMemory,
+    layerChargedUnitsMemory,
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,

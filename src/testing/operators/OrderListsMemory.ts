@@ -30,6 +30,7 @@ const listed = ({ orphans }: MemoryState, books: Books, order: StoredOrder): Lis
   const { id, organizationId, memberId, keyId, model, modality, metadata = null } = request
   return {
     ...{ id, organizationId, memberId, keyId, model, modality, metadata },
+    promptDigest: request.promptDigest ?? null,
     ...{ job, state, chargeNano, costNano, holdNano: request.amountNano },
     upstreamId: task?.upstreamId ?? orphans.get(id)?.upstreamId ?? null,
     overageNano: overageOf(order),
@@ -64,6 +65,7 @@ const isWanted = (order: ListedOrder, filter: OrderFilter): boolean =>
   (filter.state ?? order.state) === order.state &&
   (order.isTask || !filter.tasksOnly) &&
   (filter.upstreamId === null || (order.isTask && order.upstreamId === filter.upstreamId)) &&
+  (filter.promptDigest === null || order.promptDigest === filter.promptDigest) &&
   (filter.taskState === null || order.taskState === filter.taskState)
 
 const sumOf = (

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CatalogDocument, CatalogWrite } from "../../../domain/catalog/CatalogDocument.ts"
+import { Month } from "../../../domain/money/months.ts"
 import { transferKinds } from "../../../domain/money/transfers.ts"
 import { plainText } from "../../../domain/plainText.ts"
 import { ReceiptView } from "../AccountApi.ts"
@@ -27,6 +28,7 @@ import {
   usageQuery
 } from "../shared.ts"
 import { DepositBody, KeyBody, LowBalanceBody, MemberBody, OrganizationBody } from "./bodies.ts"
+import { CatalogReplay } from "./money/CatalogReplay.ts"
 
 const Fault = Schema.Struct({
   path: told("Path of the field"),
@@ -111,8 +113,16 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
       )
     ),
   HttpApiEndpoint.post("previewCatalog", "/catalog/preview", {
+    query: {
+      replay: Schema.optionalKey(
+        Month.annotate({ description: "The month whose orders are reckoned again by the catalog" })
+      )
+    },
     payload: CatalogWrite,
-    success: CatalogChanges,
+    success: Schema.Struct({
+      ...CatalogChanges.fields,
+      replay: Schema.optionalKey(CatalogReplay)
+    }),
     error: bodyErrors
   })
     .annotate(BodyLimit, "media")
@@ -120,7 +130,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     .annotateMerge(
       operation(
         "Preview a catalog",
-        "What replacing the catalog would change, and its warnings. Nothing is changed; `version` is the one in force."
+        "What replacing the catalog would change, and its warnings. Nothing is changed; `version` is the one in force. With `replay` also what the orders of a month, all of them, would have been charged and have cost under it, reckoned from what was kept with each."
       )
     ),
   HttpApiEndpoint.post("createOrganization", "/organizations", {

@@ -4,16 +4,16 @@ import { AdminAuditing, AdminAuthorization, AdminRoles, RequestRules } from "../
 import { strictly } from "../shared.ts"
 import { AccountsGroup } from "./AccountsApi.ts"
 import { AdminGroup } from "./AdminApi.ts"
-import { BudgetsGroup } from "./BudgetsApi.ts"
 import { ChannelsGroup } from "./ChannelsApi.ts"
 import { HistoryGroup } from "./HistoryApi.ts"
-import { MoneyGroup } from "./MoneyApi.ts"
-import { OperatorStatementsGroup } from "./OperatorStatementsApi.ts"
+import { BudgetsGroup } from "./money/BudgetsApi.ts"
+import { MoneyGroup } from "./money/MoneyApi.ts"
+import { OperatorStatementsGroup } from "./money/OperatorStatementsApi.ts"
+import { ReconciliationsGroup } from "./money/ReconciliationsApi.ts"
+import { UsageSumsGroup } from "./money/UsageSumsApi.ts"
 import { OperatorsGroup } from "./OperatorsApi.ts"
 import { OperatorWebhooksGroup } from "./OperatorWebhooksApi.ts"
 import { OrderListsGroup } from "./OrderListsApi.ts"
-import { ReconciliationsGroup } from "./ReconciliationsApi.ts"
-import { UsageSumsGroup } from "./UsageSumsApi.ts"
 
 export class AdministrationApi extends HttpApi.make("administration")
   .add(

@@ -46,6 +46,9 @@ export const OrderView = Schema.Struct({
   cost: decimalOrNull("What the vendor bills for it; null where that is not known"),
   currency,
   metadata: orNull(metadata, "What the client noted with it; null where that was nothing"),
+  prompt_digest: toldOrNull(
+    "What stands for the prompt, which is not kept: the first 12 characters of its SHA-256 in hex, of a video's text as its vendor got it; null of texts"
+  ),
   created_at: Timestamp,
   closed_at: timeOrNull("When it was charged or given back; null while it is open")
 }).annotate({ identifier: "Order", description: "An order, and what it came to" })
@@ -92,6 +95,13 @@ const orderQuery = {
   upstream_id: Schema.optionalKey(
     JobId.annotate({ description: "Only tasks that the vendor calls by this" })
   ),
+  prompt_digest: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^[0-9a-f]{12}$/, {
+        expected: "12 hex digits, as in an order's prompt_digest"
+      })
+    ).annotate({ description: "Only videos and images of the prompt that this stands for" })
+  ),
   ...totalsQuery
 }
 
@@ -107,7 +117,7 @@ export class OrderListsGroup extends HttpApiGroup.make("orderLists").add(
   }).annotateMerge(
     operation(
       "List orders",
-      `Videos, images and texts of one organisation or of all, newest first. ${PAGES} ${SUMS}, and there are none of an \`upstream_id\`.`
+      `Videos, images and texts of one organisation or of all, newest first. ${PAGES} ${SUMS}, and there are none of an \`upstream_id\` or a \`prompt_digest\`.`
     )
   ),
   HttpApiEndpoint.get("listTasks", "/tasks", {
@@ -122,7 +132,7 @@ export class OrderListsGroup extends HttpApiGroup.make("orderLists").add(
   }).annotateMerge(
     operation(
       "List tasks",
-      `Orders that are tasks, newest first. ${PAGES} ${SUMS}; of tasks that have ended there are those of videos alone, with \`modality=video\`, and there are none of a \`task_state\` or an \`upstream_id\`.`
+      `Orders that are tasks, newest first. ${PAGES} ${SUMS}; of tasks that have ended there are those of videos alone, with \`modality=video\`, and there are none of a \`task_state\`, an \`upstream_id\` or a \`prompt_digest\`.`
     )
   )
 ) {}

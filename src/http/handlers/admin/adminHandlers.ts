@@ -21,6 +21,7 @@ import { CurrentOperator } from "../../api/middlewares.ts"
 import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
 import { listOrCsv } from "../csv.ts"
+import { makeReplayAnswers } from "../money/replayAnswers.ts"
 import { listView, pageOf } from "../respond.ts"
 import { formatNanoOrNull, moneyView, operatorReceiptView, tagOf, usageView } from "../views.ts"
 
@@ -45,6 +46,7 @@ export const layerAdminHandlers = HttpApiBuilder.group(
     const catalog = yield* Catalog
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
+    const replays = yield* makeReplayAnswers
     const { currency } = yield* Settings
 
     const written = handlers
@@ -59,8 +61,13 @@ export const layerAdminHandlers = HttpApiBuilder.group(
       )
       .handleRaw(
         "previewCatalog",
-        Effect.fn("admin.previewCatalog")(function* () {
-          return changesView(yield* catalog.preview(yield* asCatalog))
+        Effect.fn("admin.previewCatalog")(function* ({ query: { replay } }) {
+          if (replay !== undefined) yield* replays.checkBegun(replay)
+          const written = yield* asCatalog
+          const changes = changesView(yield* catalog.preview(written))
+          return replay === undefined
+            ? changes
+            : { ...changes, replay: yield* replays.answer(replay, written) }
         })
       )
       .handleRaw(

@@ -13,7 +13,7 @@ import {
   Transfers
 } from "../../../services/money/Transfers.ts"
 import { noSuchRecord, orderOfUsage, usageId } from "../../../services/UsageLog.ts"
-import { AdjustmentBody } from "../../api/admin/MoneyApi.ts"
+import { AdjustmentBody } from "../../api/admin/money/MoneyApi.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { CurrentOperator } from "../../api/middlewares.ts"
 import { strictly } from "../../api/shared.ts"

@@ -33,6 +33,7 @@ interface Query {
   readonly from?: string
   readonly to?: string
   readonly upstream_id?: string
+  readonly prompt_digest?: string
   readonly task_state?: NonNullable<OrderFilter["taskState"]>
   readonly totals: "true" | "false"
 }
@@ -62,6 +63,7 @@ const orderView =
     cost: formatNanoOrNull(order.costNano),
     currency,
     metadata: order.metadata,
+    prompt_digest: order.promptDigest,
     created_at: order.createdAt.toISOString(),
     closed_at: isoOrNull(order.closedAt)
   })
@@ -114,6 +116,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
         tasksOnly,
         tag: tagOf(query),
         upstreamId: query.upstream_id ?? null,
+        promptDigest: query.prompt_digest ?? null,
         taskState: query.task_state ?? null
       } satisfies OrderFilter
     })
@@ -132,6 +135,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
       if (!isDay(filter.from)) return yield* notSummed("from", day)
       if (!isDay(filter.to)) return yield* notSummed("to", day)
       if (filter.upstreamId !== null) return yield* notSummed("upstream_id", "nothing")
+      if (filter.promptDigest !== null) return yield* notSummed("prompt_digest", "nothing")
       if (filter.taskState !== null) return yield* notSummed("task_state", "nothing")
       // Images that are tasks stand in one sum with those that their clients wait for.
       if (filter.tasksOnly && filter.modality !== "video" && filter.state !== "open") {

@@ -18,7 +18,7 @@ import {
   ReconciledEntryView,
   type ReconciliationView,
   type reconciliationQuery
-} from "../../api/admin/ReconciliationsApi.ts"
+} from "../../api/admin/money/ReconciliationsApi.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { CurrentOperator } from "../../api/middlewares.ts"
 import { csvResponse, wantsCsv } from "../csv.ts"

@@ -1,8 +1,8 @@
 /** The statements of any organisation. */
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Month } from "../../../domain/money/months.ts"
-import { plainText } from "../../../domain/plainText.ts"
-import { errors } from "../apiErrors.ts"
+import { Month } from "../../../../domain/money/months.ts"
+import { plainText } from "../../../../domain/plainText.ts"
+import { errors } from "../../apiErrors.ts"
 import {
   csvFile,
   focusOperation,
@@ -11,8 +11,8 @@ import {
   sealedMonthsOperation,
   sealedMonthsQuery,
   statementOperation
-} from "../money/StatementsApi.ts"
-import { list } from "../shared.ts"
+} from "../../money/StatementsApi.ts"
+import { list } from "../../shared.ts"
 
 const organization = { id: plainText().annotate({ description: "The organisation's id" }) }
 const params = { ...organization, month: Month }

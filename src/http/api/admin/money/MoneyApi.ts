@@ -1,12 +1,12 @@
 /** Money that moves without an order, and who moved it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { PositiveAmount } from "../../../domain/money/Money.ts"
-import { adjustmentKinds } from "../../../domain/money/transfers.ts"
-import { plainText } from "../../../domain/plainText.ts"
-import { bodyErrors, errors } from "../apiErrors.ts"
-import { operation } from "../document.ts"
-import { AllowedRoles } from "../middlewares.ts"
+import { PositiveAmount } from "../../../../domain/money/Money.ts"
+import { adjustmentKinds } from "../../../../domain/money/transfers.ts"
+import { plainText } from "../../../../domain/plainText.ts"
+import { bodyErrors, errors } from "../../apiErrors.ts"
+import { operation } from "../../document.ts"
+import { AllowedRoles } from "../../middlewares.ts"
 import {
   amount,
   constant,
@@ -18,8 +18,8 @@ import {
   Timestamp,
   told,
   toldOrNull
-} from "../shared.ts"
-import { currency, listWithTotals, totalsQuery } from "./lists.ts"
+} from "../../shared.ts"
+import { currency, listWithTotals, totalsQuery } from "../lists.ts"
 
 export const AdjustmentBody = Schema.Struct({
   kind: oneOf(

@@ -1,18 +1,18 @@
 /** Vendors' usage lists compared with the books. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { entryKinds } from "../../../domain/money/reconciliation.ts"
+import { entryKinds } from "../../../../domain/money/reconciliation.ts"
 import {
   decimalSigns,
   delimiters,
   listEncodings,
   listFormatNames,
   thousandsSigns
-} from "../../../domain/money/vendorLists.ts"
-import { plainText } from "../../../domain/plainText.ts"
-import { bodyErrors, errors } from "../apiErrors.ts"
-import { operation } from "../document.ts"
-import { AllowedRoles, BodyLimit } from "../middlewares.ts"
+} from "../../../../domain/money/vendorLists.ts"
+import { plainText } from "../../../../domain/plainText.ts"
+import { bodyErrors, errors } from "../../apiErrors.ts"
+import { operation } from "../../document.ts"
+import { AllowedRoles, BodyLimit } from "../../middlewares.ts"
 import {
   constant,
   counted,
@@ -27,7 +27,7 @@ import {
   timeOrNull,
   told,
   toldOrNull
-} from "../shared.ts"
+} from "../../shared.ts"
 
 const namesOf = <K extends string>(signs: Readonly<Record<K, string>>): ReadonlyArray<K> =>
   (Object.keys(signs) as ReadonlyArray<string>).filter((name): name is K => name in signs)

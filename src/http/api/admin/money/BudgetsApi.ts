@@ -1,12 +1,12 @@
 /** What organisations, members and keys may spend. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { budgetPeriods, budgetScopes, usualThresholds } from "../../../domain/money/budgets.ts"
-import { Amount } from "../../../domain/money/Money.ts"
-import { plainText } from "../../../domain/plainText.ts"
-import { bodyErrors, errors } from "../apiErrors.ts"
-import { operation } from "../document.ts"
-import { AllowedRoles } from "../middlewares.ts"
+import { budgetPeriods, budgetScopes, usualThresholds } from "../../../../domain/money/budgets.ts"
+import { Amount } from "../../../../domain/money/Money.ts"
+import { plainText } from "../../../../domain/plainText.ts"
+import { bodyErrors, errors } from "../../apiErrors.ts"
+import { operation } from "../../document.ts"
+import { AllowedRoles } from "../../middlewares.ts"
 import {
   amount,
   constant,
@@ -17,7 +17,7 @@ import {
   Timestamp,
   timeOrNull,
   told
-} from "../shared.ts"
+} from "../../shared.ts"
 
 const MAX_THRESHOLDS = 10
 const MAX_PERCENT = 1000

@@ -1,12 +1,12 @@
 /** What orders came to, by time and by name, of all organisations. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { sumGroups } from "../../../domain/money/usageSums.ts"
-import { plainText } from "../../../domain/plainText.ts"
-import { series, seriesFields, seriesQuery } from "../AccountApi.ts"
-import { errors } from "../apiErrors.ts"
-import { operation } from "../document.ts"
-import { amount, counted, list, oneOf, pageQuery, told, wholeNumber } from "../shared.ts"
+import { sumGroups } from "../../../../domain/money/usageSums.ts"
+import { plainText } from "../../../../domain/plainText.ts"
+import { series, seriesFields, seriesQuery } from "../../AccountApi.ts"
+import { errors } from "../../apiErrors.ts"
+import { operation } from "../../document.ts"
+import { amount, counted, list, oneOf, pageQuery, told, wholeNumber } from "../../shared.ts"
 
 const MAX_COSTS = 1000
 

@@ -1,0 +1,66 @@
+/** What a month's orders were charged for, in memory: each order a group of its own. */
+import { Effect, Layer, Option, Schema } from "effect"
+import { Quote } from "../../domain/money/Quote.ts"
+import type { UnitGroup } from "../../domain/money/replay.ts"
+import { ChargedUnits } from "../../services/money/ChargedUnits.ts"
+import { MemoryStore, type StoredOrder, usageOf } from "../memory/MemoryStore.ts"
+
+const decodeQuote = Schema.decodeUnknownOption(Quote)
+
+const unknown = {
+  ...{ resolution: null, withVideo: null, expectsOutput: false },
+  ...{ videoTokens: null, seconds: null, images: null, inputTokens: null, outputTokens: null }
+}
+
+const tokensOf = (charge: Quote, cost: Quote | null, counted: bigint, costNano: bigint | null) => {
+  if (charge.kind === "token_video") return { withVideo: charge.withVideo, videoTokens: counted }
+  if (cost?.kind !== "token_video" || costNano === null) return {}
+  return { withVideo: cost.withVideo, videoTokens: costNano / cost.nanoPerToken }
+}
+
+const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<UnitGroup> => {
+  const quote = Option.getOrNull(decodeQuote(order.request.quote))
+  if (quote === null) return {}
+  switch (quote.kind) {
+    case "image":
+      return { images: output }
+    case "tokens":
+      return {
+        expectsOutput: quote.outputTokens !== 0n,
+        inputTokens: input,
+        outputTokens: output
+      }
+    default:
+      return {
+        resolution: quote.resolution,
+        seconds: BigInt(quote.outputSeconds),
+        ...tokensOf(quote, Option.getOrNull(decodeQuote(order.cost)), output, order.costNano)
+      }
+  }
+}
+
+export const layerChargedUnitsMemory = Layer.effect(
+  ChargedUnits,
+  Effect.gen(function* () {
+    const { organizations } = yield* MemoryStore
+    return ChargedUnits.of({
+      ofMonth: Effect.fn("ChargedUnits.ofMonth")((month) =>
+        Effect.sync(() =>
+          [...organizations.values()]
+            .flatMap(({ orders }) => [...orders.values()])
+            .flatMap((order) => {
+              const record = order.month === `${month}-01` ? usageOf(order) : null
+              if (record === null) return []
+              const { model, chargeNano, costNano, input, output } = record
+              return {
+                ...unknown,
+                ...{ model, channelId: order.job.channelId, count: 1, chargeNano },
+                ...{ costNano: costNano ?? 0n, withoutCost: costNano === null ? 1 : 0 },
+                ...unitsOf(order, input, output)
+              }
+            })
+        )
+      )
+    })
+  })
+)

@@ -1,0 +1,328 @@
+/** What stores must tell of a month's orders, so that any catalog prices them again to the last unit. */
+import { assert, type Vitest } from "@effect/vitest"
+import { DateTime, Effect, Result, Schema } from "effect"
+import type { CatalogDocument, Model, Mount } from "../../src/domain/catalog/CatalogDocument.ts"
+import type { Prices } from "../../src/domain/catalog/Prices.ts"
+import { quoteImages } from "../../src/domain/image/ImageQuote.ts"
+import { Quote, unitOf } from "../../src/domain/money/Quote.ts"
+import { type ReplaySum, replayUnder } from "../../src/domain/money/replay.ts"
+import { chargeText, quoteText, type TokenCounts } from "../../src/domain/text/TextQuote.ts"
+import { chargeVideo, quoteVideo, type VideoUsage } from "../../src/domain/video/VideoQuote.ts"
+import type { VideoSku } from "../../src/domain/video/VideoSku.ts"
+import { Ledger, type UsageEntry } from "../../src/services/Ledger.ts"
+import { ChargedUnits } from "../../src/services/money/ChargedUnits.ts"
+import { organization, type Stores } from "../support/ledger.ts"
+import { type Dice, diceOf } from "../support/randomOrders.ts"
+
+const SEED = Number(process.env.REPLAY_SEED ?? Date.now() % 2 ** 31)
+const ORDERS = Number(process.env.REPLAYED_ORDERS ?? 150)
+
+const resolutions = ["480p", "540p", "720p", "1080p", "4K"] as const
+const CHANNELS = ["left", "right"] as const
+const RICH = 4_000_000_000_000_000_000n
+
+const billed = { left: "token_video", right: "second_video" } as const
+
+type Kind = Prices["kind"]
+const kinds = ["token_video", "second_video", "image", "tokens"] as const
+
+/** What is ordered, and what its vendor reported, whoever prices it. */
+interface Ordered {
+  readonly model: string
+  readonly channelId: string
+  readonly sku: VideoSku
+  readonly videos: number
+  readonly videoUsage: VideoUsage
+  readonly images: number
+  readonly expected: TokenCounts
+  readonly used: TokenCounts
+}
+
+type Catalog = Pick<CatalogDocument, "models" | "mounts">
+
+const nano = (dice: Dice) => BigInt(1 + dice.roll(1_000_000))
+
+/** Any price may be missing. */
+const drawPrices = (dice: Dice, kind: Kind): Prices => {
+  const maybe = <A extends object>(field: A) => (dice.chance(80) ? field : {})
+  switch (kind) {
+    case "token_video": {
+      const tier = () => ({
+        ...maybe({ without_video: nano(dice) }),
+        ...maybe({ with_video: nano(dice) })
+      })
+      return {
+        kind,
+        per_million_tokens: {
+          ...maybe({ base: tier() }),
+          ...maybe({ "1080p": tier() }),
+          ...maybe({ "4K": tier() })
+        }
+      }
+    }
+    case "second_video":
+      return {
+        kind,
+        per_second: Object.fromEntries(
+          resolutions.flatMap((name) => (dice.chance(80) ? [[name, nano(dice)] as const] : []))
+        )
+      }
+    case "image":
+      return { kind, ...maybe({ per_image: nano(dice) }) }
+    case "tokens":
+      return {
+        kind,
+        ...maybe({ per_million_input: nano(dice) }),
+        ...maybe({ per_million_output: nano(dice) })
+      }
+  }
+}
+
+const model = (id: string, prices: Prices): Model => ({
+  ...{ id, modality: "video", protocol: "any", owned_by: "x", input_forms: [], prices }
+})
+const mount = (model: string, channel: string, cost: Prices): Mount => ({
+  ...{ model, channel, protocol: null, upstream_model: null, priority: 0, weight: 1, cost },
+  enabled: true
+})
+
+/**
+ * At first each model is of its own kind, and of videos one channel bills tokens and the other seconds; in another
+ * catalog all of that may be otherwise.
+ */
+const drawCatalog = (dice: Dice, prefix: string, isOther: boolean): Catalog => {
+  const drawn = kinds.map((kind) => {
+    const isVideo = kind.endsWith("video")
+    const either = () => (isVideo ? dice.pick(["token_video", "second_video"] as const) : kind)
+    return {
+      id: `${prefix}-${kind}`,
+      prices: drawPrices(dice, isOther ? either() : kind),
+      costs: CHANNELS.map((channel) => ({
+        channel,
+        cost: drawPrices(
+          dice,
+          isOther
+            ? dice.chance(85)
+              ? either()
+              : dice.pick(kinds)
+            : isVideo
+              ? billed[channel]
+              : kind
+        )
+      }))
+    }
+  })
+  const kept = drawn.filter(() => !isOther || dice.chance(80))
+  return {
+    models: kept.map(({ id, prices }) => model(id, prices)),
+    mounts: kept.flatMap(({ id, costs }) =>
+      costs.flatMap(({ channel, cost }) =>
+        !isOther || dice.chance(80) ? [mount(id, channel, cost)] : []
+      )
+    )
+  }
+}
+
+const drawOrder = (dice: Dice, prefix: string): Ordered => {
+  const count = (below: number) => BigInt(dice.roll(below))
+  const resolution = dice.pick(resolutions)
+  const hasOutput = dice.chance(70)
+  return {
+    model: `${prefix}-${dice.pick(kinds)}`,
+    channelId: dice.pick(CHANNELS),
+    sku: {
+      seconds: dice.chance(20) ? "smart" : 1 + dice.roll(15),
+      resolution,
+      billedResolution: resolution
+    },
+    videos: dice.roll(2),
+    videoUsage: {
+      completionTokens: dice.chance(70) ? 1n + count(300_000) : null,
+      outputSeconds: dice.chance(50) ? 1 + dice.roll(15) : null
+    },
+    images: 1 + dice.roll(10),
+    expected: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? 500n : 0n },
+    used: { inputTokens: 1n + count(1000), outputTokens: hasOutput ? count(1000) : 0n }
+  }
+}
+
+const quoteOf = (prices: Prices, ordered: Ordered): Quote | null => {
+  switch (prices.kind) {
+    case "image":
+      return Result.getOrNull(quoteImages(prices, ordered.images))
+    case "tokens":
+      return Result.getOrNull(quoteText(prices, ordered.expected))
+    default:
+      return Result.getOrNull(
+        quoteVideo(prices, ordered.sku, { videos: ordered.videos, videoSeconds: 7 })
+      )
+  }
+}
+
+const kindsOf = { token_video: "video", second_video: "video", image: "image", tokens: "text" }
+
+/** The quote by a price table of what is ordered; null where it has no price or is for something else. */
+const pricedBy = (prices: Prices | undefined, kind: Kind, ordered: Ordered): Quote | null =>
+  prices === undefined || kindsOf[prices.kind] !== kindsOf[kind] ? null : quoteOf(prices, ordered)
+
+const chargeOf = (quote: Quote, { videoUsage, used }: Ordered): bigint => {
+  switch (quote.kind) {
+    case "image":
+      return quote.holdNano
+    case "tokens":
+      return chargeText(quote, used, used).chargeNano
+    default:
+      return chargeVideo(quote, videoUsage).chargeNano
+  }
+}
+
+const usageOf = (quote: Quote, ordered: Ordered): UsageEntry => {
+  switch (quote.kind) {
+    case "image":
+      return { input: 0n, output: BigInt(quote.images), ...unitOf(quote), basis: "x" }
+    case "tokens": {
+      const { inputTokens, outputTokens } = chargeText(quote, ordered.used, ordered.used)
+      const { nanoPerInputToken: inputUnitPriceNano, nanoPerOutputToken } = quote
+      // Texts without output have its price where they have one.
+      const unitPriceNano = nanoPerOutputToken === 0n ? inputUnitPriceNano : nanoPerOutputToken
+      const prices = { unit: "token" as const, unitPriceNano, inputUnitPriceNano }
+      return { input: inputTokens, output: outputTokens, ...prices, basis: "x" }
+    }
+    default: {
+      const { units } = chargeVideo(quote, ordered.videoUsage)
+      return { input: 0n, output: units, ...unitOf(quote), basis: "x" }
+    }
+  }
+}
+
+const encodeQuote = Schema.encodeSync(Quote)
+
+const pricesIn = (catalog: Catalog, { model, channelId }: Ordered) => ({
+  prices: catalog.models.find(({ id }) => id === model)?.prices,
+  cost: catalog.mounts.find((one) => one.model === model && one.channel === channelId)?.cost
+})
+
+interface Placed {
+  readonly ordered: Ordered
+  readonly quote: Quote
+  readonly cost: Quote | null
+}
+
+/** What must come of the orders, reckoned one by one as they were when they were placed. */
+const expectedOf = (placed: ReadonlyArray<Placed>, catalog: Catalog): ReplaySum => {
+  const sum = {
+    ...{ count: 0, unpriced: 0, withoutCost: 0, withoutCostBefore: 0 },
+    ...{ chargeBeforeNano: 0n, chargeAfterNano: 0n, costBeforeNano: 0n, costAfterNano: 0n }
+  }
+  for (const { ordered, quote, cost } of placed) {
+    sum.count += 1
+    sum.chargeBeforeNano += chargeOf(quote, ordered)
+    sum.costBeforeNano += cost === null ? 0n : chargeOf(cost, ordered)
+    sum.withoutCostBefore += cost === null ? 1 : 0
+    // Tokens are known where the charge or the cost was reckoned by them.
+    const isCounted = [quote.kind, cost?.kind].includes("token_video")
+    const known = (table: Prices | undefined) =>
+      table?.kind === "token_video" && !isCounted ? undefined : table
+    const { prices, cost: costs } = pricesIn(catalog, ordered)
+    const after = pricedBy(known(prices), quote.kind, ordered)
+    const costAfter = pricedBy(known(costs), quote.kind, ordered)
+    if (after === null) {
+      sum.unpriced += 1
+      continue
+    }
+    sum.chargeAfterNano += chargeOf(after, ordered)
+    sum.costAfterNano += costAfter === null ? 0n : chargeOf(costAfter, ordered)
+    sum.withoutCost += costAfter === null ? 1 : 0
+  }
+  return sum
+}
+
+const present = Effect.map(DateTime.now, (now) => DateTime.formatIsoDateUtc(now).slice(0, 7))
+
+export const chargedUnitsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
+  it.effect(
+    `a month is priced again to the last unit, under its own catalog and another (REPLAY_SEED=${SEED})`,
+    () =>
+      Effect.gen(function* () {
+        const dice = diceOf(SEED)
+        const ledger = yield* Ledger
+        const charged = yield* ChargedUnits
+        const owners = yield* Effect.all([organization(RICH), organization(RICH)])
+        const prefix = owners[0].organizationId
+        const own = drawCatalog(dice, prefix, false)
+        const begun = yield* present
+        const placed: Array<Placed> = []
+        for (let index = 0; index < ORDERS; index++) {
+          const { hold, close } = dice.pick(owners)
+          const ordered = drawOrder(dice, prefix)
+          const { prices, cost: costs } = pricesIn(own, ordered)
+          const quote = prices === undefined ? null : quoteOf(prices, ordered)
+          if (quote === null) continue
+          const cost = pricedBy(costs, quote.kind, ordered)
+          const request = hold(quote.holdNano, {
+            model: ordered.model,
+            job: { channelId: "first", protocol: "any", upstreamModel: "u" },
+            quote: encodeQuote(quote),
+            cost: null
+          })
+          yield* ledger.hold(request)
+          yield* ledger.reassign({
+            organizationId: request.organizationId,
+            holdId: request.id,
+            job: { channelId: ordered.channelId, protocol: "any", upstreamModel: "u" },
+            cost: cost === null ? null : encodeQuote(cost),
+            refusal: { reason: "overloaded", status: 503 }
+          })
+          if (dice.chance(10)) continue
+          if (dice.chance(10)) {
+            yield* ledger.release({ ...close(request.id), orphan: null, forgetKey: false })
+            continue
+          }
+          const known = dice.chance(90) ? cost : null
+          yield* ledger.capture({
+            ...close(request.id),
+            chargeNano: chargeOf(quote, ordered),
+            costNano: known === null ? null : chargeOf(known, ordered),
+            usage: usageOf(quote, ordered)
+          })
+          placed.push({ ordered, quote, cost: known })
+        }
+        const isOwn = ({ model }: { readonly model: string }) => model.startsWith(prefix)
+        // A month may begin meanwhile.
+        const months = [...new Set([begun, yield* present])]
+        const groups = (yield* Effect.forEach(months, charged.ofMonth)).flat().filter(isOwn)
+        const under = (catalog: Catalog) => replayUnder(catalog, groups)
+
+        const { models, totals } = under(own)
+        assert.deepStrictEqual(totals, expectedOf(placed, own))
+        assert.isAbove(totals.count, 0)
+        assert.deepStrictEqual(
+          [totals.chargeAfterNano, totals.unpriced],
+          [totals.chargeBeforeNano, 0]
+        )
+        // What an order cost is as it was, wherever that was known.
+        for (const sum of groups.filter(({ withoutCost }) => withoutCost === 0)) {
+          assert.strictEqual(replayUnder(own, [sum]).totals.costAfterNano, sum.costNano)
+        }
+        assert.deepStrictEqual(
+          models.map(({ model }) => model),
+          [...new Set(placed.map(({ ordered }) => ordered.model))].toSorted()
+        )
+        for (let round = 0; round < 20; round++) {
+          const other = drawCatalog(dice, prefix, true)
+          for (const { model, ...sum } of under(other).models) {
+            const orders = placed.filter(({ ordered }) => ordered.model === model)
+            assert.deepStrictEqual(sum, expectedOf(orders, other), model)
+          }
+        }
+      }),
+    30_000
+  )
+
+  it.effect("of another month there is nothing", () =>
+    Effect.gen(function* () {
+      const charged = yield* ChargedUnits
+      assert.deepStrictEqual(yield* charged.ofMonth("2020-02"), [])
+    })
+  )
+}
