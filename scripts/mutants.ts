@@ -423,7 +423,8 @@ const testsPass = async (copy: string): Promise<boolean> => {
         "test/contract/Ledger",
         "test/contract/Stores",
         "test/contract/TaskRepo",
-        "test/postgres/ledger"
+        "test/postgres/ledger",
+        "test/postgres/money"
       ],
       { cwd: copy, maxBuffer: 64 * 1024 * 1024 }
     )
