@@ -4,14 +4,14 @@
  */
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema, Stream } from "effect"
-import { Csv } from "effect/encoding"
+import { Effect, Schema } from "effect"
 import { JournalEntry } from "../../src/http/api/admin/AdminApi.ts"
 import { OrphanView } from "../../src/http/api/admin/HistoryApi.ts"
 import { StatementView } from "../../src/http/api/money/StatementsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { sealDueMonths } from "../../src/operations/StatementSealer.ts"
 import { sumOf, toDecimal, toNano } from "../support/amounts.ts"
+import { csvRows } from "../support/csvRows.ts"
 import { layerDatabaseWithClock, onSetClock } from "../support/databaseClock.ts"
 import { bodyAs, Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { type Customer, liveAQuarter, months, type Tally } from "../support/quarter.ts"
@@ -38,14 +38,6 @@ const Series = Schema.Struct({
   )
 })
 const Receipt = Schema.Struct({ charge: Schema.String, corrected: Schema.String })
-
-const rowsOf = (text: string) =>
-  Effect.orDie(
-    Stream.make(text).pipe(
-      Stream.pipeThroughChannel(Csv.decodeString({ headers: true })),
-      Stream.runCollect
-    )
-  )
 
 const grossOf = ({ charges }: Pick<Tally, "charges">) => sumOf(charges.map(({ nano }) => nano))
 
@@ -83,7 +75,7 @@ const usageCsv = Effect.fnUntraced(function* (organizationId: string) {
   let next = `/organizations/${organizationId}/usage?limit=100`
   while (next !== "") {
     const page = yield* gateway.admin(next, { headers: { accept: "text/csv" } })
-    rows.push(...(yield* rowsOf(page.text)))
+    rows.push(...(yield* csvRows(page.text)))
     next = /^<\/admin\/v1([^>]+)>/.exec(page.headers.get("link") ?? "")?.[1] ?? ""
   }
   return rows
@@ -134,12 +126,12 @@ const checkMonth = Effect.fnUntraced(function* (
   const digestOf = (text: string) => createHash("sha256").update(text).digest("hex")
   assert.strictEqual(statement.sealed?.sha256, digestOf(entries))
   assert.notStrictEqual(statement.sealed?.sha256, digestOf(entries.replace("charge", "chargE")))
-  const listed = (yield* rowsOf(entries)).filter(({ kind }) => kind === "charge")
+  const listed = (yield* csvRows(entries)).filter(({ kind }) => kind === "charge")
   assert.deepStrictEqual(
     listed.map(({ id }) => id).toSorted(),
     charges.map(({ usageId }) => usageId).toSorted()
   )
-  const focus = yield* rowsOf((yield* csv("text/csv", "/focus")).text)
+  const focus = yield* csvRows((yield* csv("text/csv", "/focus")).text)
   assert.strictEqual(
     sumOf(focus.map(({ BilledCost = "" }) => toNano(BilledCost))),
     gross - returned - credits

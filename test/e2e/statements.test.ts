@@ -1,12 +1,12 @@
 /** Statements over HTTP: every form of a month says the same, to those who may read it. */
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Schema, Stream } from "effect"
-import { Csv } from "effect/encoding"
+import { Clock, Effect, Schema } from "effect"
 import { SealedMonthView, StatementView } from "../../src/http/api/money/StatementsApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { Statements } from "../../src/services/money/Statements.ts"
 import { toDecimal, toNano } from "../support/amounts.ts"
+import { csvRows } from "../support/csvRows.ts"
 import {
   bodyAs,
   type Customer,
@@ -25,14 +25,6 @@ const Usage = Schema.Struct({
 const thisMonth = Effect.map(Clock.currentTimeMillis, (millis) =>
   new Date(millis).toISOString().slice(0, 7)
 )
-
-const rowsOf = (text: string) =>
-  Effect.orDie(
-    Stream.make(text).pipe(
-      Stream.pipeThroughChannel(Csv.decodeString({ headers: true })),
-      Stream.runCollect
-    )
-  )
 
 const sumOf = (amounts: ReadonlyArray<string>) =>
   toDecimal(amounts.reduce((sum, amount) => sum + toNano(amount), 0n))
@@ -124,14 +116,14 @@ for (const kind of ["embedded", "postgres"] as const) {
 
         const csv = yield* read("text/csv")
         assert.match(csv.headers.get("content-type") ?? "", /^text\/csv/)
-        const entries = yield* rowsOf(csv.text)
+        const entries = yield* csvRows(csv.text)
         assert.lengthOf(entries, 2 + 1 + 4 + 3)
         assert.strictEqual(sumOf(entries.map(({ amount }) => amount ?? "")), balance)
         assert.strictEqual(entries.at(-1)?.balance, balance)
         const charged = entries.filter((entry) => entry.kind === "charge")
         assert.strictEqual(sumOf(charged.map(({ amount }) => amount ?? "")), `-${charges.gross}`)
 
-        const focus = yield* rowsOf((yield* read("text/csv", "/focus")).text)
+        const focus = yield* csvRows((yield* read("text/csv", "/focus")).text)
         for (const row of focus) {
           for (const [column, rule] of Object.entries(mandatory)) {
             assert.property(row, column)

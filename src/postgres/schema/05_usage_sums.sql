@@ -30,7 +30,7 @@ CREATE TABLE usage_sums (
   PRIMARY KEY (organization_id, tag_name, step, start, tag_value, member_id, key_id, model, modality,
                channel_id)
 ) WITH (fillfactor = 50);
--- Statements tell the notes of a month, whatever their names are.
+-- Statements tell the notes of a month, of any name.
 CREATE INDEX usage_sums_tags_by_month ON usage_sums (organization_id, start)
  WHERE step = 'month' AND tag_name <> '';
 
