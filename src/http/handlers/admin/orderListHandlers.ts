@@ -139,7 +139,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
       if (filter.taskState !== null) return yield* notSummed("task_state", "nothing")
       // Images that are tasks stand in one sum with those that their clients wait for.
       if (filter.tasksOnly && filter.modality !== "video" && filter.state !== "open") {
-        return yield* notSummed("modality", "video, or state=processing,")
+        return yield* notSummed("modality", "video, or state=processing")
       }
       return { totals: totalsView(currency, yield* lists.totals(filter)) }
     })
