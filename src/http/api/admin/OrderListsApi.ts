@@ -57,7 +57,7 @@ export const TaskEntryView = Schema.Struct({
   deadline: Timestamp,
   asked_at: timeOrNull("When the vendor was last asked"),
   next_poll_at: timeOrNull("When it is asked next"),
-  summary: Schema.Unknown.annotate({ description: "The order without its text and media" })
+  summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" })
 }).annotate({ identifier: "TaskEntry", description: "An order that is a task" })
 
 const OrderTotalsView = Schema.Struct({
