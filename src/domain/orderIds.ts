@@ -23,6 +23,12 @@ export const isOrderId = (text: string): boolean => orderId.test(text)
 export const taskKindOf = (text: string): TaskKind | null =>
   taskKinds.find((kind) => taskIds[kind].test(text)) ?? null
 
+/** When an id was minted, in milliseconds since 1970. */
+export const mintedAt = (id: string): number => {
+  const uuid = id.slice(id.indexOf("_") + 1)
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
+}
+
 /** How the UUIDs of that millisecond begin: no earlier one is greater, and no later one less. */
 export const uuidBeginning = (at: Date): string => {
   const hex = Math.max(0, at.getTime()).toString(16).padStart(12, "0")

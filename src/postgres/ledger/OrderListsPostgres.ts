@@ -5,7 +5,7 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { isOrderId, uuidBeginning } from "../../domain/orderIds.ts"
+import { isOrderId, mintedAt, uuidBeginning } from "../../domain/orderIds.ts"
 import { type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import {
   ListedOrder,
@@ -24,6 +24,11 @@ const LOOKED_AT = 2000
 
 /** An id is minted before its order waits for its place and its commit. */
 const LONGEST_WAIT_MILLIS = 600_000
+/** Before and after it was minted: most orders stand in the first. */
+const WINDOWS_MILLIS = [
+  [1000, 5000],
+  [CLOCKS_APART_MILLIS, LONGEST_WAIT_MILLIS]
+] as const
 
 const orderColumns = columnsOf(ListedOrder, "o", {
   upstreamId: "coalesce(t.upstream_id, p.upstream_id)",
@@ -43,7 +48,8 @@ const orderColumns = columnsOf(ListedOrder, "o", {
 const Row = Schema.Struct({
   ...ListedOrder.fields,
   kind: Schema.String,
-  uuid: Schema.String,
+  /** Greater than that of every order that stands behind it. */
+  place: Schema.String,
   /** Which of the rows that were looked at, from 1. */
   nth: Schema.Int,
   isWanted: Schema.Boolean
@@ -51,9 +57,19 @@ const Row = Schema.Struct({
 type Row = typeof Row.Type
 
 const Owner = Schema.Struct({
-  organizationId: Schema.String,
+  organizationId: Schema.NullOr(Schema.String),
   memberId: Schema.NullOr(Schema.String)
 })
+type Owner = typeof Owner.Type
+
+/** To the microsecond. */
+const Created = Schema.Struct({ at: Schema.String })
+
+/** Text in the order of time. */
+const CREATED_PLACE = "to_char(o.created_at AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS') || f.id"
+
+const isOfTasks = ({ upstreamId, tasksOnly, taskState }: OrderFilter): boolean =>
+  upstreamId !== null || tasksOnly || taskState !== null
 
 /** Of each kind the rows come up to a place, and a page ends where the first of the kinds does. */
 const pageOf = (rows: ReadonlyArray<Row>, limit: number): OrderPage => {
@@ -62,9 +78,9 @@ const pageOf = (rows: ReadonlyArray<Row>, limit: number): OrderPage => {
       const last = ofKind.at(-1)
       return last !== undefined && (ofKind.length > limit || last.nth === LOOKED_AT) ? [last] : []
     })
-    .toSorted((one, other) => (one.uuid < other.uuid ? 1 : -1))
+    .toSorted((one, other) => (one.place < other.place ? 1 : -1))
   const wanted = rows.filter(
-    ({ isWanted, uuid }) => isWanted && (end === undefined || uuid >= end.uuid)
+    ({ isWanted, place }) => isWanted && (end === undefined || place >= end.place)
   )
   const data = wanted.slice(0, limit)
   const last = wanted.length > limit ? data.at(-1) : end
@@ -99,24 +115,73 @@ export const layerOrderLists = Layer.effect(
       return fits ? owner : null
     })
 
-    /** The table whose index leads through the list, and what of it is the list's. */
-    const wayOf = (
+    /** An order of all organisations, looked for where its id says that it was ordered. */
+    const createdAtOf = Effect.fnUntraced(function* (id: string) {
+      for (const [before, after] of WINDOWS_MILLIS) {
+        const [from, to] = [new Date(mintedAt(id) - before), new Date(mintedAt(id) + after)]
+        const [row] = yield* rowsOf(Created)(
+          repeatable(sql`SELECT created_at::text AS at FROM orders
+                          WHERE created_at >= ${from} AND created_at < ${to} AND id = ${id}`)
+        )
+        if (row !== undefined) return row.at
+      }
+      return yield* unknownCursor
+    })
+
+    /** What leads through all orders: when they were made, and their ids where that is the same. */
+    const byTime = Effect.fnUntraced(function* ({ from, to }: OrderFilter, after: string | null) {
+      const at = after === null ? null : yield* createdAtOf(after)
+      return {
+        ...{ table: "orders w", kinds: "(VALUES ('')) AS kinds (prefix)" },
+        ...{ id: "w.id", order: ["created_at", "id"], place: CREATED_PLACE },
+        such: sql`
+          ${from === null ? sql`true` : sql`w.created_at >= ${from}`}
+          AND ${to === null ? sql`true` : sql`w.created_at < ${to}`}
+          AND ${
+            at === null
+              ? sql`true`
+              : sql`w.created_at <= ${at}::timestamptz
+                    AND (w.created_at, w.id) < (${at}::timestamptz, ${after})`
+          }`
+      }
+    })
+
+    /** What leads through orders of one organisation, through tasks, and to what carries a tag. */
+    const byId = Effect.fnUntraced(function* (
       filter: OrderFilter,
-      owner: Pick<OrderFilter, "organizationId" | "memberId">
-    ) => {
-      const { upstreamId, tag, tasksOnly, taskState } = filter
+      owner: Owner,
+      after: string | null
+    ) {
+      const { upstreamId, tag, from, to } = filter
       const { organizationId, memberId } = owner
-      const own = sql`${only("w.organization_id", organizationId)} AND ${only("w.member_id", memberId)}`
-      if (upstreamId !== null) {
-        return { table: "tasks", id: "w.id", such: sql`w.upstream_id = ${upstreamId} AND ${own}` }
+      if (after !== null && organizationId === null) yield* createdAtOf(after)
+      if (after !== null && organizationId !== null) {
+        const own = sql`organization_id = ${organizationId} AND id = ${after}`
+        const known = yield* repeatable(sql`SELECT 1 FROM orders WHERE ${own}`)
+        if (known.length === 0) return yield* unknownCursor
       }
-      if (tag !== null && organizationId !== null) {
-        const such = sql`w.organization_id = ${organizationId} AND w.name = ${tag.name}
-                     AND w.value = ${tag.value}`
-        return { table: "order_tags", id: "w.order_id", such }
+      const tagged = upstreamId === null && organizationId !== null ? tag : null
+      const id = tagged === null ? "w.id" : "w.order_id"
+      const at = (time: Date | null, shift: number) =>
+        time === null ? [] : [uuidBeginning(new Date(time.getTime() + shift))]
+      const cursor = after === null ? [] : [after.slice(after.indexOf("_") + 1)]
+      const [first = ""] = at(from, -LONGEST_WAIT_MILLIS)
+      const [last = "~"] = [...cursor, ...at(to, CLOCKS_APART_MILLIS)].toSorted()
+      return {
+        table: tagged !== null ? "order_tags w" : isOfTasks(filter) ? "tasks w" : "orders w",
+        ...{ kinds: orderKinds, id, order: ["id"], place: "substr(f.id, length(f.prefix) + 1)" },
+        such: sql`
+          ${only("w.organization_id", organizationId)}
+          AND ${
+            tagged === null
+              ? only("w.member_id", memberId)
+              : sql`w.name = ${tagged.name} AND w.value = ${tagged.value}`
+          }
+          AND ${only("w.upstream_id", upstreamId)}
+          AND ${sql.literal(id)} >= prefix || ${first}::text
+          AND ${sql.literal(id)} < prefix || ${last}::text`
       }
-      return { table: tasksOnly || taskState !== null ? "tasks" : "orders", id: "w.id", such: own }
-    }
+    })
 
     const isOf = (table: string, { memberId, keyId, model, modality }: OrderSumFilter) => sql`
       ${only(`${table}.member_id`, memberId)} AND ${only(`${table}.key_id`, keyId)}
@@ -132,39 +197,38 @@ export const layerOrderLists = Layer.effect(
       AND ${filter.tag === null ? sql`true` : sql`o.metadata ->> ${filter.tag.name} = ${filter.tag.value}`}
       AND ${filter.tasksOnly ? sql`o.is_task` : sql`true`})`
 
-    const newest = (
+    const newest = Effect.fnUntraced(function* (
       filter: OrderFilter,
-      owner: Pick<OrderFilter, "organizationId" | "memberId">,
+      owner: Owner,
       { after, limit }: PageRequest
-    ) => {
-      const { table, id, such } = wayOf(filter, owner)
-      const [column, way] = [sql.literal(id), sql.literal(table)]
-      const at = (time: Date | null, shift: number) =>
-        time === null ? [] : [uuidBeginning(new Date(time.getTime() + shift))]
-      const cursor = after === null ? [] : [after.slice(after.indexOf("_") + 1)]
-      const [first = ""] = at(filter.from, -LONGEST_WAIT_MILLIS)
-      const [last = "~"] = [...cursor, ...at(filter.to, CLOCKS_APART_MILLIS)].toSorted()
+    ) {
+      const isOfAll = owner.organizationId === null && !isOfTasks(filter)
+      const way = yield* isOfAll ? byTime(filter, after) : byId(filter, owner, after)
+      const [kinds, table, place] = [way.kinds, way.table, way.place].map((text) =>
+        sql.literal(text)
+      )
+      const order = (of: string) =>
+        sql.literal(way.order.map((column) => `${of}${column} DESC`).join(", "))
       return sql`
         SELECT ${sql.literal(orderColumns)}, f.prefix AS kind, f.nth, f.is_wanted AS "isWanted",
-               substr(f.id, length(f.prefix) + 1) AS uuid
+               ${place} AS place
           FROM (
             SELECT kinds.prefix, looked.*
-              FROM ${sql.literal(orderKinds)}
+              FROM ${kinds}
              CROSS JOIN LATERAL (
                SELECT n.id, n.organization_id, n.nth, ${isWanted(filter)} AS is_wanted
-                 FROM (SELECT w.organization_id, ${column} AS id,
-                              row_number() OVER (ORDER BY ${column} DESC)::int AS nth
-                         FROM ${way} w
-                        WHERE ${such} AND ${column} >= prefix || ${first}::text
-                          AND ${column} < prefix || ${last}::text
-                        ORDER BY ${column} DESC LIMIT ${LOOKED_AT}) n
+                 FROM (SELECT w.*, row_number() OVER (ORDER BY ${order("w.")})::int AS nth
+                         FROM (SELECT w.organization_id, ${sql.literal(way.id)} AS id,
+                                      ${isOfAll ? sql`w.created_at` : sql`NULL AS created_at`}
+                                 FROM ${table} WHERE ${way.such}) w
+                        ORDER BY ${order("w.")} LIMIT ${LOOKED_AT}) n
                 CROSS JOIN LATERAL (SELECT * FROM orders
                                      WHERE organization_id = n.organization_id AND id = n.id OFFSET 0) o
                  LEFT JOIN LATERAL (SELECT state FROM tasks
                                      WHERE organization_id = n.organization_id AND id = n.id OFFSET 0) t
                    ON ${filter.taskState === null ? sql`false` : sql`true`}
                 WHERE ${isWanted(filter)} OR n.nth = ${LOOKED_AT}
-                ORDER BY n.id DESC LIMIT ${limit + 1}) looked) f
+                ORDER BY ${order("n.")} LIMIT ${limit + 1}) looked) f
          CROSS JOIN LATERAL (SELECT * FROM orders
                               WHERE organization_id = f.organization_id AND id = f.id OFFSET 0) o
           LEFT JOIN LATERAL (SELECT * FROM tasks
@@ -172,8 +236,8 @@ export const layerOrderLists = Layer.effect(
           LEFT JOIN LATERAL (SELECT upstream_id FROM orphans
                               WHERE organization_id = f.organization_id AND order_id = f.id OFFSET 0) p
             ON true
-         ORDER BY uuid DESC`
-    }
+         ORDER BY place DESC`
+    })
 
     /** Both at one moment: an order that is closed counts as the one or as the other. */
     const totalsOf = (filter: OrderSumFilter) => {
@@ -209,19 +273,11 @@ export const layerOrderLists = Layer.effect(
 
     return OrderLists.of({
       list: Effect.fn("OrderLists.list")(function* (filter, page) {
-        const { after } = page
-        if (after !== null) {
-          const known = isOrderId(after)
-            ? yield* repeatable(
-                sql`SELECT 1 FROM orders
-                     WHERE id = ${after} AND ${only("organization_id", filter.organizationId)}`
-              )
-            : []
-          if (known.length === 0) return yield* unknownCursor
-        }
+        if (page.after !== null && !isOrderId(page.after)) return yield* unknownCursor
         const owner = yield* ownerOf(filter)
         if (owner === null) return { data: [], hasMore: false, next: null }
-        return pageOf(yield* rowsOf(Row)(repeatable(newest(filter, owner, page))), page.limit)
+        const rows = yield* rowsOf(Row)(repeatable(yield* newest(filter, owner, page)))
+        return pageOf(rows, page.limit)
       }),
       totals: Effect.fn("OrderLists.totals")((filter) =>
         Effect.map(rowOf(OrderTotals)(repeatable(totalsOf(filter))), (totals) =>

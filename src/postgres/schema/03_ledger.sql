@@ -85,8 +85,9 @@ CREATE TABLE orders (
         autovacuum_vacuum_insert_threshold = 500000);
 -- A member's own orders, in order of time: its pool may have ten million of others.
 CREATE INDEX orders_by_member ON orders (organization_id, member_id, id);
--- Orders of all organisations, in order of time.
-CREATE INDEX orders_by_id ON orders (id);
+-- Orders of all organisations, in order of time. It grows at its end alone, which costs an order half of
+-- what an index of ids would.
+CREATE INDEX orders_by_created ON orders (created_at);
 -- Pages that are written are summed up by a thousand or two rows: what is recent stays a short read.
 -- Autovacuum takes on so many requests a minute and drops the rest, until it cleans the table.
 CREATE INDEX orders_recent ON orders USING brin (created_at, closed_at)
