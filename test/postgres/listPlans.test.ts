@@ -11,7 +11,11 @@ import { Orphans } from "../../src/services/Orphans.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { AdminAudit } from "../../src/services/operators/AdminAudit.ts"
 import { Operators } from "../../src/services/operators/Operators.ts"
-import { type OrderFilter, OrderLists } from "../../src/services/operators/OrderLists.ts"
+import {
+  type OrderFilter,
+  OrderLists,
+  type OrderPage
+} from "../../src/services/operators/OrderLists.ts"
 import {
   anyKey,
   anyMember,
@@ -34,7 +38,9 @@ const Reads = Schema.Tuple([Schema.Struct({ rows: Schema.BigInt })])
 type Read = (page: PageRequest) => Effect.Effect<Page<{ readonly id: string }>, InvalidRequest>
 
 /** Every nth row is of the one that lists are asked of: half of them, and a hundredth. */
-const [HALF, RARE] = [2, 100]
+const [HALF, RARE, SPARSE] = [2, 100, 97]
+/** Of orders that come one after the other: some kinds are more than others. */
+const KINDS = ["im", "vt", "im", "tx", "im", "im", "vt", "im", "tx", "vt"]
 /** The nth order comes n seconds later, as its id tells. */
 const BEGINNING = Date.UTC(2027, 0, 1)
 const orderUuid = (n: number) =>
@@ -80,7 +86,7 @@ const filled = Effect.gen(function* () {
   yield* sql`
     INSERT INTO budgets (organization_id, id, scope, subject_id, period, amount, thresholds)
     SELECT ${all}, ${id("bg")}, 'member', ${id("mem")}, 'total', 1, '{}' FROM ${rows}`
-  const kind = sql`(ARRAY['im', 'vt', 'tx'])[n % 3 + 1]`
+  const kind = sql`(${KINDS}::text[])[n % ${KINDS.length}::int + 1]`
   const orderId = sql`${kind} || '_' || regexp_replace(
     lpad(to_hex(${BEGINNING}::bigint + n * 1000), 12, '0'), '(.{8})(.{4})', '\\1-\\2')
     || '-7000-8000-' || lpad(n::text, 12, '0')`
@@ -93,7 +99,7 @@ const filled = Effect.gen(function* () {
                         quote, job, metadata, created_at, expires_at, state, charge, closed_at, closed_by, input,
                         output, unit, unit_price, basis)
     SELECT ${orderOwner}, ${orderId}, ${orderMember}, ${`key_${uuid(HALF)}`}, ${each(RARE, "rare", "m")},
-           'image', ${kind} = 'vt', date_trunc('month', now())::date, 1, '{}', ${job},
+           ${each(SPARSE, "vlm", "image")}, ${kind} = 'vt', date_trunc('month', now())::date, 1, '{}', ${job},
            CASE n % ${RARE}::int WHEN 0 THEN '{"project": "a"}'::jsonb END,
            to_timestamp(${BEGINNING / 1000}::float8 + n), now(), 'captured', 1, now(),
            'test', 0, 1, 'image', 1, 'requested_images' FROM ${rows}`
@@ -264,7 +270,7 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
               upstreamId: `up vt_${orderUuid(3 * LIMIT + 1)}`
             })
           }
-          const kindAt = (place: number) => ["im", "vt", "tx"][place % 3] ?? "im"
+          const kindAt = (place: number) => KINDS[place % KINDS.length] ?? "im"
           for (const [name, { prefix, step, shift = 0, read, most }] of Object.entries(lists)) {
             for (const place of [MANY, MANY / 2, 3 * RARE * LIMIT]) {
               const at = place - (place % step) - shift
@@ -279,6 +285,30 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
               else if (!name.includes("vendor's")) assert.isFalse(isEmpty, label)
             }
           }
+
+          // Where few are wanted, pages are short, and come to each of them once, the newest first.
+          const sparse = { ...anyOrder, organizationId, modality: "vlm" }
+          const wanted = yield* sql`
+            SELECT id FROM orders WHERE organization_id = ${organizationId} AND modality = 'vlm'
+             ORDER BY right(id, 12) DESC`.pipe(
+            Effect.flatMap(
+              Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Schema.String })))
+            )
+          )
+          const seen: Array<string> = []
+          let after: string | null = null
+          let pages = 0
+          do {
+            const page: OrderPage = yield* orders.list(sparse, { after, limit: 100 })
+            seen.push(...page.data.map(({ id }) => id))
+            after = page.next
+            pages += 1
+          } while (after !== null)
+          assert.deepStrictEqual(
+            seen,
+            wanted.map(({ id }) => id)
+          )
+          assert.isAbove(pages, 1 + seen.length / 100)
         })
     )
   }
