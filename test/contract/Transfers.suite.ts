@@ -155,6 +155,16 @@ export const transfersSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         deposits.data.map(({ reference, amountNano }) => [reference, amountNano]),
         [["first", 100n]]
       )
+      assert.deepStrictEqual(yield* transfers.depositTotals(organizationId), {
+        ...{ count: 1, amountNano: 100n }
+      })
+      const withdrawn = { kind: "withdrawal", amountNano: 4n, reference: "w" } as const
+      yield* transfers.adjust(adjustment(own, withdrawn))
+      assert.deepStrictEqual(yield* transfers.adjustmentTotals(organizationId), [
+        { kind: "credit", count: 3, amountNano: 3n },
+        { kind: "withdrawal", count: 1, amountNano: 4n }
+      ])
+      assert.deepStrictEqual(yield* transfers.adjustmentTotals("org_nobody"), [])
       const wrong = yield* Effect.flip(transfers.deposits(organizationId, { after, limit: 9 }))
       assert.strictEqual(wrong.param, "after")
       const journal = yield* ledger.journal(organizationId, { after: made[0] ?? null, limit: 9 })

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { InvalidRequest } from "../../src/domain/Errors.ts"
+import { uuidBeginning } from "../../src/domain/orderIds.ts"
 import type { Page, PageRequest } from "../../src/runtime/Page.ts"
 import { Budgets } from "../../src/services/money/Budgets.ts"
 import { Transfers } from "../../src/services/money/Transfers.ts"
@@ -10,7 +11,11 @@ import { Orphans } from "../../src/services/Orphans.ts"
 import { Accounts } from "../../src/services/operators/Accounts.ts"
 import { AdminAudit } from "../../src/services/operators/AdminAudit.ts"
 import { Operators } from "../../src/services/operators/Operators.ts"
-import { type OrderFilter, OrderLists } from "../../src/services/operators/OrderLists.ts"
+import {
+  type OrderFilter,
+  OrderLists,
+  type OrderPage
+} from "../../src/services/operators/OrderLists.ts"
 import {
   anyKey,
   anyMember,
@@ -25,15 +30,21 @@ const ONE_CONNECTION = 1
 /** Rows of each table; `LIST_ROWS` makes it more. */
 const MANY = Number(process.env.LIST_ROWS ?? 20_000)
 const LIMIT = 10
-/** Rows of a name that are sorted for a page. */
-const FEW = 1000
+/** Rows of a name that are sorted for a page, and orders of a kind that one looks at. */
+const [FEW, LOOKED_AT] = [1000, 2000]
 
 const Reads = Schema.Tuple([Schema.Struct({ rows: Schema.BigInt })])
 
 type Read = (page: PageRequest) => Effect.Effect<Page<{ readonly id: string }>, InvalidRequest>
 
 /** Every nth row is of the one that lists are asked of: half of them, and a hundredth. */
-const [HALF, RARE] = [2, 100]
+const [HALF, RARE, SPARSE] = [2, 100, 97]
+/** Of orders that come one after the other: some kinds are more than others. */
+const KINDS = ["im", "vt", "im", "tx", "im", "im", "vt", "im", "tx", "vt"]
+/** The nth order comes n seconds later, as its id tells. */
+const BEGINNING = Date.UTC(2027, 0, 1)
+const orderUuid = (n: number) =>
+  `${uuidBeginning(new Date(BEGINNING + n * 1000))}-7000-8000-${String(n).padStart(12, "0")}`
 const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`
 
 const filled = Effect.gen(function* () {
@@ -75,19 +86,22 @@ const filled = Effect.gen(function* () {
   yield* sql`
     INSERT INTO budgets (organization_id, id, scope, subject_id, period, amount, thresholds)
     SELECT ${all}, ${id("bg")}, 'member', ${id("mem")}, 'total', 1, '{}' FROM ${rows}`
-  const kind = sql`(ARRAY['im', 'vt', 'tx'])[n % 3 + 1]`
-  const orderId = sql`${kind} || '_00000000-0000-7000-8000-' || lpad(n::text, 12, '0')`
+  const kind = sql`(${KINDS}::text[])[n % ${KINDS.length}::int + 1]`
+  const orderId = sql`${kind} || '_' || regexp_replace(
+    lpad(to_hex(${BEGINNING}::bigint + n * 1000), 12, '0'), '(.{8})(.{4})', '\\1-\\2')
+    || '-7000-8000-' || lpad(n::text, 12, '0')`
   const job = sql`jsonb_build_object('channelId', ${each(RARE, "near", "far")},
     'protocol', 'p', 'upstreamModel', 'u')`
   const orderOwner = sql`CASE n % ${HALF}::int WHEN 0 THEN ${all} ELSE ${`org_${uuid(1)}`} END`
   const orderMember = sql`CASE n % ${HALF}::int WHEN 0 THEN ${members} ELSE ${`mem_${uuid(1)}`} END`
   yield* sql`
     INSERT INTO orders (organization_id, id, member_id, key_id, model, modality, is_task, month, hold,
-                        quote, job, metadata, expires_at, state, charge, closed_at, closed_by, input,
+                        quote, job, metadata, created_at, expires_at, state, charge, closed_at, closed_by, input,
                         output, unit, unit_price, basis)
     SELECT ${orderOwner}, ${orderId}, ${orderMember}, ${`key_${uuid(HALF)}`}, ${each(RARE, "rare", "m")},
-           'image', ${kind} = 'vt', date_trunc('month', now())::date, 1, '{}', ${job},
-           CASE n % ${RARE}::int WHEN 0 THEN '{"project": "a"}'::jsonb END, now(), 'captured', 1, now(),
+           ${each(SPARSE, "vlm", "image")}, ${kind} = 'vt', date_trunc('month', now())::date, 1, '{}', ${job},
+           CASE n % ${RARE}::int WHEN 0 THEN '{"project": "a"}'::jsonb END,
+           to_timestamp(${BEGINNING / 1000}::float8 + n), now(), 'captured', 1, now(),
            'test', 0, 1, 'image', 1, 'requested_images' FROM ${rows}`
   yield* sql`
     INSERT INTO order_tags (organization_id, name, value, order_id)
@@ -161,8 +175,8 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
           const ofKinds = 3 * 2 * 8 * (LIMIT + 2)
           const listed = (step: number, filter: Partial<OrderFilter>, most = ofKinds): List =>
             of("", step, (page) => orders.list({ ...anyOrder, ...filter }, page), most)
-          // Every kind looks at 2,000 rows and no more: the way, the order, and its task.
-          const looked = 3 * 2 * 3 * 2000 + ofKinds
+          // Of every kind so many and no more: the way, the order, and its task.
+          const looked = 3 * 2 * 3 * LOOKED_AT + ofKinds
           const tag = { name: "project", value: "a" }
           const lists: Readonly<Record<string, List>> = {
             organizations: of("org", 1, (page) => organizations(anyOrganization, page)),
@@ -243,18 +257,25 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
             "orders of a member": listed(HALF, { memberId }),
             "orders of a key": listed(HALF, { keyId: `key_${uuid(HALF)}` }),
             "orders of a tag": listed(RARE, { organizationId, tag }),
-            "orders of a time": listed(1, { from: new Date(0) }),
+            "orders of a time": listed(1, {
+              from: new Date(0),
+              to: new Date(BEGINNING + MANY * 2000)
+            }),
+            "orders of one and a time": listed(HALF, { organizationId, from: new Date(0) }),
             "orders of a model": listed(RARE, { model: "rare" }, looked),
             "orders of nothing that there is": listed(1, { model: "none" }, looked),
             "tasks of one": listed(HALF, { organizationId, tasksOnly: true }),
             tasks: listed(1, { tasksOnly: true }),
-            "tasks by the vendor's id": listed(1, { upstreamId: `up vt_${uuid(3 * LIMIT + 1)}` })
+            "tasks by the vendor's id": listed(1, {
+              upstreamId: `up vt_${orderUuid(3 * LIMIT + 1)}`
+            })
           }
-          const kindAt = (place: number) => ["im", "vt", "tx"][place % 3] ?? "im"
+          const kindAt = (place: number) => KINDS[place % KINDS.length] ?? "im"
           for (const [name, { prefix, step, shift = 0, read, most }] of Object.entries(lists)) {
             for (const place of [MANY, MANY / 2, 3 * RARE * LIMIT]) {
               const at = place - (place % step) - shift
-              const after = `${prefix === "" ? kindAt(at) : prefix}_${uuid(at)}`
+              const after =
+                prefix === "" ? `${kindAt(at)}_${orderUuid(at)}` : `${prefix}_${uuid(at)}`
               const before = yield* readRows
               const page = yield* read({ after, limit: LIMIT })
               const label = `${name} after ${place}`
@@ -266,6 +287,30 @@ layer(layerStoresOnServer(ONE_CONNECTION), { excludeTestServices: true, timeout:
               } else if (!name.includes("vendor's")) assert.isFalse(isEmpty, label)
             }
           }
+
+          // Where few are wanted, pages are short, and come to each of them once, the newest first.
+          const sparse = { ...anyOrder, organizationId, modality: "vlm" }
+          const wanted = yield* sql`
+            SELECT id FROM orders WHERE organization_id = ${organizationId} AND modality = 'vlm'
+             ORDER BY right(id, 12) DESC`.pipe(
+            Effect.flatMap(
+              Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Schema.String })))
+            )
+          )
+          const seen: Array<string> = []
+          let after: string | null = null
+          let pages = 0
+          do {
+            const page: OrderPage = yield* orders.list(sparse, { after, limit: 100 })
+            seen.push(...page.data.map(({ id }) => id))
+            after = page.next
+            pages += 1
+          } while (after !== null)
+          assert.deepStrictEqual(
+            seen,
+            wanted.map(({ id }) => id)
+          )
+          assert.isAbove(pages, 1 + seen.length / 100)
         })
     )
   }
