@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { formatNano } from "../../src/domain/money/Money.ts"
 import { sealDueMonths } from "../../src/operations/StatementSealer.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
@@ -93,6 +94,12 @@ for (const [timeZone, rows] of Object.entries(edges)) {
             [later.openingNano, later.charges.grossNano, later.closingNano],
             [97n, 5n, 92n]
           )
+          // Each file has what is its month's alone.
+          for (const each of [month, after]) {
+            const { statement, text } = yield* fileOf(organizationId, each)
+            const closing = text.trimEnd().split("\r\n").at(-1) ?? ""
+            assert.include(closing, `,0,${formatNano(statement.closingNano)},`)
+          }
         }).pipe(onSetClock)
       )
     }
@@ -103,6 +110,25 @@ for (const [timeZone, rows] of Object.entries(edges)) {
 layer(stores("UTC"), { excludeTestServices: true, timeout: "60 seconds" })(
   "the sealing of months",
   (it) => {
+    it.effect("a file has every entry, also where they are read in many parts", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const statements = yield* Statements
+        yield* setClock("2025-12-10T00:00:00Z")
+        const { organizationId } = yield* organization(0n)
+        const beginning = orderIdAt("2025-12-11T00:00:00Z").slice(3, 16)
+        yield* sql`
+          INSERT INTO transfers (organization_id, id, kind, debit, credit, amount, reference)
+          SELECT ${organizationId}, 'tr_' || ${beginning}::text || '-7000-8000-' || lpad(n::text, 12, '0'),
+                 'deposit', 'external', 'pool', 1, n::text FROM generate_series(1, 2000) n`
+        const read = yield* Stream.runCollect(statements.entries(organizationId, "2025-12"))
+        assert.deepStrictEqual(
+          read.map(({ reference }) => reference),
+          Array.from({ length: 2000 }, (_, index) => `${index + 1}`)
+        )
+      }).pipe(onSetClock)
+    )
+
     it.effect("a month whose entries do not add up is not sealed, and others are", () =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
