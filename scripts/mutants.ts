@@ -76,8 +76,8 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "charges not counted in the month",
-      "captured = r.captured + s.charged",
-      "captured = r.captured"
+      "UPDATE member_months r SET held = r.held - s.freed, captured = r.captured + s.charged",
+      "UPDATE member_months r SET held = r.held - s.freed, captured = r.captured"
     ],
     [
       "settled in the month it is by then",
