@@ -80,6 +80,11 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
       "UPDATE member_months r SET held = r.held - s.freed, captured = r.captured"
     ],
     [
+      "charges not counted in their budgets",
+      "UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured + s.charged",
+      "UPDATE budget_uses r SET held = r.held - s.freed, captured = r.captured"
+    ],
+    [
       "settled in the month it is by then",
       "AND m.month = w.month) AS row",
       "AND m.month = month_start::date) AS row"
