@@ -26,7 +26,7 @@ const billed = { left: "token_video", right: "second_video" } as const
 type Kind = Prices["kind"]
 const kinds = ["token_video", "second_video", "image", "tokens"] as const
 
-/** What is ordered, and what its vendor reported, whoever prices it. */
+/** What is ordered, and what its vendor reported, before it is priced. */
 interface Ordered {
   readonly model: string
   readonly channelId: string

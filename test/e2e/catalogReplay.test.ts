@@ -271,7 +271,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           yield* lineOf("film-1", counting("film-1", "vp_d", bySecond, clipCost)),
           { charge_after: "7", cost_after: "3", unpriced: 0, without_cost: 0 }
         )
-        // Tokens of a clip were neither charged nor billed, so that nobody has counted them.
+        // Tokens of a clip were neither charged nor billed, so that no count of them is kept.
         const unpriced = [
           counting("clip-1", "vp_a", filmCost, filmCost),
           pricedAt("clip-1", { kind: "second_video", per_second: { "1080p": "1" } })

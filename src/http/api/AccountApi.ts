@@ -29,6 +29,7 @@ import {
   oneOf,
   orNull,
   poolFields,
+  SOME_TIME,
   time,
   told,
   toldOrNull,
@@ -116,8 +117,6 @@ export const ReceiptView = Schema.Struct({
 }).annotate({ identifier: "Receipt", description: "One charge, explained" })
 export type ReceiptView = typeof ReceiptView.Type
 
-const someTime = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
-
 /** A member's series is of its own orders. */
 export const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
 
@@ -125,12 +124,12 @@ export const ownSeriesGroups = ["model", "modality", "key", "tag"] as const
 export const seriesQuery = <const Groups extends ReadonlyArray<string>>(groups: Groups) => ({
   from: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it begins. ${someTime}; some 48 hours, 31 days or 12 months back when left out`
+      description: `Where it begins. ${SOME_TIME}; some 48 hours, 31 days or 12 months back when left out`
     })
   ),
   to: Schema.optionalKey(
     plainText().annotate({
-      description: `Where it ends: a day is included, a time is not. ${someTime}; now when left out`
+      description: `Where it ends: a day is included, a time is not. ${SOME_TIME}; now when left out`
     })
   ),
   interval: oneOf(

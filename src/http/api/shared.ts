@@ -43,6 +43,9 @@ export const time = (description: string) => told(description, "2026-01-31T12:00
 export const Timestamp = time("ISO 8601 time, UTC")
 export const timeOrNull = (description: string) => orNull(Timestamp, description)
 
+/** What `from` and `to` take. */
+export const SOME_TIME = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
+
 /** A pool as its members and operators see it. */
 export const poolFields = {
   balance: amount("What the pool has"),

@@ -78,7 +78,7 @@ export class Reconciliations extends Context.Service<
      * Compares the lines, which come piece by piece, with the charged orders of a channel. Lines of one
      * id count together. An order of a task is found by the vendor's id of it whenever it was closed,
      * and any other by the vendor's id of the request where it was closed in the period or a day before
-     * or after. Where the lines fail or are broken off nothing is kept.
+     * or after. Lines that fail or break off leave no trace.
      */
     reconcile<E>(
       reconciliation: NewReconciliation,

@@ -1,7 +1,7 @@
 /** What the operators' lists are asked by, beside their pages, and what they tell of the whole. */
 import { Effect, Schema } from "effect"
 import { plainText } from "../../../domain/plainText.ts"
-import { list, told } from "../shared.ts"
+import { list, SOME_TIME, told } from "../shared.ts"
 
 /** Only what is of one. */
 export const ofOne = (whose: string) =>
@@ -22,15 +22,13 @@ export const named = {
   )
 }
 
-const someTime = "A day, or an ISO 8601 time such as 2027-01-31T12:00:00Z"
-
 export const timeQuery = {
   from: Schema.optionalKey(
-    plainText().annotate({ description: `Only those of then or later. ${someTime}` })
+    plainText().annotate({ description: `Only those of then or later. ${SOME_TIME}` })
   ),
   to: Schema.optionalKey(
     plainText().annotate({
-      description: `Only those before: a day is included, a time is not. ${someTime}`
+      description: `Only those before: a day is included, a time is not. ${SOME_TIME}`
     })
   )
 }

@@ -18,9 +18,9 @@ import { ResolutionBody } from "../../api/admin/HistoryApi.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { strictly } from "../../api/shared.ts"
 import { bodyOf } from "../../server/requestRules.ts"
+import { timeRange } from "../money/times.ts"
 import { listView, pageOf } from "../respond.ts"
 import { attemptViews, billingView, isoOrNull, usageView } from "../views.ts"
-import { timeRange } from "./timeRange.ts"
 
 const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   id: orphan.id,

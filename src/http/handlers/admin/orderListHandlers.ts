@@ -12,9 +12,9 @@ import {
   type OrderTotals
 } from "../../../services/operators/OrderLists.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
+import { timeRange } from "../money/times.ts"
 import { listView, pageOf } from "../respond.ts"
 import { formatNanoOrNull, isoOrNull, tagOf } from "../views.ts"
-import { timeRange } from "./timeRange.ts"
 
 const states = { processing: "open", succeeded: "captured", failed: "released" } as const
 const shownAs = { open: "processing", captured: "succeeded", released: "failed" } as const

@@ -22,7 +22,7 @@ import {
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { CurrentOperator } from "../../api/middlewares.ts"
 import { csvResponse, wantsCsv } from "../csv.ts"
-import { momentOf } from "../money/seriesAnswers.ts"
+import { momentOf } from "../money/times.ts"
 import { readVendorList } from "../money/vendorListReader.ts"
 import { listView, pageOf } from "../respond.ts"
 

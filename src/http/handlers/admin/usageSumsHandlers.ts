@@ -5,7 +5,8 @@ import { cutPage } from "../../../runtime/Page.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { UsageSums } from "../../../services/money/UsageSums.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
-import { costView, makeSeriesAnswers, momentOf } from "../money/seriesAnswers.ts"
+import { costView, makeSeriesAnswers } from "../money/seriesAnswers.ts"
+import { momentOf } from "../money/times.ts"
 import { listView } from "../respond.ts"
 
 /** Of all organisations. */

@@ -1,10 +1,11 @@
 /** Sums of usage, as they are asked for and answered. */
-import { Clock, DateTime, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
 import type { SumGroup, SumStep } from "../../../domain/money/usageSums.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { type SumFilter, type UsageSum, UsageSums } from "../../../services/money/UsageSums.ts"
+import { momentOf } from "./times.ts"
 
 /** More than anybody reads, and a few milliseconds of work. */
 const MAX_LINES = 10_000
@@ -12,33 +13,6 @@ const MAX_LINES = 10_000
 const DAY_MILLIS = 86_400_000
 /** How far back a series goes that does not say where it begins. */
 const usualDays: Record<SumStep, number> = { hour: 2, day: 31, month: 366 }
-
-const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text)
-const isTime = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
-
-/** The moment a day begins in the zone, or the one after it; a time is what it says. */
-export const momentOf = Effect.fnUntraced(function* (
-  param: string,
-  text: string,
-  options: { readonly timeZone: string; readonly laterDays: number }
-) {
-  const { timeZone, laterDays } = options
-  const parsed = isDay(text)
-    ? DateTime.makeZoned(text, { timeZone, adjustForTimeZone: true }).pipe(
-        Option.filter((day) => DateTime.formatIsoDate(day) === text),
-        Option.map((day) => DateTime.toDateUtc(DateTime.add(day, { days: laterDays })))
-      )
-    : isTime(text)
-      ? Option.map(DateTime.make(text), DateTime.toDateUtc)
-      : Option.none()
-  return Option.isSome(parsed)
-    ? parsed.value
-    : yield* new InvalidRequest({
-        message: `${param}: Expected a day such as 2027-01-31 or an ISO 8601 time such as 2027-01-31T12:00:00Z`,
-        param
-      })
-})
 
 export interface SeriesQuery<By extends SumGroup> {
   readonly from?: string

@@ -1,0 +1,47 @@
+/** Days and times as addresses carry them, in the deployment's zone. */
+import { DateTime, Effect, Option } from "effect"
+import { InvalidRequest } from "../../../domain/Errors.ts"
+
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text)
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
+
+/** The moment a day begins in the zone, or the one after it; a time is what it says. */
+export const momentOf = Effect.fnUntraced(function* (
+  param: string,
+  text: string,
+  options: { readonly timeZone: string; readonly laterDays: number }
+) {
+  const { timeZone, laterDays } = options
+  const parsed = isDay(text)
+    ? DateTime.makeZoned(text, { timeZone, adjustForTimeZone: true }).pipe(
+        Option.filter((day) => DateTime.formatIsoDate(day) === text),
+        Option.map((day) => DateTime.toDateUtc(DateTime.add(day, { days: laterDays })))
+      )
+    : isTime(text)
+      ? Option.map(DateTime.make(text), DateTime.toDateUtc)
+      : Option.none()
+  return Option.isSome(parsed)
+    ? parsed.value
+    : yield* new InvalidRequest({
+        message: `${param}: Expected a day such as 2027-01-31 or an ISO 8601 time such as 2027-01-31T12:00:00Z`,
+        param
+      })
+})
+
+/** From when, and before when, a list is asked for; null is any time. */
+export const timeRange = Effect.fnUntraced(function* (
+  query: { readonly from?: string; readonly to?: string },
+  timeZone: string
+) {
+  const from =
+    query.from === undefined
+      ? null
+      : yield* momentOf("from", query.from, { timeZone, laterDays: 0 })
+  const to =
+    query.to === undefined ? null : yield* momentOf("to", query.to, { timeZone, laterDays: 1 })
+  if (from !== null && to !== null && from >= to) {
+    return yield* new InvalidRequest({ message: "to: Expected to be after from", param: "to" })
+  }
+  return { from, to }
+})
