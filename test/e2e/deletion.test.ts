@@ -132,7 +132,9 @@ for (const kind of ["embedded", "postgres"] as const) {
           yield* receiver.awaited(1)
           yield* remove(who, `/v1/videos/${id}`)
           receiver.tell(withStatus(200))
-          yield* sql`UPDATE webhook_messages SET next_attempt_at = now() WHERE task_id = ${id}`.pipe(
+          // Only while the message waits: one that was delivered has no next attempt.
+          yield* sql`UPDATE webhook_messages SET next_attempt_at = now()
+                      WHERE task_id = ${id} AND state = 'pending'`.pipe(
             Effect.delay("20 millis"),
             Effect.forever,
             Effect.raceFirst(receiver.awaited(2))
