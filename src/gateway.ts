@@ -39,6 +39,7 @@ import {
 } from "./http/server/access/adminAuthorization.ts"
 import { layerAuthorization } from "./http/server/access/authorization.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
+import { layerConsolePages } from "./http/server/consolePages.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
 import { layerEdge } from "./http/server/envelope.ts"
 import {
@@ -163,7 +164,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
 
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
-  Layer.mergeAll(layerApi, layerDocsPage, layerNoIds, layerEdge).pipe(
+  Layer.mergeAll(layerApi, layerDocsPage, layerConsolePages, layerNoIds, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken))
   )
 

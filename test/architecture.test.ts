@@ -36,6 +36,16 @@ const rules: ReadonlyArray<Rule> = [
   },
   { folder: "client/", may: ["http/api/", "domain/"] },
   {
+    folder: "console/",
+    may: [
+      "client/",
+      "http/api/",
+      "domain/",
+      "services/Access.ts",
+      "services/operators/Operators.ts"
+    ]
+  },
+  {
     folder: "cli/",
     may: ["postgres/", "http/api/", ...services, "config.ts", "crypto.ts", "run.ts", "secrets.ts"]
   },
@@ -99,7 +109,7 @@ describe("the sources", () => {
   it("import only files that exist", () => {
     const missing = files.flatMap((file) =>
       importsOf(file)
-        .filter((target) => target.endsWith(".ts") && !sources.has(target))
+        .filter((target) => /\.tsx?$/.test(target) && !sources.has(target))
         .map((target) => `${file} -> ${target}`)
     )
     assert.deepStrictEqual(missing, [])

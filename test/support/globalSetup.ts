@@ -7,9 +7,11 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
+import { buildConsole } from "../../scripts/console/build.ts"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
+import { type UnpackedChromium, unpackChromium } from "../console/support/chromium.ts"
 import { startGuard } from "./guard.ts"
 import { joinPrograms } from "./joinPrograms.ts"
 import { startPostgres } from "./postgresServer.ts"
@@ -26,6 +28,8 @@ declare module "vitest" {
     readonly programs: Readonly<Record<string, string>>
     /** Where processes of ours find their sources compiled. */
     readonly compileCache: string
+    /** The browser of the tests of the console, or why there is none. */
+    readonly chromium: UnpackedChromium
   }
 }
 
@@ -97,12 +101,15 @@ const fillCompileCache = (
 
 /** Starts what the suites of one run share; Vitest calls the answered function at the run's end. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
+  // It moves the directory of temporary files while it unpacks, so nothing else runs beside it.
+  const chromium = await unpackChromium()
   const server = startPostgres()
   const embedded = prepare("template", fillEmbedded)
   const joined = prepare("programs", joinPrograms)
   const cache = joined.then(({ filled }) =>
     prepare("compiled", (directory) => fillCompileCache(filled, directory))
   )
+  const built = buildConsole({ ifChanged: true, say: () => undefined })
   const release = async (): Promise<void> => {
     // What did not start has cleaned up after itself.
     const ignore = (): void => undefined
@@ -119,6 +126,8 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     project.provide("embeddedTemplate", (await embedded).directory)
     project.provide("programs", (await joined).filled)
     project.provide("compileCache", (await cache).directory)
+    project.provide("chromium", chromium)
+    await built
     return release
   } catch (cause) {
     await release()

@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from "node:path"
 const root = join(import.meta.dirname, "..", "..", "src")
 
 export const files = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
+  .filter((name) => /\.tsx?$/.test(name))
   .map((name) => name.split(sep).join("/"))
   .sort()
 

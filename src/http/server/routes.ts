@@ -15,13 +15,15 @@ export interface Route {
 const calls: ReadonlyArray<{ readonly path: Route["path"]; readonly method: Method }> = [
   { path: "/openapi.json", method: "GET" },
   { path: "/docs", method: "GET" },
+  { path: "/", method: "GET" },
+  { path: "/console/*", method: "GET" },
   ...Object.values(GatewayApi.groups).flatMap(({ endpoints }) => Object.values(endpoints))
 ]
 
 export const routes = [...Map.groupBy(calls, ({ path }) => path)].map(
   ([path, served]): Route => ({
     path,
-    pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}/?$`),
+    pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+").replace("/*", "(?:/.*)?")}/?$`),
     methods: served.map(({ method }) => method)
   })
 )
@@ -34,7 +36,7 @@ export const pathOf = (url: string): string => {
 
 /** Those without a parameter, which the most frequent requests are for. */
 const plainRoutes = new Map<string, ReadonlyArray<Route>>(
-  routes.filter(({ path }) => !path.includes(":")).map((route) => [route.path, [route]])
+  routes.filter(({ path }) => !/[:*]/.test(path)).map((route) => [route.path, [route]])
 )
 
 export const routesAt = (path: string): ReadonlyArray<Route> =>

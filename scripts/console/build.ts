@@ -1,0 +1,85 @@
+/**
+ * Builds the console into `dist/console`, each file also compressed, and prints how much script its
+ * first page loads. With `--if-changed` only where its sources are others than those of the last build.
+ */
+import { createHash } from "node:crypto"
+import { readdir, readFile, writeFile } from "node:fs/promises"
+import { extname, join } from "node:path"
+import { brotliCompressSync, constants } from "node:zlib"
+import { build } from "vite"
+import { CONSOLE_FILES } from "./viteConfig.ts"
+
+const root = join(import.meta.dirname, "..", "..")
+/** All that is built into it. */
+const sources = ["src/console", "src/client", "src/http/api", "src/domain", "src/services"]
+const others = ["package-lock.json", "scripts/console/build.ts", "scripts/console/viteConfig.ts"]
+const BUILT_FROM = join(CONSOLE_FILES, ".built-from")
+
+/** Bytes of compressed script that the first page may load. */
+export const MAX_FIRST_SCRIPT = 350_000
+
+const digestOfSources = async (): Promise<string> => {
+  const files = await Promise.all(
+    sources.map(async (folder) =>
+      (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+    )
+  )
+  const digest = createHash("sha256")
+  for (const file of [...files.flat().sort(), ...others.map((name) => join(root, name))]) {
+    digest.update(file.slice(root.length)).update(await readFile(file))
+  }
+  return digest.digest("hex")
+}
+
+const compressible = new Set([".js", ".css", ".html", ".svg", ".json"])
+const QUALITY = 10
+
+/** Bytes of each file, compressed where that helps; the compressed one stands beside it. */
+const compressAll = async (): Promise<ReadonlyMap<string, number>> => {
+  const entries = await readdir(CONSOLE_FILES, { recursive: true, withFileTypes: true })
+  const sizes = new Map<string, number>()
+  for (const entry of entries.filter(
+    (one) => one.isFile() && compressible.has(extname(one.name))
+  )) {
+    const path = join(entry.parentPath, entry.name)
+    const packed = brotliCompressSync(await readFile(path), {
+      params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY }
+    })
+    await writeFile(`${path}.br`, packed)
+    sizes.set(path.slice(CONSOLE_FILES.length + 1), packed.length)
+  }
+  return sizes
+}
+
+/** The scripts that the page itself names, which the browser loads before anything is shown. */
+const firstScripts = async (): Promise<ReadonlyArray<string>> => {
+  const page = await readFile(join(CONSOLE_FILES, "index.html"), "utf8")
+  return [...page.matchAll(/(?:src|href)="\/console\/([^"]+\.js)"/g)].map(([, path]) => path ?? "")
+}
+
+export const buildConsole = async (options: {
+  readonly ifChanged: boolean
+  readonly say: (line: string) => void
+}): Promise<void> => {
+  const digest = await digestOfSources()
+  const last = await readFile(BUILT_FROM, "utf8").catch(() => null)
+  if (options.ifChanged && last === digest) return
+  options.say("building the console ...")
+  await build({ configFile: join(import.meta.dirname, "viteConfig.ts"), logLevel: "warn" })
+  const sizes = await compressAll()
+  const first = (await firstScripts()).reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0)
+  options.say(`the console's first page loads ${Math.round(first / 1000)} kB of script, compressed`)
+  if (first > MAX_FIRST_SCRIPT) {
+    throw new Error(`the console's first page may load ${MAX_FIRST_SCRIPT} bytes of script at most`)
+  }
+  await writeFile(BUILT_FROM, digest)
+}
+
+if (import.meta.main) {
+  await buildConsole({
+    ifChanged: process.argv.includes("--if-changed"),
+    say: (line) => console.log(line)
+  })
+}

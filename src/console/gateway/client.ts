@@ -1,0 +1,35 @@
+/** The gateway that this page came from, asked through its typed client. */
+import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { layer, MediaGateway } from "../../client/typedClient.ts"
+import type { Session } from "./session.ts"
+
+export type Gateway = MediaGateway["Service"]
+export type Ask<A, E = unknown> = (gateway: Gateway) => Effect.Effect<A, E>
+
+export interface Connection {
+  /** Rejects with the error of the call's type, which `failureOf` reads. */
+  readonly ask: <A, E>(call: Ask<A, E>, signal?: AbortSignal) => Promise<A>
+  readonly end: () => void
+}
+
+export const connect = ({ apiKey, operator }: Session): Connection => {
+  const runtime = ManagedRuntime.make(
+    layer({
+      baseUrl: window.location.origin,
+      apiKey: apiKey ?? "",
+      ...(operator === null ? {} : { adminToken: operator.token })
+    }).pipe(Layer.provide(FetchHttpClient.layer))
+  )
+  return {
+    ask: async (call, signal) => {
+      const exit = await runtime.runPromiseExit(
+        Effect.flatMap(MediaGateway, call),
+        signal === undefined ? undefined : { signal }
+      )
+      if (Exit.isSuccess(exit)) return exit.value
+      throw Cause.squash(exit.cause)
+    },
+    end: () => void runtime.dispose()
+  }
+}

@@ -1,0 +1,75 @@
+/** An error as a sentence, with what the gateway said, and what could be done about it. */
+import { Alert, Button, Group, Stack, Text } from "@mantine/core"
+import { Schema } from "effect"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { type Failure, failureOf, told } from "../gateway/failures.ts"
+
+const Lacking = Schema.Struct({ required: Schema.String, available: Schema.String })
+const Budget = Schema.Struct({
+  used: Schema.String,
+  amount: Schema.String,
+  required: Schema.String
+})
+const Cap = Schema.Struct({ used: Schema.String, cap: Schema.String, required: Schema.String })
+const Waiting = Schema.Struct({ retryAfterSeconds: Schema.Number })
+
+/** What the code's own fields add to the sentence. */
+const useFacts = (failure: Failure): ReadonlyArray<string> => {
+  const { t, i18n } = useTranslation("failures")
+  const lacking = told(failure, Lacking)
+  const cap = told(failure, Cap)
+  const budget = told(failure, Budget) ?? (cap && { ...cap, amount: cap.cap })
+  const seconds = told(failure, Waiting)?.retryAfterSeconds
+  const when = (wait: number) =>
+    new Date(Date.now() + wait * 1000).toLocaleString(i18n.language, {
+      dateStyle: "medium",
+      timeStyle: "short"
+    })
+  return [
+    lacking && t("required", lacking),
+    budget && t("used", budget),
+    seconds === undefined
+      ? undefined
+      : budget === undefined
+        ? t("retryAfter", { seconds })
+        : t("until", { when: when(seconds) })
+  ].filter((fact) => fact !== undefined)
+}
+
+interface Props {
+  readonly error: unknown
+  /** A button that asks again. */
+  readonly onAgain?: () => void
+  /** What else can be done, such as a button that puts in the nearest value. */
+  readonly children?: ReactNode
+}
+
+export const FailureNote = ({ error, onAgain, children }: Props) => {
+  const { t } = useTranslation("failures")
+  const { t: shell } = useTranslation()
+  const failure = failureOf(error)
+  const facts = useFacts(failure)
+  return (
+    <Alert color="red" role="alert" title={t(`titles.${failure.code}`)}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm" className="said">
+          {failure.message}
+        </Text>
+        {facts.map((fact) => (
+          <Text key={fact} size="sm">
+            {fact}
+          </Text>
+        ))}
+        <Group gap="xs">
+          {children}
+          {onAgain === undefined ? null : (
+            <Button size="xs" variant="default" onClick={onAgain}>
+              {shell("again")}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}

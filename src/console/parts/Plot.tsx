@@ -1,0 +1,96 @@
+/** Values over time as a plot, with the same values as a table beside it for those who do not see it. */
+import { useComputedColorScheme } from "@mantine/core"
+import { useElementSize } from "@mantine/hooks"
+import { useEffect, useRef } from "react"
+import uPlot from "uplot"
+import "uplot/dist/uPlot.min.css"
+
+export interface Line {
+  readonly label: string
+  /** One for each of `times`; null where there is none. */
+  readonly values: ReadonlyArray<number | null>
+}
+
+interface Props {
+  /** What it shows, for those who do not see it. */
+  readonly label: string
+  /** Seconds since 1970, ascending. */
+  readonly times: ReadonlyArray<number>
+  readonly lines: ReadonlyArray<Line>
+  readonly kind?: "lines" | "bars" | "steps"
+  readonly height?: number
+}
+
+/** Told apart by people who see few colours as well, in light and in dark. */
+const COLORS = [
+  "#4c6ef5",
+  "#e8590c",
+  "#0ca678",
+  "#ae3ec9",
+  "#f08c00",
+  "#1098ad",
+  "#e64980",
+  "#868e96"
+]
+const INKS = {
+  light: { ink: "#495057", grid: "#dee2e6" },
+  dark: { ink: "#b8bcc4", grid: "#424242" }
+} as const
+const HEIGHT = 220
+const BAR_PART = 0.7
+const BAR_MOST = 60
+const FILL = "33"
+
+const pathsOf = (kind: NonNullable<Props["kind"]>) =>
+  kind === "bars"
+    ? uPlot.paths.bars?.({ size: [BAR_PART, BAR_MOST] })
+    : kind === "steps"
+      ? uPlot.paths.stepped?.({ align: 1 })
+      : undefined
+
+/** To be loaded by `lazy`, as it is the only part that needs a library of plots. */
+const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) => {
+  const { ref: box, width } = useElementSize()
+  const place = useRef<HTMLDivElement>(null)
+  const { ink, grid } = INKS[useComputedColorScheme("light")]
+  useEffect(() => {
+    const node = place.current
+    if (node === null || width === 0) return
+    const axis = {
+      stroke: ink,
+      grid: { stroke: grid, width: 1 },
+      ticks: { stroke: grid, width: 1 }
+    }
+    const paths = pathsOf(kind)
+    const plot = new uPlot(
+      {
+        width,
+        height,
+        axes: [axis, { ...axis, size: 64 }],
+        scales: { y: { range: (_, low, high) => [Math.min(0, low), high <= 0 ? 1 : high * 1.05] } },
+        series: [
+          {},
+          ...lines.map((line, index) => {
+            const color = COLORS[index % COLORS.length] ?? ink
+            return {
+              label: line.label,
+              stroke: color,
+              width: 2,
+              ...(kind === "lines" ? {} : { fill: `${color}${FILL}` }),
+              ...(paths === undefined ? {} : { paths })
+            }
+          })
+        ]
+      },
+      [[...times], ...lines.map(({ values }) => [...values])],
+      node
+    )
+    return () => plot.destroy()
+  }, [width, height, kind, times, lines, ink, grid])
+  return (
+    <div ref={box} className="plot" role="img" aria-label={label}>
+      <div ref={place} />
+    </div>
+  )
+}
+export default Plot

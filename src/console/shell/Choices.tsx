@@ -1,0 +1,86 @@
+/** Language, appearance and session, in the head of every page. */
+import { ActionIcon, Menu, useMantineColorScheme } from "@mantine/core"
+import { IconLanguage, IconMoon, IconSun, IconSunMoon, IconUserCircle } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { useLocation } from "wouter"
+import { useSession } from "../gateway/hooks.tsx"
+import { signedOut } from "../gateway/session.ts"
+import { choose, type Language, languages } from "../words/words.ts"
+
+const names = Object.keys(languages).filter((name): name is Language => name in languages)
+const schemes = [
+  { scheme: "light", icon: IconSun },
+  { scheme: "dark", icon: IconMoon },
+  { scheme: "auto", icon: IconSunMoon }
+] as const
+
+const SIZE = 18
+
+export const Choices = () => {
+  const { t, i18n } = useTranslation()
+  const { setColorScheme } = useMantineColorScheme()
+  const { session, setSession } = useSession()
+  const [, go] = useLocation()
+  const isSignedIn = session.apiKey !== null || session.operator !== null
+  return (
+    <ActionIcon.Group>
+      <Menu>
+        <Menu.Target>
+          <ActionIcon variant="default" size="lg" aria-label={t("language")}>
+            <IconLanguage size={SIZE} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {names.map((name) => (
+            <Menu.Item
+              key={name}
+              lang={name}
+              fw={i18n.language === name ? 700 : 400}
+              onClick={() => void choose(name)}
+            >
+              {languages[name]}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <Menu>
+        <Menu.Target>
+          <ActionIcon variant="default" size="lg" aria-label={t("appearance")}>
+            <IconSunMoon size={SIZE} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {schemes.map(({ scheme, icon: Icon }) => (
+            <Menu.Item
+              key={scheme}
+              leftSection={<Icon size={16} />}
+              onClick={() => setColorScheme(scheme)}
+            >
+              {t(scheme)}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      {isSignedIn ? (
+        <Menu>
+          <Menu.Target>
+            <ActionIcon variant="default" size="lg" aria-label={t("signedInAs")}>
+              <IconUserCircle size={SIZE} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => go("/sign-in")}>{t("signIn.add")}</Menu.Item>
+            <Menu.Item
+              onClick={() => {
+                setSession(signedOut)
+                go("/")
+              }}
+            >
+              {t("signOut")}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      ) : null}
+    </ActionIcon.Group>
+  )
+}

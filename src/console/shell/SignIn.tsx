@@ -1,0 +1,67 @@
+/** Signing in: the gateway itself says what a key or token is. */
+import { Alert, Button, Card, Center, PasswordInput, Stack, Text, Title } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { useMutation } from "@tanstack/react-query"
+import { useTranslation } from "react-i18next"
+import { useLocation } from "wouter"
+import { useSession } from "../gateway/hooks.tsx"
+import { withSecret } from "../gateway/secrets.ts"
+import { FailureNote } from "../parts/FailureNote.tsx"
+
+const WIDTH = 460
+
+export const SignIn = () => {
+  const { t } = useTranslation()
+  const { session, hasEnded, setSession } = useSession()
+  const [, go] = useLocation()
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { secret: "" },
+    validate: { secret: (text) => (text.trim() === "" ? t("signIn.empty") : null) }
+  })
+  const enter = useMutation({
+    mutationFn: ({ secret }: { readonly secret: string }) => withSecret(session, secret.trim()),
+    onSuccess: (next) => {
+      if (next === null) return
+      setSession(next)
+      go("/")
+    }
+  })
+  return (
+    <Center mt="xl">
+      <Card withBorder w="100%" maw={WIDTH} p="xl">
+        <form onSubmit={form.onSubmit((values) => enter.mutate(values))} noValidate>
+          <Stack>
+            <Title order={1} size="h2">
+              {t("signIn.title")}
+            </Title>
+            <Text>{t("signIn.lead")}</Text>
+            <PasswordInput
+              label={t("signIn.secret")}
+              description={t("signIn.hint")}
+              autoComplete="off"
+              data-autofocus
+              key={form.key("secret")}
+              {...form.getInputProps("secret")}
+            />
+            {hasEnded && enter.isIdle ? (
+              <Alert color="orange" role="status">
+                {t("signIn.ended")}
+              </Alert>
+            ) : null}
+            {enter.data === null ? (
+              <Alert color="red" role="alert">
+                {t("signIn.refused")}
+              </Alert>
+            ) : enter.error === null ? null : (
+              <FailureNote error={enter.error} />
+            )}
+            <Button type="submit" loading={enter.isPending}>
+              {t("signIn.go")}
+            </Button>
+          </Stack>
+        </form>
+      </Card>
+    </Center>
+  )
+}

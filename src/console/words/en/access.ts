@@ -1,0 +1,3 @@
+export const access = {
+  title: "access"
+} as const

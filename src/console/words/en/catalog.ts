@@ -1,0 +1,3 @@
+export const catalog = {
+  title: "catalog"
+} as const

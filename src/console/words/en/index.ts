@@ -1,0 +1,26 @@
+/** English texts, a file for each room. */
+import { access } from "./access.ts"
+import { books } from "./books.ts"
+import { catalog } from "./catalog.ts"
+import { channels } from "./channels.ts"
+import { failures } from "./failures.ts"
+import { health } from "./health.ts"
+import { money } from "./money.ts"
+import { orders } from "./orders.ts"
+import { playground } from "./playground.ts"
+import { shell } from "./shell.ts"
+import { webhooks } from "./webhooks.ts"
+
+export const en = {
+  access,
+  books,
+  catalog,
+  channels,
+  failures,
+  health,
+  money,
+  orders,
+  playground,
+  shell,
+  webhooks
+} as const

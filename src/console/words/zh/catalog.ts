@@ -1,0 +1,6 @@
+import type { catalog as english } from "../en/catalog.ts"
+import type { Translated } from "../Translated.ts"
+
+export const catalog: Translated<typeof english> = {
+  title: "catalog"
+}

@@ -1,0 +1,28 @@
+/** Chinese texts, a file for each room. */
+import type { en } from "../en/index.ts"
+import type { Translated } from "../Translated.ts"
+import { access } from "./access.ts"
+import { books } from "./books.ts"
+import { catalog } from "./catalog.ts"
+import { channels } from "./channels.ts"
+import { failures } from "./failures.ts"
+import { health } from "./health.ts"
+import { money } from "./money.ts"
+import { orders } from "./orders.ts"
+import { playground } from "./playground.ts"
+import { shell } from "./shell.ts"
+import { webhooks } from "./webhooks.ts"
+
+export const zh: Translated<typeof en> = {
+  access,
+  books,
+  catalog,
+  channels,
+  failures,
+  health,
+  money,
+  orders,
+  playground,
+  shell,
+  webhooks
+}
