@@ -20,7 +20,6 @@ export default defineConfig({
     emptyOutDir: true,
     // Files inside others would need a policy that allows `data:` everywhere.
     assetsInlineLimit: 0,
-    manifest: true,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 2_000
