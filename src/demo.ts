@@ -101,6 +101,7 @@ export const printDemo = (options: {
   return Console.log(`
 media-gateway is running in demo mode
 
+  console      ${gatewayUrl}/console   (sign in with the key or the token below)
   gateway      ${gatewayUrl}
   simulator    ${simulatorUrl}   (stands in for the vendors)
   API key      ${shown}

@@ -7,8 +7,9 @@ import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import axe from "axe-core"
 import { Effect, Layer } from "effect"
+import { MAX_FIRST_SCRIPT } from "../../scripts/console/build.ts"
 import { demoCatalog } from "../../src/demoCatalog.ts"
-import { layerTestGateway, quickSettings } from "../support/gateway.ts"
+import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import {
   Browser,
   layerBrowser,
@@ -41,6 +42,8 @@ const views: ReadonlyArray<View> = [
 
 type Look = Required<Pick<OpenOptions, "language" | "scheme" | "width">>
 
+/** Asked of the drawn pages alone, which are looked at on a quiet machine. */
+const MAX_PAINT_MILLIS = 3_000
 const WIDE = 1280
 const NARROW = 390
 const looks: ReadonlyArray<Look> =
@@ -114,6 +117,33 @@ else
     ),
     { excludeTestServices: true, timeout: "60 seconds" }
   )("the pages of the console", (it) => {
+    it.effect("begin with little to load", () =>
+      Effect.gen(function* () {
+        const browser = yield* Browser
+        const { key } = yield* (yield* Gateway).customer("1")
+        const page = yield* browser.open("/", { session: { apiKey: key } })
+        yield* steps(async () => {
+          await settled(page)
+          const { script, paint } = await page.evaluate(() => ({
+            script: performance
+              .getEntriesByType("resource")
+              .filter((entry) => entry instanceof PerformanceResourceTiming)
+              .filter(({ name }) => name.endsWith(".js"))
+              .reduce((bytes, { encodedBodySize }) => bytes + encodedBodySize, 0),
+            paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0
+          }))
+          if (folder !== undefined) {
+            console.log(
+              `the first page: ${Math.round(script / 1000)} kB of script, painted after ${Math.round(paint)} ms`
+            )
+            assert.isBelow(paint, MAX_PAINT_MILLIS)
+          }
+          assert.isAbove(script, 50_000)
+          assert.isBelow(script, MAX_FIRST_SCRIPT)
+        })
+      })
+    )
+
     it.effect(
       "keep nobody out, and fit",
       () =>

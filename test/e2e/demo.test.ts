@@ -33,6 +33,7 @@ it.live("the demo makes a video and an image, and prints the same key after a ki
     const dataDir = yield* temporaryDataDir({ initialised: true })
     const first = yield* start(dataDir)
     const { key } = first
+    assert.include(first.process.stdout(), `console      ${first.url}/console `)
     const models = yield* call(`${first.url}/v1/models`, { key })
     assert.deepEqual(models.text.match(/"id":"[^"]*"/g)?.slice(0, 2), [
       '"id":"film-1"',

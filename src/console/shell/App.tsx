@@ -1,5 +1,6 @@
 /** The frame around every page: menu, session, language and appearance. */
 import {
+  Alert,
   Anchor,
   AppShell,
   Burger,
@@ -23,6 +24,9 @@ import { SignIn } from "./SignIn.tsx"
 
 const MENU_WIDTH = 220
 const HEADER_HEIGHT = 56
+
+const isAt = (place: string, path: string): boolean =>
+  place === path || place.startsWith(`${path}/`)
 
 const Menu = ({ onPick }: { readonly onPick: () => void }) => {
   const { t } = useTranslation()
@@ -50,7 +54,7 @@ const Menu = ({ onPick }: { readonly onPick: () => void }) => {
                 href={path}
                 label={t(`pages.${name}`)}
                 leftSection={<Icon size={18} stroke={1.75} />}
-                active={place === path || place.startsWith(`${path}/`)}
+                active={isAt(place, path)}
                 aria-current={place === path ? "page" : undefined}
                 onClick={onPick}
               />
@@ -125,10 +129,12 @@ const Pages = () => {
 
 export const App = () => {
   const { t } = useTranslation()
-  const { session } = useSession()
+  const { session, hasEnded } = useSession()
+  const [place] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const main = useFocusOnOpening()
-  useDocumentTitle(t("title"))
+  const open = pages.find(({ path }) => isAt(place, path))
+  useDocumentTitle(open === undefined ? t("title") : `${t(`pages.${open.name}`)} · ${t("title")}`)
   const isSignedIn = session.apiKey !== null || session.operator !== null
   return (
     <>
@@ -172,6 +178,11 @@ export const App = () => {
         </AppShell.Header>
         <AppShell.Navbar p="xs">{isSignedIn ? <Menu onPick={close} /> : null}</AppShell.Navbar>
         <AppShell.Main id="content" ref={main} tabIndex={-1} style={{ outline: "none" }}>
+          {isSignedIn && hasEnded ? (
+            <Alert color="orange" role="status" mb="md">
+              {t("signIn.ended")}
+            </Alert>
+          ) : null}
           {isSignedIn ? <Pages /> : <SignIn />}
         </AppShell.Main>
       </AppShell>
