@@ -73,6 +73,26 @@ export class CannotSharePort extends Schema.TaggedError<CannotSharePort>()("Cann
   message: Schema.String
 }) {}
 
+type Asked = readonly [IncomingMessage, ServerResponse]
+
+/**
+ * The socket listens a moment before its handler is there, and what is asked in between would never be
+ * answered: the handler gets it when it comes.
+ */
+const keepEarly = (server: Server): void => {
+  const early: Array<Asked> = []
+  const keep = (...asked: Asked) => early.push(asked)
+  server.on("request", keep)
+  const handOver = (event: string, handle: (...asked: Asked) => void): void => {
+    if (event !== "request") return
+    server.off("newListener", handOver).off("request", keep)
+    queueMicrotask(() => {
+      for (const asked of early) handle(...asked)
+    })
+  }
+  server.on("newListener", handOver)
+}
+
 export class Listener extends Context.Service<Listener>()("gateway/http/Listener", {
   make: Effect.gen(function* () {
     const settings = yield* Settings
@@ -124,6 +144,7 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     server.on("request", arrived)
     // Of a request whose client waits for a word before it sends the body.
     server.on("checkContinue", arrived)
+    keepEarly(server)
     return { server, accepted: () => accepted, unanswered: () => unanswered }
   })
 }) {}
