@@ -9,7 +9,7 @@ import { type ListPage, useAsk, usePages } from "../../gateway/hooks.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Amount, grouped, Id } from "../../parts/texts.tsx"
 import { AllFilters, DIGEST, TAG, useAddressFilters, useFilters } from "./addressFilters.ts"
-import { ChoiceField, DayField, WordField } from "./FilterFields.tsx"
+import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
 import { useOrderColumns } from "./orderColumns.tsx"
@@ -65,12 +65,12 @@ const Filters = () => {
   const filters = useAddressFilters()
   const choices = useChoices()
   const [isOpen, { toggle }] = useDisclosure(false)
-  const catalog = useAsk(["catalog"], (gateway) => gateway.admin.readCatalog({}))
+  const catalog = useAsk(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
   const idsOf = (entries: ReadonlyArray<{ readonly id: string }> | undefined) =>
     entries?.map(({ id }) => id) ?? []
   return (
     <Stack gap="xs" role="group" aria-label={t("filters.label")}>
-      <Group gap="sm" align="flex-start">
+      <FieldGrid>
         <OwnerField owner="organization" filters={filters} label={t("filters.organization")} />
         <ChoiceField
           filters={filters}
@@ -92,9 +92,9 @@ const Filters = () => {
         />
         <DayField filters={filters} name="from" label={t("filters.from")} />
         <DayField filters={filters} name="to" label={t("filters.to")} />
-      </Group>
+      </FieldGrid>
       <Collapse expanded={isOpen}>
-        <Group gap="sm" align="flex-start">
+        <FieldGrid>
           <OwnerField owner="member" filters={filters} label={t("filters.member")} />
           <OwnerField owner="key" filters={filters} label={t("filters.key")} />
           <ChoiceField
@@ -120,7 +120,7 @@ const Filters = () => {
             pattern={DIGEST}
             hint={t("filters.digestHint")}
           />
-        </Group>
+        </FieldGrid>
       </Collapse>
       <Group gap="xs">
         <Button variant="subtle" size="compact-sm" onClick={toggle} aria-expanded={isOpen}>
@@ -156,7 +156,11 @@ const useFurther = (currency: string | undefined): ReadonlyArray<Column<Order>> 
       isHidden: true,
       cell: ({ key_id }) => <OwnerName owner="key" id={key_id} />
     },
-    { name: "channel", label: t("columns.channel"), cell: ({ channel }) => channel },
+    {
+      name: "channel",
+      label: t("columns.channel"),
+      cell: ({ channel }) => <span className="amount">{channel}</span>
+    },
     {
       name: "upstreamId",
       label: t("columns.upstreamId"),

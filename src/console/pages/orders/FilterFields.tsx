@@ -1,6 +1,6 @@
 /** Fields of a list's filters, each of which stands in the address. */
-import { Autocomplete, Select, TextInput } from "@mantine/core"
-import { useState } from "react"
+import { Autocomplete, Select, SimpleGrid, TextInput } from "@mantine/core"
+import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { AddressFilters, FilterName } from "./addressFilters.ts"
 
@@ -10,7 +10,12 @@ interface FieldProps {
   readonly label: string
 }
 
-const WIDTH = 170
+/** Fields side by side, as many as there is room for. */
+export const FieldGrid = ({ children }: { readonly children: ReactNode }) => (
+  <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" verticalSpacing="xs">
+    {children}
+  </SimpleGrid>
+)
 
 /** One of a few. */
 export const ChoiceField = ({
@@ -28,7 +33,6 @@ export const ChoiceField = ({
       value={filters.value(name) === "" ? null : filters.value(name)}
       onChange={(value) => filters.change({ [name]: value })}
       clearable
-      w={WIDTH}
       size="sm"
     />
   )
@@ -40,7 +44,6 @@ export const DayField = ({ filters, name, label }: FieldProps) => (
     label={label}
     value={filters.value(name)}
     onChange={(event) => filters.change({ [name]: event.currentTarget.value })}
-    w={WIDTH}
     size="sm"
   />
 )
@@ -89,7 +92,6 @@ export const WordField = ({
         if (event.key === "Enter") take(text)
       }}
       error={isWrong && typed.of === kept && typed.text !== kept ? hint : undefined}
-      w={WIDTH}
       size="sm"
     />
   )

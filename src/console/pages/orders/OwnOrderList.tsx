@@ -8,7 +8,7 @@ import { useAsk, usePages } from "../../gateway/hooks.tsx"
 import { DataTable } from "../../parts/DataTable.tsx"
 import { Moment } from "../../parts/texts.tsx"
 import { OwnFilters, TAG, useAddressFilters, useFilters } from "./addressFilters.ts"
-import { ChoiceField, DayField, WordField } from "./FilterFields.tsx"
+import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { useOrderColumns } from "./orderColumns.tsx"
 
@@ -64,7 +64,7 @@ export const OwnOrderList = () => {
     (after) => (gateway) => gateway.orders.list({ query: { ...query, ...after, limit: PAGE } }),
     { every: isLive ? EVERY_MILLIS : undefined }
   )
-  const models = useAsk(["models"], (gateway) => gateway.models.list({ query: {} }))
+  const models = useAsk(["models", "names"], (gateway) => gateway.models.list({ query: {} }))
   const choices = useChoices()
   const columns = useOrderColumns({ filters, currency: orders.data?.pages[0]?.data[0]?.currency })
   return (
@@ -75,41 +75,48 @@ export const OwnOrderList = () => {
       </Group>
       <Text c="dimmed">{t("lead")}</Text>
       <OrderSearch filters={filters} label={t("search.own")} takesVendorIds={false} />
-      <Group gap="sm" align="flex-start" role="group" aria-label={t("filters.label")}>
-        <ChoiceField
-          filters={filters}
-          name="state"
-          label={t("filters.state")}
-          data={choices.states}
-        />
-        <WordField
-          filters={filters}
-          name="model"
-          label={t("filters.model")}
-          known={models.data?.data.map(({ id }) => id) ?? []}
-        />
-        <ChoiceField
-          filters={filters}
-          name="modality"
-          label={t("filters.modality")}
-          data={choices.modalities}
-        />
-        <WordField
-          filters={filters}
-          name="tag"
-          label={t("filters.tag")}
-          placeholder={t("filters.tagHint")}
-          pattern={TAG}
-          hint={t("filters.tagHint")}
-        />
-        <DayField filters={filters} name="from" label={t("filters.from")} />
-        <DayField filters={filters} name="to" label={t("filters.to")} />
+      <Stack gap="xs" role="group" aria-label={t("filters.label")}>
+        <FieldGrid>
+          <ChoiceField
+            filters={filters}
+            name="state"
+            label={t("filters.state")}
+            data={choices.states}
+          />
+          <WordField
+            filters={filters}
+            name="model"
+            label={t("filters.model")}
+            known={models.data?.data.map(({ id }) => id) ?? []}
+          />
+          <ChoiceField
+            filters={filters}
+            name="modality"
+            label={t("filters.modality")}
+            data={choices.modalities}
+          />
+          <WordField
+            filters={filters}
+            name="tag"
+            label={t("filters.tag")}
+            placeholder={t("filters.tagHint")}
+            pattern={TAG}
+            hint={t("filters.tagHint")}
+          />
+          <DayField filters={filters} name="from" label={t("filters.from")} />
+          <DayField filters={filters} name="to" label={t("filters.to")} />
+        </FieldGrid>{" "}
         {filters.isAny ? (
-          <Button variant="subtle" mt={24} onClick={() => filters.only({})}>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            style={{ alignSelf: "flex-start" }}
+            onClick={() => filters.only({})}
+          >
             {t("filters.clear")}
           </Button>
         ) : null}
-      </Group>
+      </Stack>
       <DataTable
         label={t("table")}
         columns={columns}

@@ -41,7 +41,6 @@ const OrderLink = ({ id }: { readonly id: string }) => {
       href={search === "" ? `/${id}` : `/${id}?${search}`}
       className="id"
       title={id}
-      aria-label={id}
     >
       {`${id.slice(0, 3)}…${id.slice(-ENDS)}`}
     </Anchor>
@@ -70,7 +69,11 @@ export const useOrderColumns = <Order extends ListedOrder>({
     },
     { name: "id", label: t("columns.id"), cell: ({ id }) => <OrderLink id={id} /> },
     { name: "kind", label: t("columns.kind"), cell: ({ kind }) => <KindMark kind={kind} /> },
-    { name: "model", label: t("columns.model"), cell: ({ model }) => model },
+    {
+      name: "model",
+      label: t("columns.model"),
+      cell: ({ model }) => <span className="amount">{model}</span>
+    },
     ...further,
     {
       name: "ordered",

@@ -25,7 +25,7 @@ export const StateMark = ({ state }: { readonly state: State }) => {
   return (
     <Group gap={6} wrap="nowrap" component="span">
       <Icon size={18} color={color} aria-hidden />
-      <Text span size="sm">
+      <Text span size="sm" className="amount">
         {t(`states.${state}`)}
       </Text>
     </Group>
@@ -41,7 +41,7 @@ export const KindMark = ({ kind }: { readonly kind: Kind }) => {
   return (
     <Group gap={6} wrap="nowrap" component="span">
       <Icon size={18} aria-hidden />
-      <Text span size="sm">
+      <Text span size="sm" className="amount">
         {t(`kinds.${kind}`)}
       </Text>
     </Group>
@@ -59,10 +59,10 @@ export const Tags = ({
   const { t } = useTranslation("orders")
   const tags = Object.entries(metadata ?? {}).map(([name, value]) => `${name}=${value}`)
   return (
-    <Group gap={4}>
+    <Group gap={4} wrap={onPick === undefined ? "wrap" : "nowrap"}>
       {tags.map((tag) =>
         onPick === undefined ? (
-          <Badge key={tag} variant="default" tt="none" fw={400} radius="sm">
+          <Badge key={tag} variant="default" tt="none" fw={400} radius="sm" miw="fit-content">
             {tag}
           </Badge>
         ) : (
@@ -73,6 +73,7 @@ export const Tags = ({
             tt="none"
             fw={400}
             radius="sm"
+            miw="fit-content"
             style={{ cursor: "pointer" }}
             aria-label={t("filters.onlyTag", { tag })}
             onClick={() => onPick(tag)}

@@ -83,7 +83,9 @@ export const OwnerName = ({
       <Id id={id} />
     </Group>
   ) : (
-    <span title={id}>{name}</span>
+    <span title={id} className="amount">
+      {name}
+    </span>
   )
 }
 
@@ -133,7 +135,6 @@ export const OwnerField = ({
       onSearchChange={setSearch}
       nothingFoundMessage={t("filters.nobody")}
       clearable
-      w={200}
       size="sm"
     />
   )

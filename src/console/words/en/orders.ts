@@ -79,7 +79,7 @@ export const orders = {
     hours: "{{n}} h {{rest}} min"
   },
   one: {
-    back: "All orders of the list",
+    back: "Back to the list",
     title: "{{kind}} by {{model}}",
     noSuch: "No such order",
     noSuchHint: "It may be of another organisation or member, or the id may be mistyped: {{id}}",

@@ -110,7 +110,10 @@ export const OrderLife = ({ parts, steps }: Props) => {
               color={color}
               bullet={<Icon size={ICON} aria-hidden />}
               title={<Text fw={600}>{title}</Text>}
-              lineVariant={steps[index + 1]?.at === null ? "dashed" : "solid"}
+              // What comes next is not at its end.
+              lineVariant={
+                index === steps.length - 2 && steps.at(-1)?.at === null ? "dashed" : "solid"
+              }
             >
               {at === null ? null : (
                 <Text size="sm" c="dimmed">

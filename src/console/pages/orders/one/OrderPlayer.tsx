@@ -39,7 +39,7 @@ const Medium = ({
   const { t } = useTranslation("orders")
   const { session } = useSession()
   const file = useQuery({
-    queryKey: ["files", path],
+    queryKey: ["orderFiles", path],
     queryFn: async ({ signal }) => (await request(session, path, { signal })).blob(),
     staleTime: Number.POSITIVE_INFINITY,
     // It may be large, and nobody looks at it any more.
@@ -88,7 +88,7 @@ const Medium = ({
 
 const ImageGrid = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("orders")
-  const task = useAsk(["images", id], (gateway) =>
+  const task = useAsk(["orders", "images", id], (gateway) =>
     gateway.images.read({ params: { task_id: id }, query: { wait: 0 } })
   )
   return (

@@ -1,34 +1,10 @@
 /** One charge, explained: in a sentence, in figures, and by the entries of the journal. */
-import { Code, Stack, Table, Text, Title } from "@mantine/core"
-import type { ReactNode } from "react"
+import { Code, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { ReceiptView } from "../../../../http/api/AccountApi.ts"
 import { RowTable } from "../../../parts/DataTable.tsx"
 import { Amount, grouped, Id, Moment } from "../../../parts/texts.tsx"
-
-/** Names and values, of which those without a value are left out. */
-export const Facts = ({
-  label,
-  facts
-}: {
-  readonly label: string
-  readonly facts: Readonly<Record<string, ReactNode>>
-}) => (
-  <Table aria-label={label} variant="vertical" layout="fixed" withTableBorder={false}>
-    <Table.Tbody>
-      {Object.entries(facts)
-        .filter(([, value]) => value !== null && value !== undefined && value !== "")
-        .map(([name, value]) => (
-          <Table.Tr key={name}>
-            <Table.Th w="42%" scope="row" fw={500}>
-              {name}
-            </Table.Th>
-            <Table.Td style={{ overflowWrap: "anywhere" }}>{value}</Table.Td>
-          </Table.Tr>
-        ))}
-    </Table.Tbody>
-  </Table>
-)
+import { Facts } from "./orderFrame.tsx"
 
 interface Props {
   readonly receipt: ReceiptView

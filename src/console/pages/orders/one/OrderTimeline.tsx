@@ -9,9 +9,9 @@ import { Amount, Id, Moment } from "../../../parts/texts.tsx"
 import { StateMark } from "../orderMarks.tsx"
 import { OwnerName } from "../owners.tsx"
 import { OrderLife } from "./OrderLife.tsx"
-import { Facts, OrderReceipt } from "./OrderReceipt.tsx"
+import { OrderReceipt } from "./OrderReceipt.tsx"
 import { OrphanCase } from "./OrphanCase.tsx"
-import { Back, isMissing, NoSuchOrder, Section } from "./OwnOrder.tsx"
+import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { isOpen, type OrderHistory, useTimelineLife } from "./timelineLife.ts"
 import { JsonText, VendorCalls } from "./VendorCalls.tsx"
 
@@ -171,7 +171,13 @@ const Receipt = ({ history }: { readonly history: OrderHistory }) => {
 
 const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
   const { t } = useTranslation("orders")
-  const life = useTimelineLife(history)
+  const { organization_id: id } = history
+  const organization = useAsk(
+    ["organizations", "currency", id],
+    (gateway) => gateway.accounts.readOrganization({ params: { id } }),
+    { isKept: true }
+  )
+  const life = useTimelineLife(history, organization.data?.currency ?? "")
   const { error, orphan } = history
   return (
     <Stack>

@@ -1,5 +1,5 @@
 /** A job that the vendor may have made unpaid, and the note that settles the case. */
-import { Alert, Button, Stack, Text, Textarea } from "@mantine/core"
+import { Button, Stack, Text, Textarea } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"
 import { useTranslation } from "react-i18next"
@@ -8,7 +8,7 @@ import { useDo, useSession } from "../../../gateway/hooks.tsx"
 import { mayAct } from "../../../gateway/session.ts"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
 import { Amount, Id, Moment } from "../../../parts/texts.tsx"
-import { Facts } from "./OrderReceipt.tsx"
+import { Facts, Section } from "./orderFrame.tsx"
 
 const LONGEST = 500
 
@@ -61,34 +61,27 @@ export const OrphanCase = ({ orphan }: { readonly orphan: typeof OrphanView.Type
   const { session } = useSession()
   const { answer, resolved_at } = orphan
   return (
-    <Alert
-      color={resolved_at === null ? "orange" : "gray"}
-      title={t("orphan.label")}
-      component="section"
-      aria-label={t("orphan.label")}
-    >
-      <Stack>
-        <Facts
-          label={t("orphan.label")}
-          facts={{
-            [t("orphan.reason")]: orphan.reason,
-            [t("orphan.held")]: <Amount value={orphan.amount_held} />,
-            [t("orphan.answer")]:
-              answer === null
-                ? null
-                : t("orphan.answered", { status: answer.status, bytes: answer.bytes }),
-            [t("orphan.sha")]:
-              answer === null || answer.sha256 === null ? null : <Id id={answer.sha256} />,
-            [t("orphan.resolved")]: resolved_at === null ? null : <Moment at={resolved_at} />,
-            [t("orphan.note")]: orphan.note
-          }}
-        />
-        {resolved_at !== null ? null : mayAct(session, "operator", "finance") ? (
-          <Settling id={orphan.id} />
-        ) : (
-          <Text size="sm">{shell("noRight")}</Text>
-        )}
-      </Stack>
-    </Alert>
+    <Section label={t("orphan.label")}>
+      <Facts
+        label={t("orphan.label")}
+        facts={{
+          [t("orphan.reason")]: orphan.reason,
+          [t("orphan.held")]: <Amount value={orphan.amount_held} />,
+          [t("orphan.answer")]:
+            answer === null
+              ? null
+              : t("orphan.answered", { status: answer.status, bytes: answer.bytes }),
+          [t("orphan.sha")]:
+            answer === null || answer.sha256 === null ? null : <Id id={answer.sha256} />,
+          [t("orphan.resolved")]: resolved_at === null ? null : <Moment at={resolved_at} />,
+          [t("orphan.note")]: orphan.note
+        }}
+      />
+      {resolved_at !== null ? null : mayAct(session, "operator", "finance") ? (
+        <Settling id={orphan.id} />
+      ) : (
+        <Text size="sm">{shell("noRight")}</Text>
+      )}
+    </Section>
   )
 }

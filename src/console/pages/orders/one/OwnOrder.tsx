@@ -1,11 +1,7 @@
 /** One order of the member: its life, what it made, and what it cost. */
-import { Alert, Anchor, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
-import { IconArrowLeft } from "@tabler/icons-react"
-import type { ReactNode } from "react"
+import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { Link, useSearch } from "wouter"
 import type { OwnOrderView } from "../../../../http/api/money/OrdersApi.ts"
-import { failureOf } from "../../../gateway/failures.ts"
 import { useAsk } from "../../../gateway/hooks.tsx"
 import { Asked } from "../../../parts/Asked.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
@@ -14,55 +10,20 @@ import { StateMark, Tags } from "../orderMarks.tsx"
 import { DeleteButton } from "./DeleteButton.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrderPlayer } from "./OrderPlayer.tsx"
-import { Facts, OrderReceipt } from "./OrderReceipt.tsx"
+import { OrderReceipt } from "./OrderReceipt.tsx"
+import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { useOwnLife } from "./ownLife.ts"
 
 type Order = typeof OwnOrderView.Type
 
 const EVERY_MILLIS = 2_000
 
-export const Back = () => {
-  const { t } = useTranslation("orders")
-  const search = useSearch()
-  return (
-    <Anchor component={Link} href={search === "" ? "/" : `/?${search}`} size="sm">
-      <Group gap={4} component="span">
-        <IconArrowLeft size={16} aria-hidden />
-        {t("one.back")}
-      </Group>
-    </Anchor>
-  )
-}
-
-/** Of anybody else as of nobody: the gateway tells no difference. */
-export const NoSuchOrder = ({ id }: { readonly id: string }) => {
-  const { t } = useTranslation("orders")
-  return (
-    <Stack align="flex-start">
-      <Back />
-      <Title order={1}>{t("one.noSuch")}</Title>
-      <Text className="said">{t("one.noSuchHint", { id })}</Text>
-    </Stack>
-  )
-}
-
-export const isMissing = (error: unknown): boolean =>
-  ["not_found", "task_not_found"].includes(failureOf(error).code)
-
-export const Section = ({
-  label,
-  children
-}: {
-  readonly label: string
-  readonly children: ReactNode
-}) => (
-  <Card withBorder component="section" aria-label={label} p="md">
-    <Title order={2} size="h4" mb="sm">
-      {label}
-    </Title>
-    {children}
-  </Card>
-)
+/** A video that no vendor took is no task to its client. */
+const isDeletable = ({ is_task, kind, state, accepted_at, deleted_at }: Order): boolean =>
+  is_task &&
+  state !== "processing" &&
+  deleted_at === null &&
+  (kind === "image" || accepted_at !== null)
 
 const Result = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("orders")
@@ -98,9 +59,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
         <Title order={1} size="h2">
           {t("one.title", { kind: t(`kinds.${order.kind}`), model: order.model })}
         </Title>
-        {order.is_task && order.state !== "processing" && order.deleted_at === null ? (
-          <DeleteButton id={order.id} kind={order.kind} />
-        ) : null}
+        {isDeletable(order) ? <DeleteButton id={order.id} kind={order.kind} /> : null}
       </Group>
       <Group gap="lg">
         <StateMark state={order.state} />

@@ -3,7 +3,7 @@ import { Accordion, Code, Group, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Id, Moment } from "../../../parts/texts.tsx"
 import { useLength } from "../orderMarks.tsx"
-import { Facts } from "./OrderReceipt.tsx"
+import { Facts } from "./orderFrame.tsx"
 import type { OrderHistory } from "./timelineLife.ts"
 
 const INDENT = 2
@@ -24,6 +24,7 @@ export const JsonText = ({ label, value }: { readonly label: string; readonly va
         <Code
           block
           className="said"
+          role="group"
           tabIndex={0}
           aria-label={label}
           mah={360}

@@ -22,9 +22,9 @@ const lookOf = (state: string): LifeStep["look"] =>
       ? "working"
       : "failed"
 
-const useSteps = (history: OrderHistory): ReadonlyArray<LifeStep> => {
+const useSteps = (history: OrderHistory, currency: string): ReadonlyArray<LifeStep> => {
   const { t } = useTranslation("orders")
-  const money = (amount: string) => grouped(amount)
+  const money = (amount: string) => `${grouped(amount)} ${currency}`.trim()
   const isRefunded = !history.ledger.some(({ kind }) => kind === "capture")
   const moved = history.ledger.flatMap(({ kind, amount, at }): ReadonlyArray<LifeStep> => {
     switch (kind) {
@@ -82,7 +82,7 @@ const useSteps = (history: OrderHistory): ReadonlyArray<LifeStep> => {
       ? []
       : [{ key: "deleted", look: "deleted", title: t("life.deleted"), at: history.deleted_at }]
   // Of what happened in one moment, what was first stands first here already.
-  return [...(first === undefined ? [] : [first]), ...sent, ...changed, ...later, ...deleted].sort(
+  return [...(first === undefined ? [] : [first]), ...changed, ...sent, ...later, ...deleted].sort(
     (one, other) => (one.at ?? "").localeCompare(other.at ?? "")
   )
 }
@@ -90,13 +90,14 @@ const useSteps = (history: OrderHistory): ReadonlyArray<LifeStep> => {
 const colors = ["cyan", "indigo"] as const
 
 export const useTimelineLife = (
-  history: OrderHistory
+  history: OrderHistory,
+  currency: string
 ): { readonly steps: ReadonlyArray<LifeStep>; readonly parts: ReadonlyArray<LifePart> } => {
   const { t } = useTranslation("orders")
   const length = useLength()
   const isRunning = isOpen(history)
   const now = useNow(isRunning)
-  const steps = useSteps(history)
+  const steps = useSteps(history, currency)
   const [, ...later] = history.transitions
   // Tasks are handed over and then worked on; all else is worked on from the start.
   const taken =
