@@ -148,6 +148,7 @@ export const orders = {
     gone: "The file is not kept any more.",
     deleted: "It was deleted, and its files with it.",
     notKept: "It was answered at once and is not kept here.",
+    toldAtOnce: "Why was told in its answer, and is not kept.",
     waiting: "It appears here when it is done."
   },
   deletion: {

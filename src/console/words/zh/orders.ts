@@ -151,6 +151,7 @@ export const orders: Translated<typeof english> = {
     gone: "文件已不再保留。",
     deleted: "订单结果及其文件已被删除。",
     notKept: "结果已直接返回，此处不保留。",
+    toldAtOnce: "失败原因已在响应中说明，此处不保留。",
     waiting: "完成后将显示在这里。"
   },
   deletion: {

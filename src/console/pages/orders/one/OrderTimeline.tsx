@@ -149,18 +149,25 @@ const Ledger = ({ ledger }: Pick<OrderHistory, "ledger">) => {
   )
 }
 
-const Receipt = ({ history }: { readonly history: OrderHistory }) => {
-  const { t } = useTranslation("orders")
-  const usage_id = history.ledger.find(({ usage }) => usage !== undefined)?.usage?.id
+const usageOf = ({ ledger }: OrderHistory): string | undefined =>
+  ledger.find(({ usage }) => usage !== undefined)?.usage?.id
+
+const useReceipt = (history: OrderHistory) => {
+  const usage_id = usageOf(history)
   const { organization_id: id } = history
-  const receipt = useAsk(
+  return useAsk(
     ["orders", "operatorReceipt", usage_id],
     (gateway) => gateway.admin.readReceipt({ params: { id, usage_id: usage_id ?? "" } }),
     { when: usage_id !== undefined }
   )
+}
+
+const Receipt = ({ history }: { readonly history: OrderHistory }) => {
+  const { t } = useTranslation("orders")
+  const receipt = useReceipt(history)
   return (
     <Section label={t("receipt.label")}>
-      {usage_id === undefined ? (
+      {usageOf(history) === undefined ? (
         <Text c="dimmed">{t(isOpen(history) ? "receipt.soon" : "receipt.none")}</Text>
       ) : (
         <Asked query={receipt}>{(told) => <OrderReceipt receipt={told} cost={told.cost} />}</Asked>
@@ -177,7 +184,11 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
     (gateway) => gateway.accounts.readOrganization({ params: { id } }),
     { isKept: true }
   )
-  const life = useTimelineLife(history, organization.data?.currency ?? "")
+  const life = useTimelineLife(
+    history,
+    organization.data?.currency ?? "",
+    useReceipt(history).data?.corrections ?? []
+  )
   const { error, orphan } = history
   return (
     <Stack>

@@ -33,7 +33,7 @@ const Result = ({ order }: { readonly order: Order }) => {
     return (
       <Alert color="red" title={order.error_code ?? t("states.failed")}>
         <Text size="sm" className="said">
-          {order.error_message ?? ""}
+          {order.error_message ?? (is_task ? "" : t("player.toldAtOnce"))}
         </Text>
       </Alert>
     )

@@ -1,5 +1,6 @@
 /** The life of an order as its timeline tells it to operators: every state, channel and entry. */
 import { useTranslation } from "react-i18next"
+import type { ReceiptView } from "../../../../http/api/AccountApi.ts"
 import type { TimelineView } from "../../../../http/api/admin/HistoryApi.ts"
 import { grouped } from "../../../parts/texts.tsx"
 import { between, useLength, useNow } from "../orderMarks.tsx"
@@ -22,7 +23,13 @@ const lookOf = (state: string): LifeStep["look"] =>
       ? "working"
       : "failed"
 
-const useSteps = (history: OrderHistory, currency: string): ReadonlyArray<LifeStep> => {
+type Corrections = ReceiptView["corrections"]
+
+const useSteps = (
+  history: OrderHistory,
+  currency: string,
+  corrections: Corrections
+): ReadonlyArray<LifeStep> => {
   const { t } = useTranslation("orders")
   const money = (amount: string) => `${grouped(amount)} ${currency}`.trim()
   const isRefunded = !history.ledger.some(({ kind }) => kind === "capture")
@@ -76,28 +83,44 @@ const useSteps = (history: OrderHistory, currency: string): ReadonlyArray<LifeSt
       more: t("life.moved", { by })
     })
   )
+  const corrected = corrections.map(
+    ({ id, amount, reason, at }): LifeStep => ({
+      key: id,
+      look: "returned",
+      title: t("life.corrected", { amount: money(amount) }),
+      at,
+      more: reason
+    })
+  )
   const [first, ...later] = moved
   const deleted: ReadonlyArray<LifeStep> =
     history.deleted_at === null
       ? []
       : [{ key: "deleted", look: "deleted", title: t("life.deleted"), at: history.deleted_at }]
   // Of what happened in one moment, what was first stands first here already.
-  return [...(first === undefined ? [] : [first]), ...changed, ...sent, ...later, ...deleted].sort(
-    (one, other) => (one.at ?? "").localeCompare(other.at ?? "")
-  )
+  return [
+    ...(first === undefined ? [] : [first]),
+    ...changed,
+    ...sent,
+    ...later,
+    ...corrected,
+    ...deleted
+  ].sort((one, other) => (one.at ?? "").localeCompare(other.at ?? ""))
 }
 
 const colors = ["cyan", "indigo"] as const
 
 export const useTimelineLife = (
   history: OrderHistory,
-  currency: string
+  currency: string,
+  /** What was given back of its charge since. */
+  corrections: Corrections
 ): { readonly steps: ReadonlyArray<LifeStep>; readonly parts: ReadonlyArray<LifePart> } => {
   const { t } = useTranslation("orders")
   const length = useLength()
   const isRunning = isOpen(history)
   const now = useNow(isRunning)
-  const steps = useSteps(history, currency)
+  const steps = useSteps(history, currency, corrections)
   const [, ...later] = history.transitions
   // Tasks are handed over and then worked on; all else is worked on from the start.
   const taken =
