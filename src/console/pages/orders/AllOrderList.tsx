@@ -60,11 +60,18 @@ const Totals = ({ totals }: { readonly totals: Sums }) => {
   )
 }
 
+/** Filters that stand behind a button. */
+const rare = [
+  ...(["member_id", "key_id", "modality"] as const),
+  ...(["tag", "upstream_id", "prompt_digest"] as const)
+]
+
 const Filters = () => {
   const { t } = useTranslation("orders")
   const filters = useAddressFilters()
   const choices = useChoices()
-  const [isOpen, { toggle }] = useDisclosure(false)
+  // A filter that counts is seen.
+  const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
   const catalog = useAsk(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
   const idsOf = (entries: ReadonlyArray<{ readonly id: string }> | undefined) =>
     entries?.map(({ id }) => id) ?? []

@@ -62,7 +62,7 @@ export const Tags = ({
     <Group gap={4} wrap={onPick === undefined ? "wrap" : "nowrap"}>
       {tags.map((tag) =>
         onPick === undefined ? (
-          <Badge key={tag} variant="default" tt="none" fw={400} radius="sm" miw="fit-content">
+          <Badge key={tag} variant="default" tt="none" fw={400} radius="sm" miw="max-content">
             {tag}
           </Badge>
         ) : (
@@ -73,7 +73,7 @@ export const Tags = ({
             tt="none"
             fw={400}
             radius="sm"
-            miw="fit-content"
+            miw="max-content"
             style={{ cursor: "pointer" }}
             aria-label={t("filters.onlyTag", { tag })}
             onClick={() => onPick(tag)}
