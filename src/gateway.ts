@@ -23,6 +23,7 @@ import { layerReconciliationHandlers } from "./http/handlers/admin/reconciliatio
 import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
+import { layerOrdersHandlers } from "./http/handlers/money/orderHandlers.ts"
 import {
   layerOperatorStatementsHandlers,
   layerStatementsHandlers
@@ -141,6 +142,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerTextsHandlers,
     layerReservedHandlers,
     layerAccountHandlers,
+    layerOrdersHandlers,
     layerAdminHandlers,
     layerAccountsHandlers,
     layerOperationsHandlers,

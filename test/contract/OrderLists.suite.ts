@@ -144,6 +144,30 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
+  it.effect("one order is its member's alone", () =>
+    Effect.gen(function* () {
+      const lists = yield* OrderLists
+      const { organizationId, memberId, other, ...ids } = yield* studio
+      const { data } = yield* lists.list({ ...anyOrder, organizationId, memberId }, newest)
+      assert.lengthOf(data, 4)
+      for (const order of data) {
+        // A list has more of each, which is its own affair.
+        assert.deepInclude(order, yield* lists.find({ organizationId, memberId }, order.id))
+      }
+      const stranger = yield* studio
+      for (const [owner, id] of [
+        [{ organizationId, memberId }, ids.others],
+        [{ organizationId, memberId: other }, ids.image],
+        [stranger, ids.image],
+        [{ organizationId, memberId: stranger.memberId }, stranger.image],
+        [{ organizationId, memberId }, "nobody"]
+      ] as const) {
+        const refused = yield* Effect.flip(lists.find(owner, id))
+        assert.strictEqual(refused.message, "No such order")
+      }
+    })
+  )
+
   it.effect("pages go on where the one before ended, also between kinds and organisations", () =>
     Effect.gen(function* () {
       const lists = yield* OrderLists
@@ -176,6 +200,9 @@ export const orderListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         [last.data.map(({ id }) => id), last.hasMore, last.next],
         [[one.text, one.image], false, null]
       )
+      const { memberId } = one
+      const foreign = yield* Effect.flip(read({ organizationId, memberId }, one.others, 2))
+      assert.strictEqual(foreign.param, "after")
       for (const wrong of ["nobody", "im_00000000-0000-7000-8000-000000000000", two.image]) {
         const refused = yield* Effect.flip(read({ organizationId }, wrong, 2))
         assert.strictEqual(refused.param, "after", wrong)

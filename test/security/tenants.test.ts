@@ -73,6 +73,8 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["/v1/images/:task_id/events", [images]],
     ["/v1/images/:task_id/content/:n", [images]],
     ["/v1/images", [images]],
+    ["/v1/orders", [running, done, deleted, images]],
+    ["/v1/orders/:id", [running, done, deleted, images]],
     ["DELETE /v1/videos/:task_id", [deleted]],
     ["DELETE /v1/images/:task_id", [yield* imageTask]],
     ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
@@ -89,6 +91,7 @@ const lists: ReadonlySet<string> = new Set([
   "/v1/usage",
   "/v1/videos",
   "/v1/images",
+  "/v1/orders",
   "/v1/webhook_endpoints"
 ])
 

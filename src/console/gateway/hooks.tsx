@@ -71,14 +71,28 @@ interface AskOptions {
   readonly every?: number | undefined
 }
 
+interface FollowOptions<A> extends AskOptions {
+  /** From which answer on it is not asked again by itself. */
+  readonly until?: (answer: A) => boolean
+  /** Whether what was answered once is good for as long as the tab is open, such as a name. */
+  readonly isKept?: boolean
+}
+
 /** What one call answers. `key` is its address in the cache: what it is about, then what it is asked by. */
-export const useAsk = <A, E>(key: QueryKey, call: Ask<A, E>, options: AskOptions = {}) => {
+export const useAsk = <A, E>(key: QueryKey, call: Ask<A, E>, options: FollowOptions<A> = {}) => {
   const { connection } = useSession()
-  return useQuery({
+  const { every, until } = options
+  return useQuery<A>({
     queryKey: key,
     queryFn: ({ signal }) => connection.ask(call, signal),
     enabled: options.when ?? true,
-    ...(options.every === undefined ? {} : { refetchInterval: options.every })
+    ...(options.isKept === true ? { staleTime: Number.POSITIVE_INFINITY } : {}),
+    ...(every === undefined
+      ? {}
+      : {
+          refetchInterval: ({ state: { data } }) =>
+            data !== undefined && until?.(data) === true ? false : every
+        })
   })
 }
 

@@ -87,7 +87,11 @@ export const RowTable = <Row extends RowData>({
           </Menu>
         </Group>
       )}
-      <Table.ScrollContainer minWidth={480}>
+      <Table.ScrollContainer
+        minWidth={480}
+        // A keyboard scrolls what is wider than the page.
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
+      >
         <Table aria-label={label} aria-busy={isBusy} highlightOnHover verticalSpacing="xs">
           <Table.Thead>
             {table.getHeaderGroups().map((group) => (

@@ -6,6 +6,7 @@ import { openObjects } from "./document.ts"
 import { ImagesGroup } from "./ImagesApi.ts"
 import { ModelsGroup } from "./ModelsApi.ts"
 import { Authorization, RequestRules } from "./middlewares.ts"
+import { OrdersGroup } from "./money/OrdersApi.ts"
 import { StatementsGroup } from "./money/StatementsApi.ts"
 import { OperationsGroup } from "./OperationsApi.ts"
 import { QuotesGroup } from "./QuotesApi.ts"
@@ -31,6 +32,7 @@ export class GatewayApi extends HttpApi.make("media-gateway")
     ReservedGroup,
     QuotesGroup,
     AccountGroup,
+    OrdersGroup,
     StatementsGroup,
     WebhooksGroup
   )

@@ -9,6 +9,7 @@ import { isOrderId, uuidBeginning } from "../../domain/orderIds.ts"
 import { type PageRequest, unknownCursor } from "../../runtime/Page.ts"
 import {
   ListedOrder,
+  noSuchOrder,
   type OrderFilter,
   OrderLists,
   type OrderPage,
@@ -36,6 +37,9 @@ const orderColumns = columnsOf(ListedOrder, "o", {
   taskState: "t.state",
   summary: "t.summary",
   errorCode: "t.error_code",
+  errorMessage: "t.error_message",
+  acceptedAt: "t.accepted_at",
+  erasedAt: "t.erased_at",
   askedAt: "t.asked_at",
   nextPollAt: "t.next_poll_at"
 })
@@ -110,7 +114,8 @@ export const layerOrderLists = Layer.effect(
       if (upstreamId !== null) {
         return { table: "tasks", id: "w.id", such: sql`w.upstream_id = ${upstreamId} AND ${own}` }
       }
-      if (tag !== null && organizationId !== null) {
+      // Where a page ends may be an order of another member, which a member is not told of.
+      if (tag !== null && organizationId !== null && memberId === null) {
         const such = sql`w.organization_id = ${organizationId} AND w.name = ${tag.name}
                      AND w.value = ${tag.value}`
         return { table: "order_tags", id: "w.order_id", such }
@@ -214,7 +219,8 @@ export const layerOrderLists = Layer.effect(
           const known = isOrderId(after)
             ? yield* repeatable(
                 sql`SELECT 1 FROM orders
-                     WHERE id = ${after} AND ${only("organization_id", filter.organizationId)}`
+                     WHERE id = ${after} AND ${only("organization_id", filter.organizationId)}
+                       AND ${only("member_id", filter.memberId)}`
               )
             : []
           if (known.length === 0) return yield* unknownCursor
@@ -222,6 +228,20 @@ export const layerOrderLists = Layer.effect(
         const owner = yield* ownerOf(filter)
         if (owner === null) return { data: [], hasMore: false, next: null }
         return pageOf(yield* rowsOf(Row)(repeatable(newest(filter, owner, page))), page.limit)
+      }),
+      find: Effect.fn("OrderLists.find")(function* ({ organizationId, memberId }, id) {
+        const [order] = isOrderId(id)
+          ? yield* rowsOf(ListedOrder)(
+              repeatable(sql`
+                SELECT ${sql.literal(orderColumns)}
+                  FROM orders o
+                  LEFT JOIN tasks t ON t.organization_id = o.organization_id AND t.id = o.id
+                  LEFT JOIN orphans p ON p.organization_id = o.organization_id AND p.order_id = o.id
+                 WHERE o.organization_id = ${organizationId} AND o.id = ${id}
+                   AND o.member_id = ${memberId}`)
+            )
+          : []
+        return order ?? (yield* noSuchOrder)
       }),
       totals: Effect.fn("OrderLists.totals")((filter) =>
         Effect.map(rowOf(OrderTotals)(repeatable(totalsOf(filter))), (totals) =>

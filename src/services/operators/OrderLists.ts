@@ -1,6 +1,6 @@
-/** Orders of every kind as operators look for them, and what they come to. Amounts are nano-units. */
+/** Orders of every kind as operators and members look for them, and what they come to. Amounts are nano-units. */
 import { Context, type Effect, Schema } from "effect"
-import type { InvalidRequest } from "../../domain/Errors.ts"
+import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
 import type { Tag } from "../../domain/money/metadata.ts"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
@@ -36,6 +36,11 @@ export const ListedOrder = Schema.Struct({
   taskState: Schema.NullOr(TaskState),
   summary: Schema.Unknown,
   errorCode: Schema.NullOr(Schema.String),
+  errorMessage: Schema.NullOr(Schema.String),
+  /** When the vendor took it. */
+  acceptedAt: Schema.NullOr(Schema.Date),
+  /** When its owner deleted it. */
+  erasedAt: Schema.NullOr(Schema.Date),
   askedAt: Schema.NullOr(Schema.Date),
   nextPollAt: Schema.NullOr(Schema.Date)
 })
@@ -65,6 +70,15 @@ export interface OrderFilter {
 /** What sums of orders may be asked by. The times are the beginnings of days in the deployment's zone. */
 export type OrderSumFilter = Omit<OrderFilter, "upstreamId" | "promptDigest" | "taskState">
 
+/** Whose an order is. */
+export interface OrderOwner {
+  readonly organizationId: string
+  readonly memberId: string
+}
+
+/** One error for a foreign and an unknown id. */
+export const noSuchOrder = new NotFound({ message: "No such order" })
+
 export interface OrderPage extends Page<ListedOrder> {
   /** Where the next page goes on; null on the last one. */
   readonly next: string | null
@@ -92,9 +106,11 @@ export class OrderLists extends Context.Service<
     /**
      * Newest first, of one organisation or of all. A page looks at a bounded number of orders, so that
      * it may have fewer entries than asked for, or none, and a next one all the same. The cursor is
-     * the id of any order that the list could come to, shown or not.
+     * the id of any order that the list could come to, shown or not; of a member's list it is its own.
      */
     list(filter: OrderFilter, page: PageRequest): Effect.Effect<OrderPage, InvalidRequest>
+    /** One order of a member. */
+    find(owner: OrderOwner, id: string): Effect.Effect<ListedOrder, NotFound>
     /**
      * At one moment, read off sums and off what is open: as quick however many orders there are. The
      * sums do not tell tasks from other orders, so of tasks only what is open is told, or videos.

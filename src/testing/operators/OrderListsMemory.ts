@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { cutPage, unknownCursor } from "../../runtime/Page.ts"
 import {
   type ListedOrder,
+  noSuchOrder,
   type OrderFilter,
   OrderLists,
   type OrderSumFilter,
@@ -42,6 +43,9 @@ const listed = ({ orphans }: MemoryState, books: Books, order: StoredOrder): Lis
     taskState: task?.state ?? null,
     summary: task?.ordered.summary ?? null,
     errorCode: task?.errorCode ?? null,
+    errorMessage: task?.errorMessage ?? null,
+    acceptedAt: dateOrNull(task?.acceptedAt ?? null),
+    erasedAt: dateOrNull(task?.erasedAt ?? null),
     askedAt: dateOrNull(task?.askedAt ?? null),
     nextPollAt: dateOrNull(task?.nextPollAt ?? null)
   }
@@ -108,7 +112,9 @@ export const layerOrderListsMemory = Layer.effect(
       list: Effect.fn("OrderLists.list")((filter, { after, limit }) =>
         Effect.suspend(() => {
           const known = everything().filter(
-            ({ organizationId }) => (filter.organizationId ?? organizationId) === organizationId
+            ({ organizationId, memberId }) =>
+              (filter.organizationId ?? organizationId) === organizationId &&
+              (filter.memberId ?? memberId) === memberId
           )
           if (after !== null && !known.some(({ id }) => id === after)) {
             return Effect.fail(unknownCursor)
@@ -122,6 +128,17 @@ export const layerOrderListsMemory = Layer.effect(
             ...page,
             next: page.hasMore ? (page.data.at(-1)?.id ?? null) : null
           })
+        })
+      ),
+      find: Effect.fn("OrderLists.find")((owner, id) =>
+        Effect.suspend(() => {
+          const order = everything().find(
+            (each) =>
+              each.id === id &&
+              each.organizationId === owner.organizationId &&
+              each.memberId === owner.memberId
+          )
+          return order === undefined ? Effect.fail(noSuchOrder) : Effect.succeed(order)
         })
       ),
       totals: Effect.fn("OrderLists.totals")((filter) =>

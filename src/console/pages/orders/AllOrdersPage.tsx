@@ -1,8 +1,13 @@
-import { Title } from "@mantine/core"
-import { useTranslation } from "react-i18next"
+import { Route, Switch } from "wouter"
+import { AllOrderList } from "./AllOrderList.tsx"
+import { OrderTimeline } from "./one/OrderTimeline.tsx"
 
-const AllOrdersPage = () => {
-  const { t } = useTranslation()
-  return <Title order={1}>{t("pages.allOrders")}</Title>
-}
+const AllOrdersPage = () => (
+  <Switch>
+    <Route path="/:id">{({ id }) => <OrderTimeline key={id} id={id} />}</Route>
+    <Route>
+      <AllOrderList />
+    </Route>
+  </Switch>
+)
 export default AllOrdersPage

@@ -1,8 +1,13 @@
-import { Title } from "@mantine/core"
-import { useTranslation } from "react-i18next"
+import { Route, Switch } from "wouter"
+import { OwnOrderList } from "./OwnOrderList.tsx"
+import { OwnOrder } from "./one/OwnOrder.tsx"
 
-const OrdersPage = () => {
-  const { t } = useTranslation()
-  return <Title order={1}>{t("pages.orders")}</Title>
-}
+const OrdersPage = () => (
+  <Switch>
+    <Route path="/:id">{({ id }) => <OwnOrder key={id} id={id} />}</Route>
+    <Route>
+      <OwnOrderList />
+    </Route>
+  </Switch>
+)
 export default OrdersPage

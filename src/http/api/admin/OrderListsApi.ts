@@ -63,7 +63,7 @@ export const TaskEntryView = Schema.Struct({
   summary: Schema.Unknown.annotateKey({ description: "The order without its text and media" })
 }).annotate({ identifier: "TaskEntry", description: "An order that is a task" })
 
-const OrderTotalsView = Schema.Struct({
+export const OrderTotalsView = Schema.Struct({
   count: counted("Orders"),
   processing: counted("Those that are open"),
   succeeded: counted("Those that were charged"),

@@ -2,7 +2,6 @@ import { DateTime, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
-import { orderPrefixes } from "../../../domain/orderIds.ts"
 import { withoutEchoes } from "../../../hiding/promptsFromRecords.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import {
@@ -12,12 +11,10 @@ import {
   type OrderTotals
 } from "../../../services/operators/OrderLists.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
+import { orderStates, orderView } from "../money/orderViews.ts"
 import { timeRange } from "../money/times.ts"
 import { listView, pageOf } from "../respond.ts"
 import { formatNanoOrNull, isoOrNull, tagOf } from "../views.ts"
-
-const states = { processing: "open", succeeded: "captured", failed: "released" } as const
-const shownAs = { open: "processing", captured: "succeeded", released: "failed" } as const
 
 interface Query {
   readonly after?: string
@@ -29,7 +26,7 @@ interface Query {
   readonly model?: string
   readonly modality?: string
   readonly channel?: string
-  readonly state?: keyof typeof states
+  readonly state?: keyof typeof orderStates
   readonly from?: string
   readonly to?: string
   readonly upstream_id?: string
@@ -38,38 +35,22 @@ interface Query {
   readonly totals: "true" | "false"
 }
 
-const kindOf = (id: string) => {
-  if (id.startsWith(orderPrefixes.video)) return "video" as const
-  return id.startsWith(orderPrefixes.image) ? ("image" as const) : ("text" as const)
+const operatorView = (currency: string) => {
+  const asOrder = orderView(currency)
+  return (order: ListedOrder) => ({
+    ...asOrder(order),
+    ...{ organization_id: order.organizationId, member_id: order.memberId },
+    channel: order.job.channelId,
+    protocol: order.job.protocol,
+    upstream_model: order.job.upstreamModel,
+    upstream_id: order.upstreamId,
+    error_code: order.errorCode === null ? null : withoutEchoes(order.errorCode, []),
+    cost: formatNanoOrNull(order.costNano)
+  })
 }
 
-const orderView =
-  (currency: string) =>
-  ({ job, ...order }: ListedOrder) => ({
-    id: order.id,
-    object: "order" as const,
-    kind: kindOf(order.id),
-    ...{ organization_id: order.organizationId, member_id: order.memberId, key_id: order.keyId },
-    ...{ model: order.model, modality: order.modality },
-    ...{ channel: job.channelId, protocol: job.protocol, upstream_model: job.upstreamModel },
-    upstream_id: order.upstreamId,
-    state: shownAs[order.state],
-    is_task: order.isTask,
-    error_code: order.errorCode === null ? null : withoutEchoes(order.errorCode, []),
-    hold: formatNano(order.holdNano),
-    charge: formatNano(order.chargeNano),
-    overage: formatNano(order.overageNano),
-    returned: formatNano(order.returnedNano),
-    cost: formatNanoOrNull(order.costNano),
-    currency,
-    metadata: order.metadata,
-    prompt_digest: order.promptDigest,
-    created_at: order.createdAt.toISOString(),
-    closed_at: isoOrNull(order.closedAt)
-  })
-
 const taskView = (currency: string) => {
-  const asOrder = orderView(currency)
+  const asOrder = operatorView(currency)
   return (task: ListedOrder) => ({
     ...asOrder(task),
     object: "task" as const,
@@ -112,7 +93,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
         model: query.model ?? null,
         modality: query.modality ?? null,
         channelId: query.channel ?? null,
-        state: query.state === undefined ? null : states[query.state],
+        state: query.state === undefined ? null : orderStates[query.state],
         tasksOnly,
         tag: tagOf(query),
         upstreamId: query.upstream_id ?? null,
@@ -161,7 +142,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       listOrders: Effect.fn("orderLists.listOrders")(({ query }) =>
-        answered(query, false, orderView(currency))
+        answered(query, false, operatorView(currency))
       ),
       listTasks: Effect.fn("orderLists.listTasks")(({ query }) =>
         answered(query, true, taskView(currency))

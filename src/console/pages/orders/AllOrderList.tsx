@@ -1,0 +1,255 @@
+/** Orders of every organisation, found by all that may be known of them. */
+import { Button, Card, Collapse, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
+import { useDisclosure } from "@mantine/hooks"
+import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query"
+import { type ReactNode, useState } from "react"
+import { useTranslation } from "react-i18next"
+import type { OrderTotalsView, OrderView } from "../../../http/api/admin/OrderListsApi.ts"
+import { type ListPage, useAsk, usePages } from "../../gateway/hooks.tsx"
+import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { Amount, grouped, Id } from "../../parts/texts.tsx"
+import { AllFilters, DIGEST, TAG, useAddressFilters, useFilters } from "./addressFilters.ts"
+import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
+import { OrderSearch } from "./OrderSearch.tsx"
+import { EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
+import { useOrderColumns } from "./orderColumns.tsx"
+import { OwnerField, OwnerName } from "./owners.tsx"
+
+type Order = typeof OrderView.Type
+type Sums = typeof OrderTotalsView.Type
+interface Page extends ListPage<Order> {
+  readonly totals?: Sums
+}
+
+const PAGE = 50
+
+const Totals = ({ totals }: { readonly totals: Sums }) => {
+  const { t } = useTranslation("orders")
+  const { currency } = totals
+  const count = (value: number) => grouped(String(value))
+  const figures: ReadonlyArray<readonly [string, ReactNode]> = [
+    [t("totals.count"), count(totals.count)],
+    [t("totals.processing"), count(totals.processing)],
+    [t("totals.succeeded"), count(totals.succeeded)],
+    [t("totals.failed"), count(totals.failed)],
+    [t("totals.held"), <Amount key="held" value={totals.held} currency={currency} />],
+    [t("totals.charge"), <Amount key="charge" value={totals.charge} currency={currency} />],
+    [t("totals.returned"), <Amount key="returned" value={totals.returned} currency={currency} />],
+    [t("totals.cost"), <Amount key="cost" value={totals.cost} currency={currency} />]
+  ]
+  return (
+    <Card withBorder p="sm" component="section" aria-label={t("totals.label")}>
+      <SimpleGrid cols={{ base: 2, sm: 4, xl: 8 }} spacing="sm" component="dl" m={0}>
+        {figures.map(([name, value]) => (
+          <div key={name}>
+            <Text component="dt" size="xs" c="dimmed">
+              {name}
+            </Text>
+            <Text component="dd" m={0} fw={600} className="amount">
+              {value}
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+      {totals.without_cost === 0 ? null : (
+        <Text size="xs" c="dimmed" mt="xs">
+          {t("totals.withoutCost", { count: totals.without_cost })}
+        </Text>
+      )}
+    </Card>
+  )
+}
+
+/** Filters that stand behind a button. */
+const rare = [
+  ...(["member_id", "key_id", "modality"] as const),
+  ...(["tag", "upstream_id", "prompt_digest"] as const)
+]
+
+const Filters = () => {
+  const { t } = useTranslation("orders")
+  const filters = useAddressFilters()
+  const choices = useChoices()
+  // A filter that counts is seen.
+  const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
+  const catalog = useAsk(["catalog", "names"], (gateway) => gateway.admin.readCatalog({}))
+  const idsOf = (entries: ReadonlyArray<{ readonly id: string }> | undefined) =>
+    entries?.map(({ id }) => id) ?? []
+  return (
+    <Stack gap="xs" role="group" aria-label={t("filters.label")}>
+      <FieldGrid>
+        <OwnerField owner="organization" filters={filters} label={t("filters.organization")} />
+        <ChoiceField
+          filters={filters}
+          name="state"
+          label={t("filters.state")}
+          data={choices.states}
+        />
+        <WordField
+          filters={filters}
+          name="model"
+          label={t("filters.model")}
+          known={idsOf(catalog.data?.models)}
+        />
+        <WordField
+          filters={filters}
+          name="channel"
+          label={t("filters.channel")}
+          known={idsOf(catalog.data?.channels)}
+        />
+        <DayField filters={filters} name="from" label={t("filters.from")} />
+        <DayField filters={filters} name="to" label={t("filters.to")} />
+      </FieldGrid>
+      <Collapse expanded={isOpen}>
+        <FieldGrid>
+          <OwnerField owner="member" filters={filters} label={t("filters.member")} />
+          <OwnerField owner="key" filters={filters} label={t("filters.key")} />
+          <ChoiceField
+            filters={filters}
+            name="modality"
+            label={t("filters.modality")}
+            data={choices.modalities}
+          />
+          <WordField
+            filters={filters}
+            name="tag"
+            label={t("filters.tag")}
+            placeholder={t("filters.tagHint")}
+            pattern={TAG}
+            hint={t("filters.tagHint")}
+          />
+          <WordField filters={filters} name="upstream_id" label={t("filters.upstreamId")} />
+          <WordField
+            filters={filters}
+            name="prompt_digest"
+            label={t("filters.digest")}
+            placeholder={t("filters.digestHint")}
+            pattern={DIGEST}
+            hint={t("filters.digestHint")}
+          />
+        </FieldGrid>
+      </Collapse>
+      <Group gap="xs">
+        <Button variant="subtle" size="compact-sm" onClick={toggle} aria-expanded={isOpen}>
+          {t(isOpen ? "filters.less" : "filters.more")}
+        </Button>
+        {filters.isAny ? (
+          <Button variant="subtle" size="compact-sm" onClick={() => filters.only({})}>
+            {t("filters.clear")}
+          </Button>
+        ) : null}
+      </Group>
+    </Stack>
+  )
+}
+
+const useFurther = (currency: string | undefined): ReadonlyArray<Column<Order>> => {
+  const { t } = useTranslation("orders")
+  return [
+    {
+      name: "organization",
+      label: t("columns.organization"),
+      cell: ({ organization_id }) => <OwnerName owner="organization" id={organization_id} />
+    },
+    {
+      name: "member",
+      label: t("columns.member"),
+      isHidden: true,
+      cell: ({ member_id }) => <OwnerName owner="member" id={member_id} />
+    },
+    {
+      name: "key",
+      label: t("columns.key"),
+      isHidden: true,
+      cell: ({ key_id }) => <OwnerName owner="key" id={key_id} />
+    },
+    {
+      name: "channel",
+      label: t("columns.channel"),
+      cell: ({ channel }) => <span className="amount">{channel}</span>
+    },
+    {
+      name: "upstreamId",
+      label: t("columns.upstreamId"),
+      isHidden: true,
+      cell: ({ upstream_id }) => (upstream_id === null ? "" : <Id id={upstream_id} />)
+    },
+    {
+      name: "digest",
+      label: t("columns.digest"),
+      isHidden: true,
+      cell: ({ prompt_digest }) => (prompt_digest === null ? "" : <Id id={prompt_digest} />)
+    },
+    {
+      name: "cost",
+      label: currency === undefined ? t("columns.cost") : `${t("columns.cost")} (${currency})`,
+      isNumber: true,
+      isHidden: true,
+      cell: ({ cost }) => (cost === null ? "" : <Amount value={cost} />)
+    }
+  ]
+}
+
+const Table = ({
+  orders
+}: {
+  readonly orders: UseInfiniteQueryResult<InfiniteData<ListPage<Order>>>
+}) => {
+  const { t } = useTranslation("orders")
+  const filters = useAddressFilters()
+  const currency = orders.data?.pages[0]?.data[0]?.currency
+  const columns = useOrderColumns({ filters, currency, between: useFurther(currency) })
+  return (
+    <DataTable
+      label={t("table")}
+      columns={columns}
+      query={orders}
+      empty={orders.hasNextPage ? t("goOn") : filters.isAny ? t("noneSuch") : t("none")}
+    />
+  )
+}
+
+export const AllOrderList = () => {
+  const { t } = useTranslation("orders")
+  const { t: shell } = useTranslation()
+  const filters = useAddressFilters()
+  const query = useFilters(AllFilters)
+  const [isLive, setLive] = useState(true)
+  const isSummed = !("upstream_id" in query || "prompt_digest" in query)
+  const orders = usePages<Order, Page, unknown>(
+    ["orders", "all", query],
+    (after) => (gateway) =>
+      gateway.orderLists.listOrders({
+        query: {
+          ...query,
+          ...after,
+          limit: PAGE,
+          // They are of the whole list, so the first page tells them.
+          totals: isSummed && after.after === undefined ? "true" : "false"
+        }
+      }),
+    { every: isLive ? EVERY_MILLIS : undefined }
+  )
+  const totals = orders.data?.pages[0]?.totals
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={1}>{shell("pages.allOrders")}</Title>
+        <LiveSwitch isLive={isLive} onChange={setLive} at={orders.dataUpdatedAt} />
+      </Group>
+      <Text c="dimmed">{t("allLead")}</Text>
+      <OrderSearch filters={filters} label={t("search.all")} takesVendorIds />
+      <Filters />
+      {totals === undefined ? (
+        isSummed ? null : (
+          <Text size="sm" c="dimmed">
+            {t("totals.not")}
+          </Text>
+        )
+      ) : (
+        <Totals totals={totals} />
+      )}
+      <Table orders={orders} />
+    </Stack>
+  )
+}

@@ -1,0 +1,128 @@
+/** A member's own orders, as they come and end. */
+import { Button, Group, Stack, Switch, Text, Title } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { modalities } from "../../../domain/catalog/Modality.ts"
+import { publicStates } from "../../../domain/video/VideoTask.ts"
+import { useAsk, usePages } from "../../gateway/hooks.tsx"
+import { DataTable } from "../../parts/DataTable.tsx"
+import { Moment } from "../../parts/texts.tsx"
+import { OwnFilters, TAG, useAddressFilters, useFilters } from "./addressFilters.ts"
+import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
+import { OrderSearch } from "./OrderSearch.tsx"
+import { useOrderColumns } from "./orderColumns.tsx"
+
+const PAGE = 50
+export const EVERY_MILLIS = 3_000
+
+/** The switch that stops a list from changing under its reader. */
+export const LiveSwitch = ({
+  isLive,
+  onChange,
+  at
+}: {
+  readonly isLive: boolean
+  readonly onChange: (isLive: boolean) => void
+  /** When the list was last answered; 0 before. */
+  readonly at: number
+}) => {
+  const { t } = useTranslation("orders")
+  return (
+    <Group gap="sm">
+      {at === 0 || isLive ? null : (
+        <Text size="sm" c="dimmed">
+          <Moment at={new Date(at).toISOString()} />
+        </Text>
+      )}
+      <Switch
+        label={t("live")}
+        title={t("liveHint")}
+        checked={isLive}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    </Group>
+  )
+}
+
+/** Choices of every list of orders. */
+export const useChoices = () => {
+  const { t } = useTranslation("orders")
+  return {
+    states: publicStates.map((value) => ({ value, label: t(`states.${value}`) })),
+    modalities: Object.keys(modalities).map((value) => ({ value, label: value }))
+  }
+}
+
+export const OwnOrderList = () => {
+  const { t } = useTranslation("orders")
+  const { t: shell } = useTranslation()
+  const filters = useAddressFilters()
+  const query = useFilters(OwnFilters)
+  const [isLive, setLive] = useState(true)
+  const orders = usePages(
+    ["orders", "own", query],
+    (after) => (gateway) => gateway.orders.list({ query: { ...query, ...after, limit: PAGE } }),
+    { every: isLive ? EVERY_MILLIS : undefined }
+  )
+  const models = useAsk(["models", "names"], (gateway) => gateway.models.list({ query: {} }))
+  const choices = useChoices()
+  const columns = useOrderColumns({ filters, currency: orders.data?.pages[0]?.data[0]?.currency })
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={1}>{shell("pages.orders")}</Title>
+        <LiveSwitch isLive={isLive} onChange={setLive} at={orders.dataUpdatedAt} />
+      </Group>
+      <Text c="dimmed">{t("lead")}</Text>
+      <OrderSearch filters={filters} label={t("search.own")} takesVendorIds={false} />
+      <Stack gap="xs" role="group" aria-label={t("filters.label")}>
+        <FieldGrid>
+          <ChoiceField
+            filters={filters}
+            name="state"
+            label={t("filters.state")}
+            data={choices.states}
+          />
+          <WordField
+            filters={filters}
+            name="model"
+            label={t("filters.model")}
+            known={models.data?.data.map(({ id }) => id) ?? []}
+          />
+          <ChoiceField
+            filters={filters}
+            name="modality"
+            label={t("filters.modality")}
+            data={choices.modalities}
+          />
+          <WordField
+            filters={filters}
+            name="tag"
+            label={t("filters.tag")}
+            placeholder={t("filters.tagHint")}
+            pattern={TAG}
+            hint={t("filters.tagHint")}
+          />
+          <DayField filters={filters} name="from" label={t("filters.from")} />
+          <DayField filters={filters} name="to" label={t("filters.to")} />
+        </FieldGrid>{" "}
+        {filters.isAny ? (
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            style={{ alignSelf: "flex-start" }}
+            onClick={() => filters.only({})}
+          >
+            {t("filters.clear")}
+          </Button>
+        ) : null}
+      </Stack>
+      <DataTable
+        label={t("table")}
+        columns={columns}
+        query={orders}
+        empty={orders.hasNextPage ? t("goOn") : filters.isAny ? t("noneSuch") : t("none")}
+      />
+    </Stack>
+  )
+}

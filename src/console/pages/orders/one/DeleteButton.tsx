@@ -1,0 +1,64 @@
+/** Deletes what an order made, after asking. */
+import { Button, Group, Modal, Stack, Text } from "@mantine/core"
+import { useDisclosure } from "@mantine/hooks"
+import { notifications } from "@mantine/notifications"
+import { IconTrash } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { useDo } from "../../../gateway/hooks.tsx"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+import type { Kind } from "../orderMarks.tsx"
+
+export const DeleteButton = ({ id, kind }: { readonly id: string; readonly kind: Kind }) => {
+  const { t } = useTranslation("orders")
+  const { t: shell } = useTranslation()
+  const [isOpen, { open, close }] = useDisclosure(false)
+  const params = { task_id: id }
+  const video = useDo(() => (gateway) => gateway.videos.remove({ params }), [["orders"]])
+  const image = useDo(() => (gateway) => gateway.images.remove({ params }), [["orders"]])
+  const removal = kind === "video" ? video : image
+  const remove = async () => {
+    try {
+      await removal.mutateAsync(undefined)
+    } catch {
+      // The dialog shows it.
+      return
+    }
+    close()
+    notifications.show({ message: t("deletion.done") })
+    // The button that had the focus is gone with what it deleted.
+    document.querySelector<HTMLElement>("#content")?.focus()
+  }
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconTrash size={16} />}
+        onClick={() => {
+          removal.reset()
+          open()
+        }}
+      >
+        {t("deletion.go")}
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title={t("deletion.title")}
+        closeButtonProps={{ "aria-label": shell("close") }}
+      >
+        <Stack>
+          <Text>{t("deletion.text")}</Text>
+          {removal.isError ? <FailureNote error={removal.error} /> : null}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close} data-autofocus>
+              {shell("cancel")}
+            </Button>
+            <Button color="red" loading={removal.isPending} onClick={() => void remove()}>
+              {t("deletion.go")}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  )
+}

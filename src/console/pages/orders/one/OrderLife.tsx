@@ -1,0 +1,134 @@
+/** What happened to an order as a picture: how long each part took, and each event in time. */
+import { Box, Group, Stack, Text, Timeline, Title } from "@mantine/core"
+import {
+  IconArrowBackUp,
+  IconCheck,
+  IconCoins,
+  IconHourglass,
+  IconLock,
+  IconPlayerPlay,
+  IconSend,
+  IconTrash,
+  IconX
+} from "@tabler/icons-react"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { Moment } from "../../../parts/texts.tsx"
+import { useLength } from "../orderMarks.tsx"
+
+const looks = {
+  held: { icon: IconLock, color: "indigo" },
+  sent: { icon: IconSend, color: "indigo" },
+  working: { icon: IconPlayerPlay, color: "blue" },
+  waiting: { icon: IconHourglass, color: "blue" },
+  succeeded: { icon: IconCheck, color: "green" },
+  failed: { icon: IconX, color: "red" },
+  taken: { icon: IconCoins, color: "grape" },
+  returned: { icon: IconArrowBackUp, color: "orange" },
+  deleted: { icon: IconTrash, color: "gray" }
+} as const
+
+export interface LifeStep {
+  /** Unique among the steps. */
+  readonly key: string
+  readonly look: keyof typeof looks
+  readonly title: string
+  /** Null while it lasts. */
+  readonly at: string | null
+  readonly more?: ReactNode
+}
+
+export interface LifePart {
+  readonly key: string
+  readonly label: string
+  readonly millis: number
+  readonly color: "indigo" | "cyan" | "blue" | "green" | "red" | "gray"
+}
+
+const THICKNESS = 12
+/** What took no time is seen all the same. */
+const LEAST_PART = 0.015
+
+/** Lengths as widths, and as words below, which alone tell them to those who do not see the widths. */
+const Strip = ({ parts }: { readonly parts: ReadonlyArray<LifePart> }) => {
+  const { t } = useTranslation("orders")
+  const length = useLength()
+  const all = parts.reduce((sum, { millis }) => sum + millis, 0)
+  if (parts.length === 0) return null
+  return (
+    <Stack gap={6}>
+      <Group gap={2} wrap="nowrap" aria-hidden>
+        {parts.map(({ key, millis, color }) => (
+          <Box
+            key={key}
+            h={THICKNESS}
+            bg={`var(--mantine-color-${color}-6)`}
+            style={{
+              flexGrow: Math.max(LEAST_PART, all === 0 ? 1 : millis / all),
+              flexBasis: 0,
+              borderRadius: 3
+            }}
+          />
+        ))}
+      </Group>
+      <Group gap="md" component="ul" m={0} p={0} aria-label={t("life.strip")}>
+        {parts.map(({ key, label, millis, color }) => (
+          <Group key={key} gap={6} component="li" style={{ listStyle: "none" }}>
+            <Box w={10} h={10} bg={`var(--mantine-color-${color}-6)`} aria-hidden />
+            <Text size="sm" span>
+              {label} · <span className="amount">{length(millis)}</span>
+            </Text>
+          </Group>
+        ))}
+      </Group>
+    </Stack>
+  )
+}
+
+interface Props {
+  readonly parts: ReadonlyArray<LifePart>
+  readonly steps: ReadonlyArray<LifeStep>
+}
+
+const BULLET = 26
+const ICON = 15
+
+export const OrderLife = ({ parts, steps }: Props) => {
+  const { t } = useTranslation("orders")
+  return (
+    <Stack gap="md" component="section" aria-label={t("life.label")}>
+      <Title order={2} size="h4">
+        {t("life.label")}
+      </Title>
+      <Strip parts={parts} />
+      <Timeline active={steps.length} bulletSize={BULLET} lineWidth={2}>
+        {steps.map(({ key, look, title, at, more }, index) => {
+          const { icon: Icon, color } = looks[look]
+          return (
+            <Timeline.Item
+              key={key}
+              color={color}
+              bullet={<Icon size={ICON} aria-hidden />}
+              title={<Text fw={600}>{title}</Text>}
+              // What comes next is not at its end.
+              lineVariant={
+                index === steps.length - 2 && steps.at(-1)?.at === null ? "dashed" : "solid"
+              }
+            >
+              {at === null ? null : (
+                <Text size="sm" c="dimmed">
+                  <Moment at={at} />
+                </Text>
+              )}
+              {more === undefined ? null : (
+                <Text size="sm" component="div">
+                  {more}
+                </Text>
+              )}
+            </Timeline.Item>
+          )
+        })}
+      </Timeline>
+    </Stack>
+  )
+}

@@ -1,0 +1,129 @@
+/** What an order made, read with the session's key and shown from memory. */
+import { Button, Group, Image, SimpleGrid, Skeleton, Stack, Text } from "@mantine/core"
+import { IconDownload } from "@tabler/icons-react"
+import { useQuery } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { failureOf } from "../../../gateway/failures.ts"
+import { request, save } from "../../../gateway/files.ts"
+import { useAsk, useSession } from "../../../gateway/hooks.tsx"
+import { Asked } from "../../../parts/Asked.tsx"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+
+const HEIGHT = 320
+
+/** An address in memory, for as long as it is shown. */
+const useAddress = (blob: Blob | undefined): string | undefined => {
+  const [address, setAddress] = useState<string>()
+  useEffect(() => {
+    if (blob === undefined) return
+    const made = URL.createObjectURL(blob)
+    setAddress(made)
+    return () => URL.revokeObjectURL(made)
+  }, [blob])
+  return address
+}
+
+const Medium = ({
+  path,
+  name,
+  label,
+  isVideo
+}: {
+  readonly path: string
+  /** The file's, when it is saved; its ending follows from its type. */
+  readonly name: string
+  readonly label: string
+  readonly isVideo: boolean
+}) => {
+  const { t } = useTranslation("orders")
+  const { session } = useSession()
+  const file = useQuery({
+    queryKey: ["orderFiles", path],
+    queryFn: async ({ signal }) => (await request(session, path, { signal })).blob(),
+    staleTime: Number.POSITIVE_INFINITY,
+    // It may be large, and nobody looks at it any more.
+    gcTime: 0
+  })
+  const address = useAddress(file.data)
+  if (file.isError) {
+    return failureOf(file.error).code === "not_found" ? (
+      <Text c="dimmed">{t("player.gone")}</Text>
+    ) : (
+      <FailureNote error={file.error} onAgain={() => void file.refetch()} />
+    )
+  }
+  if (address === undefined || file.data === undefined) {
+    return <Skeleton height={HEIGHT} aria-label={label} />
+  }
+  const blob = file.data
+  const ending = blob.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") ?? "bin"
+  return (
+    <Stack gap="xs">
+      {isVideo ? (
+        // biome-ignore lint/a11y/useMediaCaption: vendors make no captions
+        <video
+          src={address}
+          controls
+          aria-label={label}
+          style={{ width: "100%", maxHeight: 480, background: "black", borderRadius: 8 }}
+        />
+      ) : (
+        <Image src={address} alt={label} radius="md" mah={480} fit="contain" />
+      )}
+      <Group>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+          onClick={() => save(blob, `${name}.${ending}`)}
+          aria-label={`${t("player.download")}: ${label}`}
+        >
+          {t("player.download")}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+const ImageGrid = ({ id }: { readonly id: string }) => {
+  const { t } = useTranslation("orders")
+  const task = useAsk(["orders", "images", id], (gateway) =>
+    gateway.images.read({ params: { task_id: id }, query: { wait: 0 } })
+  )
+  return (
+    <Asked query={task}>
+      {(images) => (
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          {images.task_status === "succeeded"
+            ? images.data.map((_, n) => (
+                <Medium
+                  // biome-ignore lint/suspicious/noArrayIndexKey: an image is its place
+                  key={n}
+                  path={`/v1/images/${id}/content/${n}`}
+                  name={`${id}-${n}`}
+                  label={t("player.image", { n: n + 1 })}
+                  isVideo={false}
+                />
+              ))
+            : null}
+        </SimpleGrid>
+      )}
+    </Asked>
+  )
+}
+
+export const OrderPlayer = ({
+  id,
+  kind
+}: {
+  readonly id: string
+  readonly kind: "video" | "image"
+}) => {
+  const { t } = useTranslation("orders")
+  return kind === "image" ? (
+    <ImageGrid id={id} />
+  ) : (
+    <Medium path={`/v1/videos/${id}/content`} name={id} label={t("player.video")} isVideo />
+  )
+}

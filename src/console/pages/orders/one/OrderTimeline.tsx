@@ -1,0 +1,255 @@
+/** One order as operators see it: its life, its channels and calls, and what moved for it. */
+import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { useAsk } from "../../../gateway/hooks.tsx"
+import { Asked } from "../../../parts/Asked.tsx"
+import { RowTable } from "../../../parts/DataTable.tsx"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { Amount, Id, Moment } from "../../../parts/texts.tsx"
+import { StateMark } from "../orderMarks.tsx"
+import { OwnerName } from "../owners.tsx"
+import { OrderLife } from "./OrderLife.tsx"
+import { OrderReceipt } from "./OrderReceipt.tsx"
+import { OrphanCase } from "./OrphanCase.tsx"
+import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { isOpen, type OrderHistory, useTimelineLife } from "./timelineLife.ts"
+import { JsonText, VendorCalls } from "./VendorCalls.tsx"
+
+const EVERY_MILLIS = 2_000
+
+const stateOf = (history: OrderHistory) =>
+  isOpen(history) ? "processing" : history.state === "succeeded" ? "succeeded" : "failed"
+
+const moment = (at: string | null) => (at === null ? null : <Moment at={at} />)
+
+const OrderFacts = ({ history }: { readonly history: OrderHistory }) => {
+  const { t } = useTranslation("orders")
+  const { t: shell } = useTranslation()
+  return (
+    <Section label={t("one.facts")}>
+      <Facts
+        label={t("one.facts")}
+        facts={{
+          [t("one.organization")]: (
+            <OwnerName owner="organization" id={history.organization_id} withId />
+          ),
+          [t("one.member")]: <OwnerName owner="member" id={history.member_id} withId />,
+          [t("one.key")]:
+            history.key_id === null ? null : <OwnerName owner="key" id={history.key_id} withId />,
+          [t("one.model")]: history.model,
+          [t("one.channel")]: history.channel,
+          [t("one.protocol")]: history.protocol,
+          [t("one.listedProtocol")]:
+            history.listed_protocol === history.protocol ? null : history.listed_protocol,
+          [t("one.upstreamModel")]: history.upstream_model,
+          [t("one.upstreamId")]:
+            history.upstream_id === null ? null : <Id id={history.upstream_id} whole />,
+          [t("one.tokens")]:
+            history.completion_tokens === null ? null : String(history.completion_tokens),
+          [t("one.asked")]: moment(history.asked_at),
+          [t("one.next")]: isOpen(history) ? moment(history.next_poll_at) : null,
+          [t("one.deadline")]: isOpen(history) ? moment(history.deadline) : null,
+          [t("one.unknownSince")]: moment(history.unknown_since),
+          [t("one.idempotent")]: shell(history.idempotency_key ? "yes" : "no")
+        }}
+      />
+      {history.summary === null ? null : (
+        <JsonText label={t("one.summary")} value={history.summary} />
+      )}
+    </Section>
+  )
+}
+
+const Attempts = ({ attempts }: Pick<OrderHistory, "attempts">) => {
+  const { t } = useTranslation("orders")
+  return (
+    <Section label={t("attempts.label")}>
+      <RowTable
+        label={t("attempts.label")}
+        rows={attempts}
+        columns={[
+          { name: "channel", label: t("attempts.channel"), cell: ({ channel }) => channel },
+          { name: "protocol", label: t("attempts.protocol"), cell: ({ protocol }) => protocol },
+          {
+            name: "model",
+            label: t("attempts.model"),
+            cell: ({ upstream_model }) => upstream_model
+          },
+          {
+            name: "started",
+            label: t("attempts.started"),
+            cell: ({ started_at }) => <Moment at={started_at} />
+          },
+          {
+            name: "reason",
+            label: t("attempts.reason"),
+            cell: ({ reason, status }) =>
+              reason === null
+                ? t("attempts.last")
+                : `${reason}${status === null ? "" : ` · HTTP ${status}`}`
+          }
+        ]}
+      />
+    </Section>
+  )
+}
+
+const Quote = ({ quote }: Pick<OrderHistory, "quote">) => {
+  const { t } = useTranslation("orders")
+  const { t: shell } = useTranslation()
+  const { kind, amount, unit_price, input_unit_price, with_video, smart, ...counts } = quote
+  const said = (flag: boolean | undefined) =>
+    flag === undefined ? null : shell(flag ? "yes" : "no")
+  const count = (value: number | undefined) => (value === undefined ? null : String(value))
+  return (
+    <Section label={t("quote.label")}>
+      <Facts
+        label={t("quote.label")}
+        facts={{
+          [t("quote.kind")]: kind,
+          [t("quote.amount")]: <Amount value={amount} />,
+          [t("quote.unit_price")]: <Amount value={unit_price} />,
+          [t("quote.input_unit_price")]:
+            input_unit_price === undefined ? null : <Amount value={input_unit_price} />,
+          [t("quote.resolution")]: counts.resolution,
+          [t("quote.tier")]: counts.tier,
+          [t("quote.with_video")]: said(with_video),
+          [t("quote.smart")]: said(smart),
+          [t("quote.input_seconds")]: count(counts.input_seconds),
+          [t("quote.output_seconds")]: count(counts.output_seconds),
+          [t("quote.estimated_tokens")]: count(counts.estimated_tokens),
+          [t("quote.images")]: count(counts.images),
+          [t("quote.input_tokens")]: count(counts.input_tokens),
+          [t("quote.output_tokens")]: count(counts.output_tokens)
+        }}
+      />
+    </Section>
+  )
+}
+
+const Ledger = ({ ledger }: Pick<OrderHistory, "ledger">) => {
+  const { t } = useTranslation("orders")
+  return (
+    <Section label={t("ledger.label")}>
+      <RowTable
+        label={t("ledger.label")}
+        rows={ledger}
+        columns={[
+          { name: "kind", label: t("ledger.kind"), cell: ({ kind }) => t(`ledger.kinds.${kind}`) },
+          {
+            name: "amount",
+            label: t("ledger.amount"),
+            isNumber: true,
+            cell: ({ amount }) => <Amount value={amount} />
+          },
+          { name: "at", label: t("ledger.at"), cell: ({ at }) => <Moment at={at} /> }
+        ]}
+      />
+    </Section>
+  )
+}
+
+const usageOf = ({ ledger }: OrderHistory): string | undefined =>
+  ledger.find(({ usage }) => usage !== undefined)?.usage?.id
+
+const useReceipt = (history: OrderHistory) => {
+  const usage_id = usageOf(history)
+  const { organization_id: id } = history
+  return useAsk(
+    ["orders", "operatorReceipt", usage_id],
+    (gateway) => gateway.admin.readReceipt({ params: { id, usage_id: usage_id ?? "" } }),
+    { when: usage_id !== undefined }
+  )
+}
+
+const Receipt = ({ history }: { readonly history: OrderHistory }) => {
+  const { t } = useTranslation("orders")
+  const receipt = useReceipt(history)
+  return (
+    <Section label={t("receipt.label")}>
+      {usageOf(history) === undefined ? (
+        <Text c="dimmed">{t(isOpen(history) ? "receipt.soon" : "receipt.none")}</Text>
+      ) : (
+        <Asked query={receipt}>{(told) => <OrderReceipt receipt={told} cost={told.cost} />}</Asked>
+      )}
+    </Section>
+  )
+}
+
+const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
+  const { t } = useTranslation("orders")
+  const { organization_id: id } = history
+  const organization = useAsk(
+    ["organizations", "currency", id],
+    (gateway) => gateway.accounts.readOrganization({ params: { id } }),
+    { isKept: true }
+  )
+  const life = useTimelineLife(
+    history,
+    organization.data?.currency ?? "",
+    useReceipt(history).data?.corrections ?? []
+  )
+  const { error, orphan } = history
+  return (
+    <Stack>
+      <Back />
+      <Title order={1} size="h2">
+        {t("one.title", { kind: t(`kinds.${history.kind}`), model: history.model ?? "" })}
+      </Title>
+      <Group gap="lg">
+        <StateMark state={stateOf(history)} />
+        <Id id={history.id} whole />
+      </Group>
+      <Text size="sm" c="dimmed">
+        {t("one.operatorsContent")}
+      </Text>
+      {error === null ? null : (
+        <Alert color="red" title={error.code}>
+          <Text size="sm" className="said">
+            {error.message}
+          </Text>
+        </Alert>
+      )}
+      {orphan === null ? null : <OrphanCase orphan={orphan} />}
+      <Grid>
+        <Grid.Col span={{ base: 12, lg: 5 }}>
+          <Stack>
+            <Card withBorder p="md">
+              <OrderLife {...life} />
+            </Card>
+            <OrderFacts history={history} />
+            <Quote quote={history.quote} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 7 }}>
+          <Stack>
+            <Attempts attempts={history.attempts} />
+            <Section label={t("calls.label")}>
+              <VendorCalls calls={history.upstream_calls} total={history.upstream_calls_total} />
+            </Section>
+            <Ledger ledger={history.ledger} />
+            <Receipt history={history} />
+          </Stack>
+        </Grid.Col>
+      </Grid>
+    </Stack>
+  )
+}
+
+export const OrderTimeline = ({ id }: { readonly id: string }) => {
+  const history = useAsk(
+    ["orders", "timeline", id],
+    (gateway) => gateway.history.readTask({ params: { id } }),
+    { every: EVERY_MILLIS, until: (told) => !isOpen(told) }
+  )
+  if (history.isError && isMissing(history.error)) return <NoSuchOrder id={id} />
+  if (history.isError && history.data === undefined) {
+    return (
+      <Stack>
+        <Back />
+        <FailureNote error={history.error} onAgain={() => void history.refetch()} />
+      </Stack>
+    )
+  }
+  return <Asked query={history}>{(told) => <OpenedTimeline history={told} />}</Asked>
+}

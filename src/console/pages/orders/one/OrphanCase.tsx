@@ -1,0 +1,87 @@
+/** A job that the vendor may have made unpaid, and the note that settles the case. */
+import { Button, Stack, Text, Textarea } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { notifications } from "@mantine/notifications"
+import { useTranslation } from "react-i18next"
+import type { OrphanView } from "../../../../http/api/admin/HistoryApi.ts"
+import { useDo, useSession } from "../../../gateway/hooks.tsx"
+import { mayAct } from "../../../gateway/session.ts"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { Amount, Id, Moment } from "../../../parts/texts.tsx"
+import { Facts, Section } from "./orderFrame.tsx"
+
+const LONGEST = 500
+
+const Settling = ({ id }: { readonly id: string }) => {
+  const { t } = useTranslation("orders")
+  const resolve = useDo(
+    (note: string) => (gateway) =>
+      gateway.history.resolveOrphan({ params: { id }, payload: { note } }),
+    [["orders"], ["orphans"]]
+  )
+  const form = useForm({
+    mode: "uncontrolled",
+    initialValues: { note: "" },
+    validate: { note: (note) => (note.trim() === "" ? t("orphan.noteEmpty") : null) }
+  })
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit(({ note }) =>
+        // Said here too where the form is gone by then.
+        resolve.mutateAsync(note.trim()).then(
+          () => void notifications.show({ message: t("orphan.done") }),
+          () => undefined
+        )
+      )}
+    >
+      <Stack align="flex-start">
+        <Textarea
+          label={t("orphan.note")}
+          description={t("orphan.noteHint")}
+          maxLength={LONGEST}
+          autosize
+          minRows={2}
+          w="100%"
+          key={form.key("note")}
+          {...form.getInputProps("note")}
+        />
+        {resolve.isError ? <FailureNote error={resolve.error} /> : null}
+        <Button type="submit" loading={resolve.isPending}>
+          {t("orphan.resolve")}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+export const OrphanCase = ({ orphan }: { readonly orphan: typeof OrphanView.Type }) => {
+  const { t } = useTranslation("orders")
+  const { t: shell } = useTranslation()
+  const { session } = useSession()
+  const { answer, resolved_at } = orphan
+  return (
+    <Section label={t("orphan.label")}>
+      <Facts
+        label={t("orphan.label")}
+        facts={{
+          [t("orphan.reason")]: orphan.reason,
+          [t("orphan.held")]: <Amount value={orphan.amount_held} />,
+          [t("orphan.answer")]:
+            answer === null
+              ? null
+              : t("orphan.answered", { status: answer.status, bytes: answer.bytes }),
+          [t("orphan.sha")]:
+            answer === null || answer.sha256 === null ? null : <Id id={answer.sha256} />,
+          [t("orphan.resolved")]: resolved_at === null ? null : <Moment at={resolved_at} />,
+          [t("orphan.note")]: orphan.note
+        }}
+      />
+      {resolved_at !== null ? null : mayAct(session, "operator", "finance") ? (
+        <Settling id={orphan.id} />
+      ) : (
+        <Text size="sm">{shell("noRight")}</Text>
+      )}
+    </Section>
+  )
+}

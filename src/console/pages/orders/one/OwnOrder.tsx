@@ -1,0 +1,125 @@
+/** One order of the member: its life, what it made, and what it cost. */
+import { Alert, Card, Grid, Group, Stack, Text, Title } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import type { OwnOrderView } from "../../../../http/api/money/OrdersApi.ts"
+import { useAsk } from "../../../gateway/hooks.tsx"
+import { Asked } from "../../../parts/Asked.tsx"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { Id } from "../../../parts/texts.tsx"
+import { StateMark, Tags } from "../orderMarks.tsx"
+import { DeleteButton } from "./DeleteButton.tsx"
+import { OrderLife } from "./OrderLife.tsx"
+import { OrderPlayer } from "./OrderPlayer.tsx"
+import { OrderReceipt } from "./OrderReceipt.tsx"
+import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
+import { useOwnLife } from "./ownLife.ts"
+
+type Order = typeof OwnOrderView.Type
+
+const EVERY_MILLIS = 2_000
+
+/** A video that no vendor took is no task to its client. */
+const isDeletable = ({ is_task, kind, state, accepted_at, deleted_at }: Order): boolean =>
+  is_task &&
+  state !== "processing" &&
+  deleted_at === null &&
+  (kind === "image" || accepted_at !== null)
+
+const Result = ({ order }: { readonly order: Order }) => {
+  const { t } = useTranslation("orders")
+  const { id, kind, state, is_task, deleted_at } = order
+  if (deleted_at !== null) return <Text c="dimmed">{t("player.deleted")}</Text>
+  if (state === "failed") {
+    return (
+      <Alert color="red" title={order.error_code ?? t("states.failed")}>
+        <Text size="sm" className="said">
+          {order.error_message ?? (is_task ? "" : t("player.toldAtOnce"))}
+        </Text>
+      </Alert>
+    )
+  }
+  if (!is_task || kind === "text") return <Text c="dimmed">{t("player.notKept")}</Text>
+  if (state === "processing") return <Text c="dimmed">{t("player.waiting")}</Text>
+  return <OrderPlayer id={id} kind={kind} />
+}
+
+const OpenedOrder = ({ order }: { readonly order: Order }) => {
+  const { t } = useTranslation("orders")
+  const { usage_id } = order
+  const receipt = useAsk(
+    ["orders", "receipt", usage_id],
+    (gateway) => gateway.account.receipt({ params: { id: usage_id ?? "" } }),
+    { when: usage_id !== null }
+  )
+  const life = useOwnLife(order, receipt.data)
+  return (
+    <Stack>
+      <Back />
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          {t("one.title", { kind: t(`kinds.${order.kind}`), model: order.model })}
+        </Title>
+        {isDeletable(order) ? <DeleteButton id={order.id} kind={order.kind} /> : null}
+      </Group>
+      <Group gap="lg">
+        <StateMark state={order.state} />
+        <Id id={order.id} whole />
+      </Group>
+      <Grid>
+        <Grid.Col span={{ base: 12, lg: 5 }}>
+          <Card withBorder p="md">
+            <OrderLife {...life} />
+          </Card>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 7 }}>
+          <Stack>
+            <Section label={t("player.label")}>
+              <Result order={order} />
+            </Section>
+            <Section label={t("receipt.label")}>
+              {usage_id === null ? (
+                <Text c="dimmed">
+                  {t(order.state === "processing" ? "receipt.soon" : "receipt.none")}
+                </Text>
+              ) : (
+                <Asked query={receipt}>{(told) => <OrderReceipt receipt={told} />}</Asked>
+              )}
+            </Section>
+            <Section label={t("one.facts")}>
+              <Facts
+                label={t("one.facts")}
+                facts={{
+                  [t("one.model")]: order.model,
+                  [t("one.modality")]: order.modality,
+                  [t("one.key")]: <Id id={order.key_id} />,
+                  [t("one.tags")]:
+                    order.metadata === null ? null : <Tags metadata={order.metadata} />,
+                  [t("one.digest")]:
+                    order.prompt_digest === null ? null : <Id id={order.prompt_digest} />
+                }}
+              />
+            </Section>
+          </Stack>
+        </Grid.Col>
+      </Grid>
+    </Stack>
+  )
+}
+
+export const OwnOrder = ({ id }: { readonly id: string }) => {
+  const order = useAsk(
+    ["orders", "one", id],
+    (gateway) => gateway.orders.read({ params: { id } }),
+    { every: EVERY_MILLIS, until: ({ state }) => state !== "processing" }
+  )
+  if (order.isError && isMissing(order.error)) return <NoSuchOrder id={id} />
+  if (order.isError && order.data === undefined) {
+    return (
+      <Stack>
+        <Back />
+        <FailureNote error={order.error} onAgain={() => void order.refetch()} />
+      </Stack>
+    )
+  }
+  return <Asked query={order}>{(told) => <OpenedOrder order={told} />}</Asked>
+}

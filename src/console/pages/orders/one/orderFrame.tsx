@@ -1,0 +1,74 @@
+/** What stands around an opened order: the way back, sections, and tables of facts. */
+import { Anchor, Card, Group, Stack, Table, Text, Title } from "@mantine/core"
+import { IconArrowLeft } from "@tabler/icons-react"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { Link, useSearch } from "wouter"
+import { failureOf } from "../../../gateway/failures.ts"
+
+export const Back = () => {
+  const { t } = useTranslation("orders")
+  const search = useSearch()
+  return (
+    <Anchor component={Link} href={search === "" ? "/" : `/?${search}`} size="sm">
+      <Group gap={4} component="span">
+        <IconArrowLeft size={16} aria-hidden />
+        {t("one.back")}
+      </Group>
+    </Anchor>
+  )
+}
+
+/** Of anybody else as of nobody: the gateway tells no difference. */
+export const NoSuchOrder = ({ id }: { readonly id: string }) => {
+  const { t } = useTranslation("orders")
+  return (
+    <Stack align="flex-start">
+      <Back />
+      <Title order={1}>{t("one.noSuch")}</Title>
+      <Text className="said">{t("one.noSuchHint", { id })}</Text>
+    </Stack>
+  )
+}
+
+export const isMissing = (error: unknown): boolean =>
+  ["not_found", "task_not_found"].includes(failureOf(error).code)
+
+export const Section = ({
+  label,
+  children
+}: {
+  readonly label: string
+  readonly children: ReactNode
+}) => (
+  <Card withBorder component="section" aria-label={label} p="md">
+    <Title order={2} size="h4" mb="sm">
+      {label}
+    </Title>
+    <Stack gap="sm">{children}</Stack>
+  </Card>
+)
+
+/** Names and values, of which those without a value are left out. */
+export const Facts = ({
+  label,
+  facts
+}: {
+  readonly label: string
+  readonly facts: Readonly<Record<string, ReactNode>>
+}) => (
+  <Table aria-label={label} variant="vertical" layout="fixed" withTableBorder={false}>
+    <Table.Tbody>
+      {Object.entries(facts)
+        .filter(([, value]) => value !== null && value !== undefined && value !== "")
+        .map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Th w="42%" scope="row" fw={500}>
+              {name}
+            </Table.Th>
+            <Table.Td style={{ overflowWrap: "anywhere" }}>{value}</Table.Td>
+          </Table.Tr>
+        ))}
+    </Table.Tbody>
+  </Table>
+)

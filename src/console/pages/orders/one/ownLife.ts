@@ -1,0 +1,129 @@
+/** The life of a member's order, of what its list and its receipt tell. */
+import { useTranslation } from "react-i18next"
+import type { ReceiptView } from "../../../../http/api/AccountApi.ts"
+import type { OwnOrderView } from "../../../../http/api/money/OrdersApi.ts"
+import { grouped } from "../../../parts/texts.tsx"
+import { between, useLength, useNow } from "../orderMarks.tsx"
+import type { LifePart, LifeStep } from "./OrderLife.tsx"
+
+type Order = typeof OwnOrderView.Type
+
+interface Life {
+  readonly steps: ReadonlyArray<LifeStep>
+  readonly parts: ReadonlyArray<LifePart>
+}
+
+const BELOW_ZERO = /^-/
+
+export const useOwnLife = (order: Order, receipt: ReceiptView | undefined): Life => {
+  const { t } = useTranslation("orders")
+  const length = useLength()
+  const now = useNow(order.state === "processing")
+  const money = (amount: string) => `${grouped(amount)} ${order.currency}`
+  const { created_at, accepted_at, closed_at } = order
+  const end = closed_at ?? new Date(now).toISOString()
+  const begun = accepted_at ?? created_at
+  const isHanding = order.is_task && accepted_at === null && order.state === "processing"
+
+  const work: LifeStep = isHanding
+    ? { key: "handing", look: "waiting", title: t("life.handing"), at: null }
+    : {
+        key: "work",
+        look: order.state === "processing" ? "working" : "waiting",
+        title: t(order.state === "processing" ? "life.working" : "life.worked", {
+          time: length(Math.max(0, between(begun, end)))
+        }),
+        at: null
+      }
+  const difference = receipt?.difference ?? "0"
+  const moneySteps: ReadonlyArray<LifeStep> =
+    order.state === "succeeded"
+      ? [
+          {
+            key: "charged",
+            look: "taken",
+            title: t("life.charged", { amount: money(order.charge) }),
+            at: closed_at,
+            ...(order.overage !== "0"
+              ? { more: t("life.chargedMore", { amount: money(order.overage) }) }
+              : BELOW_ZERO.test(difference)
+                ? {
+                    more: t("life.chargedLess", {
+                      amount: money(difference.replace(BELOW_ZERO, ""))
+                    })
+                  }
+                : {})
+          }
+        ]
+      : order.state === "failed"
+        ? [
+            {
+              key: "refunded",
+              look: "returned",
+              title: t("life.refunded", { amount: money(order.hold) }),
+              at: closed_at
+            }
+          ]
+        : []
+  const steps: ReadonlyArray<LifeStep> = [
+    {
+      key: "held",
+      look: "held",
+      title: t("life.held", { amount: money(order.hold) }),
+      at: created_at
+    },
+    ...(accepted_at === null
+      ? []
+      : [
+          {
+            key: "sent",
+            look: "sent" as const,
+            title: t("life.sent"),
+            at: accepted_at,
+            more: t("life.sentAfter", { time: length(between(created_at, accepted_at)) })
+          }
+        ]),
+    work,
+    ...(order.state === "processing"
+      ? []
+      : [{ key: "ended", look: order.state, title: t(`life.${order.state}`), at: closed_at }]),
+    ...moneySteps,
+    ...(receipt?.corrections ?? []).map(({ id, amount, reason, at }) => ({
+      key: id,
+      look: "returned" as const,
+      title: t("life.corrected", { amount: money(amount) }),
+      at,
+      more: reason
+    })),
+    ...(order.deleted_at === null
+      ? []
+      : [
+          {
+            key: "deleted",
+            look: "deleted" as const,
+            title: t("life.deleted"),
+            at: order.deleted_at
+          }
+        ])
+  ]
+  const handing = accepted_at === null ? 0 : between(created_at, accepted_at)
+  const parts: ReadonlyArray<LifePart> = [
+    ...(accepted_at === null
+      ? []
+      : [
+          {
+            key: "queue",
+            label: t("life.queue"),
+            millis: Math.max(0, handing),
+            color: "cyan" as const
+          }
+        ]),
+    {
+      key: "work",
+      label: t(isHanding ? "life.queue" : "life.work"),
+      millis: Math.max(0, between(begun, end)),
+      color: order.state === "processing" ? "blue" : order.state === "failed" ? "red" : "green"
+    }
+  ]
+  return { steps, parts }
+}

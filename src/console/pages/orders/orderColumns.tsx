@@ -1,0 +1,128 @@
+/** The columns that every list of orders has. */
+import { Anchor, Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { Link, useSearch } from "wouter"
+import type { Column } from "../../parts/DataTable.tsx"
+import { Amount, Moment } from "../../parts/texts.tsx"
+import type { AddressFilters } from "./addressFilters.ts"
+import {
+  between,
+  type Kind,
+  KindMark,
+  type State,
+  StateMark,
+  Tags,
+  useLength
+} from "./orderMarks.tsx"
+
+export interface ListedOrder {
+  readonly id: string
+  readonly kind: Kind
+  readonly state: State
+  readonly model: string
+  readonly created_at: string
+  readonly closed_at: string | null
+  readonly hold: string
+  readonly charge: string
+  readonly returned: string
+  readonly currency: string
+  readonly metadata: Readonly<Record<string, string>> | null
+  readonly error_code: string | null
+}
+
+const ENDS = 6
+
+/** Leads to the order; the filters go along, and so the way back finds them. */
+const OrderLink = ({ id }: { readonly id: string }) => {
+  const search = useSearch()
+  return (
+    <Anchor
+      component={Link}
+      href={search === "" ? `/${id}` : `/${id}?${search}`}
+      className="id"
+      title={id}
+    >
+      {`${id.slice(0, 3)}…${id.slice(-ENDS)}`}
+    </Anchor>
+  )
+}
+
+export const useOrderColumns = <Order extends ListedOrder>({
+  filters,
+  currency,
+  between: further = []
+}: {
+  readonly filters: AddressFilters
+  /** Stands in the headings, as it is the same in every row. */
+  readonly currency: string | undefined
+  /** Columns that stand after the model. */
+  readonly between?: ReadonlyArray<Column<Order>>
+}): ReadonlyArray<Column<Order>> => {
+  const { t } = useTranslation("orders")
+  const length = useLength()
+  const money = (label: string) => (currency === undefined ? label : `${label} (${currency})`)
+  return [
+    {
+      name: "state",
+      label: t("columns.state"),
+      cell: ({ state }) => <StateMark state={state} />
+    },
+    { name: "id", label: t("columns.id"), cell: ({ id }) => <OrderLink id={id} /> },
+    { name: "kind", label: t("columns.kind"), cell: ({ kind }) => <KindMark kind={kind} /> },
+    {
+      name: "model",
+      label: t("columns.model"),
+      cell: ({ model }) => <span className="amount">{model}</span>
+    },
+    ...further,
+    {
+      name: "ordered",
+      label: t("columns.ordered"),
+      cell: ({ created_at }) => <Moment at={created_at} />
+    },
+    {
+      name: "took",
+      label: t("columns.took"),
+      isNumber: true,
+      cell: ({ created_at, closed_at }) => (
+        <span className="amount">
+          {closed_at === null ? "" : length(between(created_at, closed_at))}
+        </span>
+      )
+    },
+    {
+      name: "hold",
+      label: money(t("columns.hold")),
+      isNumber: true,
+      cell: ({ hold }) => <Amount value={hold} />
+    },
+    {
+      name: "charge",
+      label: money(t("columns.charge")),
+      isNumber: true,
+      cell: ({ charge }) => <Amount value={charge} />
+    },
+    {
+      name: "returned",
+      label: money(t("columns.returned")),
+      isNumber: true,
+      isHidden: true,
+      cell: ({ returned }) => <Amount value={returned} />
+    },
+    {
+      name: "tags",
+      label: t("columns.tags"),
+      cell: ({ metadata }) => <Tags metadata={metadata} onPick={(tag) => filters.change({ tag })} />
+    },
+    {
+      name: "failure",
+      label: t("columns.failure"),
+      isHidden: true,
+      cell: ({ error_code }) => (
+        <Text size="sm" className="said">
+          {error_code ?? ""}
+        </Text>
+      )
+    }
+  ]
+}

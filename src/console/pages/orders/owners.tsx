@@ -1,0 +1,141 @@
+/** Names of organisations, members and keys, asked once for each id, and fields that choose one. */
+import { Group, Select, Text } from "@mantine/core"
+import { useDebouncedValue } from "@mantine/hooks"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import type { Ask } from "../../gateway/client.ts"
+import { useAsk } from "../../gateway/hooks.tsx"
+import { Id } from "../../parts/texts.tsx"
+import type { AddressFilters, FilterChange } from "./addressFilters.ts"
+
+interface Named {
+  readonly id: string
+  readonly name: string
+}
+interface Page {
+  readonly data: ReadonlyArray<Named>
+}
+interface Wanted {
+  readonly limit: number
+  readonly totals: "false"
+  readonly name?: string
+}
+
+const readers = {
+  organization:
+    (id: string): Ask<Named> =>
+    (gateway) =>
+      gateway.accounts.readOrganization({ params: { id } }),
+  member:
+    (id: string): Ask<Named> =>
+    (gateway) =>
+      gateway.accounts.readMember({ params: { id } }),
+  key:
+    (id: string): Ask<Named> =>
+    (gateway) =>
+      gateway.accounts.readKey({ params: { id } })
+}
+export type Owner = keyof typeof readers
+
+const lists: Readonly<Record<Owner, (wanted: Wanted, filters: AddressFilters) => Ask<Page>>> = {
+  organization: (query) => (gateway) => gateway.accounts.listOrganizations({ query }),
+  member: (query, filters) => (gateway) => {
+    const organization_id = filters.value("organization_id")
+    return gateway.accounts.listMembers({
+      query: organization_id === "" ? query : { ...query, organization_id }
+    })
+  },
+  key: (query, filters) => (gateway) => {
+    const [organization_id, member_id] = [
+      filters.value("organization_id"),
+      filters.value("member_id")
+    ]
+    return gateway.accounts.listKeys({
+      query: {
+        ...query,
+        ...(organization_id === "" ? {} : { organization_id }),
+        ...(member_id === "" ? {} : { member_id })
+      }
+    })
+  }
+}
+
+const useName = (owner: Owner, id: string) =>
+  useAsk(["names", owner, id], readers[owner](id), { isKept: true, when: id !== "" }).data?.name
+
+/** The name where it is known; before, and where it is not, the id. */
+export const OwnerName = ({
+  owner,
+  id,
+  withId = false
+}: {
+  readonly owner: Owner
+  readonly id: string
+  readonly withId?: boolean
+}) => {
+  const name = useName(owner, id)
+  if (name === undefined) return <Id id={id} />
+  return withId ? (
+    <Group gap="sm">
+      <Text span size="sm">
+        {name}
+      </Text>
+      <Id id={id} />
+    </Group>
+  ) : (
+    <span title={id} className="amount">
+      {name}
+    </span>
+  )
+}
+
+const SHOWN = 20
+const PAUSE_MILLIS = 250
+/** What is chosen within another goes with it. */
+const within: Readonly<Record<Owner, FilterChange>> = {
+  organization: { member_id: null, key_id: null },
+  member: { key_id: null },
+  key: {}
+}
+
+export const OwnerField = ({
+  owner,
+  filters,
+  label
+}: {
+  readonly owner: Owner
+  readonly filters: AddressFilters
+  readonly label: string
+}) => {
+  const { t } = useTranslation("orders")
+  const chosen = filters.value(`${owner}_id`)
+  const [search, setSearch] = useState("")
+  const [asked] = useDebouncedValue(search.trim(), PAUSE_MILLIS)
+  const chosenName = useName(owner, chosen)
+  // The field writes the name of what is chosen into the search.
+  const name = asked === chosenName ? "" : asked
+  const wanted: Wanted = { limit: SHOWN, totals: "false", ...(name === "" ? {} : { name }) }
+  const scope = [filters.value("organization_id"), filters.value("member_id")]
+  const found = useAsk(
+    ["names", owner, "list", name, owner === "organization" ? [] : scope],
+    lists[owner](wanted, filters)
+  )
+  const options = (found.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const isListed = chosen === "" || options.some(({ value }) => value === chosen)
+  return (
+    <Select
+      label={label}
+      placeholder={t("filters.any")}
+      data={isListed ? options : [{ value: chosen, label: chosenName ?? chosen }, ...options]}
+      // The gateway has looked already.
+      filter={({ options: all }) => all}
+      value={chosen === "" ? null : chosen}
+      onChange={(id) => filters.change({ [`${owner}_id`]: id, ...within[owner] })}
+      searchable
+      onSearchChange={setSearch}
+      nothingFoundMessage={t("filters.nobody")}
+      clearable
+      size="sm"
+    />
+  )
+}

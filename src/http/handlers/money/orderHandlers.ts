@@ -1,0 +1,51 @@
+/** A member's own orders, of every kind. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Settings } from "../../../runtime/Settings.ts"
+import { type ListedOrder, OrderLists } from "../../../services/operators/OrderLists.ts"
+import { usageId } from "../../../services/UsageLog.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { CurrentCaller } from "../../api/middlewares.ts"
+import { listView } from "../respond.ts"
+import { isoOrNull, tagOf } from "../views.ts"
+import { orderStates, orderView } from "./orderViews.ts"
+import { timeRange } from "./times.ts"
+
+const ownView = (currency: string) => {
+  const asOrder = orderView(currency)
+  return (order: ListedOrder) => ({
+    ...asOrder(order),
+    error_message: order.errorMessage,
+    usage_id: order.state === "captured" ? usageId(order.id) : null,
+    accepted_at: isoOrNull(order.acceptedAt),
+    deleted_at: isoOrNull(order.erasedAt)
+  })
+}
+
+export const layerOrdersHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "orders",
+  Effect.fn(function* (handlers) {
+    const lists = yield* OrderLists
+    const { currency, timeZone } = yield* Settings
+    const view = ownView(currency)
+    return handlers.handleAll({
+      list: Effect.fn("orders.list")(function* ({ query }) {
+        const { organizationId, memberId } = yield* CurrentCaller
+        const { after = null, limit, model = null, modality = null, state } = query
+        const filter = {
+          ...(yield* timeRange(query, timeZone)),
+          ...{ organizationId, memberId, keyId: null, model, modality, channelId: null },
+          state: state === undefined ? null : orderStates[state],
+          tag: tagOf(query),
+          ...{ upstreamId: null, promptDigest: null, tasksOnly: false, taskState: null }
+        }
+        const page = yield* lists.list(filter, { after, limit })
+        return { ...listView(page, view), next: page.next }
+      }),
+      read: Effect.fn("orders.read")(function* ({ params }) {
+        return view(yield* lists.find(yield* CurrentCaller, params.id))
+      })
+    })
+  })
+)

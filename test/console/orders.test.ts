@@ -1,0 +1,321 @@
+/** Orders as their members and as operators look at them, in a real browser. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
+import { TimelineView } from "../../src/http/api/admin/HistoryApi.ts"
+import { OwnOrderView } from "../../src/http/api/money/OrdersApi.ts"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings,
+  testCatalog
+} from "../support/gateway.ts"
+import { createVideo, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
+import { asOwner, Browser, layerBrowser, noBrowser, steps } from "./support/browser.ts"
+
+const reason = noBrowser()
+
+if (reason !== null) console.warn(`skipped: ${reason}`)
+
+/** The first channel of clip-1 is away, so its orders go on to the next. */
+const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
+  const { mounts, ...catalog } = testCatalog(simulatorUrl)
+  return {
+    ...catalog,
+    mounts: [
+      ...mounts.map((mount) => (mount.model === "clip-1" ? { ...mount, priority: 1 } : mount)),
+      { model: "clip-1", channel: "ch-down", upstream_model: "vendor-clip-1", priority: 0 }
+    ]
+  }
+}
+
+const History = Schema.Struct({
+  ...TimelineView.fields,
+  orphan: Schema.NullOr(Schema.Struct({ note: Schema.NullOr(Schema.String) }))
+})
+
+const historyOf = Effect.fnUntraced(function* (id: string) {
+  const gateway = yield* Gateway
+  return yield* bodyAs(History, yield* gateway.admin(`/tasks/${id}`))
+})
+
+const orderOf = Effect.fnUntraced(function* (who: Customer, id: string) {
+  const gateway = yield* Gateway
+  return yield* bodyAs(OwnOrderView, yield* gateway.call(`/v1/orders/${id}`, { key: who.key }))
+})
+
+const MARKUP = 'no <b>bold</b> <img src="x" onerror="document.title=1"> words'
+
+if (reason === null)
+  layer(
+    layerBrowser.pipe(
+      Layer.provideMerge(
+        layerTestGateway(
+          "embedded",
+          { ...quickSettings, webhookAllowPrivate: true },
+          { catalogFor }
+        )
+      )
+    ),
+    { excludeTestServices: true, timeout: "60 seconds" }
+  )("orders in the console", (it) => {
+    it.effect("a failed one shows its member and an operator what was given back", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const who = yield* gateway.customer("100")
+        const id = yield* createVideo(who, { model: "film-1", prompt: "x sim:fail" })
+        const { error } = yield* finishVideo(who, id)
+        const { hold } = yield* orderOf(who, id)
+        const { transitions } = yield* historyOf(id)
+        const page = yield* browser.open("/orders?state=failed", {
+          session: { apiKey: who.key, ...asOwner }
+        })
+        yield* steps(async () => {
+          const row = page.getByRole("row", { name: "film-1" })
+          await row.getByText("Failed").waitFor()
+          await row.getByTitle(id).click()
+          const life = page.getByRole("region", { name: "Its life" })
+          await life.getByText(`${hold} CNY was held and returned in full.`).waitFor()
+          await page
+            .getByRole("region", { name: "Result" })
+            .getByText(error?.message ?? "-")
+            .waitFor()
+          await page.getByText("Nothing was charged, so there is no receipt.").waitFor()
+        })
+        assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
+        yield* steps(async () => {
+          await page.goto(`${gateway.url}/console/all-orders/${id}`)
+          const life = page.getByRole("region", { name: "Its life" })
+          await life.getByText(`${hold} CNY was held and returned in full.`).waitFor()
+          await life.getByText("Failed", { exact: true }).waitFor()
+          const said = await life.getByText(/^by /).allTextContents()
+          assert.deepStrictEqual(
+            said,
+            transitions.map(({ by }) => `by ${by}`)
+          )
+        })
+      })
+    )
+
+    it.effect("the list sees what is ordered meanwhile, and a result is shown and deleted", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const who = yield* gateway.customer("100")
+        const page = yield* browser.open("/orders", { session: { apiKey: who.key } })
+        yield* steps(() => page.getByText("Nothing was ordered yet.").waitFor())
+        const made = yield* gateway.call("/v1/images/generations", {
+          key: who.key,
+          headers: { prefer: "respond-async" },
+          json: { model: "paint-1", prompt: "x", n: 2, metadata: { team: "red" } }
+        })
+        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), made)
+        yield* orderImages(who, { model: "paint-1" })
+        yield* gateway.call(`/v1/images/${id}?wait=30`, { key: who.key })
+        const { charge, usage_id } = yield* orderOf(who, id)
+        const receipt = yield* gateway.call(`/v1/usage/${usage_id}`, { key: who.key })
+        const { explanation } = yield* bodyAs(
+          Schema.Struct({ explanation: Schema.String }),
+          receipt
+        )
+        yield* steps(async () => {
+          const rows = page.getByRole("table", { name: "Orders" }).getByRole("row")
+          await rows.nth(2).waitFor()
+          assert.strictEqual(await rows.count(), 3)
+          await page.getByRole("button", { name: "Only orders with team=red" }).click()
+          await page.waitForURL(/tag=team%3Dred/)
+          await rows.nth(2).waitFor({ state: "detached" })
+          await page.getByTitle(id).click()
+          await page.getByText(explanation).waitFor()
+          await page.getByText(`${charge} CNY charged`).waitFor()
+          const shown = page.getByRole("img", { name: "Image 2" })
+          await shown.waitFor()
+          const width = await shown.evaluate(async (image) => {
+            if (!(image instanceof HTMLImageElement)) return 0
+            await image.decode()
+            return image.naturalWidth
+          })
+          assert.isAbove(width, 0)
+          await page.getByRole("button", { name: "Delete" }).click()
+          const dialog = page.getByRole("dialog")
+          await dialog.getByText("nothing is given back").waitFor()
+          await dialog.getByRole("button", { name: "Delete" }).click()
+          await page.getByText("Deleted by its owner").waitFor()
+          await page.getByRole("link", { name: "Back to the list" }).click()
+          await page.waitForURL(/\/orders\/?\?tag=/)
+        })
+        const gone = yield* gateway.call(`/v1/images/${id}`, { key: who.key })
+        assert.strictEqual(gone.status, 404)
+        const { deleted_at, ...after } = yield* orderOf(who, id)
+        assert.isNotNull(deleted_at)
+        assert.strictEqual(after.charge, charge)
+      })
+    )
+
+    it.effect("an operator finds one by the vendor's id and by its tag, and sees its ways", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const who = yield* gateway.customer("100")
+        yield* gateway.admin(`/organizations/${who.organizationId}`, {
+          method: "PATCH",
+          json: { name: "Lighthouse Film" }
+        })
+        const id = yield* createVideo(who, { model: "clip-1", metadata: { shot: "twelve" } })
+        yield* finishVideo(who, id)
+        yield* createVideo(who, { model: "film-1" })
+        const history = yield* historyOf(id)
+        assert.deepStrictEqual(
+          history.attempts.map(({ channel }) => channel),
+          ["ch-down", "ch-d"]
+        )
+        const page = yield* browser.open("/all-orders", { session: asOwner })
+        yield* steps(async () => {
+          const search = page.getByRole("textbox", { name: /vendor's id, or a tag/ })
+          const rows = page.getByRole("table", { name: "Orders" }).getByRole("row")
+          const one = rows.filter({ hasText: "Lighthouse Film" })
+          for (const [text, address] of [
+            [history.upstream_id ?? "", /upstream_id=/],
+            ["shot=twelve", /tag=shot%3Dtwelve/]
+          ] as const) {
+            await search.fill(text)
+            await search.press("Enter")
+            await page.waitForURL(address)
+            await rows.nth(2).waitFor({ state: "detached" })
+            await one.getByTitle(id).waitFor()
+          }
+          const totals = page.getByRole("region", { name: "Totals" })
+          await totals.getByText(`${history.quote.amount} CNY`).waitFor()
+          await search.fill(id)
+          await search.press("Enter")
+          await page.waitForURL(new RegExp(`/all-orders/${id}`))
+          const attempts = page.getByRole("table", { name: "Channels tried, in turn" })
+          for (const { channel, reason } of history.attempts) {
+            const said = reason === null ? "It stayed here" : reason
+            await attempts.getByRole("row", { name: channel }).getByText(said).waitFor()
+          }
+          const calls = page.getByRole("region", { name: "Calls to the vendor" })
+          await calls
+            .getByRole("button", { name: /Submit/ })
+            .last()
+            .waitFor()
+          const buttons = calls.getByRole("button")
+          assert.strictEqual(await buttons.count(), history.upstream_calls.length)
+          await buttons.last().click()
+          await calls.getByLabel("Answer").filter({ visible: true }).getByText("{").waitFor()
+          const ledger = page.getByRole("table", { name: "Ledger" })
+          assert.strictEqual(await ledger.getByRole("row").count(), history.ledger.length + 1)
+        })
+      })
+    )
+
+    it.effect("what may have been made unpaid is settled by those whose role may", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const who = yield* gateway.customer("100")
+        const lost = yield* orderVideo(who, { model: "film-1", prompt: "x sim:lost" })
+        assert.isAtLeast(lost.status, 500)
+        const orders = yield* gateway.call("/v1/orders", { key: who.key })
+        const { data } = yield* bodyAs(
+          Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }),
+          orders
+        )
+        const id = data[0]?.id ?? ""
+        const made = yield* gateway.admin("/operators", {
+          json: { name: "who looks", role: "viewer" }
+        })
+        const { token } = yield* bodyAs(Schema.Struct({ token: Schema.String }), made)
+        const looking = yield* browser.open(`/all-orders/${id}`, {
+          session: { operator: { token, name: "who looks", role: "viewer" } }
+        })
+        yield* steps(async () => {
+          await looking.getByText("Your role may read this, and not change it.").waitFor()
+          assert.strictEqual(await looking.getByRole("button", { name: "Settle" }).count(), 0)
+        })
+        const page = yield* browser.open(`/all-orders/${id}`, { session: asOwner })
+        yield* steps(async () => {
+          await page.getByLabel("How it was settled").fill("they billed nothing")
+          await page.getByRole("button", { name: "Settle the case" }).click()
+          await page.getByText("The case is settled.").waitFor()
+          await page.getByRole("cell", { name: "they billed nothing" }).waitFor()
+        })
+        assert.strictEqual((yield* historyOf(id)).orphan?.note, "they billed nothing")
+      })
+    )
+
+    it.effect("a vendor's words stay words", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const vendor = yield* brokenVendor(({ method }) => ({
+          body:
+            method === "POST"
+              ? { id: "job" }
+              : { id: "job", status: "failed", error: { code: "<i>Bad</i>", message: MARKUP } }
+        }))
+        const catalog = catalogFor(gateway.simulator.url)
+        yield* gateway.admin("/catalog", {
+          method: "PUT",
+          json: {
+            ...catalog,
+            channels: catalog.channels.map((channel) =>
+              channel.id === "ch-a" ? { ...channel, base_url: vendor.url } : channel
+            )
+          }
+        })
+        const who = yield* gateway.customer("100")
+        const id = yield* createVideo(who, { model: "film-1" })
+        yield* finishVideo(who, id)
+        const page = yield* browser.open(`/orders/${id}`, {
+          session: { apiKey: who.key, ...asOwner }
+        })
+        yield* steps(async () => {
+          for (const path of ["orders", "all-orders"]) {
+            await page.goto(`${gateway.url}/console/${path}/${id}`)
+            await page
+              .getByText(/no <b>bold<\/b> .* words/)
+              .first()
+              .waitFor()
+            await page.getByText("<i>Bad</i>").first().waitFor()
+            assert.strictEqual(await page.locator("main b, main i, main img").count(), 0, path)
+          }
+        })
+      })
+    )
+
+    it.effect("one of another organisation is none at all", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const browser = yield* Browser
+        const owner = yield* gateway.customer("100")
+        const stranger = yield* gateway.customer("100")
+        yield* orderImages(owner, { model: "paint-1" })
+        const listed = yield* gateway.admin(
+          `/orders?organization_id=${owner.organizationId}&limit=1`
+        )
+        const { data } = yield* bodyAs(
+          Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }),
+          listed
+        )
+        const id = data[0]?.id ?? ""
+        const page = yield* browser.open("/orders", { session: { apiKey: stranger.key } })
+        yield* steps(async () => {
+          await page.getByText("Nothing was ordered yet.").waitFor()
+          const answered = page.waitForResponse((answer) =>
+            answer.url().endsWith(`/v1/orders/${id}`)
+          )
+          await page.getByRole("textbox", { name: /Order's id/ }).fill(id)
+          await page.getByRole("button", { name: "Find" }).click()
+          await page.getByRole("heading", { name: "No such order" }).waitFor()
+          assert.strictEqual((await answered).status(), 404)
+        })
+        const own = yield* gateway.call(`/v1/orders/${id}`, { key: owner.key })
+        assert.strictEqual(own.status, 200)
+      })
+    )
+  })
