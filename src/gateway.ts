@@ -158,8 +158,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerStatementsHandlers,
     layerOperatorStatementsHandlers,
     layerReconciliationHandlers,
-    layerOrderListsHandlers,
-    layerBudgetHandlers
+    layerOrderListsHandlers
   ]),
   Layer.provide([layerAuthorization, layerRequestRules, layerAdminRoles, layerAdminAuditing])
 )

@@ -132,7 +132,7 @@ layer(layerTestGateway("postgres"), { excludeTestServices: true, timeout: "60 se
       () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
-          for (const path of ["/", "/v1", "/v1/", "/admin", "/admin/v1", "/v2/models", "/.env"]) {
+          for (const path of ["/v1", "/v1/", "/admin", "/admin/v1", "/v2/models", "/.env"]) {
             for (const key of ["", ADMIN_TOKEN]) {
               assert.strictEqual((yield* gateway.call(path, { key })).status, 404, path)
             }

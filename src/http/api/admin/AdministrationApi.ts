@@ -25,7 +25,6 @@ export class AdministrationApi extends HttpApi.make("administration")
     OperatorsGroup,
     MoneyGroup,
     UsageSumsGroup,
-    BudgetsGroup,
     OperatorStatementsGroup,
     ReconciliationsGroup,
     OrderListsGroup,
