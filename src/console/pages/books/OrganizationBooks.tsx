@@ -44,7 +44,10 @@ const LowBalance = ({ organization }: { readonly organization: Organization }) =
     [["books", id], ["organizations"]]
   )
   return (
-    <form
+    <Card
+      component="form"
+      withBorder
+      p="sm"
       onSubmit={form.onSubmit((values) =>
         save.mutate(values, { onSuccess: () => notifications.show({ message: t("low.done") }) })
       )}
@@ -65,7 +68,7 @@ const LowBalance = ({ organization }: { readonly organization: Organization }) =
           </Button>
         </Group>
       </Stack>
-    </form>
+    </Card>
   )
 }
 
@@ -110,20 +113,6 @@ const sourceOf = (id: string): StatementSource => ({
     gateway.operatorStatements.readOrganizationStatement({ params: { id, month } })
 })
 
-const Pool = ({ organization }: { readonly organization: Organization }) => {
-  const { session } = useSession()
-  return (
-    <Stack>
-      {mayAct(session, "finance") ? (
-        <Card withBorder p="sm">
-          <LowBalance organization={organization} />
-        </Card>
-      ) : null}
-      <BalanceOverTime id={organization.id} />
-    </Stack>
-  )
-}
-
 const Spend = ({ id }: { readonly id: string }) => {
   const names = useNames(id)
   return (
@@ -140,6 +129,7 @@ const Spend = ({ id }: { readonly id: string }) => {
 
 export const OrganizationBooks = () => {
   const { t } = useTranslation("books")
+  const { session } = useSession()
   const { id = "" } = useParams<{ id: string }>()
   const organization = useAsk(
     ["books", id, "organization"],
@@ -153,6 +143,7 @@ export const OrganizationBooks = () => {
           <Head organization={answer} />
           <SubPages
             label={answer.name}
+            isInner
             pages={[
               { path: "/", label: t("tabs.pool") },
               { path: "/spend", label: t("tabs.spend") },
@@ -173,13 +164,16 @@ export const OrganizationBooks = () => {
               <Transfers id={id} currency={answer.currency} />
             </Route>
             <Route path="/budgets">
-              <Budgets id={id} currency={answer.currency} />
+              <Stack>
+                <Budgets id={id} currency={answer.currency} />
+                {mayAct(session, "finance") ? <LowBalance organization={answer} /> : null}
+              </Stack>
             </Route>
             <Route path="/statements" nest>
               <Statements source={sourceOf(id)} />
             </Route>
             <Route>
-              <Pool organization={answer} />
+              <BalanceOverTime id={id} />
             </Route>
           </Switch>
         </Stack>

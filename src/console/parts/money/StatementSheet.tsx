@@ -61,6 +61,9 @@ interface Charged {
   readonly net: string
 }
 
+/** Without the seconds, which a month does not have. */
+const shortly = (time: string): string => time.replace(/:00\.000Z$/, "Z")
+
 const taken = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
 
 const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
@@ -224,8 +227,8 @@ export const StatementSheet = ({
         <Text>{statement.organization_name}</Text>
         <Text size="sm" c="dimmed">
           {t("statements.period", {
-            from: statement.from,
-            to: statement.to,
+            from: shortly(statement.from),
+            to: shortly(statement.to),
             zone: statement.time_zone,
             currency: statement.currency
           })}
@@ -240,6 +243,7 @@ export const StatementSheet = ({
           rows={movedOf(statement)}
           columns={moved}
           empty={t("statements.nothing")}
+          isFixed
         />
       </Section>
       {tables.map(({ name, rows }) => (
@@ -256,6 +260,7 @@ export const StatementSheet = ({
               ...charged
             ]}
             empty={t("statements.nothing")}
+            isFixed
           />
         </Section>
       ))}

@@ -10,10 +10,13 @@ interface SubPage {
 /** Links in a row; of those that the address begins with, the last one is open. */
 export const SubPages = ({
   label,
-  pages
+  pages,
+  isInner = false
 }: {
   readonly label: string
   readonly pages: ReadonlyArray<SubPage>
+  /** Below other such links. */
+  readonly isInner?: boolean
 }) => {
   const [place] = useLocation()
   const begins = (path: string) => place === path || (path !== "/" && place.startsWith(`${path}/`))
@@ -25,7 +28,7 @@ export const SubPages = ({
           key={page.path}
           component={Link}
           href={page.path}
-          size="compact-md"
+          size={isInner ? "compact-sm" : "compact-md"}
           variant={page === open ? "light" : "subtle"}
           color={page === open ? "indigo" : "gray"}
           aria-current={page === open ? "page" : undefined}

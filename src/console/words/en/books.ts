@@ -109,7 +109,7 @@ export const books = {
     },
     noSubject: "There is none of that name.",
     period: "Period",
-    periods: { day: "a day", month: "a month", total: "in total" },
+    periods: { day: "per day", month: "per month", total: "in total" },
     cap: "monthly cap",
     thresholds: "Tell at",
     thresholdsNote: "Percents of the amount, such as 50, 80, 100. Empty is never.",
