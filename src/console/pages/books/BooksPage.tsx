@@ -6,7 +6,7 @@ import { SubPages } from "../../parts/money/SubPages.tsx"
 import { AllBooks } from "./AllBooks.tsx"
 import { Costs } from "./Costs.tsx"
 import { OrganizationBooks } from "./OrganizationBooks.tsx"
-import { Reconciliations } from "./reconciliations/Reconciliations.tsx"
+import { Reconciliations } from "./reconciliations/ReconciliationPages.tsx"
 import { Verify } from "./Verify.tsx"
 
 const BooksPage = () => {

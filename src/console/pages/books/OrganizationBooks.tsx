@@ -12,13 +12,13 @@ import { FailureNote } from "../../parts/FailureNote.tsx"
 import { typedNano } from "../../parts/money/amountFields.ts"
 import { Figures } from "../../parts/money/Figures.tsx"
 import { SpendSeries } from "../../parts/money/SpendSeries.tsx"
-import { type StatementSource, Statements } from "../../parts/money/Statements.tsx"
+import { type StatementSource, Statements } from "../../parts/money/StatementMonths.tsx"
 import { SubPages } from "../../parts/money/SubPages.tsx"
 import { Amount, Id } from "../../parts/texts.tsx"
 import { BalanceOverTime } from "./BalanceOverTime.tsx"
-import { Budgets } from "./Budgets.tsx"
+import { Budgets } from "./BudgetCards.tsx"
 import { useNames } from "./names.ts"
-import { Charges, Transfers } from "./Transfers.tsx"
+import { Charges, Transfers } from "./TransferLists.tsx"
 
 type Organization = typeof OrganizationView.Type
 const REFRESH_MILLIS = 15_000
