@@ -90,7 +90,10 @@ export const RowTable = <Row extends RowData>({
           </Menu>
         </Group>
       )}
-      <Table.ScrollContainer minWidth={480}>
+      <Table.ScrollContainer
+        minWidth={480}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
+      >
         <Table aria-label={label} aria-busy={isBusy} highlightOnHover verticalSpacing="xs">
           <Table.Thead>
             {table.getHeaderGroups().map((group) => (

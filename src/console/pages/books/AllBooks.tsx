@@ -32,8 +32,8 @@ const useColumns = (): ReadonlyArray<Column<Organization>> => {
           >
             {row.name}
           </Button>
-          {row.enabled ? null : <Badge color="gray">{t("disabled")}</Badge>}
-          {row.stopped_reason === null ? null : <Badge color="red">{t("stoppedShort")}</Badge>}
+          {row.enabled ? null : <Badge variant="default">{t("disabled")}</Badge>}
+          {row.stopped_reason === null ? null : <Badge color="red.9">{t("stoppedShort")}</Badge>}
         </Group>
       )
     },

@@ -34,8 +34,8 @@ const useTitle = (id: string) => {
 
 const State = ({ budget }: { readonly budget: BudgetView }) => {
   const { t } = useTranslation("books")
-  if (budget.exceeded) return <Badge color="red">{t("budgets.exceeded")}</Badge>
-  return budget.available === "0" ? <Badge color="red">{t("budgets.reached")}</Badge> : null
+  if (budget.exceeded) return <Badge color="red.9">{t("budgets.exceeded")}</Badge>
+  return budget.available === "0" ? <Badge color="red.9">{t("budgets.reached")}</Badge> : null
 }
 
 const BudgetCard = ({

@@ -79,7 +79,7 @@ const Head = ({ organization }: { readonly organization: Organization }) => {
     <Stack gap="sm" className="unprinted">
       <Group gap="xs">
         <Title order={2}>{organization.name}</Title>
-        {organization.enabled ? null : <Badge color="gray">{t("disabled")}</Badge>}
+        {organization.enabled ? null : <Badge variant="default">{t("disabled")}</Badge>}
       </Group>
       <Id id={organization.id} />
       {organization.stopped_reason === null ? null : (

@@ -167,6 +167,13 @@ export const Charges = ({ id, currency }: Props) => {
         query={receipt}
         isOpen={receiptId !== ""}
         onClose={() => set({ receipt: null })}
+        more={({ cost, attempts }) => [
+          [
+            money("spend.measures.cost"),
+            cost === null ? "–" : <Amount value={cost} currency={currency} key="cost" />
+          ],
+          [money("spend.groups.channel"), attempts.map(({ channel }) => channel).join(" → ")]
+        ]}
         actions={(shown) =>
           mayAct(session, "finance") ? (
             <AdjustmentButton

@@ -31,7 +31,7 @@ export const AskFirst = ({ isOpen, title, text, action, isBusy, error, onDo, onC
           <Button variant="default" onClick={onClose}>
             {t("cancel")}
           </Button>
-          <Button color="red" loading={isBusy} onClick={onDo}>
+          <Button color="red.9" loading={isBusy} onClick={onDo}>
             {action}
           </Button>
         </Group>

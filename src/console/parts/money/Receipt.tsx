@@ -14,7 +14,7 @@ const Facts = ({
   facts
 }: {
   readonly label: string
-  readonly facts: ReadonlyArray<readonly [string, ReactNode]>
+  readonly facts: ReadonlyArray<Fact>
 }) => (
   <Table aria-label={label} verticalSpacing={4}>
     <Table.Tbody>
@@ -30,7 +30,16 @@ const Facts = ({
   </Table>
 )
 
-export const Receipt = ({ receipt }: { readonly receipt: ReceiptView }) => {
+type Fact = readonly [string, ReactNode]
+
+export const Receipt = ({
+  receipt,
+  more = []
+}: {
+  readonly receipt: ReceiptView
+  /** What else is known of it. */
+  readonly more?: ReadonlyArray<Fact>
+}) => {
   const { t } = useTranslation("money")
   const { currency } = receipt
   const sums = (["hold", "charge", "difference", "corrected"] as const).map((name) => ({
@@ -67,6 +76,7 @@ export const Receipt = ({ receipt }: { readonly receipt: ReceiptView }) => {
             ? []
             : ([[t("receipt.resolution"), receipt.resolution]] as const)),
           ...Object.entries(receipt.metadata).map(([name, value]) => [`# ${name}`, value] as const),
+          ...more,
           [t("usage.at"), <Moment at={receipt.created_at} key="at" />],
           [t("receipt.id"), <Id id={receipt.id} key="id" />]
         ]}
@@ -136,13 +146,15 @@ interface ModalProps<R extends ReceiptView> {
   readonly isOpen: boolean
   readonly onClose: () => void
   readonly actions?: (receipt: R) => ReactNode
+  readonly more?: (receipt: R) => ReadonlyArray<Fact>
 }
 
 export const ReceiptModal = <R extends ReceiptView>({
   query,
   isOpen,
   onClose,
-  actions
+  actions,
+  more = () => []
 }: ModalProps<R>) => {
   const { t } = useTranslation("money")
   const { t: shell } = useTranslation()
@@ -157,7 +169,7 @@ export const ReceiptModal = <R extends ReceiptView>({
       <Asked query={query} lines={8}>
         {(receipt) => (
           <Stack>
-            <Receipt receipt={receipt} />
+            <Receipt receipt={receipt} more={more(receipt)} />
             {actions === undefined ? null : <Group>{actions(receipt)}</Group>}
           </Stack>
         )}
