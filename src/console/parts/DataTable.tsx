@@ -34,6 +34,8 @@ interface RowsProps<Row> {
   readonly rows: ReadonlyArray<Row>
   readonly empty?: ReactNode
   readonly isBusy?: boolean
+  /** All columns stay, and nothing is offered to hide them. */
+  readonly isFixed?: boolean
 }
 
 /** Rows that are all there. */
@@ -42,7 +44,8 @@ export const RowTable = <Row extends RowData>({
   columns,
   rows,
   empty,
-  isBusy = false
+  isBusy = false,
+  isFixed = false
 }: RowsProps<Row>) => {
   const { t } = useTranslation()
   const byName = new Map(columns.map((column) => [column.name, column]))
@@ -65,7 +68,7 @@ export const RowTable = <Row extends RowData>({
   const align = (id: string) => (byName.get(id)?.isNumber ? "right" : "left")
   return (
     <Stack gap="xs">
-      {columns.length < 5 ? null : (
+      {columns.length < 5 || isFixed ? null : (
         <Group justify="flex-end">
           <Menu closeOnItemClick={false}>
             <Menu.Target>

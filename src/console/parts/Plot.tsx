@@ -2,6 +2,7 @@
 import { useComputedColorScheme } from "@mantine/core"
 import { useElementSize } from "@mantine/hooks"
 import { useEffect, useRef } from "react"
+import { useTranslation } from "react-i18next"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 
@@ -40,6 +41,27 @@ const HEIGHT = 220
 const BAR_PART = 0.7
 const BAR_MOST = 60
 const FILL = "33"
+/** Room for a date in words, in pixels. */
+const TICK_SPACE = 76
+const MINUTE = 60
+const DAY = 86_400
+/** Shorter than any month. */
+const MONTH = 28 * DAY
+
+/** What stands at the ticks of times that are so many seconds apart. */
+const tickFormat = (apart: number): Intl.DateTimeFormatOptions => {
+  if (apart >= MONTH) return { year: "numeric", month: "short" }
+  if (apart >= DAY) return { month: "short", day: "numeric" }
+  const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const
+  return apart >= MINUTE ? time : { ...time, second: "2-digit" }
+}
+
+/** A bar has its time in its middle, and room on both sides. */
+const roomOf = (times: ReadonlyArray<number>): number => {
+  const [first = 0] = times
+  const last = times.at(-1) ?? first
+  return last > first ? (last - first) / (times.length - 1) / 2 : DAY / 2
+}
 
 const pathsOf = (kind: NonNullable<Props["kind"]>) =>
   kind === "bars"
@@ -50,6 +72,8 @@ const pathsOf = (kind: NonNullable<Props["kind"]>) =>
 
 /** To be loaded by `lazy`, as it is the only part that needs a library of plots. */
 const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) => {
+  const { t, i18n } = useTranslation()
+  const { language } = i18n
   const { ref: box, width } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
   const { ink, grid } = INKS[useComputedColorScheme("light")]
@@ -62,21 +86,39 @@ const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) =
       ticks: { stroke: grid, width: 1 }
     }
     const paths = pathsOf(kind)
+    const room = kind === "bars" ? roomOf(times) : 0
+    const said = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" })
     const plot = new uPlot(
       {
         width,
         height,
-        axes: [axis, { ...axis, size: 64 }],
-        scales: { y: { range: (_, low, high) => [Math.min(0, low), high <= 0 ? 1 : high * 1.05] } },
+        axes: [
+          {
+            ...axis,
+            space: TICK_SPACE,
+            values: (_, ticks, __, ___, apart) => {
+              const tick = new Intl.DateTimeFormat(language, tickFormat(apart))
+              return ticks.map((at) => tick.format(at * 1000))
+            }
+          },
+          { ...axis, size: 64 }
+        ],
+        scales: {
+          x: { range: (_, low, high) => [low - room, high + room] },
+          y: { range: (_, low, high) => [Math.min(0, low), high <= 0 ? 1 : high * 1.05] }
+        },
         series: [
-          {},
+          {
+            label: t("time"),
+            value: (_, at) => (at === null ? "–" : said.format(at * 1000))
+          },
           ...lines.map((line, index) => {
             const color = COLORS[index % COLORS.length] ?? ink
             return {
               label: line.label,
               stroke: color,
               width: 2,
-              ...(kind === "lines" ? {} : { fill: `${color}${FILL}` }),
+              ...(kind === "lines" ? {} : { fill: `${color}${FILL}`, points: { show: false } }),
               ...(paths === undefined ? {} : { paths })
             }
           })
@@ -86,7 +128,7 @@ const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) =
       node
     )
     return () => plot.destroy()
-  }, [width, height, kind, times, lines, ink, grid])
+  }, [width, height, kind, times, lines, ink, grid, language, t])
   return (
     <div ref={box} className="plot" role="img" aria-label={label}>
       <div ref={place} />

@@ -1,8 +1,48 @@
-import { Title } from "@mantine/core"
+/** The books of all organisations, for those who run the gateway. */
+import { Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { Route, Switch } from "wouter"
+import { SubPages } from "../../parts/money/SubPages.tsx"
+import { AllBooks } from "./AllBooks.tsx"
+import { Costs } from "./Costs.tsx"
+import { OrganizationBooks } from "./OrganizationBooks.tsx"
+import { Reconciliations } from "./reconciliations/ReconciliationPages.tsx"
+import { Verify } from "./Verify.tsx"
 
 const BooksPage = () => {
-  const { t } = useTranslation()
-  return <Title order={1}>{t("pages.books")}</Title>
+  const { t } = useTranslation("books")
+  return (
+    <Stack>
+      <Title order={1} className="unprinted">
+        {t("title")}
+      </Title>
+      <SubPages
+        label={t("title")}
+        pages={[
+          { path: "/", label: t("tabs.organizations") },
+          { path: "/costs", label: t("tabs.costs") },
+          { path: "/reconciliations", label: t("tabs.reconciliations") },
+          { path: "/verify", label: t("tabs.verify") }
+        ]}
+      />
+      <Switch>
+        <Route path="/costs">
+          <Costs />
+        </Route>
+        <Route path="/reconciliations" nest>
+          <Reconciliations />
+        </Route>
+        <Route path="/verify">
+          <Verify />
+        </Route>
+        <Route path="/organizations/:id" nest>
+          <OrganizationBooks />
+        </Route>
+        <Route>
+          <AllBooks />
+        </Route>
+      </Switch>
+    </Stack>
+  )
 }
 export default BooksPage

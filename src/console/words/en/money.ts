@@ -1,3 +1,152 @@
 export const money = {
-  title: "money"
+  title: "Money",
+  tabs: { spend: "Spend", usage: "Usage", statements: "Statements" },
+  pool: {
+    balance: "Balance",
+    held: "Held",
+    available: "Available",
+    month: "Your month",
+    notes: {
+      balance: "what the pool has",
+      held: "set aside for open orders",
+      available: "can still be ordered for"
+    }
+  },
+  bar: {
+    said: "{{charged}} charged and {{held}} held of {{amount}} {{currency}}",
+    endless: "{{charged}} charged and {{held}} held, {{currency}}; there is no cap"
+  },
+  spend: {
+    title: "Spend by time",
+    own: "What your orders came to",
+    note: "An order counts when it was ordered, and what was given back of a charge when it was given back. Days are those of the gateway's time zone.",
+    range: "Time",
+    ranges: {
+      "48h": "Last 48 hours",
+      "31d": "Last 31 days",
+      "12m": "Last 12 months",
+      own: "From – to"
+    },
+    from: "First day",
+    to: "Last day",
+    interval: "Step",
+    steps: { hour: "Hour", day: "Day", month: "Month" },
+    by: "Told apart by",
+    all: "All together",
+    groups: {
+      model: "Model",
+      modality: "Kind",
+      member: "Member",
+      key: "Key",
+      organization: "Organisation",
+      channel: "Channel",
+      tag: "Tag"
+    },
+    tag: "Only with the tag",
+    needsTag: "Name the tag whose texts the lines are of, such as project.",
+    as: "Shown as",
+    plot: "Plot",
+    table: "Table",
+    measure: "Plotted",
+    measures: { charge: "Charged", returned: "Given back", cost: "Cost", margin: "Margin" },
+    start: "Time",
+    count: "Charges",
+    failed: "Failed",
+    units: "Units",
+    unit: "units",
+    unit_token: "tokens",
+    unit_second: "seconds",
+    unit_image: "images",
+    nothing: "Nothing was ordered in this time.",
+    most: "The plot shows the {{count}} largest; the table has all."
+  },
+  usage: {
+    title: "Charges",
+    tag: "Only with the tag",
+    noTag: "A name and a text, such as project=lighthouse",
+    csv: "Download all as CSV",
+    empty: "Nothing was charged.",
+    at: "Time",
+    month: "Month",
+    model: "Model",
+    unitPrice: "Unit price",
+    tags: "Tags"
+  },
+  receipt: {
+    title: "Receipt",
+    id: "Usage record",
+    facts: "What the charge comes from",
+    hold: "Held",
+    charge: "Charged",
+    difference: "Charge less hold",
+    corrected: "Given back since",
+    formula: "How the hold was reckoned",
+    basis: "Where the units come from",
+    units: "Units charged",
+    inputUnits: "Input units",
+    inputUnitPrice: "Price of an input unit",
+    resolution: "Resolution billed",
+    entries: "Journal",
+    accounts: "From → to",
+    corrections: "Corrections"
+  },
+  kinds: {
+    deposit: "Deposit",
+    credit: "Credit",
+    withdrawal: "Withdrawal",
+    correction: "Correction",
+    hold: "Hold",
+    capture: "Charge",
+    release: "Release"
+  },
+  statements: {
+    one: "Statement",
+    all: "All months",
+    lead: "A charge stands in the month its order was placed in. A month is sealed when it is over and has no open order; from then on it does not change any more.",
+    month: "Month",
+    open: "Read this month",
+    state: "State",
+    unsealed: "not sealed",
+    openMonths: "Months that may still change",
+    sealedMonths: "Sealed months",
+    noneSealed: "No month has been sealed yet.",
+    opening: "Opening",
+    closing: "Closing",
+    seal: "Seal",
+    print: "Print",
+    files: { csv: "Entries (CSV)", focus: "FOCUS (CSV)", json: "JSON", html: "Page (HTML)" },
+    period: "{{from}} to {{to}}, {{zone}}. Amounts in {{currency}}.",
+    balance: "Balance",
+    line: "Line",
+    count: "Number",
+    amount: "Amount, {{currency}}",
+    lines: {
+      opening: "Opening balance",
+      deposits: "Deposits",
+      charges: "Charges",
+      corrections: "Corrections of charges",
+      credits: "Credits",
+      withdrawals: "Withdrawals",
+      closing: "Closing balance"
+    },
+    charged: { gross: "Gross", returned: "Returned", net: "Net" },
+    movements: "Deposits and adjustments",
+    moved: {
+      at: "Time",
+      kind: "Kind",
+      reference: "Reference",
+      reason: "Reason",
+      author: "By",
+      amount: "Amount"
+    },
+    byModel: "Charges by model",
+    byMember: "Charges by member",
+    byTag: "Charges by tag",
+    names: { byModel: "Model", byMember: "Member", byTag: "Tag" },
+    nothing: "None in this month.",
+    notSealed: "The month is not sealed yet.",
+    stillOpen:
+      "The month is not sealed yet: {{count}} of its orders are open, and hold {{amount}} {{currency}}.",
+    sealedAt: "Sealed over {{count}} entries at"
+  }
 } as const

@@ -54,6 +54,7 @@ export const shell = {
   table: "Show as a table",
   plot: "Show as a plot",
   details: "Details",
+  time: "Time",
   yes: "yes",
   no: "no",
   noRight: "Your role may read this, and not change it.",

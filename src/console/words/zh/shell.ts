@@ -57,6 +57,7 @@ export const shell: Translated<typeof english> = {
   table: "显示为表格",
   plot: "显示为图表",
   details: "详情",
+  time: "时间",
   yes: "是",
   no: "否",
   noRight: "您的角色可以查看，但不能修改。",

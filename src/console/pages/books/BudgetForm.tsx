@@ -1,0 +1,232 @@
+/** A budget or a member's cap, made or changed. */
+import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { useDebouncedValue } from "@mantine/hooks"
+import { Effect } from "effect"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { budgetPeriods, usualThresholds } from "../../../domain/money/budgets.ts"
+import type { BudgetView } from "../../../http/api/admin/money/BudgetsApi.ts"
+import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
+import { mayAct } from "../../gateway/session.ts"
+import { FailureNote } from "../../parts/FailureNote.tsx"
+import { typedNano } from "../../parts/money/amountFields.ts"
+
+const scopes = ["organization", "member", "key", "cap"] as const
+type Scope = (typeof scopes)[number]
+type Period = (typeof budgetPeriods)[number]
+
+const TYPING_MILLIS = 300
+const MOST_FOUND = 50
+const MOST_PERCENT = 1000
+
+/** Whole percents, separated by anything; null where something else stands among them. */
+const percentsOf = (text: string): ReadonlyArray<number> | null => {
+  const parts = text.split(/[\s,;%，、]+/).filter((part) => part !== "")
+  const numbers = parts.map(Number)
+  return numbers.every((one) => Number.isInteger(one) && one >= 1 && one <= MOST_PERCENT)
+    ? numbers
+    : null
+}
+
+/** Members or keys, found by how their names begin. */
+const SubjectSelect = ({
+  organizationId,
+  of,
+  value,
+  error,
+  onChange
+}: {
+  readonly organizationId: string
+  readonly of: "member" | "key"
+  readonly value: string
+  readonly error: React.ReactNode
+  readonly onChange: (id: string) => void
+}) => {
+  const { t } = useTranslation("books")
+  const { t: money } = useTranslation("money")
+  const [typed, setTyped] = useState("")
+  const [name] = useDebouncedValue(typed.replace(/ \(.*\)$/, ""), TYPING_MILLIS)
+  const query = {
+    organization_id: organizationId,
+    totals: "false" as const,
+    limit: MOST_FOUND,
+    ...(name.trim() === "" ? {} : { name: name.trim() })
+  }
+  const found = useAsk(["books", organizationId, of, "found", name], (gateway) =>
+    of === "member"
+      ? Effect.map(gateway.accounts.listMembers({ query }), ({ data }) =>
+          data.map((member) => ({ value: member.id, label: `${member.name} (${member.id})` }))
+        )
+      : Effect.map(gateway.accounts.listKeys({ query: { ...query, state: "valid" } }), ({ data }) =>
+          data.map((key) => ({ value: key.id, label: `${key.name} (${key.id})` }))
+        )
+  )
+  return (
+    <Select
+      label={money(`spend.groups.${of}`)}
+      searchable
+      data={found.data ?? []}
+      value={value === "" ? null : value}
+      error={error}
+      onSearchChange={setTyped}
+      onChange={(id) => onChange(id ?? "")}
+      nothingFoundMessage={found.isFetching ? "…" : t("budgets.noSubject")}
+      filter={({ options }) => options}
+    />
+  )
+}
+
+interface Props {
+  readonly organizationId: string
+  readonly currency: string
+  /** The one that is changed; null where one is made. */
+  readonly budget: BudgetView | null
+  readonly onClose: () => void
+}
+
+interface Values {
+  readonly scope: Scope
+  readonly subject: string
+  readonly period: Period
+  readonly amount: string
+  readonly thresholds: string
+}
+
+const Form = ({ organizationId, currency, budget, onClose }: Props) => {
+  const { t } = useTranslation("books")
+  const { t: shell } = useTranslation()
+  const { session } = useSession()
+  const offered = scopes.filter((scope) =>
+    scope === "cap" ? mayAct(session, "operator", "finance") : mayAct(session, "finance")
+  )
+  const isCap = budget?.is_member_cap ?? false
+  const initialValues: Values = {
+    scope: isCap ? "cap" : (budget?.scope ?? offered[0] ?? "cap"),
+    subject: budget?.subject_id ?? "",
+    period: budget?.period ?? "month",
+    amount: budget?.amount ?? "",
+    thresholds: (budget?.thresholds ?? usualThresholds).join(", ")
+  }
+  const form = useForm({
+    initialValues,
+    validate: {
+      amount: (text) => (typedNano(text) === null ? t("form.noAmountOrZero") : null),
+      subject: (text, { scope }) =>
+        scope !== "organization" && text === "" ? t("form.needed") : null,
+      thresholds: (text, { scope }) =>
+        scope === "cap" || percentsOf(text) !== null ? null : t("budgets.noPercents")
+    }
+  })
+  const save = useDo(
+    ({ scope, subject, period, ...typed }: Values) =>
+      (gateway): Effect.Effect<unknown, unknown> => {
+        const amount = typedNano(typed.amount) ?? 0n
+        const thresholds = percentsOf(typed.thresholds) ?? []
+        const params = { id: organizationId }
+        if (scope === "cap") {
+          return gateway.accounts.changeMember({
+            params: { id: subject },
+            payload: { monthly_cap: amount }
+          })
+        }
+        return budget === null
+          ? gateway.budgets.createBudget({
+              params,
+              payload: {
+                ...{ scope, period, amount, thresholds },
+                ...(scope === "organization" ? {} : { subject_id: subject })
+              }
+            })
+          : gateway.budgets.changeBudget({
+              params: { ...params, budget_id: budget.id },
+              payload: { amount, thresholds }
+            })
+      },
+    [["books", organizationId], ["members"], ["budgets"]]
+  )
+  const { scope } = form.values
+  return (
+    <form
+      onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onClose }))}
+      noValidate
+    >
+      <Stack>
+        {budget === null ? (
+          <>
+            <Select<Scope>
+              label={t("budgets.scope")}
+              allowDeselect={false}
+              data={offered.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
+              {...form.getInputProps("scope")}
+              onChange={(value) => {
+                if (value !== null) form.setValues({ scope: value, subject: "" })
+              }}
+            />
+            {scope === "organization" ? null : (
+              <SubjectSelect
+                key={scope}
+                organizationId={organizationId}
+                of={scope === "key" ? "key" : "member"}
+                value={form.values.subject}
+                error={form.errors.subject}
+                onChange={(id) => form.setFieldValue("subject", id)}
+              />
+            )}
+            {scope === "cap" ? null : (
+              <Select<Period>
+                label={t("budgets.period")}
+                allowDeselect={false}
+                data={budgetPeriods.map((value) => ({
+                  value,
+                  label: t(`budgets.periods.${value}`)
+                }))}
+                {...form.getInputProps("period")}
+              />
+            )}
+          </>
+        ) : null}
+        <TextInput
+          label={t("form.amount", { currency })}
+          inputMode="decimal"
+          data-autofocus
+          {...form.getInputProps("amount")}
+        />
+        {scope === "cap" ? null : (
+          <TextInput
+            label={t("budgets.thresholds")}
+            description={t("budgets.thresholdsNote")}
+            {...form.getInputProps("thresholds")}
+          />
+        )}
+        {save.error === null ? null : <FailureNote error={save.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {shell("cancel")}
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {shell("save")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+export const BudgetModal = ({
+  isOpen,
+  title,
+  ...props
+}: Props & { readonly isOpen: boolean; readonly title: string }) => {
+  const { t: shell } = useTranslation()
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={props.onClose}
+      title={title}
+      closeButtonProps={{ "aria-label": shell("close") }}
+    >
+      <Form {...props} />
+    </Modal>
+  )
+}

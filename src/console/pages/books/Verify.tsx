@@ -1,0 +1,76 @@
+/** Every invariant of the books, recomputed by the gateway from their rows. */
+import { Alert, Button, Group, Stack, Text } from "@mantine/core"
+import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react"
+import { Duration, Effect } from "effect"
+import { useTranslation } from "react-i18next"
+import { useAsk } from "../../gateway/hooks.tsx"
+import { RowTable } from "../../parts/DataTable.tsx"
+import { FailureNote } from "../../parts/FailureNote.tsx"
+import { Id, Moment } from "../../parts/texts.tsx"
+
+export const Verify = () => {
+  const { t } = useTranslation("books")
+  // Only by the button, as it reads all rows; the last answer of this tab stays.
+  const verified = useAsk(
+    ["books", "verified"],
+    (gateway) =>
+      Effect.map(Effect.timed(gateway.admin.verifyLedger({})), ([took, answer]) => ({
+        ...answer,
+        millis: Math.round(Duration.toMillis(took)),
+        at: new Date().toISOString()
+      })),
+    { when: false }
+  )
+  const { data } = verified
+  return (
+    <Stack>
+      <Text>{t("verify.lead")}</Text>
+      <Group>
+        <Button loading={verified.isFetching} onClick={() => void verified.refetch()}>
+          {t("verify.go")}
+        </Button>
+      </Group>
+      {verified.isError ? <FailureNote error={verified.error} /> : null}
+      {data === undefined ? null : (
+        <>
+          <Alert
+            color={data.ok ? "green" : "red"}
+            icon={data.ok ? <IconCircleCheck /> : <IconAlertTriangle />}
+            title={data.ok ? t("verify.ok") : t("verify.broken", { count: data.violations.length })}
+            role="status"
+          >
+            {t("verify.took", { millis: data.millis })} <Moment at={data.at} />
+          </Alert>
+          {data.violations.length === 0 ? null : (
+            <RowTable
+              label={t("verify.violations")}
+              rows={data.violations}
+              columns={[
+                {
+                  name: "invariant",
+                  label: t("verify.invariant"),
+                  cell: ({ invariant }) => invariant
+                },
+                {
+                  name: "organization",
+                  label: t("verify.organization"),
+                  cell: (row) => <Id id={row.organization_id} />
+                },
+                {
+                  name: "subject",
+                  label: t("verify.subject"),
+                  cell: ({ subject }) => <Id id={subject} />
+                },
+                {
+                  name: "detail",
+                  label: t("verify.detail"),
+                  cell: ({ detail }) => <span className="said">{detail}</span>
+                }
+              ]}
+            />
+          )}
+        </>
+      )}
+    </Stack>
+  )
+}

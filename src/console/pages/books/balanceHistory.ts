@@ -1,0 +1,94 @@
+/**
+ * What a pool had over time, walked back through its journal from what it has now. A charge stands
+ * where its order was placed, as the journal and the statements have it, so the balance is exact
+ * however little of the journal is there. What was held stands when it was held.
+ */
+import type { JournalEntry } from "../../../http/api/admin/AdminApi.ts"
+import { nanoOf } from "../../parts/money/decimals.ts"
+
+export type JournalLine = typeof JournalEntry.Type
+
+export interface HistoryPoint {
+  readonly at: string
+  readonly balance: bigint
+  readonly held: bigint
+}
+
+export interface BalanceHistory {
+  /** Ascending; the last one is the present. */
+  readonly points: ReadonlyArray<HistoryPoint>
+  /** What is left when the whole journal was walked back, which must be nothing; null before. */
+  readonly rest: bigint | null
+}
+
+interface Place {
+  readonly at: string
+  readonly moved: bigint
+  readonly hold: bigint
+  /** When the hold was closed. */
+  readonly closed: string | null
+}
+
+/** What the pool has includes what is held of it. */
+const movedBy = ({ kind, amount, credit }: JournalLine): bigint => {
+  if (kind === "hold" || kind === "release") return 0n
+  return credit === "pool" ? nanoOf(amount) : -nanoOf(amount)
+}
+
+/** Lines of one order stand together, its hold last; null where the hold is on a further page. */
+const placeOf = (lines: ReadonlyArray<JournalLine>): Place | null => {
+  const hold = lines.find(({ kind }) => kind === "hold")
+  const [first] = lines
+  if (first === undefined || (first.hold_id !== null && hold === undefined)) return null
+  return {
+    at: (hold ?? first).created_at,
+    moved: lines.reduce((sum, line) => sum + movedBy(line), 0n),
+    hold: hold === undefined ? 0n : nanoOf(hold.amount),
+    closed: lines.find(({ kind }) => kind === "release")?.created_at ?? null
+  }
+}
+
+const placesOf = (lines: ReadonlyArray<JournalLine>): ReadonlyArray<Place> => {
+  const groups: Array<Array<JournalLine>> = []
+  for (const line of lines) {
+    const last = groups.at(-1)
+    if (line.hold_id !== null && last?.[0]?.hold_id === line.hold_id) last.push(line)
+    else groups.push([line])
+  }
+  return groups.map(placeOf).filter((place) => place !== null)
+}
+
+export const historyOf = (
+  lines: ReadonlyArray<JournalLine>,
+  present: { readonly at: string; readonly balance: string; readonly held: string },
+  isWhole: boolean
+): BalanceHistory => {
+  const places = placesOf(lines)
+  const balances = new Map<string, bigint>()
+  let balance = nanoOf(present.balance)
+  let newer = present.at
+  // Of several at one time the newest stands, and the journal's order is kept where clocks differ.
+  for (const { at, moved } of places) {
+    newer = at < newer ? at : newer
+    if (!balances.has(newer)) balances.set(newer, balance)
+    balance -= moved
+  }
+  const start = balance
+  const holds = new Map<string, bigint>()
+  let base = nanoOf(present.held)
+  for (const { at, hold, closed } of places) {
+    holds.set(at, (holds.get(at) ?? 0n) + hold)
+    if (closed === null) base -= hold
+    else holds.set(closed, (holds.get(closed) ?? 0n) - hold)
+  }
+  let held = base
+  balance = start
+  const points: Array<HistoryPoint> = []
+  for (const at of [...new Set([...balances.keys(), ...holds.keys()])].toSorted()) {
+    balance = balances.get(at) ?? balance
+    held += holds.get(at) ?? 0n
+    points.push({ at, balance, held })
+  }
+  points.push({ at: present.at, balance: nanoOf(present.balance), held: nanoOf(present.held) })
+  return { points, rest: isWhole ? start : null }
+}

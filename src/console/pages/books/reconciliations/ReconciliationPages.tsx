@@ -1,0 +1,284 @@
+/** Vendors' lists that were compared with the books, and what came of each. */
+import { Button, Group, Select, Stack, Text, Title } from "@mantine/core"
+import { IconDownload } from "@tabler/icons-react"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Link, Route, Switch, useLocation, useParams } from "wouter"
+import { type EntryKind, entryKinds } from "../../../../domain/money/reconciliation.ts"
+import type {
+  ReconciledEntryView,
+  ReconciliationView
+} from "../../../../http/api/admin/money/ReconciliationsApi.ts"
+import { useAsk, useDo, usePages, useSession } from "../../../gateway/hooks.tsx"
+import { mayAct } from "../../../gateway/session.ts"
+import { Asked } from "../../../parts/Asked.tsx"
+import { type Column, DataTable, RowTable } from "../../../parts/DataTable.tsx"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { AskFirst } from "../../../parts/money/AskFirst.tsx"
+import { useAddressFilters } from "../../../parts/money/addressFilters.ts"
+import { useDownload } from "../../../parts/money/downloads.ts"
+import { Amount, Id, Moment } from "../../../parts/texts.tsx"
+import { ReconcileButton } from "./ReconciliationForm.tsx"
+
+const orDash = (amount: string | null) => (amount === null ? "–" : <Amount value={amount} />)
+const sides = ["amount_here", "amount_there", "units_here", "units_there"] as const
+
+const useSides = <Row extends Readonly<Record<(typeof sides)[number], string | null>>>() => {
+  const { t } = useTranslation("books")
+  return sides.map(
+    (name): Column<Row> => ({
+      name,
+      label: t(`reconcile.sides.${name}`),
+      cell: (row) => orDash(row[name]),
+      isNumber: true
+    })
+  )
+}
+
+const Totals = ({ reconciliation }: { readonly reconciliation: ReconciliationView }) => {
+  const { t } = useTranslation("books")
+  const rows = entryKinds.map((kind) => ({ kind, ...reconciliation.totals[kind] }))
+  return (
+    <RowTable
+      label={t("reconcile.totals")}
+      rows={rows}
+      columns={[
+        {
+          name: "kind",
+          label: t("reconcile.kind"),
+          cell: ({ kind }) => t(`reconcile.kinds.${kind}`)
+        },
+        { name: "count", label: t("reconcile.count"), cell: ({ count }) => count, isNumber: true },
+        ...useSides<(typeof rows)[number]>()
+      ]}
+    />
+  )
+}
+
+const Entries = ({ id }: { readonly id: string }) => {
+  const { t } = useTranslation("books")
+  const { get, set } = useAddressFilters()
+  const kind = entryKinds.find((one) => one === get("kind"))
+  const query = kind === undefined ? {} : { kind }
+  const entries = usePages(
+    ["books", "reconciliations", id, "entries", query],
+    (after) => (gateway) =>
+      gateway.reconciliations.listReconciledEntries({
+        params: { id },
+        query: { ...after, ...query, limit: 50 }
+      })
+  )
+  const columns: ReadonlyArray<Column<ReconciledEntryView>> = [
+    { name: "kind", label: t("reconcile.kind"), cell: (row) => t(`reconcile.kinds.${row.kind}`) },
+    {
+      name: "reason",
+      label: t("reconcile.reason"),
+      cell: ({ reason }) => <span className="said">{reason ?? ""}</span>
+    },
+    {
+      name: "vendor",
+      label: t("reconcile.vendorId"),
+      cell: (row) => (row.vendor_id === null ? "–" : <Id id={row.vendor_id} />)
+    },
+    {
+      name: "line",
+      label: t("reconcile.line"),
+      cell: ({ line, lines }) => (line === null ? "–" : lines > 1 ? `${line} (${lines})` : line),
+      isNumber: true
+    },
+    {
+      name: "order",
+      label: t("reconcile.order"),
+      cell: (row) => (row.order_id === null ? "–" : <Id id={row.order_id} />)
+    },
+    ...useSides<ReconciledEntryView>(),
+    {
+      name: "closed",
+      label: t("reconcile.closed"),
+      cell: (row) => <Moment at={row.closed_at} />,
+      isHidden: true
+    }
+  ]
+  return (
+    <Stack gap="sm">
+      <Select<EntryKind | "all">
+        label={t("reconcile.only")}
+        allowDeselect={false}
+        value={kind ?? "all"}
+        data={[
+          { value: "all", label: t("reconcile.everything") },
+          ...entryKinds.map((value) => ({ value, label: t(`reconcile.kinds.${value}`) }))
+        ]}
+        onChange={(value) => set({ kind: value === "all" ? null : value })}
+        maw={300}
+      />
+      {kind === undefined ? null : (
+        <Text size="sm" c="dimmed">
+          {t(`reconcile.meanings.${kind}`)}
+        </Text>
+      )}
+      <DataTable label={t("reconcile.entries")} columns={columns} query={entries} />
+    </Stack>
+  )
+}
+
+const Actions = ({ id }: { readonly id: string }) => {
+  const { t } = useTranslation("books")
+  const { session } = useSession()
+  const [, go] = useLocation()
+  const [isAsked, setIsAsked] = useState(false)
+  const download = useDownload()
+  const removal = useDo(
+    () => (gateway) => gateway.reconciliations.removeReconciliation({ params: { id } }),
+    [["books", "reconciliations", "list"]]
+  )
+  return (
+    <>
+      <Group gap="xs">
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+          loading={download.isPending}
+          onClick={() =>
+            download.mutate({
+              path: `/admin/v1/reconciliations/${encodeURIComponent(id)}/entries`,
+              accept: "text/csv",
+              name: `reconciliation-${id}.csv`
+            })
+          }
+        >
+          {t("reconcile.download")}
+        </Button>
+        {mayAct(session, "finance") ? (
+          <Button variant="default" onClick={() => setIsAsked(true)}>
+            {t("reconcile.remove")}
+          </Button>
+        ) : null}
+      </Group>
+      {download.error === null ? null : <FailureNote error={download.error} />}
+      <AskFirst
+        isOpen={isAsked}
+        title={t("reconcile.remove")}
+        text={t("reconcile.removeText")}
+        action={t("reconcile.remove")}
+        isBusy={removal.isPending}
+        error={removal.error}
+        onDo={() => removal.mutate(undefined, { onSuccess: () => go("/") })}
+        onClose={() => setIsAsked(false)}
+      />
+    </>
+  )
+}
+
+const OneReconciliation = () => {
+  const { t } = useTranslation("books")
+  const { id = "" } = useParams<{ id: string }>()
+  const one = useAsk(["books", "reconciliations", id], (gateway) =>
+    gateway.reconciliations.readReconciliation({ params: { id } })
+  )
+  return (
+    <Stack>
+      <Group>
+        <Button component={Link} href="/" variant="subtle" size="compact-sm">
+          {t("reconcile.all")}
+        </Button>
+      </Group>
+      <Asked query={one} lines={8}>
+        {(reconciliation) => (
+          <Stack>
+            <Title order={2} size="h3">
+              {t("reconcile.of", { channel: reconciliation.channel })}
+            </Title>
+            <Text size="sm">
+              <Moment at={reconciliation.from} /> – <Moment at={reconciliation.to} /> ·{" "}
+              {t("reconcile.lines", { count: reconciliation.lines })} · {reconciliation.currency} ·{" "}
+              {reconciliation.created_by}, <Moment at={reconciliation.created_at} />
+            </Text>
+            <Actions id={id} />
+            <Totals reconciliation={reconciliation} />
+            <Title order={3} size="h4">
+              {t("reconcile.entries")}
+            </Title>
+            <Entries id={id} />
+          </Stack>
+        )}
+      </Asked>
+    </Stack>
+  )
+}
+
+const Earlier = () => {
+  const { t } = useTranslation("books")
+  const { t: shell } = useTranslation()
+  const { session } = useSession()
+  const [, go] = useLocation()
+  const reconciliations = usePages(
+    ["books", "reconciliations", "list"],
+    (after) => (gateway) =>
+      gateway.reconciliations.listReconciliations({ query: { ...after, limit: 20 } })
+  )
+  const count = (kind: EntryKind): Column<ReconciliationView> => ({
+    name: kind,
+    label: t(`reconcile.kinds.${kind}`),
+    cell: ({ totals }) => totals[kind].count,
+    isNumber: true
+  })
+  return (
+    <Stack>
+      <Text c="dimmed">{t("reconcile.lead")}</Text>
+      {mayAct(session, "finance") ? (
+        <Group>
+          <ReconcileButton onMade={(id) => go(`/${id}`)} />
+        </Group>
+      ) : (
+        <Text size="sm" c="dimmed">
+          {shell("noRight")}
+        </Text>
+      )}
+      <DataTable
+        label={t("tabs.reconciliations")}
+        query={reconciliations}
+        empty={t("reconcile.none")}
+        columns={[
+          {
+            name: "created",
+            label: t("journal.at"),
+            cell: (row) => (
+              <Button component={Link} href={`/${row.id}`} variant="subtle" size="compact-sm">
+                <Moment at={row.created_at} />
+              </Button>
+            )
+          },
+          { name: "channel", label: t("reconcile.channel"), cell: ({ channel }) => channel },
+          {
+            name: "period",
+            label: t("reconcile.period"),
+            cell: ({ from, to }) => (
+              <>
+                <Moment at={from} /> – <Moment at={to} />
+              </>
+            ),
+            isHidden: true
+          },
+          ...entryKinds.map(count),
+          {
+            name: "by",
+            label: t("journal.author"),
+            cell: (row) => <span className="said">{row.created_by}</span>
+          }
+        ]}
+      />
+    </Stack>
+  )
+}
+
+export const Reconciliations = () => (
+  <Switch>
+    <Route path="/:id">
+      <OneReconciliation />
+    </Route>
+    <Route>
+      <Earlier />
+    </Route>
+  </Switch>
+)

@@ -1,0 +1,21 @@
+/** The columns of a vendor's list, read off its first line to be chosen from. */
+import { delimiterOf, delimiters } from "../../../../domain/money/vendorLists.ts"
+
+const FIRST_BYTES = 64 * 1024
+
+/** Names without their quotes; empty where the first line cannot be read. */
+export const columnsOf = async (
+  file: File,
+  encoding: string | null
+): Promise<ReadonlyArray<string>> => {
+  try {
+    const bytes = await file.slice(0, FIRST_BYTES).arrayBuffer()
+    const [line = ""] = new TextDecoder(encoding ?? "utf-8").decode(bytes).split(/[\r\n]/, 1)
+    const names = line.split(delimiters[delimiterOf(line)])
+    return [...new Set(names.map((name) => name.trim().replace(/^"(.*)"$/, "$1")))].filter(
+      (name) => name !== ""
+    )
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,93 @@
+/** The member's own charges, each with its receipt. */
+import { Button, Group, Stack, TextInput } from "@mantine/core"
+import { useDebouncedCallback } from "@mantine/hooks"
+import { IconDownload } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { useAsk, usePages } from "../../gateway/hooks.tsx"
+import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { FailureNote } from "../../parts/FailureNote.tsx"
+import { useAddressFilters } from "../../parts/money/addressFilters.ts"
+import { useDownload } from "../../parts/money/downloads.ts"
+import { ReceiptModal } from "../../parts/money/Receipt.tsx"
+import { type UsageRow, useUsageColumns } from "../../parts/money/usageColumns.tsx"
+
+const LIMIT = 50
+/** The most that a page of the file may have. */
+const FILE_PAGE = 100
+const TYPING_MILLIS = 400
+/** A name alone is no tag yet. */
+const isTag = (text: string): boolean => /^[^=]+=/.test(text)
+
+export const UsageList = () => {
+  const { t } = useTranslation("money")
+  const { get, set } = useAddressFilters()
+  const download = useDownload()
+  const tag = isTag(get("tag")) ? { tag: get("tag") } : {}
+  const receiptId = get("receipt")
+  const usage = usePages(
+    ["money", "usage", tag],
+    (after) => (gateway) => gateway.account.usage({ query: { ...after, ...tag, limit: LIMIT } })
+  )
+  const receipt = useAsk(
+    ["money", "receipt", receiptId],
+    (gateway) => gateway.account.receipt({ params: { id: receiptId } }),
+    { when: receiptId !== "" }
+  )
+  const type = useDebouncedCallback((text: string) => set({ tag: text.trim() }), TYPING_MILLIS)
+  const columns: ReadonlyArray<Column<UsageRow>> = [
+    ...useUsageColumns(),
+    {
+      name: "receipt",
+      label: t("receipt.title"),
+      cell: ({ id }) => (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => set({ receipt: id })}
+          aria-label={`${t("receipt.title")} ${id}`}
+        >
+          {t("receipt.title")}
+        </Button>
+      )
+    }
+  ]
+  return (
+    <Stack gap="sm">
+      <Group align="flex-end" gap="sm">
+        <TextInput
+          label={t("usage.tag")}
+          placeholder="project=lighthouse"
+          defaultValue={get("tag")}
+          onChange={(event) => type(event.currentTarget.value)}
+          error={get("tag") === "" || isTag(get("tag")) ? null : t("usage.noTag")}
+        />
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+          loading={download.isPending}
+          onClick={() =>
+            download.mutate({
+              path: `/v1/usage?${new URLSearchParams({ limit: String(FILE_PAGE), ...tag })}`,
+              accept: "text/csv",
+              name: "usage.csv"
+            })
+          }
+        >
+          {t("usage.csv")}
+        </Button>
+      </Group>
+      {download.error === null ? null : <FailureNote error={download.error} />}
+      <DataTable
+        label={t("usage.title")}
+        columns={columns}
+        query={usage}
+        empty={t("usage.empty")}
+      />
+      <ReceiptModal
+        query={receipt}
+        isOpen={receiptId !== ""}
+        onClose={() => set({ receipt: null })}
+      />
+    </Stack>
+  )
+}

@@ -1,0 +1,41 @@
+/** A question before something that cannot be taken back. */
+import { Button, Group, Modal, Stack, Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { FailureNote } from "../FailureNote.tsx"
+
+interface Props {
+  readonly isOpen: boolean
+  readonly title: string
+  /** What happens then. */
+  readonly text: string
+  readonly action: string
+  readonly isBusy: boolean
+  readonly error: unknown
+  readonly onDo: () => void
+  readonly onClose: () => void
+}
+
+export const AskFirst = ({ isOpen, title, text, action, isBusy, error, onDo, onClose }: Props) => {
+  const { t } = useTranslation()
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      closeButtonProps={{ "aria-label": t("close") }}
+    >
+      <Stack>
+        <Text>{text}</Text>
+        {error === null ? null : <FailureNote error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t("cancel")}
+          </Button>
+          <Button color="red.9" loading={isBusy} onClick={onDo}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

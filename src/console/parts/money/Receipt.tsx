@@ -1,0 +1,179 @@
+/** One charge, explained: what was held, what was charged, why, and where it stands in the journal. */
+import { Group, Modal, Stack, Table, Text, Title } from "@mantine/core"
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import type { ReceiptView } from "../../../http/api/AccountApi.ts"
+import { Asked } from "../Asked.tsx"
+import { RowTable } from "../DataTable.tsx"
+import { Amount, Id, Moment } from "../texts.tsx"
+import { Figures } from "./Figures.tsx"
+
+const Facts = ({
+  label,
+  facts
+}: {
+  readonly label: string
+  readonly facts: ReadonlyArray<Fact>
+}) => (
+  <Table aria-label={label} verticalSpacing={4}>
+    <Table.Tbody>
+      {facts.map(([name, value]) => (
+        <Table.Tr key={name}>
+          <Table.Th scope="row" w={170}>
+            {name}
+          </Table.Th>
+          <Table.Td>{value}</Table.Td>
+        </Table.Tr>
+      ))}
+    </Table.Tbody>
+  </Table>
+)
+
+type Fact = readonly [string, ReactNode]
+
+export const Receipt = ({
+  receipt,
+  more = []
+}: {
+  readonly receipt: ReceiptView
+  /** What else is known of it. */
+  readonly more?: ReadonlyArray<Fact>
+}) => {
+  const { t } = useTranslation("money")
+  const { currency } = receipt
+  const sums = (["hold", "charge", "difference", "corrected"] as const).map((name) => ({
+    label: t(`receipt.${name}`),
+    value: <Amount value={receipt[name]} currency={currency} />
+  }))
+  return (
+    <Stack>
+      <Figures figures={sums} />
+      <Text className="said">{receipt.explanation}</Text>
+      <Facts
+        label={t("receipt.facts")}
+        facts={[
+          [t("usage.model"), receipt.model],
+          [
+            t("receipt.formula"),
+            <span className="said" key="formula">
+              {receipt.formula}
+            </span>
+          ],
+          [t("receipt.basis"), receipt.basis],
+          [
+            t("usage.unitPrice"),
+            `${receipt.unit_price} ${currency} / ${t("spend.unit", { context: receipt.unit })}`
+          ],
+          [t("receipt.units"), receipt.units],
+          ...(receipt.input_unit_price === null
+            ? []
+            : ([
+                [t("receipt.inputUnits"), receipt.input_units],
+                [t("receipt.inputUnitPrice"), `${receipt.input_unit_price} ${currency}`]
+              ] as const)),
+          ...(receipt.resolution === undefined
+            ? []
+            : ([[t("receipt.resolution"), receipt.resolution]] as const)),
+          ...Object.entries(receipt.metadata).map(([name, value]) => [`# ${name}`, value] as const),
+          ...more,
+          [t("usage.at"), <Moment at={receipt.created_at} key="at" />],
+          [t("receipt.id"), <Id id={receipt.id} key="id" />]
+        ]}
+      />
+      <Title order={3} size="h5">
+        {t("receipt.entries")}
+      </Title>
+      <RowTable
+        label={t("receipt.entries")}
+        rows={receipt.entries}
+        columns={[
+          { name: "at", label: t("usage.at"), cell: ({ at }) => <Moment at={at} /> },
+          {
+            name: "kind",
+            label: t("statements.moved.kind"),
+            cell: ({ kind }) => t(`kinds.${kind}`)
+          },
+          {
+            name: "accounts",
+            label: t("receipt.accounts"),
+            cell: ({ debit, credit }) => `${debit} → ${credit}`
+          },
+          {
+            name: "amount",
+            label: t("statements.moved.amount"),
+            cell: ({ amount }) => <Amount value={amount} />,
+            isNumber: true
+          }
+        ]}
+      />
+      {receipt.corrections.length === 0 ? null : (
+        <>
+          <Title order={3} size="h5">
+            {t("receipt.corrections")}
+          </Title>
+          <RowTable
+            label={t("receipt.corrections")}
+            rows={receipt.corrections}
+            columns={[
+              { name: "at", label: t("usage.at"), cell: ({ at }) => <Moment at={at} /> },
+              {
+                name: "reason",
+                label: t("statements.moved.reason"),
+                cell: ({ reason }) => <span className="said">{reason}</span>
+              },
+              {
+                name: "reference",
+                label: t("statements.moved.reference"),
+                cell: ({ reference }) => <span className="said">{reference}</span>
+              },
+              {
+                name: "amount",
+                label: t("statements.moved.amount"),
+                cell: ({ amount }) => <Amount value={amount} />,
+                isNumber: true
+              }
+            ]}
+          />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+interface ModalProps<R extends ReceiptView> {
+  readonly query: UseQueryResult<R>
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly actions?: (receipt: R) => ReactNode
+  readonly more?: (receipt: R) => ReadonlyArray<Fact>
+}
+
+export const ReceiptModal = <R extends ReceiptView>({
+  query,
+  isOpen,
+  onClose,
+  actions,
+  more = () => []
+}: ModalProps<R>) => {
+  const { t } = useTranslation("money")
+  const { t: shell } = useTranslation()
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={t("receipt.title")}
+      size="xl"
+      closeButtonProps={{ "aria-label": shell("close") }}
+    >
+      <Asked query={query} lines={8}>
+        {(receipt) => (
+          <Stack>
+            <Receipt receipt={receipt} more={more(receipt)} />
+            {actions === undefined ? null : <Group>{actions(receipt)}</Group>}
+          </Stack>
+        )}
+      </Asked>
+    </Modal>
+  )
+}

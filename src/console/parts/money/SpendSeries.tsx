@@ -1,0 +1,256 @@
+/** What orders came to by time, as a plot or as the same figures in a table. */
+import { Group, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core"
+import { useDebouncedCallback } from "@mantine/hooks"
+import { lazy, type ReactNode, Suspense } from "react"
+import { useTranslation } from "react-i18next"
+import type { Ask } from "../../gateway/client.ts"
+import { useAsk } from "../../gateway/hooks.tsx"
+import { Asked } from "../Asked.tsx"
+import type { Column } from "../DataTable.tsx"
+import { RowTable } from "../DataTable.tsx"
+import { Amount, Moment } from "../texts.tsx"
+import { useAddressFilters, wordOf } from "./addressFilters.ts"
+import { sumOf } from "./decimals.ts"
+import { Figures } from "./Figures.tsx"
+import { type AskedRange, rangeOf, SpendRange, spanOf } from "./SpendRange.tsx"
+import { dayBeginning, type Step, slotsOf } from "./spendSlots.ts"
+
+const Plot = lazy(() => import("../Plot.tsx"))
+
+const groups = ["model", "modality", "member", "key", "organization", "channel", "tag"] as const
+export type SpendGroup = (typeof groups)[number]
+
+export interface SpendLine extends Partial<Record<SpendGroup, string>> {
+  readonly start: string
+  readonly count: number
+  readonly failed: number
+  readonly charge: string
+  readonly returned: string
+  readonly units: number | null
+  readonly unit: string | null
+  readonly currency: string
+  /** Told to operators alone. */
+  readonly cost?: string
+  readonly margin?: string
+}
+
+export interface SpendQuery<Group extends SpendGroup> extends AskedRange {
+  readonly by?: Group
+  readonly tag?: string
+}
+
+interface Props<Group extends SpendGroup> {
+  /** Where its answers are kept. */
+  readonly area: ReadonlyArray<string>
+  readonly groups: ReadonlyArray<Group>
+  readonly ask: (
+    query: SpendQuery<Group>
+  ) => Ask<{ readonly data: ReadonlyArray<SpendLine> }, unknown>
+  /** What a name is shown as; itself where nothing else is known. */
+  readonly nameOf?: (group: Group, name: string) => string
+  readonly children?: ReactNode
+}
+
+const measures = ["charge", "returned", "cost", "margin"] as const
+type Measure = (typeof measures)[number]
+/** More lines than that tell nothing; the table has all. */
+const MOST_LINES = 8
+const TYPING_MILLIS = 400
+
+const StartCell = ({ start, step }: { readonly start: string; readonly step: Step }) =>
+  step === "hour" ? (
+    <Moment at={start} />
+  ) : (
+    <time dateTime={start} title={start} className="amount">
+      {dayBeginning(start).slice(0, step === "day" ? 10 : 7)}
+    </time>
+  )
+
+/** A line for each name, the largest first. */
+const linesOf = (
+  rows: ReadonlyArray<SpendLine>,
+  slots: ReadonlyArray<number>,
+  { nameOf, measure }: { nameOf: (row: SpendLine) => string; measure: Measure }
+) => {
+  const sums = new Map<string, Map<number, number>>()
+  for (const row of rows) {
+    const name = nameOf(row)
+    const line = sums.get(name) ?? new Map<number, number>()
+    sums.set(name, line.set(Date.parse(row.start), Number(row[measure] ?? 0)))
+  }
+  const total = (line: ReadonlyMap<number, number>) => [...line.values()].reduce((a, b) => a + b, 0)
+  return [...sums]
+    .toSorted(([, one], [, other]) => total(other) - total(one))
+    .slice(0, MOST_LINES)
+    .map(([label, line]) => ({ label, values: slots.map((slot) => line.get(slot) ?? 0) }))
+}
+
+export const SpendSeries = <Group extends SpendGroup>({
+  area,
+  groups: offered,
+  ask,
+  nameOf = (_, name) => name,
+  children
+}: Props<Group>) => {
+  const { t } = useTranslation("money")
+  const filters = useAddressFilters()
+  const { get, set } = filters
+  const by = offered.find((group) => group === get("by"))
+  // The texts are of every group there is.
+  const named: SpendGroup | undefined = by
+  const tag = get("tag")
+  const range = rangeOf(filters)
+  const isTagless = by === "tag" && tag === ""
+  const query: SpendQuery<Group> = {
+    ...range,
+    ...(by === undefined ? {} : { by }),
+    ...(tag === "" ? {} : { tag })
+  }
+  const series = useAsk([...area, "series", query], ask(query), { when: !isTagless })
+  const typeTag = useDebouncedCallback((text: string) => set({ tag: text.trim() }), TYPING_MILLIS)
+  const nameIn = (row: SpendLine): string => {
+    const name = by === undefined ? undefined : row[by]
+    return name === undefined || by === undefined ? t("spend.all") : nameOf(by, name)
+  }
+
+  const columns = (rows: ReadonlyArray<SpendLine>): ReadonlyArray<Column<SpendLine>> => [
+    {
+      name: "start",
+      label: t("spend.start"),
+      cell: ({ start }) => <StartCell start={start} step={range.interval} />
+    },
+    ...(named === undefined
+      ? []
+      : [
+          { name: "name", label: t(`spend.groups.${named}`), cell: (row: SpendLine) => nameIn(row) }
+        ]),
+    { name: "count", label: t("spend.count"), cell: ({ count }) => count, isNumber: true },
+    { name: "failed", label: t("spend.failed"), cell: ({ failed }) => failed, isNumber: true },
+    ...measures
+      .filter((measure) => rows.some((row) => row[measure] !== undefined))
+      .map((measure) => ({
+        name: measure,
+        label: t(`spend.measures.${measure}`),
+        cell: (row: SpendLine) => <Amount value={row[measure] ?? "0"} />,
+        isNumber: true
+      })),
+    {
+      name: "units",
+      label: t("spend.units"),
+      cell: ({ units, unit }) =>
+        units === null || unit === null ? "–" : `${units} ${t("spend.unit", { context: unit })}`,
+      isNumber: true,
+      isHidden: true
+    }
+  ]
+
+  const shown = (rows: ReadonlyArray<SpendLine>) => {
+    const known = measures.filter((measure) => rows.some((row) => row[measure] !== undefined))
+    const measure = known.find((one) => one === get("measure")) ?? "charge"
+    const slots = slotsOf(
+      rows.map(({ start }) => Date.parse(start)),
+      range.interval,
+      spanOf(filters)
+    )
+    const lines =
+      by === undefined
+        ? known
+            .filter((one) => one !== "margin")
+            .flatMap((one) =>
+              linesOf(rows, slots, { nameOf: () => t(`spend.measures.${one}`), measure: one })
+            )
+        : linesOf(rows, slots, { nameOf: nameIn, measure })
+    const currency = rows[0]?.currency
+    if (rows.length === 0) {
+      return (
+        <Text c="dimmed" ta="center" py="lg">
+          {t("spend.nothing")}
+        </Text>
+      )
+    }
+    return (
+      <Stack gap="sm">
+        <Figures
+          figures={known.map((one) => ({
+            label: t(`spend.measures.${one}`),
+            value: <Amount value={sumOf(rows.map((row) => row[one] ?? "0"))} currency={currency} />
+          }))}
+        />
+        {get("as") === "table" ? (
+          <RowTable label={t("spend.title")} columns={columns(rows)} rows={rows} />
+        ) : (
+          <>
+            {by === undefined ? null : (
+              <Select
+                label={t("spend.measure")}
+                value={measure}
+                allowDeselect={false}
+                data={known.map((value) => ({ value, label: t(`spend.measures.${value}`) }))}
+                onChange={(value) => set({ measure: value })}
+                w={190}
+              />
+            )}
+            <Suspense fallback={null}>
+              <Plot
+                label={t("spend.title")}
+                times={slots.map((slot) => slot / 1000)}
+                lines={lines}
+                kind={by === undefined ? "bars" : "lines"}
+              />
+            </Suspense>
+            {by !== undefined && new Set(rows.map(nameIn)).size > MOST_LINES ? (
+              <Text size="sm" c="dimmed">
+                {t("spend.most", { count: MOST_LINES })}
+              </Text>
+            ) : null}
+          </>
+        )}
+      </Stack>
+    )
+  }
+
+  return (
+    <Stack gap="sm">
+      <Group gap="sm" align="flex-end">
+        {children}
+        <SpendRange filters={filters} />
+        <Select<string>
+          label={t("spend.by")}
+          value={by ?? "all"}
+          allowDeselect={false}
+          data={[
+            { value: "all", label: t("spend.all") },
+            ...offered.map((group: SpendGroup) => ({
+              value: group,
+              label: t(`spend.groups.${group}`)
+            }))
+          ]}
+          onChange={(value) => set({ by: value === "all" ? null : value })}
+          w={170}
+        />
+        <TextInput
+          label={t("spend.tag")}
+          placeholder={by === "tag" ? "project" : "project=lighthouse"}
+          defaultValue={tag}
+          onChange={(event) => typeTag(event.currentTarget.value)}
+        />
+        <SegmentedControl
+          aria-label={t("spend.as")}
+          value={wordOf(get("as"), ["plot", "table"])}
+          data={[
+            { value: "plot", label: t("spend.plot") },
+            { value: "table", label: t("spend.table") }
+          ]}
+          onChange={(value) => set({ as: value === "plot" ? null : value })}
+        />
+      </Group>
+      {isTagless ? (
+        <Text c="dimmed">{t("spend.needsTag")}</Text>
+      ) : (
+        <Asked query={series} lines={8}>
+          {({ data }) => shown(data)}
+        </Asked>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,182 @@
+/** The months of an organisation: a list of them, and one to read, to print and to take along. */
+import { Badge, Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
+import { Effect } from "effect"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Link, Route, Switch, useLocation, useParams } from "wouter"
+import type { SealedMonthView, StatementView } from "../../../http/api/money/StatementsApi.ts"
+import type { Ask } from "../../gateway/client.ts"
+import { type After, type ListPage, useAsk, usePages } from "../../gateway/hooks.tsx"
+import { Asked } from "../Asked.tsx"
+import { type Column, DataTable, RowTable } from "../DataTable.tsx"
+import { Amount, Id } from "../texts.tsx"
+import { StatementSheet } from "./StatementSheet.tsx"
+
+type SealedMonth = typeof SealedMonthView.Type
+type MonthRow = SealedMonth & { readonly id: string }
+
+export interface StatementSource {
+  /** Where its answers are kept. */
+  readonly area: ReadonlyArray<string>
+  /** Below it stand the files of a month. */
+  readonly path: string
+  readonly list: (after: After) => Ask<ListPage<SealedMonth>>
+  readonly read: (month: string) => Ask<StatementView>
+}
+
+const isMonth = (text: string): boolean => /^[12]\d{3}-(?:0[1-9]|1[0-2])$/.test(text)
+
+const before = (month: string): string => {
+  const [year = 0, number = 0] = month.split("-").map(Number)
+  return new Date(Date.UTC(year, number - 2, 1)).toISOString().slice(0, 7)
+}
+
+/** Open months that are listed: as many as may still wait for their seal. */
+const MOST_OPEN = 3
+
+/** From the present month back to the one that was sealed last. */
+const openMonths = (sealed: ReadonlyArray<MonthRow>): ReadonlyArray<string> => {
+  const months: Array<string> = []
+  for (
+    let month = new Date().toISOString().slice(0, 7);
+    months.length < MOST_OPEN && month > (sealed[0]?.month ?? "");
+    month = before(month)
+  ) {
+    months.push(month)
+  }
+  return months
+}
+
+const AnyMonth = () => {
+  const { t } = useTranslation("money")
+  const [, go] = useLocation()
+  const [month, setMonth] = useState("")
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isMonth(month)) go(`/${month}`)
+      }}
+    >
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          type="month"
+          label={t("statements.month")}
+          placeholder="2026-10"
+          value={month}
+          onChange={(event) => setMonth(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default" disabled={!isMonth(month)}>
+          {t("statements.open")}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+const Months = ({ source }: { readonly source: StatementSource }) => {
+  const { t } = useTranslation("money")
+  const sealed = usePages<MonthRow, ListPage<MonthRow>, unknown>(
+    [...source.area, "months"],
+    (after) =>
+      Effect.fnUntraced(function* (gateway) {
+        const page = yield* source.list(after)(gateway)
+        const data = page.data.map((month) => ({ ...month, id: month.month }))
+        return { ...page, data }
+      })
+  )
+  const link = (month: string) => (
+    <Button component={Link} href={`/${month}`} variant="subtle" size="compact-sm">
+      {month}
+    </Button>
+  )
+  const columns: ReadonlyArray<Column<MonthRow>> = [
+    { name: "month", label: t("statements.month"), cell: ({ month }) => link(month) },
+    {
+      name: "opening",
+      label: t("statements.opening"),
+      cell: (row) => <Amount value={row.opening_balance} />,
+      isNumber: true
+    },
+    {
+      name: "closing",
+      label: t("statements.closing"),
+      cell: (row) => <Amount value={row.closing_balance} />,
+      isNumber: true
+    },
+    {
+      name: "seal",
+      label: t("statements.seal"),
+      cell: (row) => <Id id={row.sealed.sha256} />
+    }
+  ]
+  return (
+    <Stack>
+      <Text c="dimmed">{t("statements.lead")}</Text>
+      <Title order={2} size="h4">
+        {t("statements.openMonths")}
+      </Title>
+      <RowTable
+        label={t("statements.openMonths")}
+        rows={
+          sealed.isPending
+            ? []
+            : openMonths(sealed.data?.pages[0]?.data ?? []).map((month) => ({ month }))
+        }
+        columns={[
+          { name: "month", label: t("statements.month"), cell: ({ month }) => link(month) },
+          {
+            name: "state",
+            label: t("statements.state"),
+            cell: () => (
+              <Badge color="gray" variant="default">
+                {t("statements.unsealed")}
+              </Badge>
+            )
+          }
+        ]}
+        isBusy={sealed.isPending}
+      />
+      <Title order={2} size="h4">
+        {t("statements.sealedMonths")}
+      </Title>
+      <DataTable
+        label={t("statements.sealedMonths")}
+        query={sealed}
+        columns={columns}
+        empty={t("statements.noneSealed")}
+      />
+      <AnyMonth />
+    </Stack>
+  )
+}
+
+const OneMonth = ({ source }: { readonly source: StatementSource }) => {
+  const { t } = useTranslation("money")
+  const { month = "" } = useParams<{ month: string }>()
+  const statement = useAsk([...source.area, "statement", month], source.read(month))
+  return (
+    <Stack>
+      <Group className="unprinted">
+        <Button component={Link} href="/" variant="subtle" size="compact-sm">
+          {t("statements.all")}
+        </Button>
+      </Group>
+      <Asked query={statement} lines={12}>
+        {(answer) => <StatementSheet statement={answer} path={`${source.path}/${month}`} />}
+      </Asked>
+    </Stack>
+  )
+}
+
+/** To be mounted below a path of its own, by `nest`. */
+export const Statements = ({ source }: { readonly source: StatementSource }) => (
+  <Switch>
+    <Route path="/:month">
+      <OneMonth source={source} />
+    </Route>
+    <Route>
+      <Months source={source} />
+    </Route>
+  </Switch>
+)

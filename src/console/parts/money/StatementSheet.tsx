@@ -1,0 +1,272 @@
+/** A month of an organisation's money on the page, as it is printed, and its files. */
+import { Button, Code, Group, Stack, Table, Text, Title } from "@mantine/core"
+import { IconDownload, IconPrinter } from "@tabler/icons-react"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import type { StatementView } from "../../../http/api/money/StatementsApi.ts"
+import { type Column, RowTable } from "../DataTable.tsx"
+import { FailureNote } from "../FailureNote.tsx"
+import { Amount, Moment } from "../texts.tsx"
+import { useDownload } from "./downloads.ts"
+
+const ICON = 16
+
+const Files = ({
+  statement,
+  path
+}: {
+  readonly statement: StatementView
+  readonly path: string
+}) => {
+  const { t } = useTranslation("money")
+  const download = useDownload()
+  const name = `${statement.organization_id}-${statement.month}`
+  const files = [
+    { label: "csv", path, accept: "text/csv", name: `statement-${name}.csv` },
+    { label: "focus", path: `${path}/focus`, accept: "text/csv", name: `focus-${name}.csv` },
+    { label: "json", path, accept: "application/json", name: `statement-${name}.json` },
+    { label: "html", path, accept: "text/html", name: `statement-${name}.html` }
+  ] as const
+  return (
+    <Stack gap="xs" className="unprinted">
+      <Group gap="xs">
+        <Button
+          variant="default"
+          leftSection={<IconPrinter size={ICON} />}
+          onClick={() => window.print()}
+        >
+          {t("statements.print")}
+        </Button>
+        {files.map((file) => (
+          <Button
+            key={file.label}
+            variant="default"
+            leftSection={<IconDownload size={ICON} />}
+            loading={download.isPending && download.variables.name === file.name}
+            onClick={() => download.mutate(file)}
+          >
+            {t(`statements.files.${file.label}`)}
+          </Button>
+        ))}
+      </Group>
+      {download.error === null ? null : <FailureNote error={download.error} />}
+    </Stack>
+  )
+}
+
+interface Charged {
+  readonly count: number
+  readonly gross: string
+  readonly returned: string
+  readonly net: string
+}
+
+/** Without the seconds, which a month does not have. */
+const shortly = (time: string): string => time.replace(/:00\.000Z$/, "Z")
+
+const taken = (amount: string): string => (amount === "0" ? amount : `-${amount}`)
+
+const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <Stack gap={4} component="section">
+    <Title order={3} size="h5">
+      {title}
+    </Title>
+    {children}
+  </Stack>
+)
+
+const useChargeColumns = (): ReadonlyArray<Column<Charged>> => {
+  const { t } = useTranslation("money")
+  return [
+    { name: "count", label: t("statements.count"), cell: ({ count }) => count, isNumber: true },
+    ...(["gross", "returned", "net"] as const).map((name) => ({
+      name,
+      label: t(`statements.charged.${name}`),
+      cell: (row: Charged) => <Amount value={row[name]} />,
+      isNumber: true
+    }))
+  ]
+}
+
+const Balance = ({ statement }: { readonly statement: StatementView }) => {
+  const { t } = useTranslation("money")
+  const { charges, adjustments, deposits } = statement
+  const lines = [
+    ["opening", null, statement.opening_balance],
+    ["deposits", deposits.count, deposits.amount],
+    ["charges", charges.count, taken(charges.gross)],
+    ["corrections", adjustments.corrections.count, charges.returned],
+    ["credits", adjustments.credits.count, adjustments.credits.amount],
+    ["withdrawals", adjustments.withdrawals.count, taken(adjustments.withdrawals.amount)],
+    ["closing", null, statement.closing_balance]
+  ] as const
+  return (
+    <Table aria-label={t("statements.balance")} maw={520}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">{t("statements.line")}</Table.Th>
+          <Table.Th scope="col" ta="right">
+            {t("statements.count")}
+          </Table.Th>
+          <Table.Th scope="col" ta="right">
+            {t("statements.amount", { currency: statement.currency })}
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {lines.map(([name, count, amount]) => (
+          <Table.Tr key={name} fw={count === null ? 600 : 400}>
+            <Table.Th scope="row" fw="inherit">
+              {t(`statements.lines.${name}`)}
+            </Table.Th>
+            <Table.Td ta="right">{count}</Table.Td>
+            <Table.Td ta="right">
+              <Amount value={amount} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+interface Moved {
+  readonly id: string
+  readonly at: string
+  readonly kind: "deposit" | "credit" | "withdrawal" | "correction"
+  readonly reference: string
+  readonly reason: string
+  readonly author: string
+  readonly amount: string
+}
+
+const movedOf = ({ deposits, adjustments }: StatementView): ReadonlyArray<Moved> =>
+  [
+    ...deposits.data.map((deposit) => ({
+      ...deposit,
+      kind: "deposit" as const,
+      reason: "",
+      author: ""
+    })),
+    ...adjustments.data
+  ].toSorted((one, other) => (one.at < other.at ? -1 : 1))
+
+const useMovedColumns = (): ReadonlyArray<Column<Moved>> => {
+  const { t } = useTranslation("money")
+  const text = (name: "reference" | "reason" | "author") => ({
+    name,
+    label: t(`statements.moved.${name}`),
+    cell: (row: Moved) => <span className="said">{row[name]}</span>
+  })
+  return [
+    { name: "at", label: t("statements.moved.at"), cell: ({ at }) => <Moment at={at} /> },
+    { name: "kind", label: t("statements.moved.kind"), cell: ({ kind }) => t(`kinds.${kind}`) },
+    text("reference"),
+    text("reason"),
+    text("author"),
+    {
+      name: "amount",
+      label: t("statements.moved.amount"),
+      cell: ({ kind, amount }) => <Amount value={kind === "withdrawal" ? taken(amount) : amount} />,
+      isNumber: true
+    }
+  ]
+}
+
+const Seal = ({ statement }: { readonly statement: StatementView }) => {
+  const { t } = useTranslation("money")
+  const { sealed, open_orders, open_amount, currency } = statement
+  if (sealed === null) {
+    return (
+      <Text size="sm">
+        {open_orders === 0
+          ? t("statements.notSealed")
+          : t("statements.stillOpen", { count: open_orders, amount: open_amount, currency })}
+      </Text>
+    )
+  }
+  return (
+    <Text size="sm" component="div">
+      {t("statements.sealedAt", { count: sealed.entries })} <Moment at={sealed.at} />
+      <br />
+      SHA-256: <Code style={{ overflowWrap: "anywhere" }}>{sealed.sha256}</Code>
+    </Text>
+  )
+}
+
+export const StatementSheet = ({
+  statement,
+  path
+}: {
+  readonly statement: StatementView
+  readonly path: string
+}) => {
+  const { t } = useTranslation("money")
+  const charged = useChargeColumns()
+  const moved = useMovedColumns()
+  const { charges } = statement
+  const tables = [
+    {
+      name: "byModel",
+      rows: charges.by_model.map((row) => ({ ...row, title: row.model }))
+    },
+    {
+      name: "byMember",
+      rows: charges.by_member.map((row) => ({ ...row, title: row.name }))
+    },
+    {
+      name: "byTag",
+      rows: charges.by_tag.map((row) => ({ ...row, title: `${row.name} = ${row.value}` }))
+    }
+  ] as const
+  return (
+    <Stack component="article" gap="lg" aria-label={`${t("statements.one")} ${statement.month}`}>
+      <Files statement={statement} path={path} />
+      <div>
+        <Title order={2}>{`${t("statements.one")} ${statement.month}`}</Title>
+        <Text>{statement.organization_name}</Text>
+        <Text size="sm" c="dimmed">
+          {t("statements.period", {
+            from: shortly(statement.from),
+            to: shortly(statement.to),
+            zone: statement.time_zone,
+            currency: statement.currency
+          })}
+        </Text>
+      </div>
+      <Section title={t("statements.balance")}>
+        <Balance statement={statement} />
+      </Section>
+      <Section title={t("statements.movements")}>
+        <RowTable
+          label={t("statements.movements")}
+          rows={movedOf(statement)}
+          columns={moved}
+          empty={t("statements.nothing")}
+          isFixed
+        />
+      </Section>
+      {tables.map(({ name, rows }) => (
+        <Section key={name} title={t(`statements.${name}`)}>
+          <RowTable<Charged & { readonly title: string }>
+            label={t(`statements.${name}`)}
+            rows={rows}
+            columns={[
+              {
+                name: "title",
+                label: t(`statements.names.${name}`),
+                cell: ({ title }) => <span className="said">{title}</span>
+              },
+              ...charged
+            ]}
+            empty={t("statements.nothing")}
+            isFixed
+          />
+        </Section>
+      ))}
+      <Section title={t("statements.seal")}>
+        <Seal statement={statement} />
+      </Section>
+    </Stack>
+  )
+}

@@ -1,0 +1,32 @@
+/** What a page is filtered by, kept in its address, so that it can be loaded again and given to others. */
+import { useSearch } from "wouter"
+import { navigate } from "wouter/use-browser-location"
+
+export interface AddressFilters {
+  /** Empty where the address does not have it. */
+  readonly get: (name: string) => string
+  /** Empty values leave the address. */
+  readonly set: (changes: Readonly<Record<string, string | null>>) => void
+}
+
+const set: AddressFilters["set"] = (changes) => {
+  const { pathname, search } = window.location
+  const next = new URLSearchParams(search)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === "") next.delete(name)
+    else next.set(name, value)
+  }
+  // The path stays as it is written: a page that was opened by it is not opened again.
+  navigate(next.size === 0 ? pathname : `${pathname}?${next}`, { replace: true })
+}
+
+export const useAddressFilters = (): AddressFilters => {
+  const params = new URLSearchParams(useSearch())
+  return { get: (name) => params.get(name) ?? "", set }
+}
+
+/** The one of these words that the text is, or the first of them. */
+export const wordOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(
+  text: string,
+  words: Words
+): Words[number] => words.find((word) => word === text) ?? words[0]

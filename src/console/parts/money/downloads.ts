@@ -1,0 +1,40 @@
+/** Files of the gateway, saved with the session's bearer. */
+import { useMutation } from "@tanstack/react-query"
+import { request, save } from "../../gateway/files.ts"
+import { useSession } from "../../gateway/hooks.tsx"
+import type { Session } from "../../gateway/session.ts"
+
+interface Download {
+  readonly path: string
+  readonly accept: string
+  readonly name: string
+}
+
+/** A list that is answered as CSV page by page names the next page in its `link` header. */
+const nextOf = (response: Response): string | null =>
+  /<([^>]+)>;\s*rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? null
+
+const closed = (text: string): string => (text.endsWith("\n") ? text : `${text}\r\n`)
+const withoutFirstLine = (text: string): string => text.slice(text.indexOf("\n") + 1)
+
+/** A file of one page stays as it is, byte by byte. */
+const wholeOf = async (session: Session, { path, accept }: Download): Promise<Blob> => {
+  const init = { headers: { accept } }
+  const first = await request(session, path, init)
+  let next = nextOf(first)
+  if (next === null) return first.blob()
+  const parts = [closed(await first.text())]
+  while (next !== null) {
+    const response: Response = await request(session, next, init)
+    parts.push(closed(withoutFirstLine(await response.text())))
+    next = nextOf(response)
+  }
+  return new Blob(parts, { type: accept })
+}
+
+export const useDownload = () => {
+  const { session } = useSession()
+  return useMutation({
+    mutationFn: async (download: Download) => save(await wholeOf(session, download), download.name)
+  })
+}
