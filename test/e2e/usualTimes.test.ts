@@ -46,7 +46,11 @@ for (const database of ["embedded", "postgres"] as const) {
             Effect.map(quoteOf(who, { ...quoted, ...json }), ({ body }) => body)
           const known = yield* usualOf({ model: "film-1" })
           assert.isAtLeast(Object(known).usual_seconds, 1)
-          assert.propertyVal(yield* usualOf({ model: "film-1", duration: 6 }), "usual_seconds", null)
+          assert.propertyVal(
+            yield* usualOf({ model: "film-1", duration: 6 }),
+            "usual_seconds",
+            null
+          )
           assert.notProperty(yield* usualOf({ model: "paint-1" }), "usual_seconds")
 
           const others = [
