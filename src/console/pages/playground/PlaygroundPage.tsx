@@ -61,6 +61,7 @@ const Playground = ({ models, first }: Props) => {
     () => (kind === null ? null : orderOf(kind, model.id, draft)),
     [kind, model.id, draft]
   )
+  const isText = kind === "chat" || kind === "embedding"
   const quote = useQuote(model.id, order)
   const usual = quote.query.data
   const usualSeconds = usual !== undefined && "usual_seconds" in usual ? usual.usual_seconds : null
@@ -89,6 +90,8 @@ const Playground = ({ models, first }: Props) => {
   const faults = refusal === null ? [] : faultsIn(refusal)
   const submit = () => {
     if (order === null || placing.isPending) return
+    // A text is read once, and no address leads to it.
+    if (isText) place.put({ task: null, usual: null }, true)
     placing.mutate(
       { order, model: model.id, key: newId() },
       {
@@ -101,7 +104,6 @@ const Playground = ({ models, first }: Props) => {
   }
   const lost =
     placing.isError && failureOf(placing.error).code === "unreachable" ? placing.variables : null
-  const hasText = answer !== null
   return (
     <Grid gap="lg" align="flex-start">
       <Grid.Col span={{ base: 12, md: 6, xl: 5 }}>
@@ -125,7 +127,12 @@ const Playground = ({ models, first }: Props) => {
                     model={model}
                     draft={draft}
                     change={change}
-                    errorOf={(field) => faults.find((fault) => fault.field === field)?.message}
+                    errorOf={(field) => {
+                      const fault = faults.find((one) => one.field === field)
+                      return faults.length > 1 && fault !== undefined
+                        ? fault.message
+                        : fault !== undefined
+                    }}
                   />
                   {refusal === null ? null : (
                     <RefusalNote
@@ -151,7 +158,7 @@ const Playground = ({ models, first }: Props) => {
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 6, xl: 7 }}>
         <Stack>
-          {hasText ? (
+          {answer !== null ? (
             <TextResult
               answer={answer}
               onStop={stop}

@@ -42,7 +42,7 @@ export const playground = {
   removeMessage: "Remove message {{number}}",
   maxTokens: "Most output tokens",
   streams: "As it is written",
-  default: "as the gateway does",
+  default: "default",
   duration: "Duration",
   durationHint: "{{min}} to {{max}} seconds",
   smart: "The model chooses",

@@ -45,7 +45,7 @@ export const playground: Translated<typeof english> = {
   removeMessage: "删除第 {{number}} 条消息",
   maxTokens: "最大输出 token 数",
   streams: "流式输出",
-  default: "使用默认值",
+  default: "默认",
   duration: "时长",
   durationHint: "{{min}} 至 {{max}} 秒",
   smart: "由模型决定",

@@ -45,21 +45,22 @@ const shell = (value: unknown): string =>
   `'${JSON.stringify(value, null, 2).replaceAll("'", "'\\''")}'`
 
 const curl = ({ origin, order: { kind, path, body }, key }: Sample): string => {
-  const head = `URL=${origin}
+  const options = body.stream === true ? "-sSN" : "-sS"
+  const head = `URL='${origin}'
 AUTH="authorization: Bearer $GATEWAY_KEY"
 `
-  const ask =
-    `curl -sS --fail-with-body${body.stream === true ? "N" : ""} "$URL${path}" -H "$AUTH" \\
-  -H "content-type: application/json" \\
+  const ask = `curl ${options} --fail-with-body "$URL${path}" \\
+  -H "$AUTH" -H "content-type: application/json" \\
   -H "idempotency-key: ${key}" \\
-  -d ${shell(body)}`.replace("--fail-with-bodyN", "-N --fail-with-body")
+  -d ${shell(body)}`
   if (kind !== "video") return `${head}${ask}`
   return `${head}
 ID=$(${ask} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 
 # held until the video ends, for 60 seconds at most
 curl -sS --fail-with-body "$URL/v1/videos/$ID?wait=60" -H "$AUTH"
-curl -sS --fail-with-body "$URL/v1/videos/$ID/content" -H "$AUTH" -o "$ID.mp4"`
+curl -sS --fail-with-body "$URL/v1/videos/$ID/content" \\
+  -H "$AUTH" -o "$ID.mp4"`
 }
 
 const openaiEnds = {

@@ -4,6 +4,7 @@ import {
   Button,
   FileButton,
   Group,
+  Input,
   Select,
   Stack,
   Text,
@@ -21,7 +22,9 @@ const MOST_BYTES = 32 * MEGABYTE
 const MOST = 16
 
 export const megabytes = (bytes: number): string =>
-  bytes < MEGABYTE / 10 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / MEGABYTE).toFixed(1)} MB`
+  bytes < MEGABYTE / 10
+    ? `${Math.ceil(bytes / 1000)} kB`
+    : `${(bytes / MEGABYTE).toFixed(1).replace(".0", "")} MB`
 
 const asDataUrl = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -72,9 +75,7 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
   return (
     <Stack gap="xs" role="group" aria-label={t("media")}>
       <Group gap={6} justify="space-between">
-        <Text size="sm" fw={500}>
-          {t("media")}
-        </Text>
+        <Input.Label labelElement="div">{t("media")}</Input.Label>
         {model.input_forms.length === 0 ? null : (
           <Text size="xs" c="dimmed">
             {t("forms", { forms: model.input_forms.join(", ") })}
@@ -122,11 +123,8 @@ export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
           </ActionIcon>
         </Group>
       ))}
-      {(trouble ?? errorOf("media") ?? null) === null ? null : (
-        <Text size="xs" c="red" role="alert">
-          {trouble ?? errorOf("media")}
-        </Text>
-      )}
+      {trouble === null ? null : <Input.Error role="alert">{trouble}</Input.Error>}
+      {errorOf("media") === false ? null : <Input.Error>{errorOf("media")}</Input.Error>}
       {media.length === MOST ? null : (
         <Group gap="xs">
           <Button

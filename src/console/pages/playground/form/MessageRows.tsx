@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Select, Stack, Text, Textarea } from "@mantine/core"
+import { ActionIcon, Button, Group, Input, Select, Stack, Textarea } from "@mantine/core"
 import { IconPlus, IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { type Message, roles, says } from "./draft.ts"
@@ -49,11 +49,7 @@ export const MessageRows = ({ draft, change, errorOf }: FormProps) => {
           />
         </Stack>
       ))}
-      {errorOf("messages") === undefined ? null : (
-        <Text size="xs" c="red">
-          {errorOf("messages")}
-        </Text>
-      )}
+      {errorOf("messages") === false ? null : <Input.Error>{errorOf("messages")}</Input.Error>}
       <Button
         variant="subtle"
         size="compact-sm"

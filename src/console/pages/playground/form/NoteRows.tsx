@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Stack, Text, TextInput } from "@mantine/core"
+import { ActionIcon, Button, Group, Input, Stack, TextInput } from "@mantine/core"
 import { IconPlus, IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { type Note, newId } from "./draft.ts"
@@ -16,11 +16,7 @@ export const NoteRows = ({ draft, change, errorOf }: FormProps) => {
     change({ notes: notes.map((one) => (one.id === id ? { ...one, ...patch } : one)) })
   return (
     <Stack gap="xs">
-      {notes.length === 0 ? null : (
-        <Text size="sm" fw={500}>
-          {t("notes")}
-        </Text>
-      )}
+      {notes.length === 0 ? null : <Input.Label labelElement="div">{t("notes")}</Input.Label>}
       {notes.map(({ id, name, text }, index) => (
         <Group key={id} gap="xs" wrap="nowrap">
           <TextInput
@@ -50,11 +46,7 @@ export const NoteRows = ({ draft, change, errorOf }: FormProps) => {
           </ActionIcon>
         </Group>
       ))}
-      {errorOf("metadata") === undefined ? null : (
-        <Text size="xs" c="red">
-          {errorOf("metadata")}
-        </Text>
-      )}
+      {errorOf("metadata") === false ? null : <Input.Error>{errorOf("metadata")}</Input.Error>}
       {notes.length === MOST ? null : (
         <Button
           variant="subtle"

@@ -2,13 +2,13 @@
 import {
   Autocomplete,
   Group,
+  Input,
   NumberInput,
   SegmentedControl,
   Select,
   SimpleGrid,
   Stack,
   Switch,
-  Text,
   Textarea
 } from "@mantine/core"
 import { useId } from "react"
@@ -85,9 +85,9 @@ const Sound = ({ draft, change }: FormProps) => {
   const name = useId()
   return (
     <Stack gap={4}>
-      <Text size="sm" fw={500} id={name}>
+      <Input.Label labelElement="div" id={name}>
         {t("sound")}
-      </Text>
+      </Input.Label>
       <SegmentedControl
         aria-labelledby={name}
         value={draft.sound}

@@ -25,7 +25,8 @@ export interface FormProps {
   readonly model: ModelEntry
   readonly draft: Draft
   readonly change: (patch: Partial<Draft>) => void
-  readonly errorOf: (field: Field) => string | undefined
+  /** What is wrong with a field; true where the note of the error says it alone. */
+  readonly errorOf: (field: Field) => string | boolean
 }
 
 /** By it a field is found that an error is about. */
