@@ -43,6 +43,16 @@ const opened = Effect.fnUntraced(function* (who: Customer, path: string) {
 const prompt = (page: Page, text: string) => page.getByLabel("Prompt").fill(text)
 const press = (page: Page, name: string) => page.getByRole("button", { name }).click()
 
+/** Chooses a file of the reader's. */
+const give = async (
+  page: Page,
+  file: { readonly name: string; readonly mimeType: string; readonly buffer: Buffer }
+) => {
+  const chooser = page.waitForEvent("filechooser")
+  await press(page, "A file, up to")
+  await (await chooser).setFiles(file)
+}
+
 const receiptOf = (page: Page) => page.getByLabel("Receipt", { exact: true })
 
 /** Puts another vendor behind `talk-held`. */
@@ -83,6 +93,8 @@ const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "media-gateway-code-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
+
+const asModule = ["--conditions=media-gateway-source", "--input-type=module", "-e"]
 
 /** The code of a language as the page shows it. */
 const codeOf = (page: Page, tab: string) =>
@@ -161,9 +173,19 @@ if (reason === null)
           await page.getByRole("alert").waitFor({ state: "detached" })
           assert.strictEqual(await page.getByLabel("Duration").inputValue(), "15 s")
           await page.getByText("14.904 CNY").first().waitFor()
+
+          await give(page, { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(1e6) })
+          await page.getByText("Asked without your files").waitFor()
+          // 4 seconds at least are counted of a reference video, at the price with one.
+          await page.getByText("11.4912 CNY").first().waitFor()
+          await press(page, "Remove medium 1")
+          await give(page, { name: "film.png", mimeType: "image/png", buffer: Buffer.alloc(2000) })
+          await page.getByText("2 kB").waitFor()
+          await page.getByText("14.904 CNY").first().waitFor()
           await press(page, "Make the video")
           await page.getByRole("heading", { name: "Done" }).waitFor()
 
+          await press(page, "Remove medium 1")
           await prompt(page, "")
           await press(page, "Make the video")
           await page.getByText("Give a prompt").first().waitFor()
@@ -174,6 +196,7 @@ if (reason === null)
         const orders = yield* gateway.simulator.book
         const accepted = orders.findLast(({ event }) => event === "accepted")
         assert.deepNestedPropertyVal(accepted, "order.seconds", 15)
+        assert.deepNestedPropertyVal(accepted, "order.inputs.images", 1)
       })
     )
 
@@ -253,20 +276,20 @@ if (reason === null)
         const page = yield* opened(who, "?model=film-1")
         const words = 'a lighthouse\'s lamp $HOME `date` "at" dusk'
         yield* steps(() => prompt(page, words))
-        for (const tab of ["curl", "openai"]) {
+        for (const tab of ["curl", "openai", "AI SDK", "media-gateway/client"]) {
           const code = yield* codeOf(page, tab)
           assert.notInclude(code, who.key)
           const said =
             tab === "curl"
               ? yield* run("bash", ["-euo", "pipefail", "-c", code], folder, who)
-              : yield* run(process.execPath, ["--input-type=module", "-e", code], root, who)
+              : yield* run(process.execPath, [...asModule, code], root, who)
           assert.include(said, "succeeded")
         }
         const sent = (yield* gateway.simulator.book).flatMap((entry) =>
           entry.event === "accepted" ? [entry.order.prompt_sha256] : []
         )
-        assert.deepStrictEqual(sent.slice(-2), [sha256(words), sha256(words)])
-        assert.lengthOf(yield* charges(who), 2)
+        assert.deepStrictEqual(sent.slice(-4), Array(4).fill(sha256(words)))
+        assert.lengthOf(yield* charges(who), 4)
       })
     )
   })

@@ -17,9 +17,11 @@ export const CodeCard = ({ order }: { readonly order: Order }) => {
   const { t } = useTranslation("playground")
   const { t: shell } = useTranslation()
   const [language, setLanguage] = useState<(typeof languages)[number]>("curl")
-  // Another order is another key.
-  const sample = useMemo(() => ({ origin: window.location.origin, order, key: newId() }), [order])
-  const code = sampleCode(language, sample)
+  // Another order is another key, and so is the same one in another language.
+  const code = useMemo(
+    () => sampleCode(language, { origin: window.location.origin, order, key: newId() }),
+    [language, order]
+  )
   return (
     <Card withBorder component="section" aria-label={t("code")}>
       <Stack gap="sm">

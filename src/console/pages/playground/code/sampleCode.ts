@@ -106,15 +106,24 @@ const gateway = createOpenAICompatible({
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** Their messages have other parts for pictures. */
-const aiMessages = (messages: unknown): unknown =>
-  Array.isArray(messages)
-    ? messages.map((message: unknown) =>
-        isObject(message) && Array.isArray(message.content)
+const isMessage = (value: unknown): value is { readonly role: string; readonly content: unknown } =>
+  isObject(value) && typeof value.role === "string" && "content" in value
+
+/** It takes what the system says apart from the conversation, and has other parts for pictures. */
+const aiMessages = (messages: unknown) => {
+  const all = Array.isArray(messages) ? messages.filter(isMessage) : []
+  const instructions = all.flatMap(({ role, content }) => (role === "system" ? [content] : []))
+  return {
+    ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n") }),
+    messages: all
+      .filter(({ role }) => role !== "system")
+      .map((message) =>
+        Array.isArray(message.content)
           ? { ...message, content: message.content.map(aiPart) }
           : message
       )
-    : messages
+  }
+}
 
 const aiPart = (part: unknown): unknown =>
   isObject(part) && isObject(part.image_url)
@@ -172,7 +181,7 @@ const { embeddings } = await embedMany(${call(`gateway.embeddingModel(${model})`
 console.log(embeddings)`
   }
   const asked = call(`gateway(${model})`, {
-    messages: aiMessages(body.messages),
+    ...aiMessages(body.messages),
     ...(body.max_tokens === undefined ? {} : { maxOutputTokens: body.max_tokens }),
     ...aiOptions(without(body, "model", "messages", "max_tokens", "stream", "stream_options"))
   })
