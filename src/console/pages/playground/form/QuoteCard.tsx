@@ -43,7 +43,12 @@ const Affordable = ({ quote }: { readonly quote: QuoteView }) => {
   return lines.map(({ name, isEnough, left }) =>
     left === null ? null : (
       <MoneyLine key={name} label={t(`left.${name}`)}>
-        <Text span size="sm" fw={isEnough ? 400 : 600} c={isEnough ? "inherit" : "red"}>
+        <Text
+          span
+          size="sm"
+          fw={isEnough ? 400 : 600}
+          c={isEnough ? "inherit" : "var(--mantine-color-error)"}
+        >
           <Amount value={left} currency={currency} />
           {isEnough ? "" : ` · ${t("tooLittle")}`}
         </Text>

@@ -17,8 +17,9 @@ const WAIT_SECONDS = 25
 const PAUSE_MILLIS = 500
 const LOST_MILLIS = 3000
 const SECOND = 1000
-/** The bar is full when the end is there, and not before. */
+/** The bar is full when the end is there, and not before; it is never nothing. */
 const NEARLY = 97
+const BEGUN = 3
 const WHOLE = 100
 
 const isImages = (id: string): boolean => id.startsWith("im_")
@@ -92,7 +93,10 @@ const useElapsedSeconds = (since: number): number => {
 const OnItsWay = ({ id, usual }: { readonly id: string; readonly usual: number | null }) => {
   const { t } = useTranslation("playground")
   const elapsed = useElapsedSeconds(orderedAt(id))
-  const part = usual === null ? WHOLE : Math.min(NEARLY, (elapsed / Math.max(usual, 1)) * WHOLE)
+  const part =
+    usual === null
+      ? WHOLE
+      : Math.min(NEARLY, Math.max(BEGUN, (elapsed / Math.max(usual, 1)) * WHOLE))
   return (
     <Stack gap="xs">
       <Group gap="sm">
