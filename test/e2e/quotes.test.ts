@@ -39,6 +39,7 @@ for (const kind of ["embedded", "postgres"] as const) {
             unit_price: "0.000046",
             resolution: "720p",
             tier: "base",
+            usual_seconds: null,
             inputs: {
               input_seconds: 0,
               output_seconds: 5,
@@ -65,6 +66,7 @@ for (const kind of ["embedded", "postgres"] as const) {
             unit: "second",
             unit_price: "1",
             resolution: "1080p",
+            usual_seconds: null,
             inputs: { seconds: 8 },
             formula: "8 s x 1 = 8",
             affordable

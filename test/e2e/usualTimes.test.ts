@@ -5,6 +5,7 @@ import { layerUsualTimes, UsualTimes } from "../../src/polling/CompletionTimes.t
 import { Gateway, layerTestGateway } from "../support/gateway.ts"
 import type { HttpAnswer } from "../support/http.ts"
 import { createVideo, finishVideo, orderVideo } from "../support/orders.ts"
+import { quoteOf } from "../support/quotes.ts"
 
 /** Milliseconds and seconds after which the answer asks to come back. */
 const comeBack = ({ headers }: HttpAnswer) => [
@@ -39,6 +40,18 @@ for (const database of ["embedded", "postgres"] as const) {
           const location = created.headers.get("location") ?? ""
           const [left = 0] = comeBack(yield* gateway.call(location, { key: who.key }))
           assert.isBelow(left, millis)
+
+          const quoted = { prompt: "x", duration: 5, resolution: "720p" }
+          const usualOf = (json: object) =>
+            Effect.map(quoteOf(who, { ...quoted, ...json }), ({ body }) => body)
+          const known = yield* usualOf({ model: "film-1" })
+          assert.isAtLeast(Object(known).usual_seconds, 1)
+          assert.propertyVal(
+            yield* usualOf({ model: "film-1", duration: 6 }),
+            "usual_seconds",
+            null
+          )
+          assert.notProperty(yield* usualOf({ model: "paint-1" }), "usual_seconds")
 
           const others = [
             { model: "film-1", prompt: slow, resolution: "1080p" },

@@ -9,15 +9,26 @@ const bearerOf = ({ apiKey, operator }: Session, path: string): string =>
 const isKnown = (code: unknown): code is keyof typeof errorTable =>
   typeof code === "string" && code in errorTable
 
-/** Throws like the typed client does, so that `failureOf` reads either. */
-const refusalOf = async (response: Response): Promise<unknown> => {
-  const body: unknown = await response.json().catch(() => null)
+/** No answer came. */
+export class Unreachable extends Error {
+  readonly _tag = "HttpClientError"
+}
+
+const hasCode = (error: unknown): error is { readonly code: unknown } =>
+  typeof error === "object" && error !== null && "code" in error
+
+/** What the body of an error says, in the typed client's form, so that `failureOf` reads either. */
+export const refusalIn = (body: unknown): unknown => {
   const error =
     typeof body === "object" && body !== null && "error" in body ? body.error : undefined
-  if (typeof error === "object" && error !== null && "code" in error && isKnown(error.code)) {
-    return { param: null, message: "", ...error, _tag: error.code }
-  }
-  return new Error(`The gateway answered ${response.status}`)
+  if (!hasCode(error) || !isKnown(error.code)) return new Error("The answer could not be read")
+  const wait = "retry_after" in error ? { retryAfterSeconds: error.retry_after } : {}
+  return { param: null, message: "", ...error, ...wait, _tag: error.code }
+}
+
+const refusalOf = async (response: Response): Promise<unknown> => {
+  const refusal = refusalIn(await response.json().catch(() => null))
+  return refusal instanceof Error ? new Error(`The gateway answered ${response.status}`) : refusal
 }
 export type Refusal = Failure
 
@@ -33,6 +44,10 @@ export const request = async (
       authorization: `Bearer ${bearerOf(session, path)}`,
       ...Object.fromEntries(new Headers(init.headers))
     }
+  }).catch((cause: unknown) => {
+    // A request that was taken back is no trouble of the connection.
+    if (init.signal?.aborted) throw cause
+    throw new Unreachable(String(cause))
   })
   if (response.ok) return response
   throw await refusalOf(response)

@@ -15,7 +15,7 @@ export const theme = createTheme({
   respectReducedMotion: true
 })
 
-/** Their dimmed texts and those of faults have too little contrast where they are small. */
+/** Their dimmed and red texts have too little contrast where they are small. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -54,7 +54,7 @@ const succeeded = {
   expires_at: expiresAt
 }
 
-const ImageTaskView = Schema.Union([
+export const ImageTaskView = Schema.Union([
   Schema.Struct(processing).annotate({
     identifier: "ProcessingImages",
     description: "They are being made"

@@ -6,7 +6,7 @@ import { operation } from "./document.ts"
 import { FreeCall, RequiredScope } from "./middlewares.ts"
 import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
 
-const ModelEntry = Schema.Struct({
+export const ModelEntry = Schema.Struct({
   id: told("The name to order it by"),
   object: Schema.Literal("model").annotate({ description: "Tells what this is" }),
   created: counted("Unix seconds since which this catalog is in force"),
@@ -36,6 +36,7 @@ const ModelEntry = Schema.Struct({
   identifier: "Model",
   description: "A model, what can be ordered of it, and its price"
 })
+export type ModelEntry = typeof ModelEntry.Type
 
 export class ModelsGroup extends HttpApiGroup.make("models").add(
   HttpApiEndpoint.get("list", "/models", {

@@ -11,7 +11,7 @@ import {
   videoExamples
 } from "./document.ts"
 import { BodyLimit, FreeCall, RequiredScope } from "./middlewares.ts"
-import { constant, counted, decimal, decimalOrNull, flag, oneOf, told } from "./shared.ts"
+import { constant, counted, decimal, decimalOrNull, flag, oneOf, orNull, told } from "./shared.ts"
 
 /**
  * The body of an ordering route: the model's modality decides of which, and the handler decodes it as
@@ -103,6 +103,11 @@ export const tier = PriceTier.annotate({
   examples: ["base"]
 })
 
+const usualSeconds = orNull(
+  Schema.Finite,
+  "Seconds that videos of this model, length and resolution usually take: the median of the latest; null where none is known"
+)
+
 const UNIT = "What is counted"
 const INPUTS = "What the hold was reckoned from"
 
@@ -114,6 +119,7 @@ export const QuoteView = Schema.Union([
     unit: constant("token", UNIT),
     resolution,
     tier,
+    usual_seconds: usualSeconds,
     inputs: TokenVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({
@@ -121,6 +127,7 @@ export const QuoteView = Schema.Union([
     kind: constant("second_video", "Billed by output seconds"),
     unit: constant("second", UNIT),
     resolution,
+    usual_seconds: usualSeconds,
     inputs: SecondVideoInputs.annotate({ description: INPUTS })
   }),
   Schema.Struct({

@@ -3,7 +3,9 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ImageBody } from "../../domain/image/ImageRequest.ts"
 import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
 import { VideoBody } from "../../domain/video/VideoBody.ts"
+import { kindOf } from "../../domain/video/VideoQuote.ts"
 import { type Quoted, type QuoteRefusal, Quotes } from "../../orders/QuoteAnswers.ts"
+import { UsualTimes } from "../../polling/CompletionTimes.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
@@ -29,7 +31,14 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
   "quotes",
   Effect.fn(function* (handlers) {
     const quotes = yield* Quotes
+    const usual = yield* UsualTimes
     const { currency } = yield* Settings
+
+    /** Null for all but videos, as nothing is known of them. */
+    const usualSecondsOf = (model: string, { quote }: Quoted) =>
+      quote.kind === "token_video" || quote.kind === "second_video"
+        ? usual.usualSeconds(kindOf(model, quote))
+        : null
 
     const askChat = asking(ChatBody, quotes.chat)
     const ask = {
@@ -47,7 +56,8 @@ export const layerQuotesHandlers = HttpApiBuilder.group(
         const payload = yield* asQuote
         const modality = yield* quotes.modality(caller, payload.model)
         const quoted = yield* ask[modality](caller, payload)
-        return quoteView({ model: payload.model, modality, currency }, quoted)
+        const usualSeconds = usualSecondsOf(payload.model, quoted)
+        return quoteView({ model: payload.model, modality, currency }, quoted, usualSeconds)
       })
     )
   })

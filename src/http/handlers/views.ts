@@ -70,7 +70,8 @@ export const billingView = (quote: Quote) => {
 
 export const quoteView = (
   order: Pick<QuoteView, "model" | "currency"> & { readonly modality: QuotedModality },
-  { quote, affordable }: Quoted
+  { quote, affordable }: Quoted,
+  usualSeconds: number | null
 ): QuoteView => ({
   object: "quote",
   ...order,
@@ -86,6 +87,8 @@ export const quoteView = (
     budget_available: formatNanoOrNull(affordable.budgetAvailableNano)
   },
   ...billingView(quote),
+  // Of videos alone.
+  ...{ usual_seconds: usualSeconds },
   ...(quote.kind === "tokens" && order.modality === "embedding"
     ? { unit_price: formatNano(quote.nanoPerInputToken) }
     : {})

@@ -1,0 +1,73 @@
+/** The order in the form as code to copy. */
+import { Button, Card, Code, CopyButton, Group, Stack, Tabs, Text, Title } from "@mantine/core"
+import { IconCheck, IconCopy } from "@tabler/icons-react"
+import { useMemo, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { newId, type Order } from "../form/draft.ts"
+import { languages, sampleCode } from "./sampleCode.ts"
+
+const names = {
+  curl: "curl",
+  openai: "openai",
+  ai: "AI SDK",
+  typed: "media-gateway/client"
+} as const
+
+export const CodeCard = ({ order }: { readonly order: Order }) => {
+  const { t } = useTranslation("playground")
+  const { t: shell } = useTranslation()
+  const [language, setLanguage] = useState<(typeof languages)[number]>("curl")
+  // Another order is another key, and so is the same one in another language.
+  const code = useMemo(
+    () => sampleCode(language, { origin: window.location.origin, order, key: newId() }),
+    [language, order]
+  )
+  return (
+    <Card withBorder component="section" aria-label={t("code")}>
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          {t("code")}
+        </Title>
+        <Tabs
+          value={language}
+          onChange={(next) => setLanguage(languages.find((one) => one === next) ?? language)}
+        >
+          <Tabs.List>
+            {languages.map((one) => (
+              <Tabs.Tab key={one} value={one}>
+                {names[one]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value={language} pt="sm">
+            <Code
+              block
+              className="code"
+              tabIndex={0}
+              aria-label={t("codeIn", { name: names[language] })}
+            >
+              {code}
+            </Code>
+          </Tabs.Panel>
+        </Tabs>
+        <Group justify="space-between" gap="xs">
+          <Text size="xs" c="dimmed" flex={1}>
+            {t("codeHint")}
+          </Text>
+          <CopyButton value={code}>
+            {({ copied, copy }) => (
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+                onClick={copy}
+              >
+                {copied ? shell("copied") : t("copyCode")}
+              </Button>
+            )}
+          </CopyButton>
+        </Group>
+      </Stack>
+    </Card>
+  )
+}

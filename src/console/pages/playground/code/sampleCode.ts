@@ -1,0 +1,252 @@
+/** The order in the form as code. The key is read from the environment and stands in none of it. */
+import type { Order } from "../form/draft.ts"
+
+export const languages = ["curl", "openai", "ai", "typed"] as const
+export type Language = (typeof languages)[number]
+
+export interface Sample {
+  /** The gateway's address, without a slash at the end. */
+  readonly origin: string
+  readonly order: Order
+  /** Of this order as it stands: the same code run twice orders once. */
+  readonly key: string
+}
+
+const LONGEST_URL = 200
+const SHOWN = 40
+
+/** Files would fill the page; their beginning stands for them. */
+export const shortened = (value: unknown): unknown => {
+  if (typeof value === "string") {
+    return value.startsWith("data:") && value.length > LONGEST_URL
+      ? `${value.slice(0, SHOWN)}…`
+      : value
+  }
+  if (Array.isArray(value)) return value.map(shortened)
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part)]))
+  }
+  return value
+}
+
+/** JSON is JavaScript, but for two separators of lines that old readers do not take in texts. */
+const script = (value: unknown, indent = ""): string =>
+  JSON.stringify(value, null, 2)
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029")
+    .replace(/^( *)"([A-Za-z_]\w*)":/gm, "$1$2:")
+    .replaceAll("\n", `\n${indent}`)
+
+const without = (body: Order["body"], ...names: ReadonlyArray<string>) =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+
+/** Nothing in single quotes means anything to a shell, but the quote itself. */
+const shell = (value: unknown): string =>
+  `'${JSON.stringify(value, null, 2).replaceAll("'", "'\\''")}'`
+
+const curl = ({ origin, order: { kind, path, body }, key }: Sample): string => {
+  const options = body.stream === true ? "-sSN" : "-sS"
+  const head = `URL='${origin}'
+AUTH="authorization: Bearer $GATEWAY_KEY"
+`
+  const ask = `curl ${options} --fail-with-body "$URL${path}" \\
+  -H "$AUTH" -H "content-type: application/json" \\
+  -H "idempotency-key: ${key}" \\
+  -d ${shell(body)}`
+  if (kind !== "video") return `${head}${ask}`
+  return `${head}
+ID=$(${ask} | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+
+# held until the video ends, for 60 seconds at most
+curl -sS --fail-with-body "$URL/v1/videos/$ID?wait=60" -H "$AUTH"
+curl -sS --fail-with-body "$URL/v1/videos/$ID/content" \\
+  -H "$AUTH" -o "$ID.mp4"`
+}
+
+const openaiEnds = {
+  video: (body: string) => `const task = await client.post("/videos/generations", { body: ${body} })
+const done = await client.get(\`/videos/\${task.id}\`, { query: { wait: 60 } })
+console.log(done.task_status, done.content?.video_url)`,
+  image: (body: string) => `const images = await client.images.generate(${body})
+console.log(images.data.map(({ url }) => url))`,
+  chat: (body: string) => `const chat = await client.chat.completions.create(${body})
+console.log(chat.choices[0].message.content)`,
+  embedding: (body: string) => `const vectors = await client.embeddings.create(${body})
+console.log(vectors.data.map(({ embedding }) => embedding))`
+} as const
+
+const openaiStream = (body: string) => `const stream = await client.chat.completions.create(${body})
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")`
+
+const openai = ({ origin, order: { kind, body } }: Sample): string => {
+  const end = body.stream === true ? openaiStream : openaiEnds[kind]
+  return `import OpenAI from "openai"
+
+// its repeats after a lost connection are one order
+class Client extends OpenAI {
+  idempotencyHeader = "Idempotency-Key"
+}
+
+const client = new Client({ baseURL: "${origin}/v1", apiKey: process.env.GATEWAY_KEY })
+
+${end(script(body))}`
+}
+
+const aiHead = (origin: string, names: string) => `import { ${names} } from "ai"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+
+const gateway = createOpenAICompatible({
+  name: "gateway",
+  baseURL: "${origin}/v1",
+  apiKey: process.env.GATEWAY_KEY,
+  includeUsage: true
+})
+`
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+const isMessage = (value: unknown): value is { readonly role: string; readonly content: unknown } =>
+  isObject(value) && typeof value.role === "string" && "content" in value
+
+/** It takes what the system says apart from the conversation, and has other parts for pictures. */
+const aiMessages = (messages: unknown) => {
+  const all = Array.isArray(messages) ? messages.filter(isMessage) : []
+  const instructions = all.flatMap(({ role, content }) => (role === "system" ? [content] : []))
+  return {
+    ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n") }),
+    messages: all
+      .filter(({ role }) => role !== "system")
+      .map((message) =>
+        Array.isArray(message.content)
+          ? { ...message, content: message.content.map(aiPart) }
+          : message
+      )
+  }
+}
+
+const aiPart = (part: unknown): unknown =>
+  isObject(part) && isObject(part.image_url)
+    ? { type: "file", mediaType: "image/png", data: part.image_url.url }
+    : part
+
+const aiOptions = (more: Readonly<Record<string, unknown>>) =>
+  Object.keys(more).length === 0 ? {} : { providerOptions: { gateway: more } }
+
+const call = (model: string, more: Readonly<Record<string, unknown>>): string =>
+  Object.entries(more)
+    .map(([name, value]) => `,\n  ${name}: ${script(value, "  ")}`)
+    .join("")
+    .replace(/^/, `{\n  model: ${model}`)
+    .concat("\n}")
+
+const ai = ({ origin, order: { kind, body }, key }: Sample): string => {
+  const model = JSON.stringify(body.model)
+  if (kind === "video") {
+    return `// the package has no videos of such providers: an order is one request
+const ask = (path, init) =>
+  fetch(\`${origin}/v1\${path}\`, {
+    ...init,
+    headers: {
+      authorization: \`Bearer \${process.env.GATEWAY_KEY}\`,
+      "content-type": "application/json",
+      "idempotency-key": "${key}"
+    }
+  }).then((response) => response.json())
+
+const order = ${script(body)}
+const task = await ask("/videos/generations", { method: "POST", body: JSON.stringify(order) })
+const done = await ask(\`/videos/\${task.id}?wait=60\`)
+console.log(done.task_status, done.content?.video_url)`
+  }
+  if (kind === "image") {
+    const more = { ...without(body, "model", "prompt", "n", "size"), response_format: "b64_json" }
+    const { prompt, n, size } = body
+    return `${aiHead(origin, "generateImage")}
+const { images } = await generateImage(${call(`gateway.imageModel(${model})`, {
+      prompt,
+      ...(n === undefined ? {} : { n }),
+      ...(size === undefined ? {} : { size }),
+      ...aiOptions(more)
+    })})
+console.log(images.map(({ mediaType, uint8Array }) => [mediaType, uint8Array.length]))`
+  }
+  if (kind === "embedding") {
+    const values = [body.input].flat()
+    return `${aiHead(origin, "embedMany")}
+const { embeddings } = await embedMany(${call(`gateway.embeddingModel(${model})`, {
+      values,
+      ...aiOptions(without(body, "model", "input"))
+    })})
+console.log(embeddings)`
+  }
+  const asked = call(`gateway(${model})`, {
+    ...aiMessages(body.messages),
+    ...(body.max_tokens === undefined ? {} : { maxOutputTokens: body.max_tokens }),
+    ...aiOptions(without(body, "model", "messages", "max_tokens", "stream", "stream_options"))
+  })
+  return body.stream === true
+    ? `${aiHead(origin, "streamText")}
+const { textStream } = streamText(${asked})
+for await (const piece of textStream) process.stdout.write(piece)`
+    : `${aiHead(origin, "generateText")}
+const { text } = await generateText(${asked})
+console.log(text)`
+}
+
+const typedEnds = {
+  video: (payload: string, headers: string) => `const { id } = yield* gateway.videos.create({
+    payload: ${payload},
+    headers: ${headers}
+  })
+  const video = yield* waitForVideo(id)
+  yield* Console.log(video)`,
+  image: (payload: string, headers: string) => `const images = yield* gateway.images.generate({
+    payload: ${payload},
+    headers: ${headers}
+  })
+  yield* Console.log(images)`,
+  chat: (payload: string, headers: string) => `const answer = yield* gateway.texts.chat({
+    payload: ${payload},
+    headers: ${headers}
+  })
+  yield* Stream.isStream(answer)
+    ? Stream.runForEach(answer, ({ data }) => Console.log(data))
+    : Console.log(answer)`,
+  embedding: (payload: string, headers: string) => `const vectors = yield* gateway.texts.embed({
+    payload: ${payload},
+    headers: ${headers}
+  })
+  yield* Console.log(vectors)`
+} as const
+
+const typed = ({ origin, order: { kind, body }, key }: Sample): string => {
+  const headers = `{ "idempotency-key": "${key}" }`
+  return `import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
+import { Config, Console, Effect, Layer${kind === "chat" ? ", Stream" : ""} } from "effect"
+import { layer, MediaGateway${kind === "video" ? ", waitForVideo" : ""} } from "media-gateway/client"
+
+const layerClient = Layer.unwrap(
+  Effect.map(Config.Redacted("GATEWAY_KEY"), (apiKey) => layer({ baseUrl: "${origin}", apiKey }))
+).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+const program = Effect.gen(function* () {
+  const gateway = yield* MediaGateway
+  ${typedEnds[kind](script(body, "    "), headers)}
+})
+
+NodeRuntime.runMain(program.pipe(Effect.provide(layerClient)))`
+}
+
+const writers = { curl, openai, ai, typed } as const
+
+export const sampleCode = (language: Language, { order, ...rest }: Sample): string =>
+  writers[language]({
+    ...rest,
+    order: {
+      ...order,
+      body: Object.fromEntries(
+        Object.entries(order.body).map(([name, value]) => [name, shortened(value)])
+      )
+    }
+  })

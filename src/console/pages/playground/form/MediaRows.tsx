@@ -1,0 +1,161 @@
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  FileButton,
+  Group,
+  Input,
+  Select,
+  Stack,
+  Text,
+  TextInput
+} from "@mantine/core"
+import { IconFile, IconLink, IconTrash } from "@tabler/icons-react"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { type Medium, type MediumUse, newId, usesOf } from "./draft.ts"
+import { type FormProps, marked } from "./faults.ts"
+
+const MEGABYTE = 1_000_000
+/** As base64 in a body a third more, which stays below what a gateway takes by default. */
+const MOST_BYTES = 32 * MEGABYTE
+const MOST = 16
+
+export const megabytes = (bytes: number): string =>
+  bytes < MEGABYTE / 10
+    ? `${Math.ceil(bytes / 1000)} kB`
+    : `${(bytes / MEGABYTE).toFixed(1).replace(".0", "")} MB`
+
+const asDataUrl = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(new Error(`${file.name} could not be read`))
+    reader.readAsDataURL(file)
+  })
+
+const mediumUseOf = (type: string): MediumUse =>
+  type.startsWith("audio/")
+    ? "reference_audio"
+    : type.startsWith("video/")
+      ? "reference_video"
+      : "reference_image"
+
+const accepted = (uses: ReadonlyArray<MediumUse>): string =>
+  uses.includes("reference_video") ? "image/*,audio/*,video/*" : "image/*"
+
+/** Media that the order is made from, by address or as files of the reader's. */
+export const MediaRows = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const { media } = draft
+  const uses = usesOf(model)
+  const total = media.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0)
+  const put = (id: string, patch: Partial<Medium>) =>
+    change({ media: media.map((one) => (one.id === id ? { ...one, ...patch } : one)) })
+
+  const addFile = async (file: File | null) => {
+    if (file === null) return
+    if (total + file.size > MOST_BYTES) {
+      setTrouble(t("tooLarge", { size: megabytes(file.size), most: megabytes(MOST_BYTES) }))
+      return
+    }
+    const use = mediumUseOf(file.type)
+    if (!uses.includes(use)) {
+      setTrouble(t("wrongFile", { name: file.name }))
+      return
+    }
+    setTrouble(null)
+    const url = await asDataUrl(file)
+    change({
+      media: [...media, { id: newId(), use, url, file: { name: file.name, bytes: file.size } }]
+    })
+  }
+
+  return (
+    <Stack gap="xs" role="group" aria-label={t("media")}>
+      <Group gap={6} justify="space-between">
+        <Input.Label labelElement="div">{t("media")}</Input.Label>
+        {model.input_forms.length === 0 ? null : (
+          <Text size="xs" c="dimmed">
+            {t("forms", { forms: model.input_forms.join(", ") })}
+          </Text>
+        )}
+      </Group>
+      {media.map(({ id, use, url, file }, index) => (
+        <Group key={id} gap="xs" wrap="nowrap" align="center">
+          {uses.length === 1 ? null : (
+            <Select
+              w={150}
+              aria-label={t("mediumUse", { number: index + 1 })}
+              allowDeselect={false}
+              data={uses.map((value) => ({ value, label: t(`uses.${value}`) }))}
+              value={use}
+              onChange={(next) => put(id, { use: uses.find((one) => one === next) ?? use })}
+            />
+          )}
+          {file === null ? (
+            <TextInput
+              flex={1}
+              aria-label={t("mediumAddress", { number: index + 1 })}
+              placeholder="https://…"
+              value={url}
+              onChange={(event) => put(id, { url: event.currentTarget.value.trim() })}
+              {...(index === 0 ? marked("media") : {})}
+            />
+          ) : (
+            <Group flex={1} gap="xs" wrap="nowrap" miw={0}>
+              <Text size="sm" truncate>
+                {file.name}
+              </Text>
+              <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
+                {megabytes(file.bytes)}
+              </Badge>
+            </Group>
+          )}
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t("removeMedium", { number: index + 1 })}
+            onClick={() => change({ media: media.filter((one) => one.id !== id) })}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Group>
+      ))}
+      {trouble === null ? null : <Input.Error role="alert">{trouble}</Input.Error>}
+      {errorOf("media") === false ? null : <Input.Error>{errorOf("media")}</Input.Error>}
+      {media.length === MOST ? null : (
+        <Group gap="xs">
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            leftSection={<IconLink size={14} />}
+            onClick={() =>
+              change({
+                media: [
+                  ...media,
+                  { id: newId(), use: uses[0] ?? "reference_image", url: "", file: null }
+                ]
+              })
+            }
+          >
+            {t("addAddress")}
+          </Button>
+          <FileButton accept={accepted(uses)} onChange={(file) => void addFile(file)}>
+            {(props) => (
+              <Button
+                {...props}
+                variant="subtle"
+                size="compact-sm"
+                leftSection={<IconFile size={14} />}
+              >
+                {t("addFile", { most: megabytes(MOST_BYTES) })}
+              </Button>
+            )}
+          </FileButton>
+        </Group>
+      )}
+    </Stack>
+  )
+}

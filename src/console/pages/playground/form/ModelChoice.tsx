@@ -1,0 +1,141 @@
+/** The models by kind, found by typing; what the chosen one offers, and its prices. */
+import { Group, Select, Stack, Table, Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { formatNano } from "../../../../domain/money/Money.ts"
+import type { ModelEntry } from "../../../../http/api/ModelsApi.ts"
+import { Amount } from "../../../parts/texts.tsx"
+import { kindOfModel } from "./draft.ts"
+
+const MILLION = 1_000_000n
+const MAX_LIST = 420
+
+interface PriceRow {
+  readonly what: string
+  readonly amounts: ReadonlyArray<bigint | undefined>
+}
+
+/** A line for each tier or resolution; tokens are priced by the million. */
+const usePrices = ({ prices }: ModelEntry) => {
+  const { t } = useTranslation("playground")
+  if (prices === null) return null
+  const perMillion = (nano: bigint | undefined) => (nano === undefined ? nano : nano * MILLION)
+  const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<PriceRow>) => ({ heads, rows })
+  switch (prices.kind) {
+    case "token_video":
+      return table(
+        [t("prices.perMillion"), t("prices.withVideo")],
+        Object.entries(prices.per_million_tokens).map(([tier, price]) => ({
+          what: tier === "base" ? t("prices.base") : tier,
+          amounts: [perMillion(price?.without_video), perMillion(price?.with_video)]
+        }))
+      )
+    case "second_video":
+      return table(
+        [t("prices.perSecond")],
+        Object.entries(prices.per_second).map(([what, nano]) => ({ what, amounts: [nano] }))
+      )
+    case "image":
+      return table(
+        [t("prices.perImage")],
+        [{ what: t("prices.image"), amounts: [prices.per_image] }]
+      )
+    case "tokens":
+      return table(
+        [t("prices.perMillion")],
+        [
+          { what: t("prices.input"), amounts: [perMillion(prices.per_million_input)] },
+          { what: t("prices.output"), amounts: [perMillion(prices.per_million_output)] }
+        ].filter(({ amounts: [amount] }) => amount !== undefined)
+      )
+  }
+}
+
+const Prices = ({ model }: { readonly model: ModelEntry }) => {
+  const { t } = useTranslation("playground")
+  const { t: shell } = useTranslation()
+  const table = usePrices(model)
+  if (table === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t("prices.none")}
+      </Text>
+    )
+  }
+  return (
+    <Table aria-label={t("prices.title", { model: model.id })} verticalSpacing={4} fz="sm">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">{t("prices.what")}</Table.Th>
+          {table.heads.map((head) => (
+            <Table.Th key={head} scope="col" ta="right">
+              {head}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {table.rows.map(({ what, amounts }) => (
+          <Table.Tr key={what}>
+            <Table.Td>{what}</Table.Td>
+            {table.heads.map((head, index) => {
+              const nano = amounts[index]
+              return (
+                <Table.Td key={head} ta="right">
+                  {nano === undefined ? (
+                    shell("none")
+                  ) : (
+                    <Amount value={formatNano(nano)} currency={model.currency} />
+                  )}
+                </Table.Td>
+              )
+            })}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+interface Props {
+  readonly models: ReadonlyArray<ModelEntry>
+  readonly model: ModelEntry
+  readonly onChoose: (id: string) => void
+}
+
+export const ModelChoice = ({ models, model, onChoose }: Props) => {
+  const { t } = useTranslation("playground")
+  const modalities = [...new Set(models.map(({ modality }) => modality))]
+  const labelOf = ({ id, status }: ModelEntry) =>
+    status === "open" ? id : `${id} · ${t(`status.${status}`)}`
+  return (
+    <Stack gap="sm">
+      <Select
+        label={t("model")}
+        searchable
+        allowDeselect={false}
+        maxDropdownHeight={MAX_LIST}
+        nothingFoundMessage={t("noModel")}
+        data={modalities.map((modality) => ({
+          group: t(`modalities.${modality}`),
+          items: models
+            .filter((one) => one.modality === modality)
+            .map((one) => ({
+              value: one.id,
+              label: labelOf(one),
+              disabled: kindOfModel(one) === null
+            }))
+        }))}
+        value={model.id}
+        onChange={(id) => {
+          if (id !== null) onChoose(id)
+        }}
+      />
+      <Group gap="xs">
+        <Text size="sm" c="dimmed">
+          {t(`modalities.${model.modality}`)} · {t("ownedBy", { owner: model.owned_by })}
+        </Text>
+      </Group>
+      <Prices model={model} />
+    </Stack>
+  )
+}

@@ -1,0 +1,207 @@
+/** What can be said of an order, by the kind of its model. */
+import {
+  Autocomplete,
+  Group,
+  Input,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Textarea
+} from "@mantine/core"
+import { useId } from "react"
+import { useTranslation } from "react-i18next"
+import { kindOfModel, sounds, usesOf } from "./draft.ts"
+import { type FormProps, marked } from "./faults.ts"
+import { MediaRows } from "./MediaRows.tsx"
+import { MessageRows } from "./MessageRows.tsx"
+import { NoteRows } from "./NoteRows.tsx"
+
+/** What gateways take; vendors take less, and say so themselves. */
+const MAX_PROMPT = 100_000
+const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"]
+const sizes = ["1024x1024", "1536x1024", "1024x1536", "512x512", "256x256"]
+
+const Prompt = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const isEmbedding = model.modality === "embedding"
+  return (
+    <Textarea
+      label={isEmbedding ? t("texts") : t("prompt")}
+      {...(isEmbedding ? { description: t("textsHint") } : {})}
+      placeholder={t("promptExample")}
+      autosize
+      minRows={3}
+      maxRows={12}
+      maxLength={MAX_PROMPT}
+      value={draft.prompt}
+      error={errorOf("prompt")}
+      onChange={(event) => change({ prompt: event.currentTarget.value })}
+      {...marked("prompt")}
+    />
+  )
+}
+
+const Duration = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { durations } = model
+  const isSmart = draft.duration === -1
+  return (
+    <Stack gap={6}>
+      <NumberInput
+        label={t("duration")}
+        description={durations && t("durationHint", { ...durations })}
+        // What was typed stays: the gateway says what is nearest.
+        clampBehavior="none"
+        allowDecimal={false}
+        suffix=" s"
+        step={1}
+        {...(durations === undefined ? {} : { min: durations.smart ? -1 : 0 })}
+        disabled={isSmart}
+        value={isSmart ? "" : draft.duration}
+        placeholder={isSmart ? t("smart") : t("default")}
+        error={errorOf("duration")}
+        onChange={(duration) => change({ duration })}
+        {...marked("duration")}
+      />
+      {durations?.smart ? (
+        <Switch
+          size="sm"
+          label={t("smart")}
+          checked={isSmart}
+          onChange={(event) =>
+            change({ duration: event.currentTarget.checked ? -1 : durations.default })
+          }
+        />
+      ) : null}
+    </Stack>
+  )
+}
+
+const Sound = ({ draft, change }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const name = useId()
+  return (
+    <Stack gap={4}>
+      <Input.Label labelElement="div" id={name}>
+        {t("sound")}
+      </Input.Label>
+      <SegmentedControl
+        aria-labelledby={name}
+        value={draft.sound}
+        onChange={(sound) => change({ sound })}
+        data={sounds.map((sound) => ({ value: sound, label: t(`sounds.${sound}`) }))}
+      />
+    </Stack>
+  )
+}
+
+const VideoFields = (props: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { model, draft, change, errorOf } = props
+  const { resolutions = [] } = model
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        <Duration {...props} />
+        <Select
+          label={t("resolution")}
+          description={resolutions.length === 0 ? t("anyResolution") : t("resolutionHint")}
+          data={[...resolutions]}
+          disabled={resolutions.length === 0}
+          allowDeselect={false}
+          value={draft.resolution}
+          error={errorOf("resolution")}
+          onChange={(resolution) => change({ resolution })}
+          {...marked("resolution")}
+        />
+        <Autocomplete
+          label={t("ratio")}
+          description={t("ratioHint")}
+          placeholder={t("default")}
+          data={ratios}
+          value={draft.ratio}
+          error={errorOf("ratio")}
+          onChange={(ratio) => change({ ratio })}
+          {...marked("ratio")}
+        />
+      </SimpleGrid>
+      <Sound {...props} />
+    </>
+  )
+}
+
+const ImageFields = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { images } = model
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      <NumberInput
+        label={t("n")}
+        description={images && t("nHint", { ...images })}
+        clampBehavior="none"
+        allowDecimal={false}
+        allowNegative={false}
+        placeholder={t("default")}
+        value={draft.n}
+        error={errorOf("n")}
+        onChange={(n) => change({ n })}
+        {...marked("n")}
+      />
+      <Autocomplete
+        label={t("size")}
+        description={t("sizeHint")}
+        placeholder={t("default")}
+        data={sizes}
+        value={draft.size}
+        error={errorOf("size")}
+        onChange={(size) => change({ size })}
+        {...marked("size")}
+      />
+    </SimpleGrid>
+  )
+}
+
+const ChatFields = (props: FormProps) => {
+  const { t } = useTranslation("playground")
+  const { draft, change, errorOf } = props
+  return (
+    <>
+      <MessageRows {...props} />
+      <Group align="flex-end" gap="lg">
+        <NumberInput
+          label={t("maxTokens")}
+          clampBehavior="none"
+          allowDecimal={false}
+          allowNegative={false}
+          placeholder={t("default")}
+          value={draft.maxTokens}
+          error={errorOf("max_tokens")}
+          onChange={(maxTokens) => change({ maxTokens })}
+          {...marked("max_tokens")}
+        />
+        <Switch
+          pb={8}
+          label={t("streams")}
+          checked={draft.streams}
+          onChange={(event) => change({ streams: event.currentTarget.checked })}
+        />
+      </Group>
+    </>
+  )
+}
+
+export const OrderForm = (props: FormProps) => {
+  const kind = kindOfModel(props.model)
+  return (
+    <Stack>
+      {kind === "chat" ? <ChatFields {...props} /> : <Prompt {...props} />}
+      {kind === "video" ? <VideoFields {...props} /> : null}
+      {kind === "image" ? <ImageFields {...props} /> : null}
+      {usesOf(props.model).length === 0 ? null : <MediaRows {...props} />}
+      <NoteRows {...props} />
+    </Stack>
+  )
+}

@@ -1,0 +1,92 @@
+/** What the order in the form would hold and cost, before anything is ordered. */
+import { Skeleton, Stack, Text } from "@mantine/core"
+import { useDebouncedValue } from "@mantine/hooks"
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import type { QuoteView } from "../../../../http/api/QuotesApi.ts"
+import { useSession } from "../../../gateway/hooks.tsx"
+import { Amount } from "../../../parts/texts.tsx"
+import { MoneyLine } from "../MoneyLine.tsx"
+import type { Order } from "./draft.ts"
+import { quotable } from "./quotable.ts"
+
+const PAUSE_MILLIS = 350
+
+export const useQuote = (model: string, order: Order | null) => {
+  const { connection } = useSession()
+  const [asked] = useDebouncedValue(order, PAUSE_MILLIS)
+  const quoted = useMemo(() => (asked === null ? null : quotable(model, asked)), [model, asked])
+  const query = useQuery({
+    queryKey: ["quote", quoted?.body],
+    queryFn: ({ signal }) =>
+      connection.ask(
+        (gateway) => gateway.quotes.quote({ payload: quoted?.body ?? { model } }),
+        signal
+      ),
+    // Before the pause is over, what is there is of another form than the reader sees.
+    enabled: quoted !== null && asked === order,
+    placeholderData: keepPreviousData
+  })
+  return { query, isRough: quoted?.isRough ?? false, isCurrent: asked === order }
+}
+
+/** What there is to spend, and which of it is too little. */
+const Affordable = ({ quote }: { readonly quote: QuoteView }) => {
+  const { t } = useTranslation("playground")
+  const { affordable, currency } = quote
+  const lines = [
+    { name: "pool", isEnough: affordable.pool, left: affordable.pool_available },
+    { name: "cap", isEnough: affordable.cap, left: affordable.cap_available },
+    { name: "budget", isEnough: affordable.budget, left: affordable.budget_available }
+  ] as const
+  return lines.map(({ name, isEnough, left }) =>
+    left === null ? null : (
+      <MoneyLine key={name} label={t(`left.${name}`)}>
+        <Text
+          span
+          size="sm"
+          fw={isEnough ? 400 : 600}
+          c={isEnough ? "inherit" : "var(--mantine-color-error)"}
+        >
+          <Amount value={left} currency={currency} />
+          {isEnough ? "" : ` · ${t("tooLittle")}`}
+        </Text>
+      </MoneyLine>
+    )
+  )
+}
+
+interface Props {
+  readonly quote: ReturnType<typeof useQuote>
+}
+
+export const QuoteCard = ({ quote: { query, isRough, isCurrent } }: Props) => {
+  const { t } = useTranslation("playground")
+  const { data } = query
+  // A refusal stands among the errors of the form.
+  if (query.isError) return null
+  if (data === undefined) return <Skeleton height={72} aria-label={t("quoting")} role="status" />
+  const isOld = !isCurrent || query.isPlaceholderData
+  return (
+    <Stack gap={6} role="group" aria-label={t("quote")} aria-busy={isOld} opacity={isOld ? 0.6 : 1}>
+      <MoneyLine label={t("hold")}>
+        <Text span fw={600}>
+          <Amount value={data.hold} currency={data.currency} />
+        </Text>
+      </MoneyLine>
+      <MoneyLine label={t("expected")}>
+        <Amount value={data.expected_charge} currency={data.currency} />
+      </MoneyLine>
+      <Text size="xs" c="dimmed" className="said">
+        {data.formula}
+      </Text>
+      <Affordable quote={data} />
+      {isRough ? (
+        <Text size="xs" c="dimmed">
+          {t("rough")}
+        </Text>
+      ) : null}
+    </Stack>
+  )
+}

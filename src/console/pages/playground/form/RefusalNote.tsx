@@ -1,0 +1,34 @@
+/** Why the order would not be, or was not, taken, with buttons that change what is wrong. */
+import { Button } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+import type { Draft } from "./draft.ts"
+import { type Field, faultsIn, mendsOf } from "./faults.ts"
+
+interface Props {
+  readonly error: unknown
+  readonly change: (patch: Partial<Draft>) => void
+  readonly onShow: (field: Field) => void
+  readonly onAgain?: (() => void) | undefined
+}
+
+export const RefusalNote = ({ error, change, onShow, onAgain }: Props) => {
+  const { t } = useTranslation("playground")
+  const { t: failures } = useTranslation("failures")
+  const mends = mendsOf(error)
+  const fields = mends.length > 0 ? [] : [...new Set(faultsIn(error).map(({ field }) => field))]
+  return (
+    <FailureNote error={error} {...(onAgain === undefined ? {} : { onAgain })}>
+      {mends.map(({ value, patch }) => (
+        <Button key={value} size="xs" onClick={() => change(patch)}>
+          {failures("use", { value })}
+        </Button>
+      ))}
+      {fields.map((field) => (
+        <Button key={field} size="xs" variant="default" onClick={() => onShow(field)}>
+          {t("showField", { field: t(`fields.${field}`) })}
+        </Button>
+      ))}
+    </FailureNote>
+  )
+}

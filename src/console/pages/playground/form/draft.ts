@@ -1,0 +1,205 @@
+/** What stands in the form, and the order that it comes to. */
+import type { ModelEntry } from "../../../../http/api/ModelsApi.ts"
+
+export const mediumUses = [
+  "reference_image",
+  "first_frame",
+  "last_frame",
+  "reference_audio",
+  "reference_video"
+] as const
+export type MediumUse = (typeof mediumUses)[number]
+
+export interface Medium {
+  readonly id: string
+  readonly use: MediumUse
+  /** An address, or a file as a `data:` URL. */
+  readonly url: string
+  /** Of a file of the reader's. */
+  readonly file: { readonly name: string; readonly bytes: number } | null
+}
+
+export const roles = ["system", "user", "assistant"] as const
+export interface Message {
+  readonly id: string
+  readonly role: (typeof roles)[number]
+  readonly text: string
+}
+
+export interface Note {
+  readonly id: string
+  readonly name: string
+  readonly text: string
+}
+
+export const sounds = ["unsaid", "yes", "no"] as const
+
+/** Numbers stand as they were typed: the gateway says what is wrong with them. */
+export interface Draft {
+  readonly prompt: string
+  readonly messages: ReadonlyArray<Message>
+  readonly media: ReadonlyArray<Medium>
+  readonly duration: number | string
+  readonly resolution: string | null
+  readonly ratio: string
+  readonly sound: (typeof sounds)[number]
+  readonly n: number | string
+  readonly size: string
+  readonly maxTokens: number | string
+  readonly streams: boolean
+  readonly notes: ReadonlyArray<Note>
+}
+
+export const newId = (): string => crypto.randomUUID()
+
+export const says = (role: Message["role"], text: string): Message => ({ id: newId(), role, text })
+
+export const emptyDraft = (): Draft => ({
+  prompt: "",
+  messages: [says("user", "")],
+  media: [],
+  duration: "",
+  resolution: null,
+  ratio: "",
+  sound: "unsaid",
+  n: 1,
+  size: "",
+  maxTokens: "",
+  streams: true,
+  notes: []
+})
+
+/** The same draft for another model: what that one cannot be asked for becomes its default. */
+export const fitted = (draft: Draft, model: ModelEntry): Draft => {
+  const { durations, resolutions = [] } = model
+  const { duration, resolution } = draft
+  const isOffered =
+    durations !== undefined &&
+    typeof duration === "number" &&
+    ((duration >= durations.min && duration <= durations.max) ||
+      (duration === -1 && durations.smart))
+  const uses = usesOf(model)
+  return {
+    ...draft,
+    duration: isOffered ? duration : (durations?.default ?? ""),
+    resolution:
+      resolution !== null && resolutions.includes(resolution)
+        ? resolution
+        : (resolutions.find((offered) => offered === "720p") ?? resolutions[0] ?? null),
+    media: draft.media.filter(({ use }) => uses.includes(use))
+  }
+}
+
+/** Media that an order of the model can carry. */
+export const usesOf = ({ modality }: ModelEntry): ReadonlyArray<MediumUse> =>
+  modality === "video"
+    ? mediumUses
+    : modality === "image" || modality === "vlm"
+      ? ["reference_image"]
+      : []
+
+export type OrderedKind = "video" | "image" | "chat" | "embedding"
+
+export interface Order {
+  readonly kind: OrderedKind
+  readonly path: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const numberIn = (name: string, typed: number | string) =>
+  typeof typed === "number" ? { [name]: typed } : {}
+
+const textIn = (name: string, text: string | null) =>
+  text === null || text.trim() === "" ? {} : { [name]: text.trim() }
+
+const notesIn = (notes: ReadonlyArray<Note>) => {
+  const pairs = notes.filter(({ name }) => name !== "").map(({ name, text }) => [name, text])
+  return pairs.length === 0 ? {} : { metadata: Object.fromEntries(pairs) }
+}
+
+const blockOf = ({ use, url }: Medium) => {
+  const type =
+    use === "reference_audio" ? "audio_url" : use === "reference_video" ? "video_url" : "image_url"
+  return { type, role: use, [type]: { url } }
+}
+
+const videoBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
+  ...(media.length === 0
+    ? textIn("prompt", draft.prompt)
+    : {
+        content: [
+          ...(draft.prompt.trim() === "" ? [] : [{ type: "text", text: draft.prompt }]),
+          ...media.map(blockOf)
+        ]
+      }),
+  ...numberIn("duration", draft.duration),
+  ...textIn("resolution", draft.resolution),
+  ...textIn("ratio", draft.ratio),
+  ...(draft.sound === "unsaid" ? {} : { generate_audio: draft.sound === "yes" })
+})
+
+const imageBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
+  prompt: draft.prompt,
+  ...numberIn("n", draft.n),
+  ...textIn("size", draft.size),
+  ...(media.length === 0 ? {} : { image: media.map(({ url }) => url) })
+})
+
+/** Pictures stand beside the last message. */
+const chatBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
+  messages: draft.messages.map(({ role, text }, index) => ({
+    role,
+    content:
+      media.length === 0 || index < draft.messages.length - 1
+        ? text
+        : [
+            { type: "text", text },
+            ...media.map(({ url }) => ({ type: "image_url", image_url: { url } }))
+          ]
+  })),
+  ...numberIn("max_tokens", draft.maxTokens),
+  ...(draft.streams ? { stream: true, stream_options: { include_usage: true } } : {})
+})
+
+/** A text for each line. */
+const embeddingBody = ({ prompt }: Draft) => {
+  const lines = prompt.split("\n").filter((line) => line.trim() !== "")
+  return { input: lines.length > 1 ? lines : (lines[0] ?? "") }
+}
+
+const paths = {
+  video: "/v1/videos/generations",
+  image: "/v1/images/generations",
+  chat: "/v1/chat/completions",
+  embedding: "/v1/embeddings"
+} as const
+
+const bodies = {
+  video: videoBody,
+  image: imageBody,
+  chat: chatBody,
+  embedding: embeddingBody
+} as const
+
+const isOrdered = (modality: string): modality is OrderedKind => Object.hasOwn(paths, modality)
+
+/** Null for models that cannot be ordered here. */
+export const kindOfModel = ({ modality, status }: ModelEntry): OrderedKind | null => {
+  if (status !== "open") return null
+  if (modality === "vlm") return "chat"
+  return isOrdered(modality) ? modality : null
+}
+
+export const orderOf = (kind: OrderedKind, model: string, draft: Draft): Order => ({
+  kind,
+  path: paths[kind],
+  body: {
+    model,
+    // A row without an address is one that is still being written.
+    ...bodies[kind](
+      draft,
+      draft.media.filter(({ url }) => url !== "")
+    ),
+    ...notesIn(draft.notes)
+  }
+})

@@ -1,0 +1,50 @@
+/** An order as its quote is asked for: quotes take less than orders do, and files weigh most. */
+import type { Order } from "./draft.ts"
+
+const MOST_BYTES = 900_000
+const WORD = "…"
+/** Stand for files: addresses are never fetched, and this name leads nowhere. */
+const standIns = {
+  image: "https://file.invalid/picture.png",
+  audio: "https://file.invalid/sound.mp3",
+  video: "https://file.invalid/film.mp4"
+} as const
+
+const standInOf = (url: string): string => {
+  const kind = /^data:(audio|video)\//.exec(url)?.[1]
+  return kind === "audio" || kind === "video" ? standIns[kind] : standIns.image
+}
+
+const withoutFiles = (value: unknown): unknown => {
+  if (typeof value === "string") return value.startsWith("data:") ? standInOf(value) : value
+  if (Array.isArray(value)) return value.map(withoutFiles)
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutFiles(part)]))
+  }
+  return value
+}
+
+/** A price can be told before the text is written. */
+const withWords = ({ kind, body }: Order): Order["body"] => {
+  if (kind === "video" && !("prompt" in body) && !("content" in body)) {
+    return { ...body, prompt: WORD }
+  }
+  if (kind === "image" && body.prompt === "") return { ...body, prompt: WORD }
+  if (kind === "embedding" && body.input === "") return { ...body, input: WORD }
+  return body
+}
+
+export interface Quotable {
+  readonly body: Readonly<Record<string, unknown>> & { readonly model: string }
+  /** Whether the order may hold more, as its files are not measured. */
+  readonly isRough: boolean
+}
+
+export const quotable = (model: string, order: Order): Quotable => {
+  const body = { ...withWords(order), model }
+  const text = JSON.stringify(body)
+  if (text.length <= MOST_BYTES) return { body, isRough: false }
+  const light = JSON.stringify(withoutFiles(body))
+  const isRough = order.kind === "chat" || text.includes('"data:video/')
+  return { body: { ...JSON.parse(light), model }, isRough }
+}

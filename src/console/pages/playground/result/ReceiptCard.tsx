@@ -1,0 +1,78 @@
+/** What an order held and cost, and why. */
+import { Card, Stack, Text, Title } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { useAsk } from "../../../gateway/hooks.tsx"
+import { Asked } from "../../../parts/Asked.tsx"
+import { Amount, Id } from "../../../parts/texts.tsx"
+import { MoneyLine } from "../MoneyLine.tsx"
+import type { TextTrace } from "./useOrdering.ts"
+
+export const ReceiptCard = ({ id }: { readonly id: string }) => {
+  const { t } = useTranslation("playground")
+  const receipt = useAsk(["receipt", id], (gateway) => gateway.account.receipt({ params: { id } }))
+  return (
+    <Card withBorder component="section" aria-label={t("receipt")}>
+      <Stack gap={6}>
+        <Title order={3} size="h5">
+          {t("receipt")}
+        </Title>
+        <Asked query={receipt}>
+          {(told) => (
+            <>
+              <MoneyLine label={t("charge")}>
+                <Text span fw={600}>
+                  <Amount value={told.charge} currency={told.currency} />
+                </Text>
+              </MoneyLine>
+              <MoneyLine label={t("held")}>
+                <Amount value={told.hold} currency={told.currency} />
+              </MoneyLine>
+              <MoneyLine label={t("difference")}>
+                <Amount value={told.difference} currency={told.currency} />
+              </MoneyLine>
+              <MoneyLine label={t("receiptId")}>
+                <Id id={told.id} />
+              </MoneyLine>
+              <Text size="sm" className="said">
+                {told.explanation}
+              </Text>
+              <Text size="xs" c="dimmed" className="said">
+                {told.formula}
+              </Text>
+            </>
+          )}
+        </Asked>
+      </Stack>
+    </Card>
+  )
+}
+
+const LATEST = 20
+const AGAIN_MILLIS = 1500
+
+/** The receipt of a text, which is the charge since then of its model and its counts. */
+export const TextReceipt = ({ trace }: { readonly trace: TextTrace }) => {
+  const { t } = useTranslation("playground")
+  const { model, before, counts } = trace
+  const latest = useAsk(
+    ["receipt", "latest", trace],
+    (gateway) => gateway.account.usage({ query: { limit: LATEST } }),
+    { every: AGAIN_MILLIS }
+  )
+  const since = latest.data?.data ?? []
+  const at = since.findIndex(({ id }) => id === before)
+  const found = (at === -1 ? since : since.slice(0, at)).findLast(
+    (charge) =>
+      charge.model === model &&
+      (counts === null ||
+        (charge.input === counts.prompt_tokens && charge.output === counts.completion_tokens))
+  )
+  if (latest.isError) return <Asked query={latest}>{() => null}</Asked>
+  return found === undefined ? (
+    <Text size="sm" c="dimmed" role="status">
+      {t("chargeComes")}
+    </Text>
+  ) : (
+    <ReceiptCard id={found.id} />
+  )
+}

@@ -1,0 +1,149 @@
+/** The files of a task, read with the session's key and shown from memory. */
+import {
+  Anchor,
+  Button,
+  Group,
+  Image,
+  Modal,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  UnstyledButton
+} from "@mantine/core"
+import { IconDownload } from "@tabler/icons-react"
+import { useQuery } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { request, save } from "../../../gateway/files.ts"
+import { useSession } from "../../../gateway/hooks.tsx"
+import { FailureNote } from "../../../parts/FailureNote.tsx"
+
+const HEIGHT = 220
+const KEPT_MILLIS = 60_000
+
+const useFile = (path: string) => {
+  const { session } = useSession()
+  return useQuery({
+    queryKey: ["file", path],
+    queryFn: async ({ signal }) => (await request(session, path, { signal })).blob(),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: KEPT_MILLIS
+  })
+}
+
+/** An address of the bytes, for as long as they are shown. */
+const useAddress = (blob: Blob | undefined): string | null => {
+  const [address, setAddress] = useState<string | null>(null)
+  useEffect(() => {
+    if (blob === undefined) return
+    const made = URL.createObjectURL(blob)
+    setAddress(made)
+    return () => URL.revokeObjectURL(made)
+  }, [blob])
+  return address
+}
+
+const nameOf = (stem: string, blob: Blob): string => {
+  const [, kind = "bin"] = /^(?:image|video)\/([a-z0-9]+)/.exec(blob.type) ?? []
+  return `${stem}.${kind === "jpeg" ? "jpg" : kind}`
+}
+
+const Download = ({ blob, stem }: { readonly blob: Blob | undefined; readonly stem: string }) => {
+  const { t } = useTranslation("playground")
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      disabled={blob === undefined}
+      leftSection={<IconDownload size={14} />}
+      aria-label={`${t("download")}: ${stem}`}
+      onClick={() => blob !== undefined && save(blob, nameOf(stem, blob))}
+    >
+      {t("download")}
+    </Button>
+  )
+}
+
+/** A vendor's address may be anything; only one of the web is made a link. */
+const VendorLink = ({ url }: { readonly url: string }) => {
+  const { t } = useTranslation("playground")
+  return /^https?:\/\//i.test(url) ? (
+    <Anchor href={url} target="_blank" rel="noreferrer noopener" size="sm">
+      {t("vendorLink")}
+    </Anchor>
+  ) : null
+}
+
+interface VideoProps {
+  readonly id: string
+  readonly url: string
+}
+
+export const VideoFile = ({ id, url }: VideoProps) => {
+  const { t } = useTranslation("playground")
+  const file = useFile(`/v1/videos/${id}/content`)
+  const address = useAddress(file.data)
+  if (file.isError) {
+    return (
+      <Stack gap="xs">
+        <FailureNote error={file.error} onAgain={() => void file.refetch()} />
+        <VendorLink url={url} />
+      </Stack>
+    )
+  }
+  return (
+    <Stack gap="xs">
+      {address === null ? (
+        <Skeleton height={HEIGHT} role="status" aria-label={t("loadingFile")} />
+      ) : (
+        // biome-ignore lint/a11y/useMediaCaption: vendors make no captions
+        <video className="film" controls playsInline src={address} aria-label={t("video")} />
+      )}
+      <Group gap="sm">
+        <Download blob={file.data} stem={id} />
+        <VendorLink url={url} />
+      </Group>
+    </Stack>
+  )
+}
+
+const ImageFile = ({ id, n }: { readonly id: string; readonly n: number }) => {
+  const { t } = useTranslation("playground")
+  const [isLarge, setLarge] = useState(false)
+  const file = useFile(`/v1/images/${id}/content/${n}`)
+  const address = useAddress(file.data)
+  const name = t("image", { number: n + 1 })
+  if (file.isError) return <FailureNote error={file.error} onAgain={() => void file.refetch()} />
+  return (
+    <Stack gap={6}>
+      {address === null ? (
+        <Skeleton height={HEIGHT} role="status" aria-label={t("loadingFile")} />
+      ) : (
+        <UnstyledButton onClick={() => setLarge(true)} aria-label={t("enlarge", { name })}>
+          <Image src={address} alt={name} radius="md" />
+        </UnstyledButton>
+      )}
+      <Group>
+        <Download blob={file.data} stem={`${id}-${n + 1}`} />
+      </Group>
+      <Modal
+        opened={isLarge && address !== null}
+        onClose={() => setLarge(false)}
+        title={name}
+        size="auto"
+        closeButtonProps={{ "aria-label": t("closeImage") }}
+      >
+        <Image src={address} alt={name} mah="80vh" fit="contain" />
+      </Modal>
+    </Stack>
+  )
+}
+
+export const ImageFiles = ({ id, count }: { readonly id: string; readonly count: number }) => (
+  <SimpleGrid cols={count === 1 ? 1 : { base: 1, xs: 2 }} spacing="sm">
+    {Array.from({ length: count }, (_, n) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: an image is its place
+      <ImageFile key={n} id={id} n={n} />
+    ))}
+  </SimpleGrid>
+)

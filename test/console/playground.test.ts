@@ -1,0 +1,295 @@
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { sha256 } from "../../src/simulator/digest.ts"
+import { brokenVendor } from "../support/brokenVendor.ts"
+import {
+  bodyAs,
+  type Customer,
+  Gateway,
+  layerTestGateway,
+  quickSettings
+} from "../support/gateway.ts"
+import { chunkOf, counted, finished, heldStream } from "../support/heldStream.ts"
+import { textCatalog } from "../support/textCatalog.ts"
+import { Browser, layerBrowser, noBrowser, type Page, steps } from "./support/browser.ts"
+
+const reason = noBrowser()
+const root = join(import.meta.dirname, "..", "..")
+/** Vendors' files are loaded from this machine here. */
+const settings = { ...quickSettings, webhookAllowPrivate: true }
+
+const Charges = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({ id: Schema.String, charge: Schema.String, model: Schema.String })
+  )
+})
+
+const charges = (who: Customer) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    Effect.flatMap(gateway.call("/v1/usage", { key: who.key }), (answer) =>
+      Effect.map(bodyAs(Charges, answer), ({ data }) => data)
+    )
+  )
+
+const opened = Effect.fnUntraced(function* (who: Customer, path: string) {
+  const browser = yield* Browser
+  return yield* browser.open(`/playground${path}`, { session: { apiKey: who.key } })
+})
+
+const prompt = (page: Page, text: string) => page.getByLabel("Prompt").fill(text)
+const press = (page: Page, name: string) => page.getByRole("button", { name }).click()
+
+/** Chooses a file of the reader's. */
+const give = async (
+  page: Page,
+  file: { readonly name: string; readonly mimeType: string; readonly buffer: Buffer }
+) => {
+  const chooser = page.waitForEvent("filechooser")
+  await press(page, "A file, up to")
+  await (await chooser).setFiles(file)
+}
+
+const receiptOf = (page: Page) => page.getByLabel("Receipt", { exact: true })
+
+/** Puts another vendor behind `talk-held`. */
+const withElsewhere = Effect.fnUntraced(function* (url: string) {
+  const gateway = yield* Gateway
+  const json = textCatalog(url)(gateway.simulator.url)
+  const answer = yield* gateway.admin("/catalog", { method: "PUT", json })
+  assert.strictEqual(answer.status, 200, answer.text)
+})
+
+/** The amount beside a label of a card. */
+const amountIn = (page: Page, card: string, label: string) =>
+  page
+    .getByLabel(card, { exact: true })
+    .locator("div", { has: page.getByText(label, { exact: true }) })
+    .locator(".amount")
+    .first()
+    .textContent()
+
+/** Runs code as its reader would; dies unless it ends well. */
+const run = (command: string, args: ReadonlyArray<string>, cwd: string, who: Customer) =>
+  Effect.callback<string>((resume) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, GATEWAY_KEY: who.key },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    const out: Array<string> = []
+    child.stdout.on("data", (piece) => out.push(String(piece)))
+    child.stderr.on("data", (piece) => out.push(String(piece)))
+    child.once("close", (code) => {
+      const text = out.join("")
+      resume(code === 0 ? Effect.succeed(text) : Effect.die(new Error(`${code}: ${text}`)))
+    })
+  })
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "media-gateway-code-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const asModule = ["--conditions=media-gateway-source", "--input-type=module", "-e"]
+
+/** The code of a language as the page shows it. */
+const codeOf = (page: Page, tab: string) =>
+  steps(async () => {
+    await page.getByRole("tab", { name: tab }).click()
+    return (await page.getByLabel(`Code with ${tab}`).textContent()) ?? ""
+  })
+
+if (reason === null)
+  layer(
+    layerBrowser.pipe(
+      Layer.provideMerge(layerTestGateway("embedded", settings, { catalogFor: textCatalog() }))
+    ),
+    { excludeTestServices: true, timeout: "60 seconds" }
+  )("the playground", (it) => {
+    it.effect("makes a video and images that are seen, priced before and explained after", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const page = yield* opened(who, "?model=film-1")
+        yield* steps(async () => {
+          await prompt(page, "a lighthouse at dusk sim:takes=1")
+          await page.getByText("4.968 CNY").first().waitFor()
+          assert.strictEqual(
+            await amountIn(page, "Price before ordering", "Set aside when ordered"),
+            "4.968 CNY"
+          )
+          await press(page, "Make the video")
+          await page.getByText("It is being made").waitFor()
+          assert.match(page.url(), /[?&]task=vt_/)
+          // Whoever reloads the page has not lost the order.
+          await page.reload()
+          await page.getByRole("heading", { name: "Done" }).waitFor()
+          await page.locator("video").waitFor()
+          await page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) >= 2)
+          await receiptOf(page).getByText("held, so").waitFor()
+        })
+        const [film] = yield* charges(who)
+        const shown = yield* steps(() => amountIn(page, "Receipt", "Charged"))
+        assert.strictEqual(shown, `${film?.charge} CNY`)
+
+        yield* steps(async () => {
+          await page.getByRole("combobox", { name: "Model" }).fill("paint-1")
+          await page.getByRole("option", { name: "paint-1" }).click()
+          await prompt(page, "a lighthouse")
+          await page.getByRole("textbox", { name: "Images" }).fill("2")
+          await page.getByRole("combobox", { name: "Size" }).fill("256x256")
+          await press(page, "Make the images")
+          await page.getByRole("button", { name: "Image 2, enlarge" }).click()
+          await page.getByRole("dialog").getByRole("img", { name: "Image 2" }).waitFor()
+          await page.waitForFunction(() =>
+            [...document.querySelectorAll("img")].every(({ naturalWidth }) => naturalWidth === 256)
+          )
+          await page.getByRole("button", { name: "Close the image" }).click()
+          const saved = page.waitForEvent("download")
+          await page.getByRole("button", { name: /^Download: im_.*-2$/ }).click()
+          assert.match((await saved).suggestedFilename(), /^im_.*-2\.png$/)
+        })
+        const [paint] = yield* charges(who)
+        assert.deepInclude(paint, { model: "paint-1", charge: "0.4" })
+        yield* steps(async () => {
+          await receiptOf(page).getByText("0.4 CNY").first().waitFor()
+        })
+      })
+    )
+
+    it.effect("explains a duration that is not offered, and mends it by one click", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const page = yield* opened(who, "?model=film-1")
+        yield* steps(async () => {
+          await prompt(page, "a lighthouse")
+          await page.getByLabel("Duration").fill("99")
+          await press(page, "Use 15")
+          await page.getByRole("alert").waitFor({ state: "detached" })
+          assert.strictEqual(await page.getByLabel("Duration").inputValue(), "15 s")
+          await page.getByText("14.904 CNY").first().waitFor()
+
+          await give(page, { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(1e6) })
+          await page.getByText("Asked without your files").waitFor()
+          // 4 seconds at least are counted of a reference video, at the price with one.
+          await page.getByText("11.4912 CNY").first().waitFor()
+          await press(page, "Remove medium 1")
+          await give(page, { name: "film.png", mimeType: "image/png", buffer: Buffer.alloc(2000) })
+          await page.getByText("2 kB").waitFor()
+          await page.getByText("14.904 CNY").first().waitFor()
+          await press(page, "Make the video")
+          await page.getByRole("heading", { name: "Done" }).waitFor()
+
+          await press(page, "Remove medium 1")
+          await prompt(page, "")
+          await press(page, "Make the video")
+          await page.getByText("Give a prompt").first().waitFor()
+          await page.waitForFunction(
+            () => document.activeElement?.getAttribute("data-field") === "prompt"
+          )
+        })
+        const orders = yield* gateway.simulator.book
+        const accepted = orders.findLast(({ event }) => event === "accepted")
+        assert.deepNestedPropertyVal(accepted, "order.seconds", 15)
+        assert.deepNestedPropertyVal(accepted, "order.inputs.images", 1)
+      })
+    )
+
+    it.effect(
+      "shows a text as it comes, and what was charged of it, also when nobody reads on",
+      () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const vendor = yield* heldStream
+          yield* withElsewhere(vendor.url)
+          const page = yield* opened(who, "?model=talk-held")
+          const answer = page.getByRole("log", { name: "The answer" })
+          const ask = () =>
+            steps(async () => {
+              await page.getByRole("textbox", { name: "Message 1" }).fill("a lighthouse")
+              await press(page, "Send")
+            })
+          yield* ask()
+          yield* vendor.write(chunkOf("The lamp "))
+          yield* steps(() => answer.getByText("The lamp").waitFor())
+          assert.lengthOf(yield* charges(who), 0)
+          yield* vendor.write(`${chunkOf("turns")}${finished}${counted(5, 2)}`)
+          yield* vendor.end
+          yield* steps(async () => {
+            await page.getByRole("heading", { name: "Answer" }).waitFor()
+            await answer.getByText("The lamp turns").waitFor()
+            await receiptOf(page).getByText("0.000026 CNY").first().waitFor()
+          })
+
+          yield* ask()
+          yield* vendor.write(chunkOf("Grey "))
+          yield* steps(async () => {
+            await answer.getByText("Grey").waitFor()
+            await press(page, "Stop")
+            await page.getByRole("heading", { name: "Stopped" }).waitFor()
+          })
+          yield* vendor.write(`${chunkOf("water")}${finished}${counted(5, 3)}`)
+          yield* vendor.end
+          yield* steps(() => receiptOf(page).getByText("0.000034 CNY").first().waitFor())
+          const charged = (yield* charges(who)).map(({ charge }) => charge)
+          assert.deepStrictEqual(charged, ["0.000034", "0.000026"])
+        })
+    )
+
+    it.effect("shows markup of readers and of vendors as text", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const markup = "<img src=x onerror=alert(1)>"
+        const vendor = yield* brokenVendor({ status: 400, body: { error: { message: markup } } })
+        yield* withElsewhere(vendor.url)
+        const page = yield* opened(who, "?model=talk-held")
+        yield* steps(async () => {
+          page.on("dialog", () => assert.fail("a script has run"))
+          await page.getByRole("textbox", { name: "Message 1" }).fill(markup)
+          await press(page, "Send")
+          await page.getByRole("alert").getByText(markup).waitFor()
+          await page.getByLabel("Code with curl").getByText(markup).waitFor()
+
+          await page.getByRole("combobox", { name: "Model" }).fill("film-1")
+          await page.getByRole("option", { name: "film-1" }).click()
+          await prompt(page, `${markup} sim:fail`)
+          await press(page, "Make the video")
+          await page.getByText("nothing was charged").waitFor()
+          assert.strictEqual(await page.locator("main img").count(), 0)
+        })
+        assert.lengthOf(yield* charges(who), 0)
+      })
+    )
+
+    it.effect("tells the order as code that runs, without the key", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("100")
+        const folder = yield* temporaryFolder
+        const page = yield* opened(who, "?model=film-1")
+        const words = 'a lighthouse\'s lamp $HOME `date` "at" dusk'
+        yield* steps(() => prompt(page, words))
+        for (const tab of ["curl", "openai", "AI SDK", "media-gateway/client"]) {
+          const code = yield* codeOf(page, tab)
+          assert.notInclude(code, who.key)
+          const said =
+            tab === "curl"
+              ? yield* run("bash", ["-euo", "pipefail", "-c", code], folder, who)
+              : yield* run(process.execPath, [...asModule, code], root, who)
+          assert.include(said, "succeeded")
+        }
+        const sent = (yield* gateway.simulator.book).flatMap((entry) =>
+          entry.event === "accepted" ? [entry.order.prompt_sha256] : []
+        )
+        assert.deepStrictEqual(sent.slice(-4), Array(4).fill(sha256(words)))
+        assert.lengthOf(yield* charges(who), 4)
+      })
+    )
+  })
