@@ -55,10 +55,9 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
   const document = draft?.mine ?? current.document
   const changed = differences(base.document, document)
 
-  const keep = (next: CatalogText, said: string): void => {
+  const keep = (next: CatalogText): void => {
     setDraft(base, next)
     ask(null)
-    notifications.show({ message: said })
   }
   const panel = (list: ListName) => (
     <Stack>
@@ -99,7 +98,7 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
         </Text>
         {mayEdit ? null : <Text size="sm">{shell("noRight")}</Text>}
       </Group>
-      {draft === null ? null : <DraftBar {...{ draft, current, changed, ask }} />}
+      <DraftBar {...{ draft, current, changed, ask }} />
       <Tabs value={view} onChange={(next) => look("list", next)} keepMounted={false}>
         <Tabs.List>
           {[...listNames, "json" as const].map((name) => (
@@ -125,14 +124,14 @@ const Lists = ({ current }: { readonly current: CatalogRead }) => {
               document={document}
               revision={`${base.version} ${draft?.revision ?? ""}`}
               mayEdit={mayEdit}
-              onTake={(next) => keep(next, t("json.taken"))}
+              onTake={keep}
             />
           </Suspense>
         </Tabs.Panel>
       </Tabs>
       <DraftQuestions
         {...{ question, draft, document, ask }}
-        onKeep={(next) => keep(next, t("draft.kept"))}
+        onKeep={keep}
         onApplied={(version) => {
           // What was applied is the catalog, until it is read again.
           setDraft(base, base.document)

@@ -6,7 +6,7 @@ import type { CatalogRead, Draft } from "./draft/keptDraft.ts"
 import type { Question } from "./draftQuestion.ts"
 
 interface Props {
-  readonly draft: Draft
+  readonly draft: Draft | null
   readonly current: CatalogRead
   readonly changed: ReadonlyArray<EntryDifference>
   readonly ask: (question: Question) => void
@@ -16,23 +16,28 @@ export const DraftBar = ({ draft, current, changed, ask }: Props) => {
   const { t } = useTranslation("catalog")
   const count = changed.length
   return (
-    <Paper withBorder p="sm">
+    <Paper withBorder={draft !== null} p={draft === null ? 0 : "sm"}>
       <Stack gap="xs">
         <Group justify="space-between">
+          {/* There before it says anything, so that what it says then is read out. */}
           <Text fw={600} role="status">
-            {count === 1 ? t("draft.one") : t("draft.many", { count })}
+            {draft === null ? "" : count === 1 ? t("draft.one") : t("draft.many", { count })}
           </Text>
-          <Group gap="xs">
-            <Button variant="default" onClick={() => ask({ kind: "drop" })}>
-              {t("draft.drop")}
-            </Button>
-            <Button onClick={() => ask({ kind: "review" })}>{t("draft.review")}</Button>
-          </Group>
+          {draft === null ? null : (
+            <Group gap="xs">
+              <Button variant="default" onClick={() => ask({ kind: "drop" })}>
+                {t("draft.drop")}
+              </Button>
+              <Button onClick={() => ask({ kind: "review" })}>{t("draft.review")}</Button>
+            </Group>
+          )}
         </Group>
-        <Text size="xs" c="dimmed">
-          {t("draft.hint")}
-        </Text>
-        {current.version > draft.base.version ? (
+        {draft === null ? null : (
+          <Text size="xs" c="dimmed">
+            {t("draft.hint")}
+          </Text>
+        )}
+        {draft !== null && current.version > draft.base.version ? (
           <Alert color="orange" role="alert">
             <Group justify="space-between">
               <Text size="sm">{t("draft.newer", { version: current.version })}</Text>

@@ -27,7 +27,6 @@ export const catalog = {
     dropLead: "The draft is gone after that. The catalog in force stays as it is.",
     dropDo: "Drop them",
     keep: "Keep in the draft",
-    kept: "It is in the draft, and in force once you apply it.",
     newer: "The catalog was changed since your draft was begun: version {{version}} is in force.",
     seeNewer: "See what changed"
   },
@@ -156,11 +155,9 @@ export const catalog = {
     label: "The catalog as JSON",
     hint: "Ctrl+Space offers fields and values. Keys of vendors are not in it: an api_key that you write is sent, one that you leave out stays.",
     take: "Take into the draft",
-    taken: "The text is in the draft, and in force once you apply it.",
     restore: "Begin again from the draft",
     lost: "The draft was changed elsewhere since you wrote here.",
     lostDo: "Bring my text back",
-    sound: "The text is sound.",
     faults: "What is wrong with it:",
     go: "Go to {{path}}",
     whole: "the document"

@@ -30,7 +30,6 @@ export const catalog: Translated<typeof english> = {
     dropLead: "草稿将被删除，当前生效的目录保持不变。",
     dropDo: "放弃",
     keep: "存入草稿",
-    kept: "已存入草稿，应用后生效。",
     newer: "草稿开始之后目录已被修改：当前生效的是版本 {{version}}。",
     seeNewer: "查看改动"
   },
@@ -156,11 +155,9 @@ export const catalog: Translated<typeof english> = {
     label: "JSON 格式的目录",
     hint: "Ctrl+Space 提示字段和取值。其中不含供应商密钥：写入的 api_key 会被发送，不写则保留原有密钥。",
     take: "存入草稿",
-    taken: "文本已存入草稿，应用后生效。",
     restore: "从草稿重新开始",
     lost: "在您编辑之后，草稿在别处被修改了。",
     lostDo: "恢复我的文本",
-    sound: "文本没有问题。",
     faults: "存在的问题：",
     go: "转到 {{path}}",
     whole: "整个文档"

@@ -85,12 +85,13 @@ export const isSameDocument = (one: CatalogText, other: CatalogText): boolean =>
   JSON.stringify(one, inOrder) === JSON.stringify(other, inOrder)
 
 /** Without the vendors' keys that were typed into it. */
-export const withoutSecrets = ({ channels, ...others }: CatalogText): CatalogText => ({
-  ...others,
+export const withoutSecrets = ({ channels, models, mounts }: CatalogText): CatalogText => ({
   channels: channels.map(({ api_key: _, api_keys, ...channel }) => ({
     ...channel,
     ...(api_keys === undefined ? {} : { api_keys: api_keys.map(({ api_key: __, ...key }) => key) })
-  }))
+  })),
+  models,
+  mounts
 })
 
 /** With the keys of another writing where this one has none for the same channel and name. */
