@@ -43,6 +43,9 @@ const pick = async (page: Page, label: string, option: string): Promise<void> =>
   await page.getByRole("option", { name: option }).click()
 }
 
+const write = (page: Page, label: string, text: string): Promise<void> =>
+  page.getByRole("textbox", { name: label, exact: true }).fill(text)
+
 const setPrice = async (page: Page, model: string, label: string, price: string): Promise<void> => {
   await page.getByRole("button", { name: `Edit ${model}`, exact: true }).click()
   await page.getByLabel(label).fill(price)
@@ -69,17 +72,17 @@ if (noBrowser() === null)
         })
         yield* steps(async () => {
           await page.getByRole("button", { name: "Add a channel" }).click()
-          await page.getByLabel("Id").fill("ch-new")
-          await page.getByLabel("Name", { exact: true }).fill("New vendor")
-          await page.getByLabel("Base address").fill(`${gateway.simulator.url}/vp_d`)
+          await write(page, "Id", "ch-new")
+          await write(page, "Name", "New vendor")
+          await write(page, "Base address", `${gateway.simulator.url}/vp_d`)
           await page.getByLabel("Key at the vendor").fill("very-secret-key")
           await page.getByRole("button", { name: "Keep in the draft" }).click()
           await page.getByText("1 change is not applied yet").waitFor()
 
           await page.getByRole("tab", { name: "Models" }).click()
           await page.getByRole("button", { name: "Add a model" }).click()
-          await page.getByLabel("Id").fill("clip-new")
-          await page.getByLabel("Protocol").fill("vp_d")
+          await write(page, "Id", "clip-new")
+          await page.getByRole("combobox", { name: "Protocol", exact: true }).fill("vp_d")
           await pick(page, "Billed by", "Seconds of video")
           const price = page.getByLabel("720p, per second")
           await price.fill("0.12345678901")
@@ -231,7 +234,10 @@ if (noBrowser() === null)
         const browser = yield* Browser
         const page = yield* browser.open("/catalog", { session: yield* operator("Vic", "viewer") })
         yield* steps(async () => {
-          await page.getByRole("table", { name: "Channels" }).getByText("ch-d").waitFor()
+          await page
+            .getByRole("table", { name: "Channels" })
+            .getByText("ch-d", { exact: true })
+            .waitFor()
           await page.getByText("may read this, and not change it").waitFor()
           const offered = page.getByRole("button", { name: /^(?:Add|Edit|Remove|Review)/ })
           assert.strictEqual(await offered.count(), 0)
