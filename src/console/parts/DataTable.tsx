@@ -86,7 +86,11 @@ export const RowTable = <Row extends RowData>({
           </Menu>
         </Group>
       )}
-      <Table.ScrollContainer minWidth={480}>
+      <Table.ScrollContainer
+        minWidth={480}
+        // Where nothing in it takes the focus, the keyboard scrolls it all the same.
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
+      >
         <Table aria-label={label} aria-busy={isBusy} highlightOnHover verticalSpacing="xs">
           <Table.Thead>
             {table.getHeaderGroups().map((group) => (

@@ -72,7 +72,10 @@ const EntryPart = ({ difference }: { readonly difference: EntryDifference }) => 
       {kind === "removed" ? (
         <Text size="sm">{t("review.gone")}</Text>
       ) : (
-        <Table.ScrollContainer minWidth={360}>
+        <Table.ScrollContainer
+          minWidth={360}
+          scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": name } }}
+        >
           <Table aria-label={name} withTableBorder layout="fixed">
             <Table.Thead>
               <Table.Tr>

@@ -163,7 +163,10 @@ const useColumns = (document: CatalogText, list: ListName): ReadonlyArray<Column
         {
           name: "upstream_model",
           label: t("fields.upstream_model"),
-          cell: (one) => (one.list === list ? (one.entry.upstream_model ?? one.entry.model) : null)
+          cell: (one) =>
+            one.list === list ? (
+              <span className="id">{one.entry.upstream_model ?? one.entry.model}</span>
+            ) : null
         },
         {
           name: "protocol",

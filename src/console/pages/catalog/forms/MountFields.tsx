@@ -24,6 +24,7 @@ export const MountFields = ({ document, value, onChange, isNew, faultAt }: Props
         label={t("fields.model")}
         required
         searchable
+        openOnFocus={false}
         disabled={!isNew}
         data={document.models.map(({ id }) => id)}
         value={value.model === "" ? null : value.model}
@@ -35,6 +36,7 @@ export const MountFields = ({ document, value, onChange, isNew, faultAt }: Props
         label={t("fields.channel")}
         required
         searchable
+        openOnFocus={false}
         disabled={!isNew}
         data={document.channels.map(({ id, name }) => ({ value: id, label: `${id} · ${name}` }))}
         value={value.channel === "" ? null : value.channel}

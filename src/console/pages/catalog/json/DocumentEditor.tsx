@@ -57,6 +57,7 @@ const FaultList = ({
                 size="sm"
                 className="id"
                 underline="always"
+                c="var(--mantine-color-text)"
                 aria-label={t("json.go", { path })}
                 onClick={() => onGo(fault)}
               >

@@ -107,7 +107,8 @@ export const openEditor = ({
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({
         "aria-label": label,
-        ...(mayEdit ? {} : { "aria-readonly": "true", tabindex: "0" })
+        tabindex: "0",
+        ...(mayEdit ? {} : { "aria-readonly": "true" })
       }),
       EditorView.editable.of(mayEdit),
       EditorState.readOnly.of(!mayEdit),
