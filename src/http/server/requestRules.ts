@@ -21,7 +21,7 @@ import {
   isGatewayError,
   UnsupportedMediaType
 } from "../../domain/Errors.ts"
-import { issueFaults } from "../../domain/issueFaults.ts"
+import { issueFaults } from "../../domain/requestFields.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   ArrayNumbers,

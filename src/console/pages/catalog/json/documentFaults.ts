@@ -3,7 +3,7 @@ import { syntaxTree } from "@codemirror/language"
 import type { EditorState } from "@codemirror/state"
 import { Result, Schema } from "effect"
 import { CatalogWrite } from "../../../../domain/catalog/CatalogDocument.ts"
-import { issueFaults } from "../../../../domain/issueFaults.ts"
+import { issueFaults } from "../../../../domain/requestFields.ts"
 import type { CatalogFault } from "../draft/catalogCalls.ts"
 import type { CatalogText } from "../draft/catalogEntries.ts"
 
