@@ -1,5 +1,5 @@
 /** Fields of request bodies: those that may be left out, those of the vendor, and unknown ones. */
-import { Result, Schema } from "effect"
+import { Result, Schema, SchemaIssue } from "effect"
 import { InvalidRequest } from "./Errors.ts"
 import { fieldKey, nearestName } from "./nearest.ts"
 import { plainText } from "./plainText.ts"
@@ -8,6 +8,28 @@ export interface FieldFault {
   readonly path: string
   readonly message: string
 }
+
+/** What is said of a field in place of the library's words. */
+const words: Readonly<Record<string, string>> = {
+  MissingKey: "This field is required",
+  UnexpectedKey: "There is no such field"
+}
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => words[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
+})
+
+/** `content[0].image_url`, as a client would write it. */
+const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
+  path
+    .map((segment) => (typeof segment === "object" ? segment.key : segment))
+    .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
+    .join("")
+    .replace(/^\./, "")
+
+/** What a schema finds wrong with a document, by path and in the words of this interface. */
+export const issueFaults = (issue: SchemaIssue.Issue): ReadonlyArray<FieldFault> =>
+  formatIssue(issue).issues.map(({ path = [], message }) => ({ path: formatPath(path), message }))
 
 /** Enough to mend a body by. */
 export const MAX_FIELD_FAULTS = 20

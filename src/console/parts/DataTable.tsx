@@ -55,8 +55,7 @@ export const RowTable = <Row extends RowData>({
     columns: columns.map(
       (column): ColumnDef<typeof features, Row> => ({
         id: column.name,
-        header: column.label,
-        cell: ({ row }) => column.cell(row.original)
+        header: column.label
       })
     ),
     initialState: {
@@ -112,7 +111,8 @@ export const RowTable = <Row extends RowData>({
               <Table.Tr key={row.id}>
                 {row.getVisibleCells().map((cell) => (
                   <Table.Td key={cell.id} ta={align(cell.column.id)}>
-                    <table.FlexRender cell={cell} />
+                    {/* Called, as a component of its own would be another one at every turn, and lose the focus. */}
+                    {byName.get(cell.column.id)?.cell(row.original)}
                   </Table.Td>
                 ))}
               </Table.Tr>

@@ -15,13 +15,14 @@ export const theme = createTheme({
   respectReducedMotion: true
 })
 
-/** Their dimmed and red texts have too little contrast where they are small. */
+/** Their dimmed texts, errors and warnings have too little contrast where they are small. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     "--mantine-color-dimmed": "#495057",
     "--mantine-color-placeholder": "#6a7178",
-    "--mantine-color-error": "#c92a2a"
+    "--mantine-color-error": "#c92a2a",
+    "--mantine-color-orange-light-color": "#8a3600"
   },
   dark: {
     "--mantine-color-dimmed": "#b8bcc4",

@@ -33,6 +33,19 @@ const rulesOf: Readonly<Record<Modality, ModalityRules>> = {
   omni: { prices: [], protocols: null }
 }
 
+/** What a model of the modality may be priced by. */
+export const priceKindsOf = (modality: Modality): ReadonlyArray<Prices["kind"]> =>
+  rulesOf[modality].prices
+
+/** The names of the protocols that a model of the modality may be called by here. */
+export const protocolNamesOf = (
+  modality: Modality,
+  protocols: ProtocolTables
+): ReadonlyArray<string> => {
+  const { protocols: table } = rulesOf[modality]
+  return table === null ? [] : [...protocols[table].keys()]
+}
+
 /** The protocol a mount speaks. */
 export const mountProtocol = (model: Model, mount: Mount): string =>
   mount.protocol ?? model.protocol

@@ -11,7 +11,7 @@ import {
   Result,
   Schema,
   type SchemaAST,
-  SchemaIssue
+  type SchemaIssue
 } from "effect"
 import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
 import { HttpApiError } from "effect/http-api"
@@ -21,6 +21,7 @@ import {
   isGatewayError,
   UnsupportedMediaType
 } from "../../domain/Errors.ts"
+import { issueFaults } from "../../domain/requestFields.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import {
   ArrayNumbers,
@@ -43,29 +44,9 @@ const anyBody = { levels: 64, values: 50_000, otherBytes: 8 * 1024 * 1024 }
 /** The operator's, who is trusted with everybody's time. */
 const operatorsBody = { ...anyBody, values: 1_000_000, otherBytes: Number.POSITIVE_INFINITY }
 
-/** What is said of a field in place of the library's words. */
-const words: Readonly<Record<string, string>> = {
-  MissingKey: "This field is required",
-  UnexpectedKey: "There is no such field"
-}
-
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) => words[issue._tag] ?? SchemaIssue.defaultLeafHook(issue)
-})
-
-/** `content[0].image_url`, as a client would write it. */
-const formatPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
-  path
-    .map((segment) => (typeof segment === "object" ? segment.key : segment))
-    .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
-    .join("")
-    .replace(/^\./, "")
-
 /** The faults of a request by path; the first one leads. */
 const invalidRequestOf = (issue: SchemaIssue.Issue): InvalidRequest => {
-  const faults = formatIssue(issue)
-    .issues.slice(0, MAX_FAULTS)
-    .map(({ path = [], message }) => ({ path: formatPath(path), message }))
+  const faults = issueFaults(issue).slice(0, MAX_FAULTS)
   const first = faults[0]
   const path = first === undefined || first.path === "" ? null : first.path
   const message =

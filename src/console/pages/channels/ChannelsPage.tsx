@@ -1,8 +1,184 @@
-import { Title } from "@mantine/core"
+/** Channels and how they are doing, all of them or one. */
+import { Anchor, Stack, Text, Title } from "@mantine/core"
+import { useEffect } from "react"
 import { useTranslation } from "react-i18next"
+import { Link, Route, Switch } from "wouter"
+import type { ChannelView } from "../../../http/api/admin/ChannelsApi.ts"
+import { usePages, useSession } from "../../gateway/hooks.tsx"
+import { mayAct } from "../../gateway/session.ts"
+import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { FailureNote } from "../../parts/FailureNote.tsx"
+import { Amount, grouped } from "../../parts/texts.tsx"
+import { ChannelActions } from "./ChannelActions.tsx"
+import { ChannelDetails } from "./ChannelDetails.tsx"
+import { KeysAtRest, StandingBadge } from "./ChannelStanding.tsx"
+import {
+  type ChannelCost,
+  Durations,
+  EVERY_MILLIS,
+  FailureShare,
+  useChannelCosts,
+  useMountedModels
+} from "./channelFigures.tsx"
 
-const ChannelsPage = () => {
-  const { t } = useTranslation()
-  return <Title order={1}>{t("pages.channels")}</Title>
+const PAGE = 100
+
+const useChannels = () =>
+  usePages(
+    ["channels", "list"],
+    (after) => (gateway) => gateway.channels.listChannels({ query: { limit: PAGE, ...after } }),
+    { every: EVERY_MILLIS }
+  )
+
+const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
+  const { t } = useTranslation("channels")
+  const { t: shell } = useTranslation()
+  const { session } = useSession()
+  const costs = useChannelCosts()
+  const mounts = useMountedModels()
+  const money = (
+    name: "charge" | "cost" | "margin",
+    label: string,
+    isHidden: boolean
+  ): Column<ChannelView> => ({
+    name,
+    label,
+    isNumber: true,
+    isHidden,
+    cell: ({ id }) => {
+      const cost: ChannelCost | undefined = costs.get(id)
+      if (cost === undefined) return "–"
+      const amount = <Amount value={cost[name]} currency={cost.currency} />
+      return name === "margin" ? (
+        <>
+          {amount}
+          <Text size="xs" c="dimmed" className="amount">
+            {t("costs", { cost: grouped(cost.cost) })}
+          </Text>
+        </>
+      ) : (
+        amount
+      )
+    }
+  })
+  return [
+    {
+      name: "channel",
+      label: t("channel"),
+      cell: ({ id, name }) => (
+        <>
+          <Anchor component={Link} href={`/${encodeURIComponent(id)}`} size="sm" fw={600}>
+            {name ?? id}
+          </Anchor>
+          <Text size="xs" c="dimmed" className="id">
+            {id}
+          </Text>
+        </>
+      )
+    },
+    { name: "state", label: t("state"), cell: (channel) => <StandingBadge channel={channel} /> },
+    {
+      name: "failures",
+      label: t("failures"),
+      cell: (channel) => <FailureShare channel={channel} />
+    },
+    {
+      name: "latency",
+      label: t("latency"),
+      cell: ({ latency_ms }) => <Durations of={latency_ms} />
+    },
+    {
+      name: "lag",
+      label: t("lag"),
+      cell: ({ completion_lag_ms }) => <Durations of={completion_lag_ms} />
+    },
+    {
+      name: "open",
+      label: t("openTasks"),
+      isNumber: true,
+      isHidden: true,
+      cell: ({ open_tasks }) => open_tasks
+    },
+    {
+      name: "keys",
+      label: t("keysAtRest"),
+      cell: (channel) => <KeysAtRest channel={channel} />
+    },
+    {
+      name: "models",
+      label: t("models"),
+      isHidden: true,
+      cell: ({ id }) => (mounts.get(id) ?? []).map(({ model }) => model).join(", ")
+    },
+    money("charge", t("charged"), true),
+    money("cost", t("cost"), true),
+    money("margin", t("margin"), false),
+    ...(mayAct(session, "operator")
+      ? [
+          {
+            name: "actions",
+            label: shell("actions"),
+            cell: (channel: ChannelView) => <ChannelActions channel={channel} />
+          }
+        ]
+      : [])
+  ]
 }
+
+const List = () => {
+  const { t } = useTranslation("channels")
+  const { t: shell } = useTranslation()
+  const { session } = useSession()
+  return (
+    <Stack>
+      <div>
+        <Title order={1}>{shell("pages.channels")}</Title>
+        <Text c="dimmed">{t("lead")}</Text>
+        {mayAct(session, "operator") ? null : <Text size="sm">{shell("noRight")}</Text>}
+      </div>
+      <DataTable
+        label={t("label")}
+        columns={useColumns()}
+        query={useChannels()}
+        empty={t("none")}
+      />
+    </Stack>
+  )
+}
+
+const One = ({ id }: { readonly id: string }) => {
+  const { t } = useTranslation("channels")
+  const { t: shell } = useTranslation()
+  const channels = useChannels()
+  const found = channels.data?.pages.flatMap(({ data }) => data).find((one) => one.id === id)
+  const { hasNextPage, isFetching, fetchNextPage } = channels
+  const isLookedFor = found === undefined && hasNextPage
+  useEffect(() => {
+    if (isLookedFor && !isFetching) void fetchNextPage()
+  }, [isLookedFor, isFetching, fetchNextPage])
+  if (found !== undefined) return <ChannelDetails channel={found} />
+  if (channels.isError) {
+    return <FailureNote error={channels.error} onAgain={() => void channels.refetch()} />
+  }
+  return (
+    <Stack align="flex-start">
+      <Title order={1}>{id}</Title>
+      <Text role="status">
+        {channels.isPending || isLookedFor ? shell("loading") : t("unknown")}
+      </Text>
+      <Anchor component={Link} href="/">
+        {t("back")}
+      </Anchor>
+    </Stack>
+  )
+}
+
+const ChannelsPage = () => (
+  <Switch>
+    <Route path="/">
+      <List />
+    </Route>
+    <Route path="/:id">{({ id }) => <One id={decodeURIComponent(id)} />}</Route>
+  </Switch>
+)
 export default ChannelsPage

@@ -73,7 +73,7 @@ export const OperatorReceiptView = Schema.Struct({
 }).annotate({ identifier: "OperatorReceipt", description: "One charge, and where it was made" })
 export type OperatorReceiptView = typeof OperatorReceiptView.Type
 
-const CatalogChanges = Schema.Struct({
+export const CatalogChanges = Schema.Struct({
   version: counted("Counts the catalogs that were in force"),
   changes: Schema.Struct({
     channels: ListChange,
@@ -81,6 +81,10 @@ const CatalogChanges = Schema.Struct({
     mounts: ListChange
   }).annotate({ description: "What is other than before" }),
   warnings: many(Fault, "What is allowed but cannot be ordered, such as a protocol nobody speaks")
+})
+export const CatalogPreview = Schema.Struct({
+  ...CatalogChanges.fields,
+  replay: Schema.optionalKey(CatalogReplay)
 })
 
 export class AdminGroup extends HttpApiGroup.make("admin").add(
@@ -119,10 +123,7 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
       )
     },
     payload: CatalogWrite,
-    success: Schema.Struct({
-      ...CatalogChanges.fields,
-      replay: Schema.optionalKey(CatalogReplay)
-    }),
+    success: CatalogPreview,
     error: bodyErrors
   })
     .annotate(BodyLimit, "media")

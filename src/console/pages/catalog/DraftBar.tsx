@@ -1,0 +1,57 @@
+/** Tells of changes that are not applied yet, and of a catalog that is newer than what they were made on. */
+import { Alert, Button, Group, Paper, Stack, Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import type { EntryDifference } from "./draft/catalogDifference.ts"
+import type { CatalogRead, Draft } from "./draft/keptDraft.ts"
+import type { Question } from "./draftQuestion.ts"
+
+interface Props {
+  readonly draft: Draft | null
+  readonly current: CatalogRead
+  readonly changed: ReadonlyArray<EntryDifference>
+  readonly ask: (question: Question) => void
+}
+
+export const DraftBar = ({ draft, current, changed, ask }: Props) => {
+  const { t } = useTranslation("catalog")
+  const count = changed.length
+  return (
+    <Paper withBorder={draft !== null} p={draft === null ? 0 : "sm"}>
+      <Stack gap="xs">
+        <Group justify="space-between">
+          {/* There before it says anything, so that what it says then is read out. */}
+          <Text fw={600} role="status">
+            {draft === null ? "" : count === 1 ? t("draft.one") : t("draft.many", { count })}
+          </Text>
+          {draft === null ? null : (
+            <Group gap="xs">
+              <Button variant="default" onClick={() => ask({ kind: "drop" })}>
+                {t("draft.drop")}
+              </Button>
+              <Button onClick={() => ask({ kind: "review" })}>{t("draft.review")}</Button>
+            </Group>
+          )}
+        </Group>
+        {draft === null ? null : (
+          <Text size="xs" c="dimmed">
+            {t("draft.hint")}
+          </Text>
+        )}
+        {draft !== null && current.version > draft.base.version ? (
+          <Alert color="orange" role="alert">
+            <Group justify="space-between">
+              <Text size="sm">{t("draft.newer", { version: current.version })}</Text>
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => ask({ kind: "merge", meanwhile: null })}
+              >
+                {t("draft.seeNewer")}
+              </Button>
+            </Group>
+          </Alert>
+        ) : null}
+      </Stack>
+    </Paper>
+  )
+}

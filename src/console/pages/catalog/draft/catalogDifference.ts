@@ -1,0 +1,96 @@
+/** What is other in one catalog than in another, field by field, without the values of keys. */
+import {
+  byName,
+  type CatalogText,
+  type Entry,
+  isSame,
+  keyOf,
+  type ListName
+} from "./catalogEntries.ts"
+
+export interface FieldDifference {
+  /** Its path in the entry, such as `prices.per_second.720p`. */
+  readonly path: string
+  /** Undefined where it is not there. */
+  readonly before: string | undefined
+  readonly after: string | undefined
+  /** A key of a vendor, which is never shown. */
+  readonly isSecret: boolean
+}
+
+export interface EntryDifference {
+  readonly list: ListName
+  readonly key: string
+  readonly kind: "added" | "changed" | "removed"
+  readonly fields: ReadonlyArray<FieldDifference>
+}
+
+const SECRET = "api_key"
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+const hasName = (value: unknown): value is { readonly name: string } =>
+  isObject(value) && "name" in value && typeof value.name === "string"
+
+const shown = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "")
+
+/** Every value of an entry by its path; lists of texts are one value. */
+const leaves = function* (value: unknown, path: string): Generator<[path: string, text: string]> {
+  if (Array.isArray(value)) {
+    const items: ReadonlyArray<unknown> = value
+    if (!items.some(isObject)) yield [path, items.map(shown).join(", ")]
+    for (const [index, item] of items.entries()) {
+      if (isObject(item)) yield* leaves(item, `${path}.${hasName(item) ? item.name : index}`)
+    }
+  } else if (isObject(value)) {
+    for (const [name, part] of Object.entries(value)) {
+      if (part !== undefined) yield* leaves(part, path === "" ? name : `${path}.${name}`)
+    }
+  } else if (value !== null) {
+    yield [path, shown(value)]
+  }
+}
+
+const isSecret = (path: string): boolean => path === SECRET || path.endsWith(`.${SECRET}`)
+
+const fieldsOf = (
+  before: Entry | undefined,
+  after: Entry | undefined
+): ReadonlyArray<FieldDifference> => {
+  const old = new Map(leaves(before?.entry ?? {}, ""))
+  const now = new Map(leaves(after?.entry ?? {}, ""))
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((path) => old.get(path) !== now.get(path))
+    .map((path) =>
+      isSecret(path)
+        ? { path, before: undefined, after: undefined, isSecret: true }
+        : { path, before: old.get(path), after: now.get(path), isSecret: false }
+    )
+}
+
+export const differenceOf = (
+  before: Entry | undefined,
+  after: Entry | undefined
+): EntryDifference | null => {
+  const one = after ?? before
+  if (one === undefined || isSame(before, after)) return null
+  return {
+    list: one.list,
+    key: keyOf(one),
+    kind: before === undefined ? "added" : after === undefined ? "removed" : "changed",
+    fields: after === undefined ? [] : fieldsOf(before, after)
+  }
+}
+
+/** In the order of the later one; what is gone stands at the end. */
+export const differences = (
+  before: CatalogText,
+  after: CatalogText
+): ReadonlyArray<EntryDifference> => {
+  const old = byName(before)
+  const now = byName(after)
+  return [...new Set([...now.keys(), ...old.keys()])].flatMap((name) => {
+    const found = differenceOf(old.get(name), now.get(name))
+    return found === null ? [] : [found]
+  })
+}

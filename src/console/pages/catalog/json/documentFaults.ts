@@ -1,0 +1,105 @@
+/** What is wrong with the text of a catalog, as far as its shape tells, and where in the text a path is. */
+import { syntaxTree } from "@codemirror/language"
+import type { EditorState } from "@codemirror/state"
+import { Result, Schema } from "effect"
+import { CatalogWrite } from "../../../../domain/catalog/CatalogDocument.ts"
+import { issueFaults } from "../../../../domain/requestFields.ts"
+import type { CatalogFault } from "../draft/catalogCalls.ts"
+import type { CatalogText } from "../draft/catalogEntries.ts"
+
+const decode = Schema.decodeUnknownResult(CatalogWrite, {
+  onExcessProperty: "error",
+  errors: "all"
+})
+const encode = Schema.encodeSync(CatalogWrite)
+
+/** A fault, and the part of the text it is about. */
+export interface PlacedFault extends CatalogFault {
+  readonly from: number
+  readonly to: number
+}
+
+type Node = ReturnType<typeof syntaxTree>["topNode"]
+
+const textOf = (state: EditorState, { from, to }: Node): string => state.sliceDoc(from, to)
+
+/** The name of a field without its quotes. */
+export const nameOf = (state: EditorState, property: Node): string | null => {
+  const name = property.getChild("PropertyName")
+  return name === null ? null : textOf(state, name).replace(/^"|"$/g, "")
+}
+
+/** What stands behind the colon, if anything does. */
+export const writtenValue = (property: Node): Node | null => {
+  const last = property.lastChild
+  return last === null || last.name === "PropertyName" || last.type.isError ? null : last
+}
+
+const VALUES = /^(?:Object|Array|String|Number|True|False|Null)$/
+
+const childAt = (state: EditorState, node: Node, segment: string): Node | null => {
+  const index = /^\[(\d+)\]$/.exec(segment)?.[1]
+  if (index !== undefined) {
+    let item = node.name === "Array" ? node.firstChild : null
+    let left = Number(index)
+    for (; item !== null; item = item.nextSibling) {
+      if (!VALUES.test(item.name)) continue
+      if (left === 0) return item
+      left -= 1
+    }
+    return null
+  }
+  const property = node.getChildren("Property").find((one) => nameOf(state, one) === segment)
+  return property === undefined ? null : writtenValue(property)
+}
+
+/** The value at the path, or the nearest one around it. */
+const rangeOf = (state: EditorState, path: string): { from: number; to: number } => {
+  const root = syntaxTree(state).topNode.firstChild
+  let node = root
+  for (const segment of path.match(/\[\d+\]|[^.[\]]+/g) ?? []) {
+    const child: Node | null = node === null ? null : childAt(state, node, segment)
+    if (child === null) break
+    node = child
+  }
+  if (node === null) return { from: 0, to: 0 }
+  // Of a long value its first line is enough to see it by.
+  return { from: node.from, to: Math.min(node.to, state.doc.lineAt(node.from).to) }
+}
+
+export const placeFaults = (
+  state: EditorState,
+  faults: ReadonlyArray<CatalogFault>
+): ReadonlyArray<PlacedFault> =>
+  faults.map((fault) => ({ ...fault, ...rangeOf(state, fault.path) }))
+
+/** The first place where the text is no JSON any more. */
+const brokenAt = (state: EditorState): number => {
+  let at: number | null = null
+  syntaxTree(state).iterate({
+    enter: ({ type, from }) => {
+      if (type.isError) at ??= from
+    }
+  })
+  return at ?? state.doc.length
+}
+
+export type ReadText =
+  | { readonly document: CatalogText; readonly faults?: never }
+  | { readonly faults: ReadonlyArray<PlacedFault>; readonly document?: never }
+
+/** The document that the text is, with what was left out filled in, or what is wrong with it. */
+export const readText = (state: EditorState): ReadText => {
+  let value: unknown
+  try {
+    value = JSON.parse(state.doc.toString())
+  } catch (error) {
+    const from = brokenAt(state)
+    const message = error instanceof Error ? error.message : String(error)
+    return { faults: [{ path: "", message, from, to: Math.min(from + 1, state.doc.length) }] }
+  }
+  const decoded = decode(value)
+  return Result.isSuccess(decoded)
+    ? { document: encode(decoded.success) }
+    : { faults: placeFaults(state, issueFaults(decoded.failure.issue)) }
+}

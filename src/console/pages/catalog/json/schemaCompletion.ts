@@ -1,0 +1,192 @@
+/** Names of fields and their values at the cursor, from the JSON schema of the catalog and the syntax of the text. */
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  startCompletion
+} from "@codemirror/autocomplete"
+import { syntaxTree } from "@codemirror/language"
+import type { EditorState } from "@codemirror/state"
+import type { EditorView } from "@codemirror/view"
+import { Schema } from "effect"
+import { CatalogWrite } from "../../../../domain/catalog/CatalogDocument.ts"
+import { nameOf, writtenValue } from "./documentFaults.ts"
+
+/** As much of a JSON schema as tells what may be written. */
+interface Shape {
+  readonly $ref?: string
+  readonly type?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly items?: Shape
+  readonly anyOf?: ReadonlyArray<Shape>
+  readonly enum?: ReadonlyArray<unknown>
+}
+const Shape: Schema.Codec<Shape> = Schema.Struct({
+  $ref: Schema.optionalKey(Schema.String),
+  type: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  properties: Schema.optionalKey(
+    Schema.Record(
+      Schema.String,
+      Schema.suspend((): Schema.Codec<Shape> => Shape)
+    )
+  ),
+  items: Schema.optionalKey(Schema.suspend((): Schema.Codec<Shape> => Shape)),
+  anyOf: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<Shape> => Shape))),
+  enum: Schema.optionalKey(Schema.Array(Schema.Unknown))
+})
+
+const written = Schema.toJsonSchemaDocument(CatalogWrite)
+const root = Schema.decodeUnknownSync(Shape)(written.schema)
+const definitions = Schema.decodeUnknownSync(Schema.Record(Schema.String, Shape))(
+  written.definitions
+)
+
+/** The shapes that are meant by one: those of its name, or each that it may be. */
+const alternatives = (shape: Shape): ReadonlyArray<Shape> => {
+  if (shape.$ref !== undefined) {
+    const named = definitions[shape.$ref.slice(shape.$ref.lastIndexOf("/") + 1)]
+    return named === undefined ? [] : alternatives(named)
+  }
+  return shape.anyOf === undefined ? [shape] : shape.anyOf.flatMap(alternatives)
+}
+
+type Node = ReturnType<typeof syntaxTree>["topNode"]
+
+const KIND = "kind"
+
+/** Of shapes that are told apart by their `kind`, those of the one that is written. */
+const ofItsKind = (
+  state: EditorState,
+  shapes: ReadonlyArray<Shape>,
+  object: Node
+): ReadonlyArray<Shape> => {
+  const property = object.getChildren("Property").find((one) => nameOf(state, one) === KIND)
+  const value = property === undefined ? null : writtenValue(property)
+  if (value === null) return shapes
+  const kind = state.sliceDoc(value.from, value.to).replace(/^"|"$/g, "")
+  const fitting = shapes.filter(({ properties }) => properties?.[KIND]?.enum?.includes(kind))
+  return fitting.length === 0 ? shapes : fitting
+}
+
+/** What a value at this place of the text may be. */
+const shapesAt = (state: EditorState, node: Node): ReadonlyArray<Shape> => {
+  const { parent } = node
+  if (parent === null || parent.name === "JsonText") return alternatives(root)
+  if (parent.name === "Array") {
+    return shapesAt(state, parent).flatMap(({ items }) =>
+      items === undefined ? [] : alternatives(items)
+    )
+  }
+  if (parent.name === "Property" && parent.parent !== null) {
+    const name = nameOf(state, parent) ?? ""
+    return fieldsAt(state, parent.parent).flatMap(([field, shape]) =>
+      field === name ? alternatives(shape) : []
+    )
+  }
+  return []
+}
+
+const fieldsAt = (
+  state: EditorState,
+  object: Node
+): ReadonlyArray<readonly [name: string, shape: Shape]> => [
+  ...new Map(
+    ofItsKind(state, shapesAt(state, object), object).flatMap(({ properties = {} }) =>
+      Object.entries(properties)
+    )
+  )
+]
+
+/** What a field begins with, and where the cursor goes in it. */
+const beginnings: Readonly<Record<string, string>> = { string: '""', object: "{}", array: "[]" }
+
+const place =
+  (text: string, back: number) =>
+  (view: EditorView, _: Completion, from: number, to: number): void => {
+    view.dispatch({
+      changes: { from, to, insert: text },
+      selection: { anchor: from + text.length - back },
+      userEvent: "input.complete"
+    })
+    if (back > 0) startCompletion(view)
+  }
+
+const nameOptions = (
+  state: EditorState,
+  object: Node,
+  typed: Node | null
+): ReadonlyArray<Completion> => {
+  const own = typed?.parent ?? null
+  const present = new Set(
+    object
+      .getChildren("Property")
+      .filter(({ from }) => from !== own?.from)
+      .map((property) => nameOf(state, property))
+  )
+  const hasValue = own !== null && own.name === "Property" && writtenValue(own) !== null
+  return fieldsAt(state, object)
+    .filter(([name]) => !present.has(name))
+    .map(([name, shape]) => {
+      const first = alternatives(shape)[0]
+      const beginning = hasValue ? "" : (beginnings[first?.type ?? ""] ?? "")
+      const text = hasValue ? `"${name}"` : `"${name}": ${beginning}`
+      return {
+        label: name,
+        type: "property",
+        ...(shape.description === undefined ? {} : { info: shape.description }),
+        apply: place(text, beginning === "" ? 0 : 1)
+      }
+    })
+}
+
+const valueOptions = (state: EditorState, node: Node): ReadonlyArray<Completion> =>
+  shapesAt(state, node)
+    .flatMap(({ type, enum: values }) =>
+      values !== undefined
+        ? values.map((value) => JSON.stringify(value))
+        : type === "boolean"
+          ? ["true", "false"]
+          : type === "null"
+            ? ["null"]
+            : []
+    )
+    .map((text) => ({ label: text.replace(/^"|"$/g, ""), type: "enum", apply: place(text, 0) }))
+
+const resultOf = (
+  from: number,
+  to: number,
+  options: ReadonlyArray<Completion>
+): CompletionResult | null => (options.length === 0 ? null : { from, to, options, filter: false })
+
+/** Only those that begin like what is typed. */
+const beginningWith = (options: ReadonlyArray<Completion>, typed: string) =>
+  options.filter(({ label }) => label.toLowerCase().startsWith(typed.toLowerCase()))
+
+export const completeCatalog = ({
+  state,
+  pos,
+  explicit
+}: CompletionContext): CompletionResult | null => {
+  const node = syntaxTree(state).resolveInner(pos, -1)
+  const isInside = node.from < pos && pos < node.to
+  const typed = state.sliceDoc(node.from + 1, pos)
+  if (node.name === "PropertyName" && node.parent?.parent && isInside) {
+    const options = nameOptions(state, node.parent.parent, node)
+    return resultOf(node.from, node.to, beginningWith(options, typed))
+  }
+  if (node.name === "String" && isInside) {
+    return resultOf(node.from, node.to, beginningWith(valueOptions(state, node), typed))
+  }
+  if (!explicit) return null
+  const around = node.type.isError ? (node.parent ?? node) : node
+  const object = around.name === "{" || around.name === "}" ? around.parent : around
+  if (object?.name === "Object" && pos > object.from) {
+    return resultOf(pos, pos, nameOptions(state, object, null))
+  }
+  if (around.name === "Property" && writtenValue(around) === null && around.firstChild !== null) {
+    return resultOf(pos, pos, valueOptions(state, around.firstChild))
+  }
+  return null
+}

@@ -1,0 +1,75 @@
+/** What is asked about channels beside how they stand: what is mounted on them, and what they cost. */
+import { Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import type { ChannelView } from "../../../http/api/admin/ChannelsApi.ts"
+import type { CostView } from "../../../http/api/admin/money/UsageSumsApi.ts"
+import { useAsk } from "../../gateway/hooks.tsx"
+
+/** Often enough to see a breaker open. */
+export const EVERY_MILLIS = 5_000
+const COSTS_EVERY_MILLIS = 60_000
+export const COST_DAYS = 30
+const DAY_MILLIS = 86_400_000
+const DAY_LENGTH = "2026-10-01".length
+const MOST_COSTS = 1000
+
+export type ChannelCost = typeof CostView.Type
+
+const dayBefore = (days: number): string =>
+  new Date(Date.now() - days * DAY_MILLIS).toISOString().slice(0, DAY_LENGTH)
+
+/** What each channel was charged for and cost within the last days. */
+export const useChannelCosts = () => {
+  const costs = useAsk(
+    ["channels", "costs"],
+    (gateway) =>
+      gateway.usageSums.readCosts({
+        // Days are those of the deployment's zone, which may have begun tomorrow already.
+        query: {
+          from: dayBefore(COST_DAYS - 1),
+          to: dayBefore(-1),
+          by: "channel",
+          limit: MOST_COSTS
+        }
+      }),
+    { every: COSTS_EVERY_MILLIS }
+  )
+  return new Map((costs.data?.data ?? []).map((cost) => [cost.channel ?? "", cost]))
+}
+
+/** The models that are mounted on each channel, with those mounts that are in use. */
+export const useMountedModels = () => {
+  const catalog = useAsk(["channels", "catalog"], (gateway) => gateway.admin.readCatalog({}))
+  return Map.groupBy(
+    (catalog.data?.mounts ?? []).filter(({ enabled }) => enabled),
+    ({ channel }) => channel
+  )
+}
+
+const PERCENT = 100
+
+export const FailureShare = ({ channel }: { readonly channel: ChannelView }) => {
+  const { t } = useTranslation("channels")
+  const { calls, failures } = channel
+  if (calls === 0) return "–"
+  const count = Object.values(failures).reduce((sum, one) => sum + one, 0)
+  return (
+    <span className="amount">
+      {t("failed", { count, calls, share: Math.round((count / calls) * PERCENT) })}
+    </span>
+  )
+}
+
+const SECOND = 1000
+
+const shown = (millis: number | null): string =>
+  millis === null ? "–" : millis < SECOND ? `${millis} ms` : `${(millis / SECOND).toFixed(1)} s`
+
+export const Durations = ({ of: { p50, p95 } }: { readonly of: ChannelView["latency_ms"] }) => {
+  const { t } = useTranslation("channels")
+  return (
+    <Text size="sm" component="span" className="amount">
+      {p50 === null && p95 === null ? "–" : t("halfAndMost", { p50: shown(p50), p95: shown(p95) })}
+    </Text>
+  )
+}
