@@ -1,9 +1,10 @@
 /** What was done through the administrative interface: by whom, to what, and how it was answered. */
-import { Badge, Code, Group, Select, Stack, Text } from "@mantine/core"
+import { Code, Group, Select, Stack, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import type { AuditView } from "../../../http/api/admin/HistoryApi.ts"
 import { useAsk, usePages } from "../../gateway/hooks.tsx"
 import { given, TextFilter, useAddressValue } from "../../parts/controls/addressFields.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Id, Moment } from "../../parts/texts.tsx"
 import { auditKey, operatorsKey, PAGE } from "./accessKeys.ts"
@@ -69,9 +70,7 @@ export const AuditList = () => {
       name: "status",
       label: t("status"),
       cell: (row) => (
-        <Badge variant="outline" color={row.status >= REFUSED ? "red.8" : "green.9"}>
-          {row.status}
-        </Badge>
+        <StateBadge tone={row.status >= REFUSED ? "bad" : "good"}>{row.status}</StateBadge>
       )
     },
     {

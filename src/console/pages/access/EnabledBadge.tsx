@@ -1,14 +1,15 @@
 /** Whether the keys of an organisation or member open anything. */
-import { Badge, Text } from "@mantine/core"
+import { Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 
 export const EnabledBadge = ({ isEnabled }: { readonly isEnabled: boolean }) => {
   const { t } = useTranslation("access")
   return (
-    <Badge variant="outline" color={isEnabled ? "green.9" : "gray"}>
+    <StateBadge tone={isEnabled ? "good" : "off"}>
       {t(isEnabled ? "enabled" : "disabled")}
-    </Badge>
+    </StateBadge>
   )
 }
 

@@ -1,5 +1,5 @@
 /** The keys of an organisation or of one of its members, without what opens anything. */
-import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core"
+import { Button, Group, Stack, Text, Title } from "@mantine/core"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -15,6 +15,7 @@ import {
   useAddressValue
 } from "../../parts/controls/addressFields.tsx"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Id, Moment } from "../../parts/texts.tsx"
 import { keysKey, membersKey, PAGE } from "./accessKeys.ts"
@@ -26,17 +27,13 @@ const states = ["valid", "revoked"] as const
 const KeyState = ({ of: { revoked_at, expires_at } }: { readonly of: Key }) => {
   const { t } = useTranslation("access")
   const isExpired = expires_at !== null && Date.parse(expires_at) <= Date.now()
-  const [word, color] =
+  const [word, tone] =
     revoked_at !== null
-      ? (["revoked", "gray"] as const)
+      ? (["revoked", "off"] as const)
       : isExpired
-        ? (["expired", "red.8"] as const)
-        : (["valid", "green.9"] as const)
-  return (
-    <Badge variant="outline" color={color}>
-      {t(word)}
-    </Badge>
-  )
+        ? (["expired", "bad"] as const)
+        : (["valid", "good"] as const)
+  return <StateBadge tone={tone}>{t(word)}</StateBadge>
 }
 
 /** Whose keys are listed, where it is one member's. */
@@ -124,7 +121,11 @@ export const KeyList = ({ organizationId }: { readonly organizationId: string })
       isHidden: true,
       cell: (row) => row.requests_per_minute ?? t("usual")
     },
-    { name: "expires", label: t("expires"), cell: (row) => <Moment at={row.expires_at} /> },
+    {
+      name: "expires",
+      label: t("expires"),
+      cell: (row) => (row.expires_at === null ? t("neverExpires") : <Moment at={row.expires_at} />)
+    },
     {
       name: "revoked",
       label: t("revokedSince"),

@@ -1,5 +1,5 @@
 /** Those who run the gateway, in which role; owners change that. */
-import { Badge, Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"
@@ -12,6 +12,7 @@ import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import { oneOfWords } from "../../parts/controls/addressFields.tsx"
 import { RowMenu } from "../../parts/controls/RowMenu.tsx"
 import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Id, Moment } from "../../parts/texts.tsx"
 import { operatorsKey, PAGE } from "./accessKeys.ts"
@@ -106,9 +107,9 @@ export const OperatorList = () => {
       name: "state",
       label: t("state"),
       cell: (row) => (
-        <Badge variant="outline" color={row.revoked_at === null ? "green.9" : "gray"}>
+        <StateBadge tone={row.revoked_at === null ? "good" : "off"}>
           {t(row.revoked_at === null ? "valid" : "revoked")}
-        </Badge>
+        </StateBadge>
       )
     },
     { name: "created", label: t("created"), cell: (row) => <Moment at={row.created_at} /> },

@@ -120,7 +120,9 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
                     )
                 },
                 { name: t("created"), value: <Moment at={one.created_at} /> },
-                { name: t("disabledSince"), value: <Moment at={one.disabled_at} /> },
+                ...(one.disabled_at === null
+                  ? []
+                  : [{ name: t("disabledSince"), value: <Moment at={one.disabled_at} /> }]),
                 { name: "id", value: <Id id={one.id} /> },
                 {
                   name: t("more"),

@@ -1,5 +1,5 @@
 /** The messages to an endpoint and every attempt, with what its receiver answered; any is sent again. */
-import { Badge, Button, Code, Group, Modal, Stack, Text, TextInput, Title } from "@mantine/core"
+import { Button, Code, Group, Modal, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { notifications } from "@mantine/notifications"
 import { useState } from "react"
@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next"
 import { useDo, usePages } from "../../gateway/hooks.tsx"
 import { ActionDialog, useFocusBack } from "../../parts/controls/ActionDialog.tsx"
 import { ChoiceFilter, oneOfWords, useAddressValue } from "../../parts/controls/addressFields.tsx"
+import { StateBadge, type Tone } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { Id, Moment } from "../../parts/texts.tsx"
@@ -21,11 +22,11 @@ import {
 /** What is sent shows up here by itself. */
 const EVERY_MILLIS = 3_000
 
-const colors = {
-  pending: "indigo",
-  delivered: "green.9",
-  failed: "red.8"
-} as const satisfies Record<DeliveryState, string>
+const tones: Readonly<Record<DeliveryState, Tone>> = {
+  pending: "busy",
+  delivered: "good",
+  failed: "bad"
+}
 
 const Attempts = ({ delivery, onClose }: { delivery: Delivery; onClose: () => void }) => {
   const { t } = useTranslation("webhooks")
@@ -106,9 +107,9 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
       name: "state",
       label: t("state"),
       cell: (delivery) => (
-        <Badge variant="outline" color={colors[delivery.status]}>
+        <StateBadge tone={tones[delivery.status]}>
           {t(`deliveryStates.${delivery.status}`)}
-        </Badge>
+        </StateBadge>
       )
     },
     {

@@ -1,11 +1,12 @@
 /** The endpoints of one owner, and a new one. */
-import { Anchor, Badge, Button, Group, Stack, Text } from "@mantine/core"
+import { Anchor, Button, Group, Stack, Text } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Link } from "wouter"
 import { useDo, usePages } from "../../gateway/hooks.tsx"
 import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Moment } from "../../parts/texts.tsx"
 import { EndpointDialog } from "./EndpointDialog.tsx"
@@ -23,12 +24,9 @@ export const EndpointState = ({ endpoint }: { readonly endpoint: Endpoint }) => 
   const { t } = useTranslation("webhooks")
   const isFailing = endpoint.status === "enabled" && endpoint.failing_since !== null
   return (
-    <Badge
-      variant="outline"
-      color={endpoint.status === "disabled" ? "gray" : isFailing ? "red.8" : "green.9"}
-    >
+    <StateBadge tone={endpoint.status === "disabled" ? "off" : isFailing ? "bad" : "good"}>
       {isFailing ? t("failing") : t(`states.${endpoint.status}`)}
-    </Badge>
+    </StateBadge>
   )
 }
 

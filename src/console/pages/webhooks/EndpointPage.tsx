@@ -11,6 +11,7 @@ import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
 import { oneOfWords } from "../../parts/controls/addressFields.tsx"
 import { Facts } from "../../parts/controls/Facts.tsx"
 import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { inks } from "../../parts/controls/StateBadge.tsx"
 import { Id, Moment } from "../../parts/texts.tsx"
 import { DeliveryLog } from "./DeliveryLog.tsx"
 import { EndpointDialog } from "./EndpointDialog.tsx"
@@ -74,7 +75,7 @@ const Actions = ({ calls, endpoint, listAddress }: Omit<Props, "id"> & { endpoin
           {t("enable")}
         </Button>
       )}
-      <Button variant="default" c="red" onClick={() => open("delete")}>
+      <Button variant="default" c={inks.bad} onClick={() => open("delete")}>
         {t("delete")}
       </Button>
       {opened === "test" ? (

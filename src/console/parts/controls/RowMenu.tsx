@@ -3,6 +3,7 @@ import { ActionIcon, Menu } from "@mantine/core"
 import { IconDots } from "@tabler/icons-react"
 import { useRef } from "react"
 import { useTranslation } from "react-i18next"
+import { inks } from "./StateBadge.tsx"
 
 export interface RowAction {
   readonly label: string
@@ -36,7 +37,7 @@ export const RowMenu = ({ of, actions }: Props) => {
         {actions.map(({ label, isDangerous = false, onPick }) => (
           <Menu.Item
             key={label}
-            {...(isDangerous ? { color: "red" } : {})}
+            {...(isDangerous ? { c: inks.bad } : {})}
             onClick={() => {
               // A dialog gives the focus back to what had it, which the item is not for long.
               button.current?.focus()

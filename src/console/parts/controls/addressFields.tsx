@@ -63,16 +63,18 @@ export const TextFilter = ({ name, label, type }: FieldProps & { readonly type?:
 
 interface ChoiceProps extends FieldProps {
   readonly choices: ReadonlyArray<{ readonly value: string; readonly label: string }>
+  /** What nothing in the address stands for; any of them where it is left out. */
+  readonly anyLabel?: string
 }
 
-export const ChoiceFilter = ({ name, label, choices }: ChoiceProps) => {
+export const ChoiceFilter = ({ name, label, choices, anyLabel }: ChoiceProps) => {
   const { t } = useTranslation()
   const [kept, keep] = useAddressValue(name)
   return (
     <Select
       label={label}
       size="sm"
-      data={[{ value: "", label: t("any") }, ...choices]}
+      data={[{ value: "", label: anyLabel ?? t("any") }, ...choices]}
       value={kept}
       onChange={keep}
       allowDeselect={false}

@@ -35,6 +35,7 @@ export const access = {
   available: "Available",
   lowBalance: "Low below",
   never: "never",
+  neverExpires: "never",
   disabledSince: "Disabled since",
   members: "Members",
   newMember: "New member",

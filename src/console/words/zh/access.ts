@@ -37,6 +37,7 @@ export const access: Translated<typeof english> = {
   available: "可用",
   lowBalance: "低余额阈值",
   never: "不提醒",
+  neverExpires: "永不过期",
   disabledSince: "停用时间",
   members: "成员",
   newMember: "新建成员",
