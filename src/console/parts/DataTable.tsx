@@ -14,6 +14,10 @@ import { useTranslation } from "react-i18next"
 import type { ListPage } from "../gateway/hooks.tsx"
 import { FailureNote } from "./FailureNote.tsx"
 
+/** What a table has at least, and each of its columns: what is narrower breaks words. */
+const NARROWEST = 480
+const COLUMN = 110
+
 const features = tableFeatures({ columnVisibilityFeature })
 
 export interface Column<Row> {
@@ -87,7 +91,9 @@ export const RowTable = <Row extends RowData>({
           </Menu>
         </Group>
       )}
-      <Table.ScrollContainer minWidth={480}>
+      <Table.ScrollContainer
+        minWidth={Math.max(NARROWEST, table.getVisibleLeafColumns().length * COLUMN)}
+      >
         <Table aria-label={label} aria-busy={isBusy} highlightOnHover verticalSpacing="xs">
           <Table.Thead>
             {table.getHeaderGroups().map((group) => (

@@ -48,6 +48,10 @@ const pathsOf = (kind: NonNullable<Props["kind"]>) =>
       ? uPlot.paths.stepped?.({ align: 1 })
       : undefined
 
+/** Pixels that the numbers of an axis need. */
+const widthOf = (_: unknown, values: ReadonlyArray<string> | null): number =>
+  Math.max(64, 24 + 8 * Math.max(0, ...(values ?? []).map(({ length }) => length)))
+
 /** To be loaded by `lazy`, as it is the only part that needs a library of plots. */
 const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) => {
   const { ref: box, width } = useElementSize()
@@ -66,7 +70,7 @@ const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) =
       {
         width,
         height,
-        axes: [axis, { ...axis, size: 64 }],
+        axes: [axis, { ...axis, size: widthOf }],
         scales: { y: { range: (_, low, high) => [Math.min(0, low), high <= 0 ? 1 : high * 1.05] } },
         series: [
           {},

@@ -92,7 +92,15 @@ export const OrganizationPage = ({ id }: { readonly id: string }) => {
               <EnabledBadge isEnabled={one.enabled} />
             </Group>
             {one.stopped_reason === null ? null : (
-              <Alert color="red" role="alert" title={t("stopped")}>
+              <Alert
+                color="red"
+                role="alert"
+                title={
+                  <Text span inherit c="var(--mantine-color-text)">
+                    {t("stopped")}
+                  </Text>
+                }
+              >
                 <Text size="sm" className="said">
                   {one.stopped_reason}
                 </Text>

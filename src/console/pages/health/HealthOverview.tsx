@@ -47,7 +47,15 @@ const Checks = ({ report: { status, checks } }: { readonly report: Report }) => 
   const { t } = useTranslation("health")
   return (
     <Stack>
-      <Alert color={colors[status]} role="status" title={t(`statuses.${status}`)}>
+      <Alert
+        color={colors[status]}
+        role="status"
+        title={
+          <Text span inherit c="var(--mantine-color-text)">
+            {t(`statuses.${status}`)}
+          </Text>
+        }
+      >
         <Text size="sm">{t(`statusHints.${status}`)}</Text>
       </Alert>
       <Table.ScrollContainer minWidth={320}>
@@ -156,7 +164,7 @@ export const HealthOverview = ({ scrapes }: Scrapes) => {
           ]}
         />
         <Group>
-          <Anchor component={Link} href="~/console/books" size="sm">
+          <Anchor component={Link} href="~/console/books/verify" size="sm">
             {`${shell("pages.books")}: ${t("verifyThere")}`}
           </Anchor>
         </Group>

@@ -51,9 +51,11 @@ const Metric = ({
             </Text>
           ))}
         </Group>
-        <Suspense fallback={<Skeleton height={HEIGHT} />}>
-          <Plot label={title} times={times} lines={named} height={HEIGHT} />
-        </Suspense>
+        <div className={named.length < 2 ? "plain" : ""}>
+          <Suspense fallback={<Skeleton height={HEIGHT} />}>
+            <Plot label={title} times={times} lines={named} height={HEIGHT} />
+          </Suspense>
+        </div>
       </Stack>
     </Card>
   )

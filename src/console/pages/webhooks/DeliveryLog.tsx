@@ -159,6 +159,7 @@ export const DeliveryLog = ({ calls, id }: { readonly calls: HookCalls; readonly
                 variant="default"
                 size="compact-sm"
                 loading={isSending(delivery)}
+                disabled={again.isPending}
                 onClick={() => send({ delivery_id: delivery.id })}
               >
                 {t("again")}

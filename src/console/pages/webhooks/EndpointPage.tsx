@@ -195,7 +195,15 @@ export const EndpointPage = ({ calls, id, listAddress }: Props) => {
               <EndpointState endpoint={one} />
             </Group>
             {one.disabled_reason === null ? null : (
-              <Alert color="orange" role="status" title={t("whyDisabled")}>
+              <Alert
+                color="orange"
+                role="status"
+                title={
+                  <Text span inherit c="var(--mantine-color-text)">
+                    {t("whyDisabled")}
+                  </Text>
+                }
+              >
                 <Text size="sm" className="said">
                   {one.disabled_reason}
                 </Text>

@@ -17,9 +17,17 @@ interface Props {
   readonly size?: string
 }
 
+/** What had the focus before a dialog; of a dialog that follows another, what had it before the first. */
+let opener: Element | null = null
+
+const noteOpener = (): Element | null => {
+  if (document.querySelector('[role="dialog"]') === null) opener = document.activeElement
+  return opener
+}
+
 /** The keyboard goes on where it was, or in the page where that is gone. */
 export const useFocusBack = (): void => {
-  const [before] = useState(() => document.activeElement)
+  const [before] = useState(noteOpener)
   useEffect(
     () => () => {
       const back =
