@@ -104,7 +104,7 @@ if (reason === null)
         )
         assert.deepNestedInclude(refused.body, { "error.code": "invalid_api_key" })
         yield* steps(async () => {
-          await developer.getByRole("link", { name: "Orders" }).click()
+          await developer.reload()
           await developer.getByText("no longer takes the key").waitFor()
           await developer.getByRole("heading", { name: "Sign in" }).waitFor()
         })

@@ -56,8 +56,7 @@ export const RowTable = <Row extends RowData>({
     columns: columns.map(
       (column): ColumnDef<typeof features, Row> => ({
         id: column.name,
-        header: column.label,
-        cell: ({ row }) => column.cell(row.original)
+        header: column.label
       })
     ),
     initialState: {
@@ -111,7 +110,8 @@ export const RowTable = <Row extends RowData>({
               <Table.Tr key={row.id}>
                 {row.getVisibleCells().map((cell) => (
                   <Table.Td key={cell.id} ta={align(cell.column.id)}>
-                    <table.FlexRender cell={cell} />
+                    {/* Called, not made a component of: a new one each time would lose focus and open menus. */}
+                    {byName.get(cell.column.id)?.cell(row.original)}
                   </Table.Td>
                 ))}
               </Table.Tr>
