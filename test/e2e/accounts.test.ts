@@ -48,6 +48,30 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
       )
 
+      it.effect("a key tells whose it is and what it may do, whatever its scopes", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const some = {
+            ...{ scopes: ["webhooks"], models: ["paint-1"], requests_per_minute: 60 },
+            expires_at: "2999-01-01T00:00:00.000Z"
+          }
+          const who = yield* gateway.customer("0", { key: { name: "hooks", ...some } })
+          yield* change(`/organizations/${who.organizationId}`, { name: "Lighthouse" })
+          const keys = yield* gateway.admin(`/keys?member_id=${who.memberId}`)
+          const [key] = (yield* bodyAs(list(KeyView), keys)).data
+          const answer = yield* gateway.call("/v1/me", { key: who.key })
+          assert.deepStrictEqual(answer.body, {
+            ...{ object: "key", id: key?.id, name: "hooks", currency: "CNY" },
+            ...{ organization_id: who.organizationId, organization_name: "Lighthouse" },
+            ...{ member_id: who.memberId, member_name: "tester" },
+            ...some
+          })
+          const another = yield* gateway.customer("0")
+          const { text } = yield* gateway.call("/v1/me", { key: another.key })
+          for (const id of [who.organizationId, who.memberId]) assert.notInclude(text, id)
+        })
+      )
+
       it.effect("of a disabled organisation or member nothing is ordered, and what runs ends", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway

@@ -20,6 +20,10 @@ const Said = Schema.Struct({
 })
 const isSaid = Schema.is(Said)
 
+/** What browsers say of a request that never came to an answer. */
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof TypeError && /fetch|network|load failed/i.test(error.message)
+
 export const failureOf = (error: unknown): Failure => {
   if (isSaid(error) && isCode(error._tag)) {
     const { _tag: code, message, param, ...more } = error
@@ -27,7 +31,7 @@ export const failureOf = (error: unknown): Failure => {
   }
   const message = error instanceof Error ? error.message : String(error)
   // A transport that failed, or an answer of somebody who stands between.
-  const unreachable = Predicate.isTagged(error, "HttpClientError")
+  const unreachable = Predicate.isTagged(error, "HttpClientError") || isUnanswered(error)
   return { code: unreachable ? "unreachable" : "unreadable", message, param: null, more: {} }
 }
 

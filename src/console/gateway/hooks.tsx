@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient
 } from "@tanstack/react-query"
-import { createContext, type ReactNode, use, useMemo, useState } from "react"
+import { createContext, type ReactNode, use, useMemo, useRef, useState } from "react"
 import { type Ask, type Connection, connect } from "./client.ts"
 import { failureOf } from "./failures.ts"
 import { stillOpen } from "./secrets.ts"
@@ -127,15 +127,29 @@ export const usePages = <Entry extends { readonly id: string }, Page extends Lis
   })
 }
 
-/** Something that is done once, after which what was known of `about` is asked again. */
+/**
+ * Something that is done once, after which what was known of `about` is asked again. While it runs it
+ * is not begun again, however often it is pressed.
+ */
 export const useDo = <Input, A, E>(
   call: (input: Input) => Ask<A, E>,
   about: ReadonlyArray<QueryKey> = []
 ) => {
   const { connection } = useSession()
   const cache = useQueryClient()
-  return useMutation({
+  const isRunning = useRef(false)
+  const mutation = useMutation({
     mutationFn: (input: Input) => connection.ask(call(input)),
-    onSuccess: () => Promise.all(about.map((queryKey) => cache.invalidateQueries({ queryKey })))
+    onSuccess: () => Promise.all(about.map((queryKey) => cache.invalidateQueries({ queryKey }))),
+    onSettled: () => {
+      isRunning.current = false
+    }
   })
+  const mutate: typeof mutation.mutate = (...input) => {
+    // What is shown as running is shown a moment after it began.
+    if (isRunning.current) return
+    isRunning.current = true
+    mutation.mutate(...input)
+  }
+  return { ...mutation, mutate }
 }

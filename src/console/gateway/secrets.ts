@@ -26,10 +26,10 @@ const KEY = /^mg_/
 
 const keyOf = (secret: string): Promise<string | null> =>
   orNull(
-    once({ ...signedOut, apiKey: secret }, (gateway) => gateway.account.balance({})).then(
+    once({ ...signedOut, apiKey: secret }, (gateway) => gateway.account.readKey({})).then(
       () => secret,
       (error: unknown) => {
-        // A key that may not read the balance is a key all the same.
+        // A key whose organisation or member is disabled is a key all the same.
         if (failureOf(error).code === "permission_denied") return secret
         throw error
       }

@@ -14,6 +14,10 @@ import { useTranslation } from "react-i18next"
 import type { ListPage } from "../gateway/hooks.tsx"
 import { FailureNote } from "./FailureNote.tsx"
 
+/** What a table has at least, and each of its columns: what is narrower breaks words. */
+const NARROWEST = 480
+const COLUMN = 110
+
 const features = tableFeatures({ columnVisibilityFeature })
 
 export interface Column<Row> {
@@ -90,7 +94,7 @@ export const RowTable = <Row extends RowData>({
         </Group>
       )}
       <Table.ScrollContainer
-        minWidth={480}
+        minWidth={Math.max(NARROWEST, table.getVisibleLeafColumns().length * COLUMN)}
         // A keyboard scrolls what is wider than the page.
         scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
       >
@@ -111,7 +115,7 @@ export const RowTable = <Row extends RowData>({
               <Table.Tr key={row.id}>
                 {row.getVisibleCells().map((cell) => (
                   <Table.Td key={cell.id} ta={align(cell.column.id)}>
-                    {/* Called, as a component of its own would be another one at every turn, and lose the focus. */}
+                    {/* Called, not made a component of: a new one each time would lose focus and open menus. */}
                     {byName.get(cell.column.id)?.cell(row.original)}
                   </Table.Td>
                 ))}

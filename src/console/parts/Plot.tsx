@@ -70,6 +70,10 @@ const pathsOf = (kind: NonNullable<Props["kind"]>) =>
       ? uPlot.paths.stepped?.({ align: 1 })
       : undefined
 
+/** Pixels that the numbers of an axis need. */
+const widthOf = (_: unknown, values: ReadonlyArray<string> | null): number =>
+  Math.max(64, 24 + 8 * Math.max(0, ...(values ?? []).map(({ length }) => length)))
+
 /** To be loaded by `lazy`, as it is the only part that needs a library of plots. */
 const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) => {
   const { t, i18n } = useTranslation()
@@ -101,7 +105,7 @@ const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) =
               return ticks.map((at) => tick.format(at * 1000))
             }
           },
-          { ...axis, size: 64 }
+          { ...axis, size: widthOf }
         ],
         scales: {
           x: { range: (_, low, high) => [low - room, high + room] },

@@ -1,81 +1,18 @@
 /** The frame around every page: menu, session, language and appearance. */
-import {
-  Alert,
-  Anchor,
-  AppShell,
-  Burger,
-  Button,
-  Center,
-  Group,
-  Loader,
-  NavLink,
-  Stack,
-  Text,
-  Title
-} from "@mantine/core"
+import { Alert, Anchor, AppShell, Burger, Button, Group, Stack, Title } from "@mantine/core"
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks"
-import { Suspense, useEffect, useRef } from "react"
+import { useEffect, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Redirect, Route, Switch, useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
 import { Choices } from "./Choices.tsx"
-import { pages, type Side } from "./pages.ts"
+import { Menu } from "./Menu.tsx"
+import { Opened } from "./Opened.tsx"
+import { isAt, pages } from "./pages.ts"
 import { SignIn } from "./SignIn.tsx"
 
 const MENU_WIDTH = 220
 const HEADER_HEIGHT = 56
-
-const isAt = (place: string, path: string): boolean =>
-  place === path || place.startsWith(`${path}/`)
-
-const Menu = ({ onPick }: { readonly onPick: () => void }) => {
-  const { t } = useTranslation()
-  const { session } = useSession()
-  const [place] = useLocation()
-  const sides: ReadonlyArray<Side> = [
-    ...(session.apiKey === null ? [] : (["developer"] as const)),
-    ...(session.operator === null ? [] : (["operator"] as const))
-  ]
-  return (
-    <Stack gap={2} component="nav" aria-label={t("menu")}>
-      {sides.map((side) => (
-        <Stack key={side} gap={2} mb="md">
-          <Text size="xs" fw={600} c="dimmed" px="sm" py={4}>
-            {side === "operator" && session.operator !== null
-              ? `${session.operator.name} · ${t(`roles.${session.operator.role}`)}`
-              : t(side)}
-          </Text>
-          {pages
-            .filter((page) => page.side === side)
-            .map(({ name, path, icon: Icon }) => (
-              <NavLink
-                key={path}
-                component={Link}
-                href={path}
-                label={t(`pages.${name}`)}
-                leftSection={<Icon size={18} stroke={1.75} />}
-                active={isAt(place, path)}
-                aria-current={place === path ? "page" : undefined}
-                onClick={onPick}
-              />
-            ))}
-        </Stack>
-      ))}
-    </Stack>
-  )
-}
-
-const Opened = ({ children }: { readonly children: React.ReactNode }) => (
-  <Suspense
-    fallback={
-      <Center h={200}>
-        <Loader />
-      </Center>
-    }
-  >
-    {children}
-  </Suspense>
-)
 
 /** What was opened is what a keyboard and a screen reader go on with. */
 const useFocusOnOpening = () => {
@@ -100,11 +37,9 @@ const Pages = () => {
   const [first] = seen
   return (
     <Switch>
-      {seen.map(({ path, view: View }) => (
-        <Route key={path} path={path} nest>
-          <Opened>
-            <View />
-          </Opened>
+      {seen.map((page) => (
+        <Route key={page.path} path={page.path} nest>
+          <Opened page={page} />
         </Route>
       ))}
       <Route path="/sign-in">

@@ -12,11 +12,12 @@ import {
   IconWebhook
 } from "@tabler/icons-react"
 import { type ComponentType, lazy } from "react"
+import type { Scope } from "../../services/Access.ts"
 
 /** `developer` pages ask with an API key, `operator` pages with an operator's token. */
 export type Side = "developer" | "operator"
 
-interface Page {
+export interface Page {
   /** Its name among the texts of the shell. */
   readonly name:
     | "playground"
@@ -31,6 +32,8 @@ interface Page {
     | "health"
   readonly side: Side
   readonly path: string
+  /** One of them is what the page asks of an API key. */
+  readonly scopes?: ReadonlyArray<Scope>
   readonly icon: ComponentType<{ readonly size?: number; readonly stroke?: number }>
   readonly view: ComponentType
 }
@@ -40,6 +43,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "playground",
     side: "developer",
     path: "/playground",
+    scopes: ["videos", "images", "chat", "embeddings"],
     icon: IconSparkles,
     view: lazy(() => import("../pages/playground/PlaygroundPage.tsx"))
   },
@@ -47,6 +51,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "orders",
     side: "developer",
     path: "/orders",
+    scopes: ["videos", "images"],
     icon: IconListDetails,
     view: lazy(() => import("../pages/orders/OrdersPage.tsx"))
   },
@@ -54,6 +59,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "money",
     side: "developer",
     path: "/money",
+    scopes: ["usage", "statements"],
     icon: IconCoins,
     view: lazy(() => import("../pages/money/MoneyPage.tsx"))
   },
@@ -61,6 +67,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "webhooks",
     side: "developer",
     path: "/webhooks",
+    scopes: ["webhooks"],
     icon: IconWebhook,
     view: lazy(() => import("../pages/webhooks/WebhooksPage.tsx"))
   },
@@ -107,3 +114,7 @@ export const pages: ReadonlyArray<Page> = [
     view: lazy(() => import("../pages/health/HealthPage.tsx"))
   }
 ]
+
+/** Whether an address is the page's at the path, or below it. */
+export const isAt = (place: string, path: string): boolean =>
+  place === path || place.startsWith(`${path}/`)

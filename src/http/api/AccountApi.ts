@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { sumSteps } from "../../domain/money/usageSums.ts"
 import { plainText } from "../../domain/plainText.ts"
+import { allScopes, Scope } from "../../services/Access.ts"
 import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { RequiredScope } from "./middlewares.ts"
@@ -31,6 +32,7 @@ import {
   poolFields,
   SOME_TIME,
   time,
+  timeOrNull,
   told,
   toldOrNull,
   UsageEntry,
@@ -177,6 +179,21 @@ const SeriesLine = Schema.Struct(seriesFields).annotate({
   description: "What the orders of a time came to"
 })
 
+const KeyHolderView = Schema.Struct({
+  object: constant("key", "Always `key`"),
+  id: told("The key's id", "key_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+  name: told("What it is called", "production"),
+  organization_id: told("The organisation's id"),
+  organization_name: told("The organisation's name"),
+  member_id: told("The id of the member whose key it is"),
+  member_name: told("The member's name"),
+  scopes: many(Scope, "What it may do"),
+  models: orNull(Schema.Array(Schema.String), "The models it may order; null is all"),
+  requests_per_minute: orNull(Schema.Int, "Its rate; null is the gateway's default"),
+  expires_at: timeOrNull("From when it opens nothing; null is never"),
+  currency
+}).annotate({ identifier: "KeyHolder", description: "A key, whose it is and what it may do" })
+
 export class AccountGroup extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("usage", "/usage", {
     query: usageQuery,
@@ -204,6 +221,11 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
   HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
     .annotate(RequiredScope, "usage")
     .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),
+  HttpApiEndpoint.get("readKey", "/me", { success: KeyHolderView })
+    .annotate(RequiredScope, allScopes)
+    .annotateMerge(
+      operation("Read the key", "Whose key the request came with, and what it may do. Any key may.")
+    ),
   HttpApiEndpoint.get("receipt", "/usage/:id", {
     params: { id: told("Id of the usage record") },
     success: ReceiptView,

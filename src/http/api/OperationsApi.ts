@@ -9,7 +9,7 @@ const Check = Schema.Struct({
   detail: Schema.optionalKey(told("What is wrong with it"))
 }).annotate({ identifier: "Check", description: "One thing that readiness depends on" })
 
-const ReadinessReport = Schema.Struct({
+export const ReadinessReport = Schema.Struct({
   status: oneOf(["ready", "degraded", "not_ready"], "degraded serves, but an operator should look"),
   checks: Schema.Struct({
     store: Check,

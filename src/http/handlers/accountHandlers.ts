@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { formatNano } from "../../domain/money/Money.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Ledger } from "../../services/Ledger.ts"
+import { Accounts } from "../../services/operators/Accounts.ts"
 import { UsageLog } from "../../services/UsageLog.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
@@ -10,7 +11,7 @@ import { UsageEntry } from "../api/shared.ts"
 import { listOrCsv } from "./csv.ts"
 import { makeSeriesAnswers } from "./money/seriesAnswers.ts"
 import { pageOf } from "./respond.ts"
-import { formatNanoOrNull, moneyView, receiptView, tagOf, usageView } from "./views.ts"
+import { formatNanoOrNull, isoOrNull, moneyView, receiptView, tagOf, usageView } from "./views.ts"
 
 export const layerAccountHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -18,6 +19,7 @@ export const layerAccountHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const ledger = yield* Ledger
     const usageLog = yield* UsageLog
+    const accounts = yield* Accounts
     const seriesOf = yield* makeSeriesAnswers
     const { currency } = yield* Settings
     return handlers.handleAll({
@@ -34,6 +36,25 @@ export const layerAccountHandlers = HttpApiBuilder.group(
         return yield* seriesOf(query, {
           ...{ organizationId, memberId, keyId: null, model: null, channelId: null }
         })
+      }),
+      readKey: Effect.fn("account.readKey")(function* () {
+        const { organizationId, memberId, keyId } = yield* CurrentCaller
+        // A key that has just opened this route is there, and so is whose it is.
+        const [key, member, organization] = yield* Effect.orDie(
+          Effect.all([
+            accounts.key(keyId),
+            accounts.member(memberId),
+            accounts.organization(organizationId)
+          ])
+        )
+        return {
+          ...{ object: "key" as const, id: key.id, name: key.name },
+          ...{ organization_id: organization.id, organization_name: organization.name },
+          ...{ member_id: member.id, member_name: member.name },
+          ...{ scopes: key.scopes, models: key.models, currency },
+          requests_per_minute: key.requestsPerMinute,
+          expires_at: isoOrNull(key.expiresAt)
+        }
       }),
       receipt: Effect.fn("account.receipt")(function* ({ params }) {
         const { organizationId, memberId } = yield* CurrentCaller

@@ -1,8 +1,56 @@
-import { Title } from "@mantine/core"
+/** Who may call the gateway, who runs it, who is told, and what was done. */
+import { Alert, Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { Route, Switch } from "wouter"
+import { useSession } from "../../gateway/hooks.tsx"
+import { mayAct } from "../../gateway/session.ts"
+import { PageTabs } from "../../parts/controls/PageTabs.tsx"
+import { AnyWebhooks } from "./AnyWebhooks.tsx"
+import { AuditList } from "./AuditList.tsx"
+import { OperatorList } from "./OperatorList.tsx"
+import { OrganizationList } from "./OrganizationList.tsx"
+import { OrganizationPage } from "./OrganizationPage.tsx"
 
 const AccessPage = () => {
   const { t } = useTranslation()
-  return <Title order={1}>{t("pages.access")}</Title>
+  const { t: words } = useTranslation("access")
+  const { session } = useSession()
+  return (
+    <Stack>
+      <Title order={1}>{t("pages.access")}</Title>
+      <PageTabs
+        label={t("pages.access")}
+        tabs={[
+          { path: "/", label: words("organizations") },
+          { path: "/operators", label: words("operators") },
+          { path: "/webhooks", label: words("webhooks") },
+          { path: "/audit", label: words("audit") }
+        ]}
+      />
+      {mayAct(session, "operator", "finance") ? null : (
+        <Alert color="gray" role="status">
+          {t("noRight")}
+        </Alert>
+      )}
+      <Switch>
+        <Route path="/operators">
+          <OperatorList />
+        </Route>
+        <Route path="/webhooks/:owner" nest>
+          {({ owner }) => <AnyWebhooks owner={owner} />}
+        </Route>
+        <Route path="/webhooks">
+          <AnyWebhooks owner={null} />
+        </Route>
+        <Route path="/audit">
+          <AuditList />
+        </Route>
+        <Route path="/organizations/:id">{({ id }) => <OrganizationPage id={id} />}</Route>
+        <Route>
+          <OrganizationList />
+        </Route>
+      </Switch>
+    </Stack>
+  )
 }
 export default AccessPage

@@ -1,8 +1,45 @@
-import { Title } from "@mantine/core"
+/** How the gateway is doing, and what waits for somebody to look at it. */
+import { Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { Route, Switch } from "wouter"
+import { PageTabs } from "../../parts/controls/PageTabs.tsx"
+import { HealthOverview } from "./HealthOverview.tsx"
+import { MetricPlots } from "./MetricPlots.tsx"
+import { OpenHolds } from "./OpenHolds.tsx"
+import { OrphanList } from "./OrphanList.tsx"
+import { useScrapes } from "./scrapes.ts"
 
 const HealthPage = () => {
   const { t } = useTranslation()
-  return <Title order={1}>{t("pages.health")}</Title>
+  const { t: words } = useTranslation("health")
+  const scrapes = useScrapes()
+  return (
+    <Stack>
+      <Title order={1}>{t("pages.health")}</Title>
+      <PageTabs
+        label={t("pages.health")}
+        tabs={[
+          { path: "/", label: words("tabs.overview") },
+          { path: "/orphans", label: words("tabs.orphans") },
+          { path: "/holds", label: words("tabs.holds") },
+          { path: "/metrics", label: words("tabs.metrics") }
+        ]}
+      />
+      <Switch>
+        <Route path="/orphans">
+          <OrphanList />
+        </Route>
+        <Route path="/holds">
+          <OpenHolds {...scrapes} />
+        </Route>
+        <Route path="/metrics">
+          <MetricPlots {...scrapes} />
+        </Route>
+        <Route>
+          <HealthOverview {...scrapes} />
+        </Route>
+      </Switch>
+    </Stack>
+  )
 }
 export default HealthPage

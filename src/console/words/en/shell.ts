@@ -57,6 +57,16 @@ export const shell = {
   time: "Time",
   yes: "yes",
   no: "no",
+  any: "any",
+  or: "or",
+  done: "Done",
+  lacksScope: "The key lacks its scope",
+  needsScope:
+    "This needs a key with the scope {{scopes}}. This one has {{has}}. An operator can change that.",
+  secret: {
+    once: "It is shown here and never again. Keep it in a safe place before you go on.",
+    kept: "I have kept it"
+  },
   noRight: "Your role may read this, and not change it.",
   needsOperator: "Sign in with an operator's token to see this.",
   needsKey: "Sign in with an API key to see this."

@@ -1,0 +1,104 @@
+/** What was done through the administrative interface: by whom, to what, and how it was answered. */
+import { Code, Group, Select, Stack, Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import type { AuditView } from "../../../http/api/admin/HistoryApi.ts"
+import { useAsk, usePages } from "../../gateway/hooks.tsx"
+import { given, TextFilter, useAddressValue } from "../../parts/controls/addressFields.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
+import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { Id, Moment } from "../../parts/texts.tsx"
+import { auditKey, operatorsKey, PAGE } from "./accessKeys.ts"
+
+type Entry = typeof AuditView.Type
+
+const MOST_OPERATORS = 100
+const REFUSED = 400
+
+const OperatorFilter = () => {
+  const { t } = useTranslation("access")
+  const { t: shell } = useTranslation()
+  const [kept, keep] = useAddressValue("operator")
+  const operators = useAsk([...operatorsKey, "names"], (gateway) =>
+    gateway.operators.listOperators({ query: { limit: MOST_OPERATORS } })
+  )
+  return (
+    <Select
+      label={t("operator")}
+      searchable
+      allowDeselect={false}
+      value={kept}
+      data={[
+        { value: "", label: shell("any") },
+        ...(operators.data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []),
+        ...(kept === "" || operators.data?.data.some(({ id }) => id === kept) === true
+          ? []
+          : [{ value: kept, label: kept }])
+      ]}
+      onChange={keep}
+    />
+  )
+}
+
+export const AuditList = () => {
+  const { t } = useTranslation("access")
+  const [operator] = useAddressValue("operator")
+  const [action] = useAddressValue("action")
+  const [subject] = useAddressValue("subject")
+  const [from] = useAddressValue("from")
+  const [to] = useAddressValue("to")
+  const audit = usePages(
+    [...auditKey, { operator, action, subject, from, to }],
+    (after) => (gateway) =>
+      gateway.history.listAudit({
+        query: {
+          ...{ limit: PAGE, ...after, ...given("operator_id", operator) },
+          ...{ ...given("action", action), ...given("subject_id", subject) },
+          ...{ ...given("from", from), ...given("to", to) }
+        }
+      })
+  )
+  const columns: ReadonlyArray<Column<Entry>> = [
+    { name: "at", label: t("at"), cell: (row) => <Moment at={row.at} /> },
+    { name: "who", label: t("operator"), cell: (row) => row.operator_name },
+    { name: "action", label: t("action"), cell: (row) => <Code>{row.action}</Code> },
+    {
+      name: "subject",
+      label: t("subject"),
+      cell: (row) => (row.subject_id === null ? "" : <Id id={row.subject_id} />)
+    },
+    {
+      name: "status",
+      label: t("status"),
+      cell: (row) => (
+        <StateBadge tone={row.status >= REFUSED ? "bad" : "good"}>{row.status}</StateBadge>
+      )
+    },
+    {
+      name: "fields",
+      label: t("fields"),
+      cell: (row) => (
+        <Text size="xs" ff="monospace" className="said" lineClamp={3} maw={360}>
+          {JSON.stringify(row.fields)}
+        </Text>
+      )
+    },
+    {
+      name: "request",
+      label: t("request"),
+      cell: (row) => <Id id={row.request_id} />,
+      isHidden: true
+    }
+  ]
+  return (
+    <Stack>
+      <Group align="flex-end">
+        <OperatorFilter />
+        <TextFilter name="action" label={t("action")} />
+        <TextFilter name="subject" label={t("subject")} />
+        <TextFilter name="from" label={t("from")} type="date" />
+        <TextFilter name="to" label={t("to")} type="date" />
+      </Group>
+      <DataTable label={t("audit")} columns={columns} query={audit} empty={t("nothingDone")} />
+    </Stack>
+  )
+}

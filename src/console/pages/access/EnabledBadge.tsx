@@ -1,0 +1,39 @@
+/** Whether the keys of an organisation or member open anything. */
+import { Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
+
+export const EnabledBadge = ({ isEnabled }: { readonly isEnabled: boolean }) => {
+  const { t } = useTranslation("access")
+  return (
+    <StateBadge tone={isEnabled ? "good" : "off"}>
+      {t(isEnabled ? "enabled" : "disabled")}
+    </StateBadge>
+  )
+}
+
+interface Props {
+  readonly name: string
+  readonly isEnabled: boolean
+  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onDo: () => void
+  readonly onClose: () => void
+}
+
+/** Asks before keys are shut out, or let in again. */
+export const EnableDialog = ({ name, isEnabled, doing, onDo, onClose }: Props) => {
+  const { t } = useTranslation("access")
+  return (
+    <ActionDialog
+      title={t(isEnabled ? "disable" : "enable")}
+      action={t(isEnabled ? "disable" : "enable")}
+      isDangerous={isEnabled}
+      doing={doing}
+      onDo={onDo}
+      onClose={onClose}
+    >
+      <Text size="sm">{t(isEnabled ? "disableHint" : "enableHint", { name })}</Text>
+    </ActionDialog>
+  )
+}

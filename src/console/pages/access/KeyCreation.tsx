@@ -1,0 +1,39 @@
+/** A new key of a member, and the key itself once. */
+import { useTranslation } from "react-i18next"
+import { useDo } from "../../gateway/hooks.tsx"
+import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { keysKey } from "./accessKeys.ts"
+import { KeyDialog, type KeyForm } from "./KeyDialog.tsx"
+
+interface Props {
+  readonly member: { readonly id: string; readonly name: string }
+  readonly onClose: () => void
+}
+
+export const KeyCreation = ({ member, onClose }: Props) => {
+  const { t } = useTranslation("access")
+  const create = useDo(
+    (payload: KeyForm) => (gateway) =>
+      gateway.admin.createKey({ params: { id: member.id }, payload }),
+    [keysKey]
+  )
+  if (create.isSuccess) {
+    return (
+      <SecretOnce
+        title={t("keyMade", { name: create.variables.name })}
+        label={t("key")}
+        secret={create.data.key}
+        onKept={onClose}
+      />
+    )
+  }
+  return (
+    <KeyDialog
+      title={t("newKeyOf", { name: member.name })}
+      action={t("create")}
+      doing={create}
+      onDo={(form) => create.mutate(form)}
+      onClose={onClose}
+    />
+  )
+}

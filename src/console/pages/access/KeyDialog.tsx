@@ -1,0 +1,133 @@
+/** What a key is called, what it may do, for which models, how often and for how long. */
+import { Checkbox, MultiSelect, SimpleGrid, TextInput } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { useTranslation } from "react-i18next"
+import type { KeyView } from "../../../http/api/admin/AccountsApi.ts"
+import { allScopes, type Scope, usualScopes } from "../../../services/Access.ts"
+import { useAsk } from "../../gateway/hooks.tsx"
+import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
+import { oneOfWords } from "../../parts/controls/addressFields.tsx"
+
+export interface KeyForm {
+  readonly name: string
+  readonly scopes: ReadonlyArray<Scope>
+  /** Null is all. */
+  readonly models: ReadonlyArray<string> | null
+  /** Null is the gateway's own. */
+  readonly requests_per_minute: number | null
+  /** Null is never. */
+  readonly expires_at: Date | null
+}
+
+interface Props {
+  readonly title: string
+  readonly action: string
+  /** What it is so far. */
+  readonly known?: typeof KeyView.Type
+  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onDo: (form: KeyForm) => void
+  readonly onClose: () => void
+}
+
+const TWO = 2
+
+/** As a field of a time in the reader's zone takes it. */
+const localTime = (at: string | null | undefined): string => {
+  if (at === null || at === undefined) return ""
+  const time = new Date(at)
+  const two = (part: number) => String(part).padStart(TWO, "0")
+  return (
+    `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}` +
+    `T${two(time.getHours())}:${two(time.getMinutes())}`
+  )
+}
+
+export const KeyDialog = ({ title, action, known, doing, onDo, onClose }: Props) => {
+  const { t } = useTranslation("access")
+  const catalog = useAsk(["catalog"], (gateway) => gateway.admin.readCatalog({}))
+  const models = new Set([
+    ...(catalog.data?.models.map(({ id }) => id) ?? []),
+    ...(known?.models ?? [])
+  ])
+  const form = useForm<{
+    name: string
+    scopes: Array<string>
+    models: Array<string>
+    rate: string
+    expires: string
+  }>({
+    initialValues: {
+      name: known?.name ?? "",
+      scopes: [...(known?.scopes ?? usualScopes)],
+      models: [...(known?.models ?? [])],
+      rate: known?.requests_per_minute?.toString() ?? "",
+      expires: localTime(known?.expires_at)
+    },
+    validate: {
+      name: (text) => (text.trim() === "" ? t("nameNeeded") : null),
+      scopes: (scopes) => (scopes.length === 0 ? t("scopeNeeded") : null),
+      rate: (text) => (/^(?:[1-9]\d{0,7})?$/.test(text.trim()) ? null : t("rateNeeded"))
+    }
+  })
+  const submit = form.onSubmit((values) =>
+    onDo({
+      name: values.name.trim(),
+      scopes: values.scopes.flatMap((scope) => oneOfWords(scope, allScopes) ?? []),
+      models: values.models.length === 0 ? null : values.models,
+      requests_per_minute: values.rate.trim() === "" ? null : Number(values.rate),
+      expires_at:
+        values.expires === ""
+          ? null
+          : // The field has no seconds: what was not touched stays as exact as it was.
+            values.expires === localTime(known?.expires_at) && typeof known?.expires_at === "string"
+            ? new Date(known.expires_at)
+            : new Date(values.expires)
+    })
+  )
+  return (
+    <ActionDialog
+      title={title}
+      action={action}
+      doing={doing}
+      onDo={submit}
+      onClose={onClose}
+      size="lg"
+    >
+      <TextInput label={t("name")} data-autofocus {...form.getInputProps("name")} />
+      <Checkbox.Group
+        label={t("scopes")}
+        description={t("scopesHint")}
+        {...form.getInputProps("scopes")}
+      >
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt="xs">
+          {allScopes.map((scope) => (
+            <Checkbox key={scope} value={scope} label={scope} description={t(`scope.${scope}`)} />
+          ))}
+        </SimpleGrid>
+      </Checkbox.Group>
+      <MultiSelect
+        label={t("models")}
+        description={t("modelsHint")}
+        placeholder={form.values.models.length === 0 ? t("allModels") : ""}
+        data={[...models]}
+        searchable
+        clearable
+        {...form.getInputProps("models")}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <TextInput
+          label={t("rate")}
+          description={t("rateHint")}
+          inputMode="numeric"
+          {...form.getInputProps("rate")}
+        />
+        <TextInput
+          label={t("expires")}
+          description={t("expiresHint")}
+          type="datetime-local"
+          {...form.getInputProps("expires")}
+        />
+      </SimpleGrid>
+    </ActionDialog>
+  )
+}

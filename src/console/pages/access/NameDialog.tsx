@@ -1,0 +1,54 @@
+/** What somebody or something is called, and of a member what it may spend in a month. */
+import { TextInput } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { Option, Schema } from "effect"
+import { useTranslation } from "react-i18next"
+import { Amount } from "../../../domain/money/Money.ts"
+import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
+
+export interface NameForm {
+  readonly name: string
+  /** Null is none. */
+  readonly cap: bigint | null
+}
+
+interface Props {
+  readonly title: string
+  readonly action: string
+  readonly name?: string
+  /** Asked for where it is given; empty is none. */
+  readonly cap?: string
+  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onDo: (form: NameForm) => void
+  readonly onClose: () => void
+}
+
+const amountOf = Schema.decodeUnknownOption(Amount)
+
+export const NameDialog = ({ title, action, name = "", cap, doing, onDo, onClose }: Props) => {
+  const { t } = useTranslation("access")
+  const form = useForm({
+    initialValues: { name, cap: cap ?? "" },
+    validate: {
+      name: (text) => (text.trim() === "" ? t("nameNeeded") : null),
+      cap: (text) =>
+        text.trim() === "" || Option.isSome(amountOf(text.trim())) ? null : t("amountNeeded")
+    }
+  })
+  const submit = form.onSubmit((values) =>
+    onDo({ name: values.name.trim(), cap: Option.getOrNull(amountOf(values.cap.trim())) })
+  )
+  return (
+    <ActionDialog title={title} action={action} doing={doing} onDo={submit} onClose={onClose}>
+      <TextInput label={t("name")} data-autofocus {...form.getInputProps("name")} />
+      {cap === undefined ? null : (
+        <TextInput
+          label={t("cap")}
+          description={t("capHint")}
+          inputMode="decimal"
+          {...form.getInputProps("cap")}
+        />
+      )}
+    </ActionDialog>
+  )
+}

@@ -1,0 +1,174 @@
+/** Whether the gateway is ready, each thing that depends on, its poller and its audits. */
+import { Alert, Anchor, Group, Stack, Table, Text, Title } from "@mantine/core"
+import { useQuery } from "@tanstack/react-query"
+import { Schema } from "effect"
+import { useTranslation } from "react-i18next"
+import { Link } from "wouter"
+import { ReadinessReport } from "../../../http/api/OperationsApi.ts"
+import { Asked } from "../../parts/Asked.tsx"
+import { Facts } from "../../parts/controls/Facts.tsx"
+import { StateBadge, type Tone } from "../../parts/controls/StateBadge.tsx"
+import { Moment } from "../../parts/texts.tsx"
+import { type Scrapes, sumOf } from "./scrapes.ts"
+
+type Report = typeof ReadinessReport.Type
+type CheckName = keyof Report["checks"]
+const names: ReadonlyArray<CheckName> = [
+  "store",
+  "migrations",
+  "poller",
+  "audit",
+  "deadlines",
+  "shutdown"
+]
+
+const EVERY_MILLIS = 3_000
+const decode = Schema.decodeUnknownPromise(ReadinessReport)
+
+/** A gateway that is not ready says 503 and why, so the answer is read whatever its status. */
+const useReadiness = () =>
+  useQuery({
+    queryKey: ["readiness"],
+    queryFn: async ({ signal }) => {
+      const response = await fetch("/readyz", { signal })
+      return decode(await response.json())
+    },
+    refetchInterval: EVERY_MILLIS
+  })
+
+const tones: Readonly<Record<Report["checks"][CheckName]["status"], Tone>> = {
+  ok: "good",
+  failing: "bad",
+  pending: "busy"
+}
+const colors = { ready: "green", degraded: "orange", not_ready: "red" } as const
+
+const Checks = ({ report: { status, checks } }: { readonly report: Report }) => {
+  const { t } = useTranslation("health")
+  return (
+    <Stack>
+      <Alert
+        color={colors[status]}
+        role="status"
+        title={
+          <Text span inherit c="var(--mantine-color-text)">
+            {t(`statuses.${status}`)}
+          </Text>
+        }
+      >
+        <Text size="sm">{t(`statusHints.${status}`)}</Text>
+      </Alert>
+      <Table.ScrollContainer minWidth={320}>
+        <Table aria-label={t("checks")} verticalSpacing="xs">
+          <Table.Tbody>
+            {names.map((name) => (
+              <Table.Tr key={name}>
+                <Table.Th scope="row" w="40%">
+                  {t(`checkNames.${name}`)}
+                  <Text size="xs" c="dimmed" fw={400}>
+                    {t(`checkHints.${name}`)}
+                  </Text>
+                </Table.Th>
+                <Table.Td>
+                  <StateBadge tone={tones[checks[name].status]}>
+                    {t(`checkStates.${checks[name].status}`)}
+                  </StateBadge>
+                  {checks[name].detail === undefined ? null : (
+                    <Text size="sm" className="said">
+                      {checks[name].detail}
+                    </Text>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Stack>
+  )
+}
+
+/** Mean seconds of a histogram since the gateway began. */
+const meanOf = (sum: number | null, count: number | null): number | null =>
+  sum === null || count === null || count === 0 ? null : sum / count
+
+export const HealthOverview = ({ scrapes }: Scrapes) => {
+  const { t, i18n } = useTranslation("health")
+  const { t: shell } = useTranslation()
+  const readiness = useReadiness()
+  const last = scrapes.at(-1)
+  const shown = (value: number | null, text: (written: string) => string = String) =>
+    value === null
+      ? t("noValue")
+      : text(value.toLocaleString(i18n.language, { maximumFractionDigits: 3 }))
+  const seconds = (written: string) => t("units.seconds", { value: written })
+  const lag = "gateway_task_completion_lag_seconds"
+  const audited = sumOf(last, "gateway_ledger_audit_timestamp_seconds") ?? 0
+  const violations = sumOf(last, "gateway_ledger_violations")
+  const poller = readiness.data?.checks.poller.status
+  return (
+    <Stack gap="lg">
+      <Stack gap="xs">
+        <Title order={2}>{t("readiness")}</Title>
+        <Asked query={readiness} lines={6}>
+          {(report) => <Checks report={report} />}
+        </Asked>
+      </Stack>
+      <Stack gap="xs">
+        <Title order={2}>{t("poller")}</Title>
+        <Facts
+          facts={[
+            {
+              name: t("pulse"),
+              value: poller === undefined ? t("noValue") : t(`pulses.${poller}`)
+            },
+            { name: t("metrics.openTasks"), value: shown(sumOf(last, "gateway_open_tasks")) },
+            {
+              name: t("meanLag"),
+              value: shown(meanOf(sumOf(last, `${lag}_sum`), sumOf(last, `${lag}_count`)), seconds)
+            },
+            { name: t("metrics.lateHolds"), value: shown(sumOf(last, "gateway_late_holds")) },
+            {
+              name: t("oldestLate"),
+              value: shown(sumOf(last, "gateway_oldest_late_hold_seconds"), seconds)
+            },
+            {
+              name: t("strangeWords"),
+              value: shown(sumOf(last, "gateway_vendor_strange_status_total") ?? 0)
+            }
+          ]}
+        />
+      </Stack>
+      <Stack gap="xs">
+        <Title order={2}>{t("audits")}</Title>
+        <Facts
+          facts={[
+            {
+              name: t("lastAudit"),
+              value:
+                audited === 0 ? t("notYet") : <Moment at={new Date(audited * 1000).toISOString()} />
+            },
+            {
+              name: t("auditResult"),
+              value:
+                audited === 0
+                  ? t("notYet")
+                  : violations === 0
+                    ? t("sound")
+                    : t("violations", { count: violations ?? 0 })
+            },
+            {
+              name: t("stoppedOrganizations"),
+              value: shown(sumOf(last, "gateway_stopped_organizations"))
+            }
+          ]}
+        />
+        <Group>
+          <Anchor component={Link} href="~/console/books/verify" size="sm">
+            {`${shell("pages.books")}: ${t("verifyThere")}`}
+          </Anchor>
+        </Group>
+      </Stack>
+    </Stack>
+  )
+}

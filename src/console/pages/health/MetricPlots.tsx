@@ -1,0 +1,85 @@
+/** The metrics of the last minutes as small plots, each with its present values as text. */
+import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from "@mantine/core"
+import { lazy, Suspense, useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { FailureNote } from "../../parts/FailureNote.tsx"
+import { type PlottedMetric, plottedOf } from "./chosenMetrics.ts"
+import type { Scrapes } from "./scrapes.ts"
+
+const Plot = lazy(() => import("../../parts/Plot.tsx"))
+
+const HEIGHT = 150
+/** What is plotted is no money that anybody is charged: three digits after the point are enough. */
+const DIGITS = 3
+
+const Metric = ({
+  metric: { name, unit, lines },
+  times
+}: {
+  readonly metric: PlottedMetric
+  readonly times: ReadonlyArray<number>
+}) => {
+  const { t, i18n } = useTranslation("health")
+  const shownValue = (value: number | null | undefined): string =>
+    value === null || value === undefined
+      ? t("noValue")
+      : t(`units.${unit}`, {
+          value: value.toLocaleString(i18n.language, { maximumFractionDigits: DIGITS })
+        })
+  const title = t(`metrics.${name}`)
+  const named = useMemo(
+    () => lines.map(({ label, values }) => ({ label: label === "" ? title : label, values })),
+    [lines, title]
+  )
+  return (
+    <Card withBorder padding="sm">
+      <Stack gap={4}>
+        <Title order={3} size="h5">
+          {title}
+        </Title>
+        <Group gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }}>
+          {lines.map(({ label, values }) => (
+            <Text key={label} component="li" size="sm">
+              {label === "" ? null : (
+                <Text span c="dimmed">
+                  {label}{" "}
+                </Text>
+              )}
+              <Text span fw={600} className="amount">
+                {shownValue(values.at(-1))}
+              </Text>
+            </Text>
+          ))}
+        </Group>
+        <div className={named.length < 2 ? "plain" : ""}>
+          <Suspense fallback={<Skeleton height={HEIGHT} />}>
+            <Plot label={title} times={times} lines={named} height={HEIGHT} />
+          </Suspense>
+        </div>
+      </Stack>
+    </Card>
+  )
+}
+
+export const MetricPlots = ({ query, scrapes }: Scrapes) => {
+  const { t } = useTranslation("health")
+  const plotted = useMemo(() => plottedOf(scrapes), [scrapes])
+  const times = useMemo(() => scrapes.map(({ at }) => at), [scrapes])
+  return (
+    <Stack>
+      <Title order={2}>{t("tabs.metrics")}</Title>
+      <Text c="dimmed" size="sm">
+        {t("metricsLead")}
+      </Text>
+      {query.isError ? (
+        <FailureNote error={query.error} onAgain={() => void query.refetch()} />
+      ) : null}
+      {query.isPending ? <Skeleton height={HEIGHT} /> : null}
+      <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }}>
+        {plotted.map((metric) => (
+          <Metric key={metric.name} metric={metric} times={times} />
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}

@@ -1,0 +1,113 @@
+/** Orders that are open, by how long they have been, and the oldest of them. */
+import { Anchor, Button, Group, Progress, Stack, Text, Title } from "@mantine/core"
+import { useEffect } from "react"
+import { useTranslation } from "react-i18next"
+import { Link } from "wouter"
+import type { OrderView } from "../../../http/api/admin/OrderListsApi.ts"
+import { usePages } from "../../gateway/hooks.tsx"
+import { type Column, RowTable } from "../../parts/DataTable.tsx"
+import { FailureNote } from "../../parts/FailureNote.tsx"
+import { Amount, Moment } from "../../parts/texts.tsx"
+import { type AgeLine, agesOf } from "./holdAges.ts"
+import { type Scrapes, sumOf } from "./scrapes.ts"
+
+type Order = typeof OrderView.Type
+
+const PAGE = 100
+/** Pages that are read by themselves; the oldest orders stand on the last one. */
+const PAGES = 10
+const OLDEST = 10
+
+export const OpenHolds = ({ scrapes }: Scrapes) => {
+  const { t } = useTranslation("health")
+  const { t: shell } = useTranslation()
+  const orders = usePages(
+    ["orders", "open"],
+    (after) => (gateway) =>
+      gateway.orderLists.listOrders({
+        query: { limit: PAGE, totals: "true", state: "processing", ...after }
+      })
+  )
+  const { data, hasNextPage, isFetching, fetchNextPage } = orders
+  const pages = data?.pages ?? []
+  useEffect(() => {
+    if (hasNextPage && !isFetching && pages.length < PAGES) void fetchNextPage()
+  }, [hasNextPage, isFetching, pages.length, fetchNextPage])
+  const read: ReadonlyArray<Order> = pages.flatMap((page) => page.data)
+  const totals = pages[0]?.totals
+  const currency = totals?.currency
+  const gauge = sumOf(scrapes.at(-1), "gateway_open_holds")
+  const ages: ReadonlyArray<Column<AgeLine>> = [
+    { name: "age", label: t("age"), cell: ({ name }) => t(`ages.${name}`) },
+    { name: "count", label: t("orders"), isNumber: true, cell: ({ count }) => count },
+    {
+      name: "share",
+      label: t("share"),
+      cell: ({ name, count }) => (
+        <Progress
+          value={read.length === 0 ? 0 : (count / read.length) * 100}
+          aria-label={`${t("share")}: ${t(`ages.${name}`)}`}
+        />
+      )
+    },
+    {
+      name: "held",
+      label: t("held"),
+      isNumber: true,
+      cell: ({ held }) => <Amount value={held} currency={currency} />
+    }
+  ]
+  const oldest: ReadonlyArray<Column<Order>> = [
+    {
+      name: "order",
+      label: t("order"),
+      cell: ({ id }) => (
+        <Anchor component={Link} href={`~/console/all-orders/${id}`} size="sm" className="id">
+          {id}
+        </Anchor>
+      )
+    },
+    { name: "at", label: t("at"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "model", label: t("model"), cell: (row) => row.model },
+    { name: "channel", label: t("channel"), cell: (row) => row.channel },
+    {
+      name: "held",
+      label: t("held"),
+      isNumber: true,
+      cell: (row) => <Amount value={row.hold} currency={row.currency} />
+    }
+  ]
+  return (
+    <Stack>
+      <Title order={2}>{t("tabs.holds")}</Title>
+      {orders.isError ? (
+        <FailureNote error={orders.error} onAgain={() => void orders.refetch()} />
+      ) : null}
+      <Text size="sm">
+        {orders.isPending
+          ? shell("loading")
+          : t(hasNextPage ? "lookedAtSome" : "lookedAtAll", { count: read.length })}{" "}
+        {gauge === null ? null : t("gaugeSays", { count: gauge })}
+      </Text>
+      <Group>
+        <Button variant="default" loading={isFetching} onClick={() => void orders.refetch()}>
+          {t("readAgain")}
+        </Button>
+        {hasNextPage && pages.length >= PAGES ? (
+          <Button variant="default" loading={isFetching} onClick={() => void fetchNextPage()}>
+            {t("lookFurther")}
+          </Button>
+        ) : null}
+      </Group>
+      <RowTable label={t("byAge")} columns={ages} rows={agesOf(read, orders.dataUpdatedAt)} />
+      <Title order={3}>{t("oldest")}</Title>
+      <RowTable
+        label={t("oldest")}
+        columns={oldest}
+        rows={read.slice(-OLDEST).toReversed()}
+        isBusy={orders.isPending}
+        empty={t("nothingOpen")}
+      />
+    </Stack>
+  )
+}

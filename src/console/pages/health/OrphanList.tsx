@@ -1,0 +1,211 @@
+/** Jobs that a vendor may have made and nobody paid for, and how each was settled. */
+import { Anchor, Button, Group, Stack, Text, Textarea, Title } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { notifications } from "@mantine/notifications"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Link } from "wouter"
+import type { OrphanView } from "../../../http/api/admin/HistoryApi.ts"
+import { useDo, usePages, useSession } from "../../gateway/hooks.tsx"
+import { mayAct } from "../../gateway/session.ts"
+import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
+import {
+  ChoiceFilter,
+  given,
+  TextFilter,
+  useAddressValue
+} from "../../parts/controls/addressFields.tsx"
+import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { Amount, Id, Moment } from "../../parts/texts.tsx"
+
+type Orphan = typeof OrphanView.Type
+
+const area = ["orphans"] as const
+const PAGE = 20
+const LONGEST_NOTE = 500
+
+const Resolution = ({
+  orphan,
+  onClose
+}: {
+  readonly orphan: Orphan
+  readonly onClose: () => void
+}) => {
+  const { t } = useTranslation("health")
+  const resolve = useDo(
+    (note: string) => (gateway) =>
+      gateway.history.resolveOrphan({ params: { id: orphan.id }, payload: { note } }),
+    [area, ["orders"]]
+  )
+  const form = useForm({
+    initialValues: { note: "" },
+    validate: { note: (text) => (text.trim() === "" ? t("noteNeeded") : null) }
+  })
+  return (
+    <ActionDialog
+      title={t("resolve")}
+      action={t("resolveNow")}
+      doing={resolve}
+      onDo={form.onSubmit(({ note }) =>
+        resolve.mutate(note.trim(), {
+          onSuccess: () => {
+            notifications.show({ message: t("resolved") })
+            onClose()
+          }
+        })
+      )}
+      onClose={onClose}
+    >
+      <Text size="sm">{t("resolveHint")}</Text>
+      <Id id={orphan.id} whole />
+      <Textarea
+        label={t("note")}
+        autosize
+        minRows={3}
+        maxLength={LONGEST_NOTE}
+        data-autofocus
+        {...form.getInputProps("note")}
+      />
+    </ActionDialog>
+  )
+}
+
+const Answer = ({ of: { answer } }: { readonly of: Orphan }) => {
+  const { t } = useTranslation("health")
+  if (answer === null) return t("noAnswer")
+  return (
+    <Text size="sm">
+      {t("answerOf", { status: answer.status, bytes: answer.bytes })}
+      {answer.request_id === null ? null : <Id id={answer.request_id} />}
+    </Text>
+  )
+}
+
+export const OrphanList = () => {
+  const { t } = useTranslation("health")
+  const { t: shell } = useTranslation()
+  const { session } = useSession()
+  const [settled] = useAddressValue("resolved")
+  const [organization] = useAddressValue("organization")
+  const [channel] = useAddressValue("channel")
+  const [reason] = useAddressValue("reason")
+  const [shown, show] = useState<Orphan | null>(null)
+  const isResolved = settled === "true"
+  const orphans = usePages(
+    [...area, { isResolved, organization, channel, reason }],
+    (after) => (gateway) =>
+      gateway.history.listOrphans({
+        query: {
+          ...{
+            limit: PAGE,
+            resolved: isResolved ? ("true" as const) : ("false" as const),
+            ...after
+          },
+          ...given("organization_id", organization),
+          ...given("channel", channel),
+          ...given("reason", reason)
+        }
+      })
+  )
+  const columns: ReadonlyArray<Column<Orphan>> = [
+    {
+      name: "order",
+      label: t("order"),
+      cell: ({ id }) => (
+        <Anchor
+          component={Link}
+          href={`~/console/all-orders/${id}`}
+          size="sm"
+          className="id"
+          title={id}
+        >
+          {`${id.slice(0, 8)}…${id.slice(-6)}`}
+        </Anchor>
+      )
+    },
+    { name: "at", label: t("at"), cell: (row) => <Moment at={row.created_at} /> },
+    { name: "channel", label: t("channel"), cell: (row) => row.channel },
+    { name: "reason", label: t("reason"), cell: (row) => row.reason },
+    {
+      name: "held",
+      label: t("held"),
+      isNumber: true,
+      cell: (row) => <Amount value={row.amount_held} />
+    },
+    { name: "answer", label: t("answer"), cell: (row) => <Answer of={row} /> },
+    {
+      name: "upstream",
+      label: t("upstreamId"),
+      cell: (row) => (row.upstream_id === null ? t("unknown") : <Id id={row.upstream_id} />)
+    },
+    {
+      name: "organization",
+      label: t("organization"),
+      cell: (row) => <Id id={row.organization_id} />,
+      isHidden: true
+    },
+    {
+      name: "model",
+      label: t("vendorsModel"),
+      cell: (row) => `${row.upstream_model} (${row.protocol})`,
+      isHidden: true
+    },
+    ...(isResolved
+      ? [
+          {
+            name: "resolved",
+            label: t("resolvedAt"),
+            cell: (row: Orphan) => <Moment at={row.resolved_at} />
+          },
+          {
+            name: "note",
+            label: t("note"),
+            cell: (row: Orphan) => (
+              <Text size="sm" className="said">
+                {row.note}
+              </Text>
+            )
+          }
+        ]
+      : mayAct(session, "operator", "finance")
+        ? [
+            {
+              name: "resolve",
+              label: shell("actions"),
+              cell: (row: Orphan) => (
+                <Button variant="default" size="compact-sm" onClick={() => show(row)}>
+                  {t("resolve")}
+                </Button>
+              )
+            }
+          ]
+        : [])
+  ]
+  return (
+    <Stack>
+      <Title order={2}>{t("tabs.orphans")}</Title>
+      <Text c="dimmed" size="sm">
+        {t("orphansLead")}
+      </Text>
+      <Group align="flex-end">
+        <ChoiceFilter
+          name="resolved"
+          label={t("which")}
+          anyLabel={t("open")}
+          choices={[{ value: "true", label: t("settled") }]}
+        />
+        <TextFilter name="organization" label={t("organizationId")} />
+        <TextFilter name="channel" label={t("channel")} />
+        <TextFilter name="reason" label={t("reason")} />
+      </Group>
+      <DataTable
+        key={String(isResolved)}
+        label={t("tabs.orphans")}
+        columns={columns}
+        query={orphans}
+        empty={t("noOrphans")}
+      />
+      {shown === null ? null : <Resolution orphan={shown} onClose={() => show(null)} />}
+    </Stack>
+  )
+}

@@ -1,0 +1,113 @@
+/** Which metrics are plotted, and how a value comes from what was read. */
+import { type Scrape, sumsOf } from "./scrapes.ts"
+
+/** Values by the name of their line; null where there is none. */
+type Values = ReadonlyMap<string, number | null>
+type Measure = (now: Scrape, before: Scrape | undefined) => Values
+
+const gauge =
+  (name: string, by: string | null = null): Measure =>
+  (now) =>
+    sumsOf(now, name, by)
+
+/** How much more there is than before; null where the count began anew, or another gateway answered. */
+const grown = (
+  now: Scrape,
+  before: Scrape | undefined,
+  name: string,
+  by: string | null
+): Values => {
+  const then = before === undefined ? null : sumsOf(before, name, by)
+  return new Map(
+    [...sumsOf(now, name, by)].map(([key, value]) => {
+      const more = then === null ? Number.NaN : value - (then.get(key) ?? 0)
+      return [key, more >= 0 ? more : null]
+    })
+  )
+}
+
+const rate =
+  (name: string, by: string | null = null): Measure =>
+  (now, before) => {
+    const seconds = before === undefined ? 0 : now.at - before.at
+    return new Map(
+      [...grown(now, before, name, by)].map(([key, more]) => [
+        key,
+        more === null || seconds <= 0 ? null : more / seconds
+      ])
+    )
+  }
+
+/** The mean of what a histogram counted since the last reading. */
+const mean =
+  (name: string, times = 1): Measure =>
+  (now, before) => {
+    const sum = grown(now, before, `${name}_sum`, null).get("") ?? null
+    const count = grown(now, before, `${name}_count`, null).get("") ?? null
+    if (!sumsOf(now, `${name}_count`).has("")) return new Map()
+    return new Map([
+      ["", sum === null || count === null || count === 0 ? null : (sum / count) * times]
+    ])
+  }
+
+const MILLIS = 1000
+
+interface Chosen {
+  /** Its title among the texts. */
+  readonly name: keyof typeof measures
+  readonly unit: "perSecond" | "millis" | "seconds" | "none"
+  readonly measure: Measure
+}
+
+const measures = {
+  requests: { unit: "perSecond", measure: rate("gateway_http_requests_total", "status") },
+  inFlight: { unit: "none", measure: gauge("gateway_http_requests_in_flight") },
+  duration: { unit: "millis", measure: mean("gateway_http_request_duration_seconds", MILLIS) },
+  overhead: { unit: "millis", measure: mean("gateway_http_request_overhead_seconds", MILLIS) },
+  openTasks: { unit: "none", measure: gauge("gateway_open_tasks", "state") },
+  completionLag: { unit: "seconds", measure: mean("gateway_task_completion_lag_seconds") },
+  openHolds: { unit: "none", measure: gauge("gateway_open_holds") },
+  lateHolds: { unit: "none", measure: gauge("gateway_late_holds") },
+  heldMoney: { unit: "none", measure: gauge("gateway_held_money", "currency") },
+  poolMoney: { unit: "none", measure: gauge("gateway_pool_money", "currency") },
+  channelCalls: { unit: "perSecond", measure: rate("gateway_channel_calls_total", "end") },
+  channelState: { unit: "none", measure: gauge("gateway_channel_state", "channel") },
+  channelTasks: { unit: "none", measure: gauge("gateway_channel_open_tasks", "channel") },
+  keysAtRest: { unit: "none", measure: gauge("gateway_channel_keys_at_rest", "channel") },
+  failovers: { unit: "perSecond", measure: rate("gateway_failovers_total", "reason") },
+  webhookAttempts: { unit: "perSecond", measure: rate("gateway_webhook_attempts_total", "end") },
+  eventStreams: { unit: "none", measure: gauge("gateway_event_streams") },
+  ledgerBatch: { unit: "none", measure: mean("gateway_ledger_batch_size") }
+} as const satisfies Record<string, Omit<Chosen, "name">>
+
+const isName = (name: string): name is keyof typeof measures => name in measures
+
+export interface PlottedMetric {
+  readonly name: keyof typeof measures
+  readonly unit: Chosen["unit"]
+  readonly lines: ReadonlyArray<{
+    readonly label: string
+    readonly values: ReadonlyArray<number | null>
+  }>
+}
+
+/** Each that the gateway has told of, in time. */
+export const plottedOf = (scrapes: ReadonlyArray<Scrape>): ReadonlyArray<PlottedMetric> =>
+  Object.keys(measures)
+    .filter(isName)
+    .flatMap((name) => {
+      const { unit, measure } = measures[name]
+      const read = scrapes.map((scrape, at) => measure(scrape, scrapes[at - 1]))
+      const labels = [...new Set(read.flatMap((values) => [...values.keys()]))].toSorted()
+      if (labels.length === 0) return []
+      return [
+        {
+          name,
+          unit,
+          lines: labels.map((label) => ({
+            label,
+            values: read.map((values) => values.get(label) ?? null)
+          }))
+        }
+      ]
+    })

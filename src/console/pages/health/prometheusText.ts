@@ -1,0 +1,37 @@
+/** Metrics in the text format of Prometheus, as the gateway writes them. */
+
+export interface Sample {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?$/
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
+const SPELLED: Readonly<Record<string, number>> = {
+  "+Inf": Number.POSITIVE_INFINITY,
+  Inf: Number.POSITIVE_INFINITY,
+  "-Inf": Number.NEGATIVE_INFINITY
+}
+
+const unescaped = (text: string): string =>
+  text.replace(/\\(.)/g, (_, letter: string) => (letter === "n" ? "\n" : letter))
+
+/** Lines that are none of the format are left out. */
+export const samplesOf = (text: string): ReadonlyArray<Sample> =>
+  text.split("\n").flatMap((line) => {
+    if (line.startsWith("#")) return []
+    const [, name, labels = "", written] = LINE.exec(line.trim()) ?? []
+    if (name === undefined || written === undefined) return []
+    const value = SPELLED[written] ?? Number(written)
+    if (Number.isNaN(value)) return []
+    return [
+      {
+        name,
+        value,
+        labels: Object.fromEntries(
+          [...labels.matchAll(LABEL)].map(([, label = "", said = ""]) => [label, unescaped(said)])
+        )
+      }
+    ]
+  })

@@ -1,0 +1,50 @@
+/** The metrics of the last minutes, read while the page is open and kept in memory. */
+import { useEffect, useState } from "react"
+import { useAsk } from "../../gateway/hooks.tsx"
+import { type Sample, samplesOf } from "./prometheusText.ts"
+
+export interface Scrape {
+  /** Seconds since 1970. */
+  readonly at: number
+  readonly samples: ReadonlyArray<Sample>
+}
+
+const EVERY_MILLIS = 3_000
+/** Some ten minutes. */
+const KEPT = 200
+
+/** Of histograms their sums and counts are enough here. */
+const isKept = ({ name }: Sample): boolean => !name.endsWith("_bucket")
+
+export const useScrapes = () => {
+  const query = useAsk(["metrics"], (gateway) => gateway.operations.metrics({}), {
+    every: EVERY_MILLIS
+  })
+  const [scrapes, keep] = useState<ReadonlyArray<Scrape>>([])
+  const { data, dataUpdatedAt } = query
+  useEffect(() => {
+    if (data === undefined) return
+    const scrape = { at: dataUpdatedAt / 1000, samples: samplesOf(data).filter(isKept) }
+    keep((before) => [...before.slice(1 - KEPT), scrape])
+  }, [data, dataUpdatedAt])
+  return { query, scrapes }
+}
+export type Scrapes = ReturnType<typeof useScrapes>
+
+/** Sums of a metric by one of its labels, or of all of it under the empty text. */
+export const sumsOf = (
+  scrape: Scrape,
+  name: string,
+  by: string | null = null
+): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>()
+  for (const sample of scrape.samples) {
+    if (sample.name !== name) continue
+    const key = by === null ? "" : (sample.labels[by] ?? "")
+    sums.set(key, (sums.get(key) ?? 0) + sample.value)
+  }
+  return sums
+}
+
+export const sumOf = (scrape: Scrape | undefined, name: string): number | null =>
+  scrape === undefined ? null : (sumsOf(scrape, name).get("") ?? null)

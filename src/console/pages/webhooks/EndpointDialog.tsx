@@ -1,0 +1,81 @@
+/** What an endpoint is called, where it is, and what it is told of. */
+import { Checkbox, Stack, TextInput } from "@mantine/core"
+import { useForm } from "@mantine/form"
+import { useTranslation } from "react-i18next"
+import type { EventType } from "../../../domain/webhookEvents.ts"
+import { ActionDialog } from "../../parts/controls/ActionDialog.tsx"
+import { oneOfWords } from "../../parts/controls/addressFields.tsx"
+import type { Endpoint, EndpointForm } from "./hookCalls.ts"
+
+/** The texts' names of the events, whose own have points in them. */
+export const eventNames = {
+  "video.completed": "videoCompleted",
+  "video.failed": "videoFailed",
+  "image.completed": "imageCompleted",
+  "image.failed": "imageFailed",
+  "balance.low": "balanceLow",
+  "cap.reached": "capReached",
+  "budget.threshold": "budgetThreshold",
+  "channel.down": "channelDown",
+  "channel.up": "channelUp",
+  "orphan.created": "orphanCreated",
+  "ledger.violation": "ledgerViolation"
+} as const satisfies Record<EventType, string>
+
+interface Props {
+  readonly title: string
+  readonly action: string
+  readonly events: ReadonlyArray<EventType>
+  /** What it is so far. */
+  readonly endpoint?: Endpoint
+  readonly doing: { readonly isPending: boolean; readonly error: Error | null }
+  readonly onDo: (form: EndpointForm) => void
+  readonly onClose: () => void
+}
+
+export const EndpointDialog = (props: Props) => {
+  const { title, action, events, endpoint, doing, onDo, onClose } = props
+  const { t } = useTranslation("webhooks")
+  const form = useForm<{ name: string; url: string; types: Array<string> }>({
+    initialValues: {
+      name: endpoint?.name ?? "",
+      url: endpoint?.url ?? "",
+      types: [...(endpoint?.event_types ?? events)]
+    },
+    validate: {
+      name: (text) => (text.trim() === "" ? t("nameNeeded") : null),
+      url: (text) => (/^https?:\/\/./.test(text.trim()) ? null : t("urlNeeded")),
+      types: (types) => (types.length === 0 ? t("eventsNeeded") : null)
+    }
+  })
+  const submit = form.onSubmit(({ name, url, types }) =>
+    onDo({
+      name: name.trim(),
+      url: url.trim(),
+      event_types: types.flatMap((type) => oneOfWords(type, events) ?? [])
+    })
+  )
+  return (
+    <ActionDialog title={title} action={action} doing={doing} onDo={submit} onClose={onClose}>
+      <TextInput label={t("name")} data-autofocus {...form.getInputProps("name")} />
+      <TextInput
+        label={t("url")}
+        description={t("urlHint")}
+        type="url"
+        {...form.getInputProps("url")}
+      />
+      <Checkbox.Group label={t("events")} {...form.getInputProps("types")}>
+        <Stack gap="xs" mt="xs">
+          {events.map((event) => (
+            <Checkbox
+              key={event}
+              value={event}
+              label={event}
+              description={t(`told.${eventNames[event]}`)}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </ActionDialog>
+  )
+}

@@ -1,0 +1,113 @@
+/** The endpoints of one owner, and a new one. */
+import { Anchor, Button, Group, Stack, Text } from "@mantine/core"
+import { useDisclosure } from "@mantine/hooks"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Link } from "wouter"
+import { useDo, usePages } from "../../gateway/hooks.tsx"
+import { SecretOnce } from "../../parts/controls/SecretOnce.tsx"
+import { StateBadge } from "../../parts/controls/StateBadge.tsx"
+import { type Column, DataTable } from "../../parts/DataTable.tsx"
+import { Moment } from "../../parts/texts.tsx"
+import { EndpointDialog } from "./EndpointDialog.tsx"
+import type { Endpoint, EndpointForm, HookCalls } from "./hookCalls.ts"
+
+interface Props {
+  readonly calls: HookCalls
+  /** Where one of them is opened. */
+  readonly addressOf: (id: string) => string
+}
+
+const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+export const EndpointState = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+  const { t } = useTranslation("webhooks")
+  const isFailing = endpoint.status === "enabled" && endpoint.failing_since !== null
+  return (
+    <StateBadge tone={endpoint.status === "disabled" ? "off" : isFailing ? "bad" : "good"}>
+      {isFailing ? t("failing") : t(`states.${endpoint.status}`)}
+    </StateBadge>
+  )
+}
+
+export const EndpointList = ({ calls, addressOf }: Props) => {
+  const { t } = useTranslation("webhooks")
+  const endpoints = usePages([...calls.area, "list"], calls.list)
+  const [isOpen, { open, close }] = useDisclosure(false)
+  const [secret, setSecret] = useState<string | null>(null)
+  const create = useDo((form: EndpointForm) => calls.create(form), [calls.area])
+  const columns: ReadonlyArray<Column<Endpoint>> = [
+    {
+      name: "name",
+      label: t("name"),
+      cell: ({ id, name }) => (
+        <Anchor component={Link} href={addressOf(id)} size="sm">
+          {name}
+        </Anchor>
+      )
+    },
+    {
+      name: "url",
+      label: t("url"),
+      cell: ({ url }) => (
+        <Text size="sm" className="said">
+          {url === "" ? t("ofOrders") : url}
+        </Text>
+      )
+    },
+    {
+      name: "events",
+      label: t("events"),
+      cell: ({ event_types }) => (
+        <Text size="sm" c="dimmed">
+          {event_types.join(", ")}
+        </Text>
+      )
+    },
+    { name: "state", label: t("state"), cell: (row) => <EndpointState endpoint={row} /> },
+    {
+      name: "created",
+      label: t("created"),
+      cell: ({ created_at }) => <Moment at={timeOf(created_at)} />,
+      isHidden: true
+    }
+  ]
+  return (
+    <Stack>
+      {calls.mayChange ? (
+        <Group>
+          <Button onClick={open}>{t("create")}</Button>
+        </Group>
+      ) : null}
+      <DataTable label={t("endpoints")} columns={columns} query={endpoints} empty={t("noneYet")} />
+      {isOpen ? (
+        <EndpointDialog
+          title={t("create")}
+          action={t("createNow")}
+          events={calls.events}
+          doing={create}
+          onDo={(form) =>
+            create.mutate(form, {
+              onSuccess: (made) => {
+                close()
+                setSecret(made.signing_secret)
+              }
+            })
+          }
+          onClose={() => {
+            create.reset()
+            close()
+          }}
+        />
+      ) : null}
+      {secret === null ? null : (
+        <SecretOnce
+          title={t("secretTitle")}
+          label={t("secret")}
+          secret={secret}
+          onKept={() => setSecret(null)}
+        />
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,127 @@
+/** The endpoints of one owner and what can be done with them: a member's by its key, all by an operator's token. */
+import type { QueryKey } from "@tanstack/react-query"
+import {
+  type EventType,
+  operatorEvents,
+  organizationEvents
+} from "../../../domain/webhookEvents.ts"
+import type {
+  DeliveryView,
+  EndpointView,
+  EndpointWithSecretView
+} from "../../../http/api/WebhooksApi.ts"
+import type { Ask } from "../../gateway/client.ts"
+import type { After, ListPage } from "../../gateway/hooks.tsx"
+
+export type Endpoint = typeof EndpointView.Type
+export type EndpointWithSecret = typeof EndpointWithSecretView.Type
+export type Delivery = typeof DeliveryView.Type
+export type DeliveryState = Delivery["status"]
+export const deliveryStates: ReadonlyArray<DeliveryState> = ["pending", "delivered", "failed"]
+
+export interface EndpointForm {
+  readonly name: string
+  readonly url: string
+  readonly event_types: ReadonlyArray<EventType>
+}
+export type EndpointChange = Partial<EndpointForm> & { readonly enabled?: boolean }
+export type Again = { readonly delivery_id: string } | { readonly since: string }
+
+export interface HookCalls {
+  /** Where all of it is kept in the cache. */
+  readonly area: QueryKey
+  /** What its endpoints may be told of. */
+  readonly events: ReadonlyArray<EventType>
+  readonly mayChange: boolean
+  readonly list: (after: After) => Ask<ListPage<Endpoint>>
+  readonly read: (id: string) => Ask<Endpoint>
+  readonly create: (form: EndpointForm) => Ask<EndpointWithSecret>
+  readonly change: (id: string, change: EndpointChange) => Ask<Endpoint>
+  readonly remove: (id: string) => Ask<unknown>
+  readonly rotate: (id: string, keepsOld: boolean) => Ask<EndpointWithSecret>
+  readonly test: (id: string, type: EventType) => Ask<{ readonly status_code: number }>
+  readonly deliveries: (
+    id: string,
+    status: DeliveryState | undefined,
+    after: After
+  ) => Ask<ListPage<Delivery>>
+  readonly redeliver: (id: string, again: Again) => Ask<{ readonly redelivered: number }>
+}
+
+const PAGE = 20
+
+type OrganizationEvent = (typeof organizationEvents)[number]
+const isOrganizations = (type: EventType): type is OrganizationEvent =>
+  organizationEvents.some((one) => one === type)
+
+const optional = (status: DeliveryState | undefined) => (status === undefined ? {} : { status })
+
+const chosen = ({ event_types, ...change }: EndpointChange) => ({
+  ...change,
+  ...(event_types === undefined ? {} : { event_types: event_types.filter(isOrganizations) })
+})
+
+export const callsOfKey: HookCalls = {
+  area: ["webhooks"],
+  events: organizationEvents,
+  mayChange: true,
+  list: (after) => (gateway) =>
+    gateway.webhooks.listEndpoints({ query: { limit: PAGE, ...after } }),
+  read: (id) => (gateway) => gateway.webhooks.readEndpoint({ params: { id } }),
+  create: (form) => (gateway) =>
+    gateway.webhooks.createEndpoint({
+      payload: { ...form, event_types: form.event_types.filter(isOrganizations) }
+    }),
+  change: (id, change) => (gateway) =>
+    gateway.webhooks.changeEndpoint({ params: { id }, payload: chosen(change) }),
+  remove: (id) => (gateway) => gateway.webhooks.deleteEndpoint({ params: { id } }),
+  rotate: (id, keepsOld) => (gateway) =>
+    gateway.webhooks.rotateSecret({
+      params: { id },
+      payload: { keep_old_secret_active_for_24_hours: keepsOld }
+    }),
+  test: (id, type) => (gateway) =>
+    gateway.webhooks.testEndpoint({
+      params: { id },
+      payload: { event_type: isOrganizations(type) ? type : organizationEvents[0] }
+    }),
+  deliveries: (id, status, after) => (gateway) =>
+    gateway.webhooks.listDeliveries({
+      params: { id },
+      query: { limit: PAGE, ...optional(status), ...after }
+    }),
+  redeliver: (id, again) => (gateway) =>
+    gateway.webhooks.redeliver({ params: { id }, payload: again })
+}
+
+/** Of an organisation, or the operators' own where it is null. */
+export const callsOfOperator = (organizationId: string | null, mayChange: boolean): HookCalls => {
+  const owner = organizationId === null ? {} : { organization_id: organizationId }
+  return {
+    area: ["operatorWebhooks", organizationId ?? ""],
+    events: organizationId === null ? operatorEvents : organizationEvents,
+    mayChange,
+    list: (after) => (gateway) =>
+      gateway.operatorWebhooks.listEndpointsOf({ query: { limit: PAGE, ...owner, ...after } }),
+    read: (id) => (gateway) => gateway.operatorWebhooks.readAnyEndpoint({ params: { id } }),
+    create: (form) => (gateway) =>
+      gateway.operatorWebhooks.createEndpointFor({ payload: { ...form, ...owner } }),
+    change: (id, payload) => (gateway) =>
+      gateway.operatorWebhooks.changeAnyEndpoint({ params: { id }, payload }),
+    remove: (id) => (gateway) => gateway.operatorWebhooks.deleteAnyEndpoint({ params: { id } }),
+    rotate: (id, keepsOld) => (gateway) =>
+      gateway.operatorWebhooks.rotateAnySecret({
+        params: { id },
+        payload: { keep_old_secret_active_for_24_hours: keepsOld }
+      }),
+    test: (id, event_type) => (gateway) =>
+      gateway.operatorWebhooks.testAnyEndpoint({ params: { id }, payload: { event_type } }),
+    deliveries: (id, status, after) => (gateway) =>
+      gateway.operatorWebhooks.listAnyDeliveries({
+        params: { id },
+        query: { limit: PAGE, ...optional(status), ...after }
+      }),
+    redeliver: (id, payload) => (gateway) =>
+      gateway.operatorWebhooks.redeliverAny({ params: { id }, payload })
+  }
+}

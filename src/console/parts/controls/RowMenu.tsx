@@ -1,0 +1,53 @@
+/** What can be done with a row, behind one button. */
+import { ActionIcon, Menu } from "@mantine/core"
+import { IconDots } from "@tabler/icons-react"
+import { useRef } from "react"
+import { useTranslation } from "react-i18next"
+import { inks } from "./StateBadge.tsx"
+
+export interface RowAction {
+  readonly label: string
+  readonly isDangerous?: boolean
+  readonly onPick: () => void
+}
+
+interface Props {
+  /** Of what it is, for those who do not see the row. */
+  readonly of: string
+  readonly actions: ReadonlyArray<RowAction>
+}
+
+export const RowMenu = ({ of, actions }: Props) => {
+  const { t } = useTranslation()
+  const button = useRef<HTMLButtonElement>(null)
+  if (actions.length === 0) return null
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon
+          ref={button}
+          variant="subtle"
+          color="gray"
+          aria-label={`${t("actions")}: ${of}`}
+        >
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {actions.map(({ label, isDangerous = false, onPick }) => (
+          <Menu.Item
+            key={label}
+            {...(isDangerous ? { c: inks.bad } : {})}
+            onClick={() => {
+              // A dialog gives the focus back to what had it, which the item is not for long.
+              button.current?.focus()
+              onPick()
+            }}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

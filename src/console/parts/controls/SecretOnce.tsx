@@ -1,0 +1,57 @@
+/** A secret that is shown once: the dialog stays until its reader says that it was kept. */
+import { Alert, Button, CopyButton, Group, Modal, Stack, TextInput } from "@mantine/core"
+import { IconAlertTriangle, IconCheck, IconCopy } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { useFocusBack } from "./ActionDialog.tsx"
+
+interface Props {
+  readonly title: string
+  /** What the secret is. */
+  readonly label: string
+  readonly secret: string
+  readonly onKept: () => void
+}
+
+export const SecretOnce = ({ title, label, secret, onKept }: Props) => {
+  const { t } = useTranslation()
+  useFocusBack()
+  return (
+    <Modal
+      opened
+      onClose={onKept}
+      title={title}
+      size="lg"
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      withCloseButton={false}
+      returnFocus={false}
+    >
+      <Stack>
+        <Alert color="orange" role="status" icon={<IconAlertTriangle size={18} />}>
+          {t("secret.once")}
+        </Alert>
+        <TextInput
+          label={label}
+          value={secret}
+          readOnly
+          classNames={{ input: "id" }}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <Group justify="flex-end">
+          <CopyButton value={secret}>
+            {({ copied, copy }) => (
+              <Button
+                variant="default"
+                leftSection={copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+                onClick={copy}
+              >
+                {copied ? t("copied") : t("copy")}
+              </Button>
+            )}
+          </CopyButton>
+          <Button onClick={onKept}>{t("secret.kept")}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

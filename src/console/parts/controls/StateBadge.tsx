@@ -1,0 +1,22 @@
+/** How something stands, as a word; the colour only underlines it. */
+import { Badge } from "@mantine/core"
+
+/** Each has contrast enough for small letters, in light and in dark. */
+export const inks = {
+  good: "light-dark(#237032, var(--mantine-color-green-4))",
+  bad: "light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))",
+  busy: "light-dark(var(--mantine-color-indigo-8), var(--mantine-color-indigo-3))",
+  off: "var(--mantine-color-dimmed)"
+} as const
+export type Tone = keyof typeof inks
+
+interface Props {
+  readonly tone: Tone
+  readonly children: string | number
+}
+
+export const StateBadge = ({ tone, children }: Props) => (
+  <Badge variant="default" tt="none" miw="max-content" c={inks[tone]}>
+    {children}
+  </Badge>
+)

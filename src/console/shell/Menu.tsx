@@ -1,0 +1,63 @@
+/** The pages that the session opens, and whose session it is. */
+import { NavLink, Stack, Text } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { Link, useLocation } from "wouter"
+import { useSession } from "../gateway/hooks.tsx"
+import { useMay, useMe } from "../gateway/me.ts"
+import { isAt, type Page, pages, type Side } from "./pages.ts"
+
+const Entry = ({
+  page: { name, path, scopes = [], icon: Icon },
+  onPick
+}: {
+  readonly page: Page
+  readonly onPick: () => void
+}) => {
+  const { t } = useTranslation()
+  const [place] = useLocation()
+  const may = useMay(...scopes)
+  return (
+    <NavLink
+      component={Link}
+      href={path}
+      label={t(`pages.${name}`)}
+      {...(may ? {} : { description: t("lacksScope") })}
+      leftSection={<Icon size={18} stroke={1.75} />}
+      active={isAt(place, path)}
+      aria-current={place === path ? "page" : undefined}
+      onClick={onPick}
+    />
+  )
+}
+
+export const Menu = ({ onPick }: { readonly onPick: () => void }) => {
+  const { t } = useTranslation()
+  const { session } = useSession()
+  const { data: me } = useMe()
+  const sides: ReadonlyArray<Side> = [
+    ...(session.apiKey === null ? [] : (["developer"] as const)),
+    ...(session.operator === null ? [] : (["operator"] as const))
+  ]
+  const nameOf = (side: Side): string => {
+    if (side === "operator" && session.operator !== null) {
+      return `${session.operator.name} · ${t(`roles.${session.operator.role}`)}`
+    }
+    return me === undefined ? t(side) : `${me.organization_name} · ${me.member_name}`
+  }
+  return (
+    <Stack gap={2} component="nav" aria-label={t("menu")}>
+      {sides.map((side) => (
+        <Stack key={side} gap={2} mb="md">
+          <Text size="xs" fw={600} c="dimmed" px="sm" py={4} className="said">
+            {nameOf(side)}
+          </Text>
+          {pages
+            .filter((page) => page.side === side)
+            .map((page) => (
+              <Entry key={page.path} page={page} onPick={onPick} />
+            ))}
+        </Stack>
+      ))}
+    </Stack>
+  )
+}

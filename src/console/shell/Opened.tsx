@@ -1,0 +1,33 @@
+/** A page while its code is loaded, and what stands there where the key may not do what it asks for. */
+import { Alert, Center, Loader, Stack, Title } from "@mantine/core"
+import { Suspense } from "react"
+import { useTranslation } from "react-i18next"
+import { useMay, useMe } from "../gateway/me.ts"
+import type { Page } from "./pages.ts"
+
+export const Opened = ({ page: { name, scopes = [], view: View } }: { readonly page: Page }) => {
+  const { t } = useTranslation()
+  const { data: me } = useMe()
+  const may = useMay(...scopes)
+  if (!may && me !== undefined) {
+    return (
+      <Stack>
+        <Title order={1}>{t(`pages.${name}`)}</Title>
+        <Alert color="orange" role="status">
+          {t("needsScope", { scopes: scopes.join(` ${t("or")} `), has: me.scopes.join(", ") })}
+        </Alert>
+      </Stack>
+    )
+  }
+  return (
+    <Suspense
+      fallback={
+        <Center h={200}>
+          <Loader />
+        </Center>
+      }
+    >
+      <View />
+    </Suspense>
+  )
+}
