@@ -7,7 +7,6 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
-import { buildConsole } from "../../scripts/console/build.ts"
 import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSchema } from "../../src/postgres/schema/applySchema.ts"
@@ -99,6 +98,13 @@ const fillCompileCache = (
     )
   )
 
+/** By a process of its own, as this one's environment is that of tests. */
+const buildConsole = (): Promise<unknown> =>
+  promisify(execFile)(process.execPath, [
+    join(import.meta.dirname, "..", "..", "scripts", "console", "build.ts"),
+    "--if-changed"
+  ])
+
 /** Starts what the suites of one run share; Vitest calls the answered function at the run's end. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   // It moves the directory of temporary files while it unpacks, so nothing else runs beside it.
@@ -109,7 +115,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   const cache = joined.then(({ filled }) =>
     prepare("compiled", (directory) => fillCompileCache(filled, directory))
   )
-  const built = buildConsole({ ifChanged: true, say: () => undefined })
+  const built = buildConsole()
   const release = async (): Promise<void> => {
     // What did not start has cleaned up after itself.
     const ignore = (): void => undefined
