@@ -15,6 +15,8 @@ export interface Seeded {
   readonly failed: string
   readonly running: string
   readonly image: string
+  readonly endpoint: string
+  readonly channel: string
   readonly month: string
 }
 
@@ -64,6 +66,12 @@ export const seed = Effect.gen(function* () {
   const ended = (id: string) =>
     gateway.call(`/v1/${id.startsWith("vt_") ? "videos" : "images"}/${id}?wait=30`, { key })
 
+  const endpoint = yield* order("/v1/webhook_endpoints", {
+    name: "editing room",
+    url: "http://127.0.0.1:9/ends",
+    event_types: ["video.completed", "video.failed"]
+  })
+
   const done = yield* video(PROMPTS[0] ?? "")
   for (const prompt of PROMPTS) yield* ended((yield* video(prompt, { model: "clip-1" })).id)
   const failed = yield* video(`${PROMPTS[1]} sim:fail`)
@@ -98,6 +106,8 @@ export const seed = Effect.gen(function* () {
     failed: failed.id,
     running: running.id,
     image: image.id,
+    endpoint: endpoint.id,
+    channel: "demo-film-1",
     month: new Date().toISOString().slice(0, 7)
   } satisfies Seeded
 })

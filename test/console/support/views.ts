@@ -1,0 +1,55 @@
+/** Every page of the console, and what stands below each. */
+import type { Seeded } from "./seeds.ts"
+
+export interface View {
+  readonly name: string
+  readonly path: (seeded: Seeded) => string
+}
+
+const at =
+  (path: string): View["path"] =>
+  () =>
+    path
+
+export const views: ReadonlyArray<View> = [
+  { name: "playground", path: at("/playground?model=film-1") },
+  { name: "playground-video", path: ({ done }) => `/playground?model=film-1&task=${done}` },
+  { name: "playground-images", path: ({ image }) => `/playground?model=paint-1&task=${image}` },
+  { name: "orders", path: at("/orders") },
+  { name: "order", path: ({ done }) => `/orders/${done}` },
+  { name: "order-failed", path: ({ failed }) => `/orders/${failed}` },
+  { name: "money", path: at("/money") },
+  { name: "money-usage", path: at("/money/usage") },
+  { name: "money-statements", path: at("/money/statements") },
+  { name: "money-statement", path: ({ month }) => `/money/statements/${month}` },
+  { name: "webhooks", path: at("/webhooks") },
+  { name: "webhook", path: ({ endpoint }) => `/webhooks/${endpoint}` },
+  { name: "all-orders", path: at("/all-orders") },
+  { name: "order-history", path: ({ done }) => `/all-orders/${done}` },
+  { name: "channels", path: at("/channels") },
+  { name: "channel", path: ({ channel }) => `/channels/${channel}` },
+  { name: "catalog-channels", path: at("/catalog") },
+  { name: "catalog-models", path: at("/catalog?tab=models") },
+  { name: "catalog-mounts", path: at("/catalog?tab=mounts") },
+  { name: "catalog-json", path: at("/catalog?tab=json") },
+  { name: "books", path: at("/books") },
+  { name: "books-costs", path: at("/books/costs") },
+  { name: "books-verify", path: at("/books/verify") },
+  { name: "books-reconciliations", path: at("/books/reconciliations") },
+  ...["", "/spend", "/charges", "/transfers", "/budgets", "/statements"].map((part) => ({
+    name: `books-organization${part.replace("/", "-")}`,
+    path: ({ organizationId }: Seeded) => `/books/organizations/${organizationId}${part}`
+  })),
+  { name: "access", path: at("/access") },
+  {
+    name: "access-organization",
+    path: ({ organizationId }) => `/access/organizations/${organizationId}`
+  },
+  { name: "access-operators", path: at("/access/operators") },
+  { name: "access-webhooks", path: at("/access/webhooks") },
+  { name: "access-audit", path: at("/access/audit") },
+  { name: "health", path: at("/health") },
+  { name: "health-orphans", path: at("/health/orphans") },
+  { name: "health-holds", path: at("/health/holds") },
+  { name: "health-metrics", path: at("/health/metrics") }
+]
