@@ -54,7 +54,7 @@ const settled = async (page: Page): Promise<void> => {
   await page.waitForFunction(
     () =>
       document.querySelector(
-        '[aria-busy="true"], [role="status"][aria-label], .mantine-Loader-root'
+        '[aria-busy="true"], [role="status"][aria-label], .mantine-Loader-root, .plot > div:empty'
       ) === null
   )
 }

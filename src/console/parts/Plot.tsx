@@ -134,7 +134,7 @@ const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) =
     return () => plot.destroy()
   }, [width, height, kind, times, lines, ink, grid, language, t])
   return (
-    <div ref={box} className="plot" role="img" aria-label={label}>
+    <div ref={box} className="plot" role="img" aria-label={label} style={{ minHeight: height }}>
       <div ref={place} />
     </div>
   )

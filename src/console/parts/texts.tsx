@@ -31,7 +31,7 @@ export const Moment = ({ at }: { readonly at: string | null }) => {
   const date = new Date(at)
   return (
     <time dateTime={at} title={`${at} · ${date.toString()}`} className="amount">
-      {date.toLocaleString(i18n.language, { dateStyle: "short", timeStyle: "medium" })}
+      {date.toLocaleString(i18n.language, { dateStyle: "medium", timeStyle: "medium" })}
     </time>
   )
 }

@@ -107,7 +107,7 @@ export const seed = Effect.gen(function* () {
     running: running.id,
     image: image.id,
     endpoint: endpoint.id,
-    channel: "demo-film-1",
+    channel: "demo-vp_a",
     month: new Date().toISOString().slice(0, 7)
   } satisfies Seeded
 })

@@ -20,9 +20,10 @@ const dayOr = (text: string, usual: string): string =>
 type CostRow = typeof CostView.Type & { readonly id: string }
 
 /** The margin's share of what was charged and kept, for reading, not for books. */
-const shareOf = ({ charge, returned, margin }: CostRow): string => {
+const shareOf = ({ charge, returned, margin, count, without_cost }: CostRow): string => {
   const net = Number(charge) - Number(returned)
-  return net > 0 ? `${((Number(margin) / net) * 100).toFixed(1)} %` : "–"
+  // What nobody knows the cost of has no margin either.
+  return net > 0 && without_cost < count ? `${((Number(margin) / net) * 100).toFixed(1)} %` : "–"
 }
 
 export const Costs = () => {

@@ -53,7 +53,9 @@ const useColumns = (): ReadonlyArray<Column<ChannelView>> => {
         <>
           {amount}
           <Text size="xs" c="dimmed" className="amount">
-            {t("costs", { cost: grouped(cost.cost) })}
+            {cost.without_cost === 0
+              ? t("costs", { cost: grouped(cost.cost) })
+              : t("withoutCost", { count: cost.without_cost })}
           </Text>
         </>
       ) : (
