@@ -5,10 +5,11 @@ import { useEffect, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Link, Redirect, Route, Switch, useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
+import { isAt } from "../parts/isAt.ts"
 import { Choices } from "./Choices.tsx"
 import { Menu } from "./Menu.tsx"
 import { Opened } from "./Opened.tsx"
-import { isAt, pages } from "./pages.ts"
+import { pages } from "./pages.ts"
 import { SignIn } from "./SignIn.tsx"
 
 const MENU_WIDTH = 220

@@ -4,7 +4,8 @@ import { useTranslation } from "react-i18next"
 import { Link, useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
 import { useMay, useMe } from "../gateway/me.ts"
-import { isAt, type Page, pages, type Side } from "./pages.ts"
+import { isAt } from "../parts/isAt.ts"
+import { type Page, pages, type Side } from "./pages.ts"
 
 const Entry = ({
   page: { name, path, scopes = [], icon: Icon },

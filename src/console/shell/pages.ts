@@ -114,7 +114,3 @@ export const pages: ReadonlyArray<Page> = [
     view: lazy(() => import("../pages/health/HealthPage.tsx"))
   }
 ]
-
-/** Whether an address is the page's at the path, or below it. */
-export const isAt = (place: string, path: string): boolean =>
-  place === path || place.startsWith(`${path}/`)

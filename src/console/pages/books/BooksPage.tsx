@@ -2,7 +2,7 @@
 import { Stack, Title } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"
-import { SubPages } from "../../parts/money/SubPages.tsx"
+import { PageTabs } from "../../parts/controls/PageTabs.tsx"
 import { AllBooks } from "./AllBooks.tsx"
 import { Costs } from "./Costs.tsx"
 import { OrganizationBooks } from "./OrganizationBooks.tsx"
@@ -16,9 +16,9 @@ const BooksPage = () => {
       <Title order={1} className="unprinted">
         {t("title")}
       </Title>
-      <SubPages
+      <PageTabs
         label={t("title")}
-        pages={[
+        tabs={[
           { path: "/", label: t("tabs.organizations") },
           { path: "/costs", label: t("tabs.costs") },
           { path: "/reconciliations", label: t("tabs.reconciliations") },

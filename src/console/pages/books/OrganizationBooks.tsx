@@ -8,12 +8,12 @@ import type { OrganizationView } from "../../../http/api/admin/AccountsApi.ts"
 import { useAsk, useDo, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
 import { Asked } from "../../parts/Asked.tsx"
+import { PageTabs } from "../../parts/controls/PageTabs.tsx"
 import { FailureNote } from "../../parts/FailureNote.tsx"
 import { typedNano } from "../../parts/money/amountFields.ts"
 import { Figures } from "../../parts/money/Figures.tsx"
 import { SpendSeries } from "../../parts/money/SpendSeries.tsx"
 import { type StatementSource, Statements } from "../../parts/money/StatementMonths.tsx"
-import { SubPages } from "../../parts/money/SubPages.tsx"
 import { Amount, Id } from "../../parts/texts.tsx"
 import { BalanceOverTime } from "./BalanceOverTime.tsx"
 import { Budgets } from "./BudgetCards.tsx"
@@ -141,10 +141,10 @@ export const OrganizationBooks = () => {
       {(answer) => (
         <Stack>
           <Head organization={answer} />
-          <SubPages
+          <PageTabs
             label={answer.name}
             isInner
-            pages={[
+            tabs={[
               { path: "/", label: t("tabs.pool") },
               { path: "/spend", label: t("tabs.spend") },
               { path: "/charges", label: t("tabs.charges") },

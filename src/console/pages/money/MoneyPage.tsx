@@ -4,11 +4,11 @@ import { useTranslation } from "react-i18next"
 import { Route, Switch } from "wouter"
 import { useAsk } from "../../gateway/hooks.tsx"
 import { Asked } from "../../parts/Asked.tsx"
+import { PageTabs } from "../../parts/controls/PageTabs.tsx"
 import { Figures } from "../../parts/money/Figures.tsx"
 import { SpendBar } from "../../parts/money/SpendBar.tsx"
 import { SpendSeries } from "../../parts/money/SpendSeries.tsx"
 import { type StatementSource, Statements } from "../../parts/money/StatementMonths.tsx"
-import { SubPages } from "../../parts/money/SubPages.tsx"
 import { Amount } from "../../parts/texts.tsx"
 import { UsageList } from "./UsageList.tsx"
 
@@ -83,9 +83,9 @@ const MoneyPage = () => {
       <Title order={1} className="unprinted">
         {t("title")}
       </Title>
-      <SubPages
+      <PageTabs
         label={t("title")}
-        pages={[
+        tabs={[
           { path: "/", label: t("tabs.spend") },
           { path: "/usage", label: t("tabs.usage") },
           { path: "/statements", label: t("tabs.statements") }

@@ -161,35 +161,7 @@ export const orders = {
     label: "Receipt",
     none: "Nothing was charged, so there is no receipt.",
     soon: "There is a receipt when it has been charged.",
-    charge: "Charged",
-    hold: "Held",
-    difference: "Difference",
-    units: "Units",
-    inputUnits: "Input units",
-    unitPrice: "Unit price",
-    basis: "Counted by",
-    resolution: "Resolution",
-    tier: "Price tier",
-    cost: "Vendor's cost",
-    corrected: "Given back",
-    formula: "How the hold was reckoned",
-    entries: "Journal entries of this order",
-    entry: {
-      kind: "Entry",
-      amount: "Amount",
-      debit: "From",
-      credit: "To",
-      at: "Booked"
-    },
-    entryKinds: {
-      hold: "Hold",
-      capture: "Charge",
-      release: "Hold lifted",
-      correction: "Given back"
-    },
-    corrections: "Corrections",
-    reason: "Reason",
-    reference: "Reference"
+    cost: "Vendor's cost"
   },
   attempts: {
     label: "Channels tried, in turn",

@@ -164,35 +164,7 @@ export const orders: Translated<typeof english> = {
     label: "收据",
     none: "没有收费，因此没有收据。",
     soon: "收费后会有收据。",
-    charge: "收费",
-    hold: "预扣",
-    difference: "差额",
-    units: "数量",
-    inputUnits: "输入数量",
-    unitPrice: "单价",
-    basis: "计数依据",
-    resolution: "分辨率",
-    tier: "价格档",
-    cost: "供应商成本",
-    corrected: "退还",
-    formula: "预扣的计算方式",
-    entries: "此订单的账目分录",
-    entry: {
-      kind: "分录",
-      amount: "金额",
-      debit: "转出",
-      credit: "转入",
-      at: "记账时间"
-    },
-    entryKinds: {
-      hold: "预扣",
-      capture: "收费",
-      release: "解除预扣",
-      correction: "退还"
-    },
-    corrections: "更正",
-    reason: "原因",
-    reference: "参考号"
+    cost: "供应商成本"
   },
   attempts: {
     label: "依次尝试的渠道",

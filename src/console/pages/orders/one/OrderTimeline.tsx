@@ -5,11 +5,11 @@ import { useAsk } from "../../../gateway/hooks.tsx"
 import { Asked } from "../../../parts/Asked.tsx"
 import { RowTable } from "../../../parts/DataTable.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { Receipt } from "../../../parts/money/Receipt.tsx"
 import { Amount, Id, Moment } from "../../../parts/texts.tsx"
 import { StateMark } from "../orderMarks.tsx"
 import { OwnerName } from "../owners.tsx"
 import { OrderLife } from "./OrderLife.tsx"
-import { OrderReceipt } from "./OrderReceipt.tsx"
 import { OrphanCase } from "./OrphanCase.tsx"
 import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { isOpen, type OrderHistory, useTimelineLife } from "./timelineLife.ts"
@@ -162,7 +162,7 @@ const useReceipt = (history: OrderHistory) => {
   )
 }
 
-const Receipt = ({ history }: { readonly history: OrderHistory }) => {
+const ReceiptSection = ({ history }: { readonly history: OrderHistory }) => {
   const { t } = useTranslation("orders")
   const receipt = useReceipt(history)
   return (
@@ -170,7 +170,23 @@ const Receipt = ({ history }: { readonly history: OrderHistory }) => {
       {usageOf(history) === undefined ? (
         <Text c="dimmed">{t(isOpen(history) ? "receipt.soon" : "receipt.none")}</Text>
       ) : (
-        <Asked query={receipt}>{(told) => <OrderReceipt receipt={told} cost={told.cost} />}</Asked>
+        <Asked query={receipt}>
+          {(told) => (
+            <Receipt
+              receipt={told}
+              more={
+                told.cost === null
+                  ? []
+                  : [
+                      [
+                        t("receipt.cost"),
+                        <Amount key="cost" value={told.cost} currency={told.currency} />
+                      ]
+                    ]
+              }
+            />
+          )}
+        </Asked>
       )}
     </Section>
   )
@@ -228,7 +244,7 @@ const OpenedTimeline = ({ history }: { readonly history: OrderHistory }) => {
               <VendorCalls calls={history.upstream_calls} total={history.upstream_calls_total} />
             </Section>
             <Ledger ledger={history.ledger} />
-            <Receipt history={history} />
+            <ReceiptSection history={history} />
           </Stack>
         </Grid.Col>
       </Grid>

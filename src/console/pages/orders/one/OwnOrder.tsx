@@ -5,12 +5,12 @@ import type { OwnOrderView } from "../../../../http/api/money/OrdersApi.ts"
 import { useAsk } from "../../../gateway/hooks.tsx"
 import { Asked } from "../../../parts/Asked.tsx"
 import { FailureNote } from "../../../parts/FailureNote.tsx"
+import { Receipt } from "../../../parts/money/Receipt.tsx"
 import { Id } from "../../../parts/texts.tsx"
 import { StateMark, Tags } from "../orderMarks.tsx"
 import { DeleteButton } from "./DeleteButton.tsx"
 import { OrderLife } from "./OrderLife.tsx"
 import { OrderPlayer } from "./OrderPlayer.tsx"
-import { OrderReceipt } from "./OrderReceipt.tsx"
 import { Back, Facts, isMissing, NoSuchOrder, Section } from "./orderFrame.tsx"
 import { useOwnLife } from "./ownLife.ts"
 
@@ -82,7 +82,7 @@ const OpenedOrder = ({ order }: { readonly order: Order }) => {
                   {t(order.state === "processing" ? "receipt.soon" : "receipt.none")}
                 </Text>
               ) : (
-                <Asked query={receipt}>{(told) => <OrderReceipt receipt={told} />}</Asked>
+                <Asked query={receipt}>{(told) => <Receipt receipt={told} />}</Asked>
               )}
             </Section>
             <Section label={t("one.facts")}>
