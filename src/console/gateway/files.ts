@@ -1,6 +1,5 @@
 /** What the gateway answers as a file: read with the session's bearer, shown or saved from memory. */
 import { errorTable } from "../../domain/Errors.ts"
-import type { Failure } from "./failures.ts"
 import type { Session } from "./session.ts"
 
 const bearerOf = ({ apiKey, operator }: Session, path: string): string =>
@@ -30,7 +29,6 @@ const refusalOf = async (response: Response): Promise<unknown> => {
   const refusal = refusalIn(await response.json().catch(() => null))
   return refusal instanceof Error ? new Error(`The gateway answered ${response.status}`) : refusal
 }
-export type Refusal = Failure
 
 /** A request to this gateway with the bearer that its path asks for. */
 export const request = async (

@@ -1,5 +1,6 @@
 /** The pages that the session opens, and whose session it is. */
 import { NavLink, Stack, Text } from "@mantine/core"
+import { IconFileText } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Link, useLocation } from "wouter"
 import { useSession } from "../gateway/hooks.tsx"
@@ -59,6 +60,13 @@ export const Menu = ({ onPick }: { readonly onPick: () => void }) => {
             ))}
         </Stack>
       ))}
+      <NavLink
+        href="/docs"
+        label={t("docs")}
+        leftSection={<IconFileText size={18} stroke={1.75} />}
+        target="_blank"
+        rel="noreferrer"
+      />
     </Stack>
   )
 }

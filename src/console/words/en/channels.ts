@@ -49,7 +49,6 @@ export const channels = {
   key: "Key",
   keyStates: { works: "works", rests: "rests", unused: "not used", empty: "without a value" },
   restReason: "Reason",
-  restSince: "Since",
   restUntil: "Until",
   models: "Models",
   charged: "Charged",

@@ -35,6 +35,5 @@ export const failures = {
   required: "The order needs {{required}}, and {{available}} are there.",
   retryAfter: "It makes sense again in {{seconds}} s.",
   until: "It begins again on {{when}}.",
-  used: "{{used}} of {{amount}} are used, and the order needs {{required}}.",
-  allowed: "Allowed: {{values}}"
+  used: "{{used}} of {{amount}} are used, and the order needs {{required}}."
 } as const

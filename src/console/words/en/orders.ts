@@ -4,7 +4,6 @@ export const orders = {
   table: "Orders",
   live: "Live",
   liveHint: "Asked again every few seconds",
-  shown: "As of {{time}}",
   noneSuch: "No order fits these filters.",
   none: "Nothing was ordered yet.",
   goOn: "None of the orders that were looked at fit. Older ones may.",
@@ -143,7 +142,6 @@ export const orders = {
     label: "Result",
     video: "The video",
     image: "Image {{n}}",
-    load: "Show it",
     download: "Download",
     gone: "The file is not kept any more.",
     deleted: "It was deleted, and its files with it.",
@@ -169,7 +167,6 @@ export const orders = {
     protocol: "Protocol",
     model: "Vendor's model",
     started: "Started",
-    status: "Status",
     reason: "Why it went on",
     last: "It stayed here"
   },

@@ -53,13 +53,11 @@ export const shell = {
   none: "none",
   table: "Show as a table",
   plot: "Show as a plot",
-  details: "Details",
   time: "Time",
   yes: "yes",
   no: "no",
   any: "any",
   or: "or",
-  done: "Done",
   lacksScope: "The key lacks its scope",
   needsScope:
     "This needs a key with the scope {{scopes}}. This one has {{has}}. An operator can change that.",
@@ -67,7 +65,5 @@ export const shell = {
     once: "It is shown here and never again. Keep it in a safe place before you go on.",
     kept: "I have kept it"
   },
-  noRight: "Your role may read this, and not change it.",
-  needsOperator: "Sign in with an operator's token to see this.",
-  needsKey: "Sign in with an API key to see this."
+  noRight: "Your role may read this, and not change it."
 } as const

@@ -52,7 +52,6 @@ export const channels: Translated<typeof english> = {
   key: "密钥",
   keyStates: { works: "正常", rests: "休息中", unused: "未使用", empty: "没有值" },
   restReason: "原因",
-  restSince: "开始于",
   restUntil: "直到",
   models: "模型",
   charged: "已收费",

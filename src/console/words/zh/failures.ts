@@ -37,6 +37,5 @@ export const failures: Translated<typeof english> = {
   required: "订单需要 {{required}}，目前可用 {{available}}。",
   retryAfter: "{{seconds}} 秒后可重试。",
   until: "将于 {{when}} 重新开始。",
-  used: "已使用 {{used}} / {{amount}}，此订单需要 {{required}}。",
-  allowed: "可选：{{values}}"
+  used: "已使用 {{used}} / {{amount}}，此订单需要 {{required}}。"
 }

@@ -7,7 +7,6 @@ export const orders: Translated<typeof english> = {
   table: "订单",
   live: "实时",
   liveHint: "每隔几秒刷新一次",
-  shown: "截至 {{time}}",
   noneSuch: "没有符合筛选条件的订单。",
   none: "还没有订单。",
   goOn: "已查看的订单中没有符合条件的，更早的订单中可能有。",
@@ -146,7 +145,6 @@ export const orders: Translated<typeof english> = {
     label: "结果",
     video: "视频",
     image: "图片 {{n}}",
-    load: "显示",
     download: "下载",
     gone: "文件已不再保留。",
     deleted: "订单结果及其文件已被删除。",
@@ -172,7 +170,6 @@ export const orders: Translated<typeof english> = {
     protocol: "协议",
     model: "供应商的模型",
     started: "开始时间",
-    status: "状态码",
     reason: "转往下一渠道的原因",
     last: "停留在此渠道"
   },

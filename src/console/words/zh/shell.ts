@@ -56,20 +56,16 @@ export const shell: Translated<typeof english> = {
   none: "无",
   table: "显示为表格",
   plot: "显示为图表",
-  details: "详情",
   time: "时间",
   yes: "是",
   no: "否",
   any: "不限",
   or: "或",
-  done: "完成",
   lacksScope: "密钥没有所需权限",
   needsScope: "这里需要带有 {{scopes}} 权限的密钥。当前密钥的权限是 {{has}}。运营人员可以更改。",
   secret: {
     once: "仅在此显示一次，之后无法再查看。请先妥善保存，再继续。",
     kept: "我已保存"
   },
-  noRight: "您的角色可以查看，但不能修改。",
-  needsOperator: "请使用运营令牌登录后查看。",
-  needsKey: "请使用 API 密钥登录后查看。"
+  noRight: "您的角色可以查看，但不能修改。"
 }
