@@ -1,16 +1,12 @@
 /** Who may call is managed in the console, as far as the role of its operator goes. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { KeyView, OrganizationView } from "../../src/http/api/admin/AccountsApi.ts"
 import { AuditView } from "../../src/http/api/admin/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import type { Role } from "../../src/services/operators/Operators.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
-import { asOwner, Browser, layerBrowser, noBrowser, type Page, steps } from "./support/browser.ts"
-
-const reason = noBrowser()
-
-if (reason !== null) console.warn(`skipped: ${reason}`)
+import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 
 const image = (key: string) => ({ key, json: { model: "paint-1", prompt: "a lighthouse" } })
 
@@ -22,210 +18,204 @@ const pick = async (page: Page, row: string, action: string) => {
 
 const Made = Schema.Struct({ token: Schema.String })
 
-if (reason === null)
-  layer(layerBrowser.pipe(Layer.provideMerge(layerTestGateway("embedded"))), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })("access in the console", (it) => {
-    it.effect("a key is made, shown once, used and revoked, and its tabs are told", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const page = yield* browser.open("/access", { session: asOwner })
-        const dialog = page.getByRole("dialog")
-        const key = yield* steps(async () => {
-          await page.getByRole("button", { name: "New organisation" }).click()
-          await dialog.getByLabel("Name").fill("Lighthouse")
-          await dialog.getByRole("button", { name: "Create" }).click()
-          await page.getByRole("heading", { name: "Lighthouse" }).waitFor()
-          await page.getByRole("button", { name: "New member" }).click()
-          await dialog.getByLabel("Name").fill("Ann")
-          await dialog.getByLabel("Cap of a month").fill("0.5")
-          // A person may press twice.
-          await dialog.getByRole("button", { name: "Create" }).dblclick()
-          await dialog.waitFor({ state: "detached" })
-          await page.getByRole("cell", { name: "0.5 CNY" }).waitFor()
-          await pick(page, "Ann", "New key")
-          await dialog.getByLabel("Name").fill("painting")
-          await dialog.getByLabel("chat").uncheck()
-          await dialog.getByRole("button", { name: "Create" }).click()
-          const secret = dialog.getByLabel("API key")
-          await secret.waitFor()
-          await page.keyboard.press("Escape")
-          await page.mouse.click(5, 5)
-          const shown = await secret.inputValue()
-          await dialog.getByRole("button", { name: "Copy" }).click()
-          assert.strictEqual(await page.evaluate(() => navigator.clipboard.readText()), shown)
-          await dialog.getByRole("button", { name: "I have kept it" }).click()
-          await dialog.waitFor({ state: "detached" })
-          assert.notInclude(await page.content(), shown)
-          assert.strictEqual(
-            await page.evaluate(() => document.activeElement?.ariaLabel),
-            "Actions: Ann"
-          )
-          return shown
-        })
-        const [organization] = (yield* bodyAs(
-          list(OrganizationView),
-          yield* gateway.admin("/organizations?limit=1")
-        )).data
-        assert.isDefined(organization)
-        assert.strictEqual(organization.name, "Lighthouse")
-        const keys = yield* gateway.admin(`/keys?organization_id=${organization.id}`)
-        const [made] = (yield* bodyAs(list(KeyView), keys)).data
-        assert.deepInclude(made, {
-          name: "painting",
-          scopes: ["models", "videos", "images", "embeddings", "usage", "webhooks"],
-          models: null,
-          expires_at: null
-        })
-        const members = yield* gateway.admin(`/members?organization_id=${organization.id}`)
-        assert.lengthOf(members.text.match(/"mem_[^"]+"/g) ?? [], 1)
-
-        yield* gateway.admin(`/organizations/${organization.id}/deposits`, {
-          json: { amount: "1", reference: "r" }
-        })
-        const order = gateway.call("/v1/images/generations", image(key))
-        assert.strictEqual((yield* order).status, 200)
-
-        const developer = yield* browser.open("/webhooks", { session: { apiKey: key } })
-        yield* steps(async () => {
-          await developer.getByText("Lighthouse · Ann").waitFor()
-          await page.reload()
-          await page.getByRole("cell", { name: "0.2 CNY" }).waitFor()
-          await pick(page, "painting", "Revoke")
-          await dialog.getByText("This cannot be undone").waitFor()
-          await dialog.getByRole("button", { name: "Revoke" }).click()
-          await page.getByRole("table", { name: "Keys" }).getByText("revoked").waitFor()
-        })
-        const refused = yield* order.pipe(
-          Effect.repeat({ until: ({ status }) => status === 401 }),
-          Effect.timeout("1 second")
+inBrowser("access in the console", layerTestGateway("embedded"), (it) => {
+  it.effect("a key is made, shown once, used and revoked, and its tabs are told", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const page = yield* browser.open("/access", { session: asOwner })
+      const dialog = page.getByRole("dialog")
+      const key = yield* steps(async () => {
+        await page.getByRole("button", { name: "New organisation" }).click()
+        await dialog.getByLabel("Name").fill("Lighthouse")
+        await dialog.getByRole("button", { name: "Create" }).click()
+        await page.getByRole("heading", { name: "Lighthouse" }).waitFor()
+        await page.getByRole("button", { name: "New member" }).click()
+        await dialog.getByLabel("Name").fill("Ann")
+        await dialog.getByLabel("Cap of a month").fill("0.5")
+        // A person may press twice.
+        await dialog.getByRole("button", { name: "Create" }).dblclick()
+        await dialog.waitFor({ state: "detached" })
+        await page.getByRole("cell", { name: "0.5 CNY" }).waitFor()
+        await pick(page, "Ann", "New key")
+        await dialog.getByLabel("Name").fill("painting")
+        await dialog.getByLabel("chat").uncheck()
+        await dialog.getByRole("button", { name: "Create" }).click()
+        const secret = dialog.getByLabel("API key")
+        await secret.waitFor()
+        await page.keyboard.press("Escape")
+        await page.mouse.click(5, 5)
+        const shown = await secret.inputValue()
+        await dialog.getByRole("button", { name: "Copy" }).click()
+        assert.strictEqual(await page.evaluate(() => navigator.clipboard.readText()), shown)
+        await dialog.getByRole("button", { name: "I have kept it" }).click()
+        await dialog.waitFor({ state: "detached" })
+        assert.notInclude(await page.content(), shown)
+        assert.strictEqual(
+          await page.evaluate(() => document.activeElement?.ariaLabel),
+          "Actions: Ann"
         )
-        assert.deepNestedInclude(refused.body, { "error.code": "invalid_api_key" })
-        yield* steps(async () => {
-          await developer.reload()
-          await developer.getByText("no longer takes the key").waitFor()
-          await developer.getByRole("heading", { name: "Sign in" }).waitFor()
-        })
+        return shown
       })
-    )
-
-    it.effect("each role is offered what it may do, and reads the rest", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const who = yield* gateway.customer("1")
-        const tokenOf = Effect.fnUntraced(function* (role: Role) {
-          const made = yield* gateway.admin("/operators", { json: { name: `the ${role}`, role } })
-          return (yield* bodyAs(Made, made)).token
-        })
-        const offered: Readonly<Record<Role, ReadonlyArray<string>>> = {
-          owner: ["Rename", "Disable", "New member", "Actions: tester", "Actions: test"],
-          operator: ["Rename", "Disable", "New member", "Actions: tester", "Actions: test"],
-          finance: ["Rename", "Disable", "New member", "Actions: tester"],
-          viewer: []
-        }
-        for (const role of ["owner", "operator", "finance", "viewer"] as const) {
-          const token = yield* tokenOf(role)
-          const session = { operator: { token, name: `the ${role}`, role } }
-          const page = yield* browser.open(`/access/organizations/${who.organizationId}`, {
-            session
-          })
-          yield* steps(async () => {
-            await page.getByRole("table", { name: "Keys" }).getByText("valid").waitFor()
-            await page.getByRole("table", { name: "Members" }).getByText("tester").waitFor()
-            const seen = await page
-              .getByRole("main")
-              .getByRole("button")
-              .evaluateAll((buttons) =>
-                buttons.map((one) => one.ariaLabel ?? one.textContent ?? "")
-              )
-            const acts = seen.filter((name) => /^(?:Actions|Rename|Disable|New)/.test(name))
-            assert.deepStrictEqual(acts, offered[role], role)
-            assert.strictEqual(
-              await page.getByText("may read this, and not change it").count(),
-              role === "viewer" ? 1 : 0
-            )
-            await page.getByRole("link", { name: "Operators" }).click()
-            await page.getByRole("cell", { name: `the ${role}`, exact: true }).waitFor()
-            const create = page.getByRole("button", { name: "New operator" })
-            assert.strictEqual(await create.count(), role === "owner" ? 1 : 0, role)
-            await page.getByRole("link", { name: "Webhooks" }).click()
-            await page.getByText("No endpoint yet").waitFor()
-            const endpoint = page.getByRole("button", { name: "New endpoint" })
-            assert.strictEqual(await endpoint.count(), /owner|operator/.test(role) ? 1 : 0, role)
-          })
-        }
-        // An owner makes another, whose token opens the gateway, and takes it back.
-        const page = yield* browser.open("/access/operators", { session: asOwner })
-        const dialog = page.getByRole("dialog")
-        const token = yield* steps(async () => {
-          await page.getByRole("button", { name: "New operator" }).click()
-          await dialog.getByLabel("Name").fill("Vera")
-          await dialog.getByText("May read everything").waitFor()
-          await dialog.getByRole("button", { name: "Create" }).click()
-          const shown = await dialog.getByLabel("Token").inputValue()
-          await dialog.getByRole("button", { name: "I have kept it" }).click()
-          return shown
-        })
-        assert.strictEqual((yield* gateway.call("/admin/v1/me", { key: token })).status, 200)
-        yield* steps(async () => {
-          await pick(page, "Vera", "Revoke")
-          await dialog.getByRole("button", { name: "Revoke" }).click()
-          await page.getByText("“Vera” was revoked.").waitFor()
-          await page.getByRole("link", { name: "Audit" }).click()
-          await page.getByLabel("Action").fill("revokeOperator")
-          await page.waitForURL(/action=revokeOperator/)
-          await page.getByRole("cell", { name: "revokeOperator" }).waitFor()
-          assert.strictEqual(await page.getByRole("row").count(), 2)
-        })
-        assert.strictEqual((yield* gateway.call("/admin/v1/me", { key: token })).status, 401)
-        const audit = yield* bodyAs(list(AuditView), yield* gateway.admin("/audit?limit=1"))
-        assert.deepInclude(audit.data[0], { action: "revokeOperator", status: 200 })
+      const [organization] = (yield* bodyAs(
+        list(OrganizationView),
+        yield* gateway.admin("/organizations?limit=1")
+      )).data
+      assert.isDefined(organization)
+      assert.strictEqual(organization.name, "Lighthouse")
+      const keys = yield* gateway.admin(`/keys?organization_id=${organization.id}`)
+      const [made] = (yield* bodyAs(list(KeyView), keys)).data
+      assert.deepInclude(made, {
+        name: "painting",
+        scopes: ["models", "videos", "images", "embeddings", "usage", "webhooks"],
+        models: null,
+        expires_at: null
       })
-    )
+      const members = yield* gateway.admin(`/members?organization_id=${organization.id}`)
+      assert.lengthOf(members.text.match(/"mem_[^"]+"/g) ?? [], 1)
 
-    it.effect("a member's key opens no page of operators, and no other organisation's things", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const who = yield* gateway.customer("1")
-        const stranger = yield* gateway.customer("1", { key: { scopes: ["models", "webhooks"] } })
-        const made = yield* gateway.call("/v1/webhook_endpoints", {
-          key: who.key,
-          json: {
-            name: "secret hooks",
-            url: "https://example.com/hooks",
-            event_types: ["video.failed"]
-          }
+      yield* gateway.admin(`/organizations/${organization.id}/deposits`, {
+        json: { amount: "1", reference: "r" }
+      })
+      const order = gateway.call("/v1/images/generations", image(key))
+      assert.strictEqual((yield* order).status, 200)
+
+      const developer = yield* browser.open("/webhooks", { session: { apiKey: key } })
+      yield* steps(async () => {
+        await developer.getByText("Lighthouse · Ann").waitFor()
+        await page.reload()
+        await page.getByRole("cell", { name: "0.2 CNY" }).waitFor()
+        await pick(page, "painting", "Revoke")
+        await dialog.getByText("This cannot be undone").waitFor()
+        await dialog.getByRole("button", { name: "Revoke" }).click()
+        await page.getByRole("table", { name: "Keys" }).getByText("revoked").waitFor()
+      })
+      const refused = yield* order.pipe(
+        Effect.repeat({ until: ({ status }) => status === 401 }),
+        Effect.timeout("1 second")
+      )
+      assert.deepNestedInclude(refused.body, { "error.code": "invalid_api_key" })
+      yield* steps(async () => {
+        await developer.reload()
+        await developer.getByText("no longer takes the key").waitFor()
+        await developer.getByRole("heading", { name: "Sign in" }).waitFor()
+      })
+    })
+  )
+
+  it.effect("each role is offered what it may do, and reads the rest", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("1")
+      const tokenOf = Effect.fnUntraced(function* (role: Role) {
+        const made = yield* gateway.admin("/operators", { json: { name: `the ${role}`, role } })
+        return (yield* bodyAs(Made, made)).token
+      })
+      const offered: Readonly<Record<Role, ReadonlyArray<string>>> = {
+        owner: ["Rename", "Disable", "New member", "Actions: tester", "Actions: test"],
+        operator: ["Rename", "Disable", "New member", "Actions: tester", "Actions: test"],
+        finance: ["Rename", "Disable", "New member", "Actions: tester"],
+        viewer: []
+      }
+      for (const role of ["owner", "operator", "finance", "viewer"] as const) {
+        const token = yield* tokenOf(role)
+        const session = { operator: { token, name: `the ${role}`, role } }
+        const page = yield* browser.open(`/access/organizations/${who.organizationId}`, {
+          session
         })
-        const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), made)
-        const page = yield* browser.open("/webhooks", { session: { apiKey: stranger.key } })
-        const asked: Array<string> = []
-        page.on("request", (request) => asked.push(request.url()))
         yield* steps(async () => {
+          await page.getByRole("table", { name: "Keys" }).getByText("valid").waitFor()
+          await page.getByRole("table", { name: "Members" }).getByText("tester").waitFor()
+          const seen = await page
+            .getByRole("main")
+            .getByRole("button")
+            .evaluateAll((buttons) => buttons.map((one) => one.ariaLabel ?? one.textContent ?? ""))
+          const acts = seen.filter((name) => /^(?:Actions|Rename|Disable|New)/.test(name))
+          assert.deepStrictEqual(acts, offered[role], role)
+          assert.strictEqual(
+            await page.getByText("may read this, and not change it").count(),
+            role === "viewer" ? 1 : 0
+          )
+          await page.getByRole("link", { name: "Operators" }).click()
+          await page.getByRole("cell", { name: `the ${role}`, exact: true }).waitFor()
+          const create = page.getByRole("button", { name: "New operator" })
+          assert.strictEqual(await create.count(), role === "owner" ? 1 : 0, role)
+          await page.getByRole("link", { name: "Webhooks" }).click()
           await page.getByText("No endpoint yet").waitFor()
-          for (const path of [
-            `/access/organizations/${who.organizationId}`,
-            `/access/webhooks/${who.organizationId}/${id}`,
-            "/health/orphans",
-            "/books",
-            "/all-orders"
-          ]) {
-            await page.goto(page.url().replace(/\/console.*/, `/console${path}`))
-            await page.getByText("There is no such page.").waitFor()
-          }
-          assert.notInclude(asked.join(" "), "/admin/")
-          await page.goto(page.url().replace(/\/console.*/, `/console/webhooks/${id}`))
-          await page.getByText("There is no such thing.").first().waitFor()
-          assert.notInclude(await page.content(), "secret hooks")
-          // What the key's scopes do not allow is said instead of tried.
-          await page.getByRole("link", { name: "Money The key lacks its scope" }).click()
-          await page.getByText("This needs a key with the scope usage").waitFor()
+          const endpoint = page.getByRole("button", { name: "New endpoint" })
+          assert.strictEqual(await endpoint.count(), /owner|operator/.test(role) ? 1 : 0, role)
         })
-        const nobody = yield* browser.open(`/access/organizations/${who.organizationId}`)
-        yield* steps(() => nobody.getByRole("heading", { name: "Sign in" }).waitFor())
+      }
+      // An owner makes another, whose token opens the gateway, and takes it back.
+      const page = yield* browser.open("/access/operators", { session: asOwner })
+      const dialog = page.getByRole("dialog")
+      const token = yield* steps(async () => {
+        await page.getByRole("button", { name: "New operator" }).click()
+        await dialog.getByLabel("Name").fill("Vera")
+        await dialog.getByText("May read everything").waitFor()
+        await dialog.getByRole("button", { name: "Create" }).click()
+        const shown = await dialog.getByLabel("Token").inputValue()
+        await dialog.getByRole("button", { name: "I have kept it" }).click()
+        return shown
       })
-    )
-  })
+      assert.strictEqual((yield* gateway.call("/admin/v1/me", { key: token })).status, 200)
+      yield* steps(async () => {
+        await pick(page, "Vera", "Revoke")
+        await dialog.getByRole("button", { name: "Revoke" }).click()
+        await page.getByText("“Vera” was revoked.").waitFor()
+        await page.getByRole("link", { name: "Audit" }).click()
+        await page.getByLabel("Action").fill("revokeOperator")
+        await page.waitForURL(/action=revokeOperator/)
+        await page.getByRole("cell", { name: "revokeOperator" }).waitFor()
+        assert.strictEqual(await page.getByRole("row").count(), 2)
+      })
+      assert.strictEqual((yield* gateway.call("/admin/v1/me", { key: token })).status, 401)
+      const audit = yield* bodyAs(list(AuditView), yield* gateway.admin("/audit?limit=1"))
+      assert.deepInclude(audit.data[0], { action: "revokeOperator", status: 200 })
+    })
+  )
+
+  it.effect("a member's key opens no page of operators, and no other organisation's things", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("1")
+      const stranger = yield* gateway.customer("1", { key: { scopes: ["models", "webhooks"] } })
+      const made = yield* gateway.call("/v1/webhook_endpoints", {
+        key: who.key,
+        json: {
+          name: "secret hooks",
+          url: "https://example.com/hooks",
+          event_types: ["video.failed"]
+        }
+      })
+      const { id } = yield* bodyAs(Schema.Struct({ id: Schema.String }), made)
+      const page = yield* browser.open("/webhooks", { session: { apiKey: stranger.key } })
+      const asked: Array<string> = []
+      page.on("request", (request) => asked.push(request.url()))
+      yield* steps(async () => {
+        await page.getByText("No endpoint yet").waitFor()
+        for (const path of [
+          `/access/organizations/${who.organizationId}`,
+          `/access/webhooks/${who.organizationId}/${id}`,
+          "/health/orphans",
+          "/books",
+          "/all-orders"
+        ]) {
+          await page.goto(page.url().replace(/\/console.*/, `/console${path}`))
+          await page.getByText("There is no such page.").waitFor()
+        }
+        assert.notInclude(asked.join(" "), "/admin/")
+        await page.goto(page.url().replace(/\/console.*/, `/console/webhooks/${id}`))
+        await page.getByText("There is no such thing.").first().waitFor()
+        assert.notInclude(await page.content(), "secret hooks")
+        // What the key's scopes do not allow is said instead of tried.
+        await page.getByRole("link", { name: "Money The key lacks its scope" }).click()
+        await page.getByText("This needs a key with the scope usage").waitFor()
+      })
+      const nobody = yield* browser.open(`/access/organizations/${who.organizationId}`)
+      yield* steps(() => nobody.getByRole("heading", { name: "Sign in" }).waitFor())
+    })
+  )
+})

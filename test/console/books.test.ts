@@ -1,14 +1,10 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { BudgetView } from "../../src/http/api/admin/money/BudgetsApi.ts"
 import { StatementView } from "../../src/http/api/money/StatementsApi.ts"
 import { bodyAs, type Customer, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { errorOf, orderImages } from "../support/orders.ts"
-import { asOwner, Browser, layerBrowser, noBrowser, type Page, steps } from "./support/browser.ts"
-
-const reason = noBrowser()
-
-if (reason !== null) console.warn(`skipped: ${reason}`)
+import { asOwner, Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 
 const month = () => new Date().toISOString().slice(0, 7)
 const booksOf = ({ organizationId }: Customer) => `/books/organizations/${organizationId}`
@@ -36,190 +32,186 @@ const rowOf = (page: Page, table: string, ...texts: ReadonlyArray<string>) =>
     page.getByRole("table", { name: table }).getByRole("row")
   )
 
-if (reason === null)
-  layer(layerBrowser.pipe(Layer.provideMerge(layerTestGateway("embedded"))), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })("the books of the console", (it) => {
-    it.effect("make a budget, show it full, and why orders are refused", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const who = yield* gateway.customer("10")
-        const path = `${booksOf(who)}/budgets`
-        const page = yield* browser.open(path, { session: yield* operatorOf("finance") })
-        yield* steps(async () => {
-          await page.getByRole("button", { name: "New budget" }).click()
-          await page.getByRole("combobox", { name: "Whose orders count" }).click()
-          await page.getByRole("option", { name: "A member", exact: true }).click()
-          await page.getByRole("combobox", { name: "Member" }).click()
-          await page.getByRole("option", { name: /^tester/ }).click()
-          const form = page.getByRole("dialog", { name: "New budget" })
-          const amount = form.getByLabel("Amount, CNY")
-          await amount.fill("0,5")
-          await form.getByRole("button", { name: "Save" }).click()
-          await page.getByText("An amount such as 12.5").waitFor()
-          await amount.fill("0.4")
-          await form.getByRole("button", { name: "Save" }).click()
-          const card = page.getByRole("region", { name: "Member tester · per month" })
-          await card.getByText("0 charged and 0 held of 0.4 CNY").waitFor()
-        })
-        for (const _ of [1, 2]) {
-          assert.strictEqual((yield* orderImages(who, image)).status, 200)
-        }
-        const refused = yield* orderImages(who, image)
-        assert.strictEqual((yield* errorOf(refused)).code, "budget_exceeded")
-        const { data } = yield* bodyAs(
-          Budgets,
-          yield* gateway.admin(`/organizations/${who.organizationId}/budgets`)
-        )
-        const [budget] = data
-        assert.deepInclude(budget, { amount: "0.4", used: "0.4", subject_id: who.memberId })
-        yield* steps(async () => {
-          await page.reload()
-          const card = page.getByRole("region", { name: "Member tester · per month" })
-          await card.getByText("0.4 charged and 0 held of 0.4 CNY").waitFor()
-          await card.getByText("used up").waitFor()
-          await card.getByText("New orders that fall under it are refused.").waitFor()
-          const bar = card.getByRole("progressbar")
-          assert.strictEqual(await bar.getAttribute("aria-valuenow"), "100")
-          await card.getByRole("button", { name: /^Remove/ }).click()
-          const dialog = page.getByRole("dialog")
-          await dialog.getByRole("button", { name: "Remove" }).click()
-          await page.getByText("There is no budget yet.").waitFor()
-        })
+inBrowser("the books of the console", layerTestGateway("embedded"), (it) => {
+  it.effect("make a budget, show it full, and why orders are refused", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("10")
+      const path = `${booksOf(who)}/budgets`
+      const page = yield* browser.open(path, { session: yield* operatorOf("finance") })
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "New budget" }).click()
+        await page.getByRole("combobox", { name: "Whose orders count" }).click()
+        await page.getByRole("option", { name: "A member", exact: true }).click()
+        await page.getByRole("combobox", { name: "Member" }).click()
+        await page.getByRole("option", { name: /^tester/ }).click()
+        const form = page.getByRole("dialog", { name: "New budget" })
+        const amount = form.getByLabel("Amount, CNY")
+        await amount.fill("0,5")
+        await form.getByRole("button", { name: "Save" }).click()
+        await page.getByText("An amount such as 12.5").waitFor()
+        await amount.fill("0.4")
+        await form.getByRole("button", { name: "Save" }).click()
+        const card = page.getByRole("region", { name: "Member tester · per month" })
+        await card.getByText("0 charged and 0 held of 0.4 CNY").waitFor()
+      })
+      for (const _ of [1, 2]) {
         assert.strictEqual((yield* orderImages(who, image)).status, 200)
+      }
+      const refused = yield* orderImages(who, image)
+      assert.strictEqual((yield* errorOf(refused)).code, "budget_exceeded")
+      const { data } = yield* bodyAs(
+        Budgets,
+        yield* gateway.admin(`/organizations/${who.organizationId}/budgets`)
+      )
+      const [budget] = data
+      assert.deepInclude(budget, { amount: "0.4", used: "0.4", subject_id: who.memberId })
+      yield* steps(async () => {
+        await page.reload()
+        const card = page.getByRole("region", { name: "Member tester · per month" })
+        await card.getByText("0.4 charged and 0 held of 0.4 CNY").waitFor()
+        await card.getByText("used up").waitFor()
+        await card.getByText("New orders that fall under it are refused.").waitFor()
+        const bar = card.getByRole("progressbar")
+        assert.strictEqual(await bar.getAttribute("aria-valuenow"), "100")
+        await card.getByRole("button", { name: /^Remove/ }).click()
+        const dialog = page.getByRole("dialog")
+        await dialog.getByRole("button", { name: "Remove" }).click()
+        await page.getByText("There is no budget yet.").waitFor()
       })
-    )
+      assert.strictEqual((yield* orderImages(who, image)).status, 200)
+    })
+  )
 
-    it.effect("correct a charge, which journal, balance and statement tell exactly", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const who = yield* gateway.customer("10")
-        yield* orderImages(who, { ...image, n: 3 })
-        yield* orderImages(who, { ...image, n: 2 })
-        const { data } = yield* bodyAs(Usage, yield* gateway.call("/v1/usage", { key: who.key }))
-        const charge = data.find((record) => record.charge === "0.6")
-        const page = yield* browser.open(`${booksOf(who)}/charges`, { session: asOwner })
-        const why = "<b>one</b> was black"
-        yield* steps(async () => {
-          await page.getByRole("button", { name: `Receipt ${charge?.id}` }).click()
-          await page.getByRole("button", { name: "Correct this charge" }).click()
-          const form = page.getByRole("dialog", { name: "Correct this charge" })
-          await form.getByLabel("Amount, CNY").fill("0.100000001")
-          await form.getByLabel("Reason").fill(why)
-          await form.getByRole("button", { name: "Book the adjustment" }).dblclick()
-          await page.getByText("The pool has 9.100000001 CNY").waitFor()
-        })
-        const pool = yield* gateway.balance(who)
-        assert.strictEqual(pool.balance, "9.100000001")
-        yield* steps(async () => {
-          await page.goto(page.url().replace(/\/charges.*/, "?as=table"))
-          // Walked back from what the pool has now, to nothing.
-          await page.getByText("The whole journal, exact, since").waitFor()
-          const points = page.getByRole("table", { name: "Balance and held over time" })
-          await points.waitFor()
-          const balances = await points
-            .getByRole("row")
-            .evaluateAll((rows) => rows.slice(1).map((row) => row.children[1]?.textContent))
-          const steps = balances.filter((balance, index) => balance !== balances[index - 1])
-          assert.deepStrictEqual(steps, ["9.100000001", "9", "9.4", "10"])
-          assert.strictEqual(await page.getByText("are left over").count(), 0)
-          await rowOf(page, "Journal", "Correction", why, "0.100000001").waitFor()
-        })
-        const statement = yield* bodyAs(
-          StatementView,
-          yield* gateway.admin(`/organizations/${who.organizationId}/statements/${month()}`)
-        )
-        yield* steps(async () => {
-          await page.getByRole("link", { name: "Statements" }).click()
-          await page.getByRole("link", { name: month() }).click()
-          await rowOf(page, "Balance", "Closing balance", statement.closing_balance).waitFor()
-          await rowOf(page, "Balance", "Corrections of charges", "0.100000001").waitFor()
-          await rowOf(page, "Deposits and adjustments", why, "GATEWAY_ADMIN_TOKEN").waitFor()
-          await rowOf(page, "Charges by model", "paint-1", "0.899999999").waitFor()
-          const saved = page.waitForEvent("download")
-          await page.getByRole("button", { name: "Entries (CSV)" }).click()
-          const name = (await saved).suggestedFilename()
-          assert.strictEqual(name, `statement-${who.organizationId}-${month()}.csv`)
-        })
-        assert.strictEqual(statement.closing_balance, "9.100000001")
+  it.effect("correct a charge, which journal, balance and statement tell exactly", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("10")
+      yield* orderImages(who, { ...image, n: 3 })
+      yield* orderImages(who, { ...image, n: 2 })
+      const { data } = yield* bodyAs(Usage, yield* gateway.call("/v1/usage", { key: who.key }))
+      const charge = data.find((record) => record.charge === "0.6")
+      const page = yield* browser.open(`${booksOf(who)}/charges`, { session: asOwner })
+      const why = "<b>one</b> was black"
+      yield* steps(async () => {
+        await page.getByRole("button", { name: `Receipt ${charge?.id}` }).click()
+        await page.getByRole("button", { name: "Correct this charge" }).click()
+        const form = page.getByRole("dialog", { name: "Correct this charge" })
+        await form.getByLabel("Amount, CNY").fill("0.100000001")
+        await form.getByLabel("Reason").fill(why)
+        await form.getByRole("button", { name: "Book the adjustment" }).dblclick()
+        await page.getByText("The pool has 9.100000001 CNY").waitFor()
       })
-    )
+      const pool = yield* gateway.balance(who)
+      assert.strictEqual(pool.balance, "9.100000001")
+      yield* steps(async () => {
+        await page.goto(page.url().replace(/\/charges.*/, "?as=table"))
+        // Walked back from what the pool has now, to nothing.
+        await page.getByText("The whole journal, exact, since").waitFor()
+        const points = page.getByRole("table", { name: "Balance and held over time" })
+        await points.waitFor()
+        const balances = await points
+          .getByRole("row")
+          .evaluateAll((rows) => rows.slice(1).map((row) => row.children[1]?.textContent))
+        const steps = balances.filter((balance, index) => balance !== balances[index - 1])
+        assert.deepStrictEqual(steps, ["9.100000001", "9", "9.4", "10"])
+        assert.strictEqual(await page.getByText("are left over").count(), 0)
+        await rowOf(page, "Journal", "Correction", why, "0.100000001").waitFor()
+      })
+      const statement = yield* bodyAs(
+        StatementView,
+        yield* gateway.admin(`/organizations/${who.organizationId}/statements/${month()}`)
+      )
+      yield* steps(async () => {
+        await page.getByRole("link", { name: "Statements" }).click()
+        await page.getByRole("link", { name: month() }).click()
+        await rowOf(page, "Balance", "Closing balance", statement.closing_balance).waitFor()
+        await rowOf(page, "Balance", "Corrections of charges", "0.100000001").waitFor()
+        await rowOf(page, "Deposits and adjustments", why, "GATEWAY_ADMIN_TOKEN").waitFor()
+        await rowOf(page, "Charges by model", "paint-1", "0.899999999").waitFor()
+        const saved = page.waitForEvent("download")
+        await page.getByRole("button", { name: "Entries (CSV)" }).click()
+        const name = (await saved).suggestedFilename()
+        assert.strictEqual(name, `statement-${who.organizationId}-${month()}.csv`)
+      })
+      assert.strictEqual(statement.closing_balance, "9.100000001")
+    })
+  )
 
-    it.effect("offer each role what it may do", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const who = yield* gateway.customer("10")
-        const rights = { viewer: false, operator: false, finance: true } as const
-        for (const role of ["viewer", "operator", "finance"] as const) {
-          const session = yield* operatorOf(role)
-          const page = yield* browser.open(`${booksOf(who)}/transfers`, { session })
-          yield* steps(async () => {
-            await rowOf(page, "Deposits", "10").waitFor()
-            const offered = await page.getByRole("button", { name: "Adjust" }).count()
-            assert.deepStrictEqual([role, offered > 0], [role, rights[role]])
-            assert.strictEqual(
-              await page.getByRole("button", { name: "Make a deposit" }).count(),
-              offered
-            )
-          })
-          if (role !== "finance") {
-            const answer = yield* gateway.call(
-              `/admin/v1/organizations/${who.organizationId}/deposits`,
-              { key: session.operator.token, json: { amount: "1", reference: role } }
-            )
-            assert.strictEqual(answer.status, 403)
-            continue
-          }
-          yield* steps(async () => {
-            await page.getByRole("button", { name: "Make a deposit" }).click()
-            await page.getByLabel("Amount, CNY").fill("2.5")
-            await page.getByRole("button", { name: "Deposit", exact: true }).click()
-            await rowOf(page, "Deposits", "2.5", "console-").waitFor()
-            await page.getByRole("link", { name: "Verify" }).click()
-            await page.getByRole("button", { name: "Verify now" }).click()
-            await page.getByText("Every invariant holds.").waitFor()
-          })
-          assert.strictEqual((yield* gateway.balance(who)).balance, "12.5")
+  it.effect("offer each role what it may do", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("10")
+      const rights = { viewer: false, operator: false, finance: true } as const
+      for (const role of ["viewer", "operator", "finance"] as const) {
+        const session = yield* operatorOf(role)
+        const page = yield* browser.open(`${booksOf(who)}/transfers`, { session })
+        yield* steps(async () => {
+          await rowOf(page, "Deposits", "10").waitFor()
+          const offered = await page.getByRole("button", { name: "Adjust" }).count()
+          assert.deepStrictEqual([role, offered > 0], [role, rights[role]])
+          assert.strictEqual(
+            await page.getByRole("button", { name: "Make a deposit" }).count(),
+            offered
+          )
+        })
+        if (role !== "finance") {
+          const answer = yield* gateway.call(
+            `/admin/v1/organizations/${who.organizationId}/deposits`,
+            { key: session.operator.token, json: { amount: "1", reference: role } }
+          )
+          assert.strictEqual(answer.status, 403)
+          continue
         }
-      })
-    )
-
-    it.effect("compare a vendor's list, tell its faults by line, and what is missing", () =>
-      Effect.gen(function* () {
-        const browser = yield* Browser
-        const page = yield* browser.open("/books/reconciliations", { session: asOwner })
-        const upload = (text: string) =>
-          page
-            .locator('input[type="file"]')
-            .setInputFiles({ name: "bill.csv", mimeType: "text/csv", buffer: Buffer.from(text) })
         yield* steps(async () => {
-          await page.getByRole("button", { name: "Compare a vendor's list" }).click()
-          await upload("task;billed\ncgt-17;1,50\ncgt-18;much\n")
-          await page.getByRole("combobox", { name: "Channel" }).click()
-          await page.getByRole("option", { name: "A (ch-a)" }).click()
-          await page.getByRole("combobox", { name: "Column of the vendor's id" }).fill("task")
-          await page.getByRole("combobox", { name: "Column of the amount" }).click()
-          // The names are read off the file.
-          await page.getByRole("option", { name: "billed" }).click()
-          await page.getByRole("combobox", { name: "Before decimals" }).click()
-          await page.getByRole("option", { name: "comma ," }).click()
-          const go = page.getByRole("button", { name: "Compare", exact: true })
-          await go.click()
-          await rowOf(page, "Faults of the list", "billed", "3").waitFor()
-          await upload("task;billed\ncgt-17;1,50\n")
-          await go.click()
-          await page.getByRole("heading", { name: "List of ch-a" }).waitFor()
-          await rowOf(page, "What came of it", "missing here", "1.5").waitFor()
-          await rowOf(page, "Entries", "cgt-17", "missing here", "unknown", "1.5").waitFor()
-          await page.getByRole("button", { name: "Remove" }).click()
-          const dialog = page.getByRole("dialog")
-          await dialog.getByRole("button", { name: "Remove" }).click()
-          await page.getByText("No list has been compared yet.").waitFor()
+          await page.getByRole("button", { name: "Make a deposit" }).click()
+          await page.getByLabel("Amount, CNY").fill("2.5")
+          await page.getByRole("button", { name: "Deposit", exact: true }).click()
+          await rowOf(page, "Deposits", "2.5", "console-").waitFor()
+          await page.getByRole("link", { name: "Verify" }).click()
+          await page.getByRole("button", { name: "Verify now" }).click()
+          await page.getByText("Every invariant holds.").waitFor()
         })
+        assert.strictEqual((yield* gateway.balance(who)).balance, "12.5")
+      }
+    })
+  )
+
+  it.effect("compare a vendor's list, tell its faults by line, and what is missing", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/books/reconciliations", { session: asOwner })
+      const upload = (text: string) =>
+        page
+          .locator('input[type="file"]')
+          .setInputFiles({ name: "bill.csv", mimeType: "text/csv", buffer: Buffer.from(text) })
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Compare a vendor's list" }).click()
+        await upload("task;billed\ncgt-17;1,50\ncgt-18;much\n")
+        await page.getByRole("combobox", { name: "Channel" }).click()
+        await page.getByRole("option", { name: "A (ch-a)" }).click()
+        await page.getByRole("combobox", { name: "Column of the vendor's id" }).fill("task")
+        await page.getByRole("combobox", { name: "Column of the amount" }).click()
+        // The names are read off the file.
+        await page.getByRole("option", { name: "billed" }).click()
+        await page.getByRole("combobox", { name: "Before decimals" }).click()
+        await page.getByRole("option", { name: "comma ," }).click()
+        const go = page.getByRole("button", { name: "Compare", exact: true })
+        await go.click()
+        await rowOf(page, "Faults of the list", "billed", "3").waitFor()
+        await upload("task;billed\ncgt-17;1,50\n")
+        await go.click()
+        await page.getByRole("heading", { name: "List of ch-a" }).waitFor()
+        await rowOf(page, "What came of it", "missing here", "1.5").waitFor()
+        await rowOf(page, "Entries", "cgt-17", "missing here", "unknown", "1.5").waitFor()
+        await page.getByRole("button", { name: "Remove" }).click()
+        const dialog = page.getByRole("dialog")
+        await dialog.getByRole("button", { name: "Remove" }).click()
+        await page.getByText("No list has been compared yet.").waitFor()
       })
-    )
-  })
+    })
+  )
+})

@@ -1,9 +1,9 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { CatalogDocument } from "../../src/domain/catalog/CatalogDocument.ts"
 import type { Role } from "../../src/services/operators/Operators.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
-import { Browser, layerBrowser, noBrowser, type Page, steps } from "./support/browser.ts"
+import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 
 const Made = Schema.Struct({ token: Schema.String })
 
@@ -57,210 +57,204 @@ const review = (page: Page): Promise<void> =>
 const apply = (page: Page): Promise<void> =>
   page.getByRole("button", { name: "Apply", exact: true }).click()
 
-if (noBrowser() === null)
-  layer(layerBrowser.pipe(Layer.provideMerge(layerTestGateway("embedded"))), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })("the catalog and its channels in the console", (it) => {
-    it.effect("get a channel, a model and a mount, which are usable at once", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const who = yield* gateway.customer("100")
-        const page = yield* browser.open("/catalog", {
-          session: yield* operator("Eve", "operator")
-        })
-        yield* steps(async () => {
-          await page.getByRole("button", { name: "Add a channel" }).click()
-          await write(page, "Id", "ch-new")
-          await write(page, "Name", "New vendor")
-          await write(page, "Base address", `${gateway.simulator.url}/vp_d`)
-          await page.getByLabel("Key at the vendor").fill("very-secret-key")
-          await page.getByRole("button", { name: "Keep in the draft" }).click()
-          await page.getByText("1 change is not applied yet").waitFor()
-
-          await page.getByRole("tab", { name: "Models" }).click()
-          await page.getByRole("button", { name: "Add a model" }).click()
-          await write(page, "Id", "clip-new")
-          await page.getByRole("combobox", { name: "Protocol", exact: true }).fill("vp_d")
-          await pick(page, "Billed by", "Seconds of video")
-          const price = page.getByLabel("720p, per second")
-          await price.fill("0.12345678901")
-          await page.getByRole("button", { name: "Keep in the draft" }).click()
-          await page.locator("[aria-invalid=true]").waitFor()
-          const said = await page
-            .locator(`#${await price.getAttribute("aria-describedby")}`)
-            .innerText()
-          assert.include(said, "with at most 9 decimals")
-          await price.fill("0.5")
-          await page.getByRole("button", { name: "Keep in the draft" }).click()
-          await page.getByText("2 changes are not applied yet").waitFor()
-
-          await page.getByRole("tab", { name: "Mounts" }).click()
-          await page.getByRole("button", { name: "Add a mount" }).click()
-          await pick(page, "Model", "clip-new")
-          await pick(page, "Channel", "ch-new")
-          await page.getByRole("button", { name: "Keep in the draft" }).click()
-          await page.getByText("3 changes are not applied yet").waitFor()
-
-          await review(page)
-          const changes = page.getByRole("dialog")
-          const added = changes.getByRole("table", { name: "Model clip-new" })
-          await added.getByRole("row", { name: "prices.per_second.720p 0.5" }).waitFor()
-          await changes.getByText("a new value, which is not shown").waitFor()
-          assert.notInclude(await page.content(), "very-secret-key")
-          await apply(page)
-          await page.getByText("of the catalog is in force").waitFor()
-        })
-        const order = () =>
-          gateway.call("/v1/videos/generations", {
-            key: who.key,
-            json: { model: "clip-new", prompt: "a lighthouse", resolution: "720p" }
-          })
-        const made = yield* order()
-        assert.strictEqual(made.status, 200, made.text)
-
-        yield* steps(async () => {
-          await page.getByRole("link", { name: "Channels", exact: true }).click()
-          await page.getByRole("button", { name: "Test ch-new" }).click()
-          await page.getByText("The key is accepted.").waitFor()
-          await page.keyboard.press("Escape")
-          await page.getByRole("button", { name: "Drain ch-new" }).click()
-          await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click()
-          await page.getByText("ch-new takes no more orders.").waitFor()
-        })
-        const refused = yield* order()
-        assert.strictEqual(refused.status, 503, refused.text)
-        yield* steps(async () => {
-          await page.getByRole("button", { name: "Enable ch-new" }).click()
-          await page.getByText("ch-new takes orders").waitFor()
-          await page.getByRole("link", { name: "New vendor" }).click()
-          await page.getByRole("heading", { name: "New vendor", level: 1 }).waitFor()
-          // The order that was refused reached no channel.
-          const orders = page.getByRole("table", { name: "Recent orders" })
-          await orders.getByText("clip-new").waitFor()
-          assert.strictEqual(await orders.getByText("clip-new").count(), 1)
-        })
-        assert.strictEqual((yield* order()).status, 200)
+inBrowser("the catalog and its channels in the console", layerTestGateway("embedded"), (it) => {
+  it.effect("get a channel, a model and a mount, which are usable at once", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("100")
+      const page = yield* browser.open("/catalog", {
+        session: yield* operator("Eve", "operator")
       })
-    )
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Add a channel" }).click()
+        await write(page, "Id", "ch-new")
+        await write(page, "Name", "New vendor")
+        await write(page, "Base address", `${gateway.simulator.url}/vp_d`)
+        await page.getByLabel("Key at the vendor").fill("very-secret-key")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.getByText("1 change is not applied yet").waitFor()
 
-    it.effect("tell a second editor's change, and keep both", () =>
-      Effect.gen(function* () {
-        const browser = yield* Browser
-        const ada = yield* operator("Ada", "operator")
-        const page = yield* browser.open("/catalog?list=models", {
-          session: yield* operator("Bob", "operator")
+        await page.getByRole("tab", { name: "Models" }).click()
+        await page.getByRole("button", { name: "Add a model" }).click()
+        await write(page, "Id", "clip-new")
+        await page.getByRole("combobox", { name: "Protocol", exact: true }).fill("vp_d")
+        await pick(page, "Billed by", "Seconds of video")
+        const price = page.getByLabel("720p, per second")
+        await price.fill("0.12345678901")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.locator("[aria-invalid=true]").waitFor()
+        const said = await page
+          .locator(`#${await price.getAttribute("aria-describedby")}`)
+          .innerText()
+        assert.include(said, "with at most 9 decimals")
+        await price.fill("0.5")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.getByText("2 changes are not applied yet").waitFor()
+
+        await page.getByRole("tab", { name: "Mounts" }).click()
+        await page.getByRole("button", { name: "Add a mount" }).click()
+        await pick(page, "Model", "clip-new")
+        await pick(page, "Channel", "ch-new")
+        await page.getByRole("button", { name: "Keep in the draft" }).click()
+        await page.getByText("3 changes are not applied yet").waitFor()
+
+        await review(page)
+        const changes = page.getByRole("dialog")
+        const added = changes.getByRole("table", { name: "Model clip-new" })
+        await added.getByRole("row", { name: "prices.per_second.720p 0.5" }).waitFor()
+        await changes.getByText("a new value, which is not shown").waitFor()
+        assert.notInclude(await page.content(), "very-secret-key")
+        await apply(page)
+        await page.getByText("of the catalog is in force").waitFor()
+      })
+      const order = () =>
+        gateway.call("/v1/videos/generations", {
+          key: who.key,
+          json: { model: "clip-new", prompt: "a lighthouse", resolution: "720p" }
         })
-        yield* steps(async () => {
-          await setPrice(page, "clip-1", "720p, per second", "0.8")
-          await review(page)
-          const changed = page.getByRole("table", { name: "Model clip-1" })
-          await changed.getByRole("row", { name: "prices.per_second.720p 0.6 0.8" }).waitFor()
-        })
-        assert.strictEqual(yield* perSecond("clip-1", "720p"), "0.6")
-        yield* elsewhere(ada.operator.token, (text) =>
-          text.replace('"per_image":"0.2"', '"per_image":"0.3"')
+      const made = yield* order()
+      assert.strictEqual(made.status, 200, made.text)
+
+      yield* steps(async () => {
+        await page.getByRole("link", { name: "Channels", exact: true }).click()
+        await page.getByRole("button", { name: "Test ch-new" }).click()
+        await page.getByText("The key is accepted.").waitFor()
+        await page.keyboard.press("Escape")
+        await page.getByRole("button", { name: "Drain ch-new" }).click()
+        await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click()
+        await page.getByText("ch-new takes no more orders.").waitFor()
+      })
+      const refused = yield* order()
+      assert.strictEqual(refused.status, 503, refused.text)
+      yield* steps(async () => {
+        await page.getByRole("button", { name: "Enable ch-new" }).click()
+        await page.getByText("ch-new takes orders").waitFor()
+        await page.getByRole("link", { name: "New vendor" }).click()
+        await page.getByRole("heading", { name: "New vendor", level: 1 }).waitFor()
+        // The order that was refused reached no channel.
+        const orders = page.getByRole("table", { name: "Recent orders" })
+        await orders.getByText("clip-new").waitFor()
+        assert.strictEqual(await orders.getByText("clip-new").count(), 1)
+      })
+      assert.strictEqual((yield* order()).status, 200)
+    })
+  )
+
+  it.effect("tell a second editor's change, and keep both", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const ada = yield* operator("Ada", "operator")
+      const page = yield* browser.open("/catalog?list=models", {
+        session: yield* operator("Bob", "operator")
+      })
+      yield* steps(async () => {
+        await setPrice(page, "clip-1", "720p, per second", "0.8")
+        await review(page)
+        const changed = page.getByRole("table", { name: "Model clip-1" })
+        await changed.getByRole("row", { name: "prices.per_second.720p 0.6 0.8" }).waitFor()
+      })
+      assert.strictEqual(yield* perSecond("clip-1", "720p"), "0.6")
+      yield* elsewhere(ada.operator.token, (text) =>
+        text.replace('"per_image":"0.2"', '"per_image":"0.3"')
+      )
+      yield* steps(async () => {
+        await apply(page)
+        await page.getByText("Ada made version").waitFor()
+        const theirs = page.getByRole("table", { name: "Model paint-1" })
+        await theirs.getByRole("row", { name: "prices.per_image 0.2 0.3" }).waitFor()
+        await page.getByRole("button", { name: "Put my changes onto version" }).click()
+        await apply(page)
+        await page.getByText("of the catalog is in force").waitFor()
+      })
+      assert.strictEqual(yield* perSecond("clip-1", "720p"), "0.8")
+      assert.include(JSON.stringify(yield* catalogNow), '"per_image":"0.3"')
+
+      // Of what both have changed, the reader chooses.
+      yield* steps(() => setPrice(page, "clip-1", "1080p, per second", "1.5"))
+      yield* elsewhere(ada.operator.token, (text) =>
+        text.replace('"720p":"0.8","1080p":"1"', '"720p":"0.9","1080p":"1"')
+      )
+      yield* steps(async () => {
+        await review(page)
+        await apply(page)
+        const onto = page.getByRole("button", { name: "Put my changes onto version" })
+        await onto.waitFor()
+        assert.isTrue(await onto.isDisabled())
+        await page.getByRole("radio", { name: "Mine" }).check()
+        await onto.click()
+        await apply(page)
+        await page.getByText("change is not applied yet").waitFor({ state: "detached" })
+      })
+      assert.strictEqual(yield* perSecond("clip-1", "720p"), "0.8")
+      assert.strictEqual(yield* perSecond("clip-1", "1080p"), "1.5")
+    })
+  )
+
+  it.effect("are written as JSON, with fields at the cursor and faults by their path", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/catalog?list=json", {
+        session: yield* operator("Joe", "operator")
+      })
+      yield* steps(async () => {
+        const editor = page.getByLabel("The catalog as JSON")
+        await editor.click()
+        await page.keyboard.press("Control+a")
+        const end = "}}]}"
+        await page.keyboard.insertText(
+          `{"channels": [], "mounts": [], "models": [{"id": "x", "modality": "video", "protocol": "vp_d", "prices": {"kind": "second_video", ${end}`
         )
-        yield* steps(async () => {
-          await apply(page)
-          await page.getByText("Ada made version").waitFor()
-          const theirs = page.getByRole("table", { name: "Model paint-1" })
-          await theirs.getByRole("row", { name: "prices.per_image 0.2 0.3" }).waitFor()
-          await page.getByRole("button", { name: "Put my changes onto version" }).click()
-          await apply(page)
-          await page.getByText("of the catalog is in force").waitFor()
-        })
-        assert.strictEqual(yield* perSecond("clip-1", "720p"), "0.8")
-        assert.include(JSON.stringify(yield* catalogNow), '"per_image":"0.3"')
-
-        // Of what both have changed, the reader chooses.
-        yield* steps(() => setPrice(page, "clip-1", "1080p, per second", "1.5"))
-        yield* elsewhere(ada.operator.token, (text) =>
-          text.replace('"720p":"0.8","1080p":"1"', '"720p":"0.9","1080p":"1"')
-        )
-        yield* steps(async () => {
-          await review(page)
-          await apply(page)
-          const onto = page.getByRole("button", { name: "Put my changes onto version" })
-          await onto.waitFor()
-          assert.isTrue(await onto.isDisabled())
-          await page.getByRole("radio", { name: "Mine" }).check()
-          await onto.click()
-          await apply(page)
-          await page.getByText("change is not applied yet").waitFor({ state: "detached" })
-        })
-        assert.strictEqual(yield* perSecond("clip-1", "720p"), "0.8")
-        assert.strictEqual(yield* perSecond("clip-1", "1080p"), "1.5")
+        for (const _ of end) await page.keyboard.press("ArrowLeft")
+        await page.keyboard.press("Control+Space")
+        const options = page.getByRole("option")
+        await options.first().waitFor()
+        assert.deepStrictEqual(await options.allInnerTexts(), ["per_second"])
+        await options.first().click()
+        await page.getByRole("option", { name: "1080p" }).click()
+        await page.getByRole("option").first().waitFor({ state: "detached" })
+        await page.keyboard.insertText("free")
+        await page.getByRole("button", { name: "Take into the draft" }).click()
+        await page.getByRole("button", { name: "Go to models[0].prices.per_second.1080p" }).click()
+        assert.isTrue(await editor.evaluate((node) => node.contains(document.activeElement)))
+        assert.include(await editor.innerText(), '"per_second": {"1080p": "free"}')
       })
-    )
-
-    it.effect("are written as JSON, with fields at the cursor and faults by their path", () =>
-      Effect.gen(function* () {
-        const browser = yield* Browser
-        const page = yield* browser.open("/catalog?list=json", {
-          session: yield* operator("Joe", "operator")
-        })
-        yield* steps(async () => {
-          const editor = page.getByLabel("The catalog as JSON")
-          await editor.click()
-          await page.keyboard.press("Control+a")
-          const end = "}}]}"
-          await page.keyboard.insertText(
-            `{"channels": [], "mounts": [], "models": [{"id": "x", "modality": "video", "protocol": "vp_d", "prices": {"kind": "second_video", ${end}`
-          )
-          for (const _ of end) await page.keyboard.press("ArrowLeft")
-          await page.keyboard.press("Control+Space")
-          const options = page.getByRole("option")
-          await options.first().waitFor()
-          assert.deepStrictEqual(await options.allInnerTexts(), ["per_second"])
-          await options.first().click()
-          await page.getByRole("option", { name: "1080p" }).click()
-          await page.getByRole("option").first().waitFor({ state: "detached" })
-          await page.keyboard.insertText("free")
-          await page.getByRole("button", { name: "Take into the draft" }).click()
-          await page
-            .getByRole("button", { name: "Go to models[0].prices.per_second.1080p" })
-            .click()
-          assert.isTrue(await editor.evaluate((node) => node.contains(document.activeElement)))
-          assert.include(await editor.innerText(), '"per_second": {"1080p": "free"}')
-        })
-        const { channels, models, mounts } = yield* catalogNow
-        const without = models.filter(({ id }) => id !== "rank-1")
-        assert.strictEqual(without.length, models.length - 1)
-        yield* steps(async () => {
-          await page.keyboard.press("Control+a")
-          await page.keyboard.insertText(JSON.stringify({ channels, models: without, mounts }))
-          await page.getByRole("button", { name: "Take into the draft" }).click()
-          await page.getByText("1 change is not applied yet").waitFor()
-          await review(page)
-          await page.getByRole("dialog").getByText("Model rank-1").waitFor()
-        })
+      const { channels, models, mounts } = yield* catalogNow
+      const without = models.filter(({ id }) => id !== "rank-1")
+      assert.strictEqual(without.length, models.length - 1)
+      yield* steps(async () => {
+        await page.keyboard.press("Control+a")
+        await page.keyboard.insertText(JSON.stringify({ channels, models: without, mounts }))
+        await page.getByRole("button", { name: "Take into the draft" }).click()
+        await page.getByText("1 change is not applied yet").waitFor()
+        await review(page)
+        await page.getByRole("dialog").getByText("Model rank-1").waitFor()
       })
-    )
+    })
+  )
 
-    it.effect("are only looked at by a viewer", () =>
-      Effect.gen(function* () {
-        const browser = yield* Browser
-        const page = yield* browser.open("/catalog", { session: yield* operator("Vic", "viewer") })
-        yield* steps(async () => {
-          await page
-            .getByRole("table", { name: "Channels" })
-            .getByText("ch-d", { exact: true })
-            .waitFor()
-          await page.getByText("may read this, and not change it").waitFor()
-          const offered = page.getByRole("button", { name: /^(?:Add|Edit|Remove|Review)/ })
-          assert.strictEqual(await offered.count(), 0)
-          await page.getByRole("tab", { name: "As JSON" }).click()
-          const editor = page.getByLabel("The catalog as JSON")
-          await editor.waitFor()
-          assert.strictEqual(await editor.getAttribute("contenteditable"), "false")
-          assert.strictEqual(await page.getByRole("button", { name: /draft/ }).count(), 0)
-          await page.getByRole("link", { name: "Channels", exact: true }).click()
-          await page.getByRole("link", { name: "D", exact: true }).waitFor()
-          const acts = page.getByRole("button", { name: /^(?:Test|Drain|Enable)/ })
-          assert.strictEqual(await acts.count(), 0)
-        })
+  it.effect("are only looked at by a viewer", () =>
+    Effect.gen(function* () {
+      const browser = yield* Browser
+      const page = yield* browser.open("/catalog", { session: yield* operator("Vic", "viewer") })
+      yield* steps(async () => {
+        await page
+          .getByRole("table", { name: "Channels" })
+          .getByText("ch-d", { exact: true })
+          .waitFor()
+        await page.getByText("may read this, and not change it").waitFor()
+        const offered = page.getByRole("button", { name: /^(?:Add|Edit|Remove|Review)/ })
+        assert.strictEqual(await offered.count(), 0)
+        await page.getByRole("tab", { name: "As JSON" }).click()
+        const editor = page.getByLabel("The catalog as JSON")
+        await editor.waitFor()
+        assert.strictEqual(await editor.getAttribute("contenteditable"), "false")
+        assert.strictEqual(await page.getByRole("button", { name: /draft/ }).count(), 0)
+        await page.getByRole("link", { name: "Channels", exact: true }).click()
+        await page.getByRole("link", { name: "D", exact: true }).waitFor()
+        const acts = page.getByRole("button", { name: /^(?:Test|Drain|Enable)/ })
+        assert.strictEqual(await acts.count(), 0)
       })
-    )
-  })
+    })
+  )
+})

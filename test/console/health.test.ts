@@ -1,6 +1,6 @@
 /** How the gateway is doing, as the console shows it. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { OrphanView } from "../../src/http/api/admin/HistoryApi.ts"
 import { list } from "../../src/http/api/shared.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
@@ -13,14 +13,10 @@ import {
   testCatalog
 } from "../support/gateway.ts"
 import { createVideo, orderImages } from "../support/orders.ts"
-import { asOwner, Browser, layerBrowser, noBrowser, steps } from "./support/browser.ts"
+import { asOwner, Browser, inBrowser, steps } from "./support/browser.ts"
 
 /** No vendor is asked how far it is, so that what was ordered stays open. */
 const settings = { ...quickSettings, askIntervalSeconds: 600, maxAskIntervalSeconds: 600 }
-
-const reason = noBrowser()
-
-if (reason !== null) console.warn(`skipped: ${reason}`)
 
 const orphansAt = (query: string) =>
   Effect.gen(function* () {
@@ -28,77 +24,73 @@ const orphansAt = (query: string) =>
     return (yield* bodyAs(list(OrphanView), yield* gateway.admin(`/orphans${query}`))).data
   })
 
-if (reason === null)
-  layer(layerBrowser.pipe(Layer.provideMerge(layerTestGateway("embedded", settings))), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })("health in the console", (it) => {
-    it.effect("it is ready, its poller runs, and what is open and plotted is what there is", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        yield* firstAudit
-        const who = yield* gateway.customer("100")
-        const id = yield* createVideo(who, { model: "film-1" })
-        const { held } = yield* gateway.balance(who)
-        const page = yield* browser.open("/health", { session: asOwner })
-        yield* steps(async () => {
-          await page.getByText("Requests may come to this gateway.").waitFor()
-          const checks = page.getByRole("table", { name: "Checks" })
-          assert.strictEqual(await checks.getByText("works", { exact: true }).count(), 6)
-          await page.getByText("it runs").waitFor()
-          await page.getByText("every invariant holds").waitFor()
-          await page.getByRole("link", { name: "Open holds" }).click()
-          await page.getByText("1 open order, which is all of them.").waitFor()
-          const ages = page.getByRole("table", { name: "Open holds by age" })
-          const youngest = ages.getByRole("row").filter({ hasText: "less than a minute" })
-          assert.match((await youngest.textContent()) ?? "", new RegExp(`1${held} CNY$`))
-          await page.getByRole("link", { name: id }).waitFor()
-          await page.getByRole("link", { name: "Metrics" }).click()
-          await page.getByRole("img", { name: "Money held" }).waitFor()
-          // The rate of what was asked meanwhile.
-          await page.getByText(/^2xx [\d.]+\/s$/).waitFor()
-          await page.getByText(`CNY ${held}`).first().waitFor()
-        })
+inBrowser("health in the console", layerTestGateway("embedded", settings), (it) => {
+  it.effect("it is ready, its poller runs, and what is open and plotted is what there is", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      yield* firstAudit
+      const who = yield* gateway.customer("100")
+      const id = yield* createVideo(who, { model: "film-1" })
+      const { held } = yield* gateway.balance(who)
+      const page = yield* browser.open("/health", { session: asOwner })
+      yield* steps(async () => {
+        await page.getByText("Requests may come to this gateway.").waitFor()
+        const checks = page.getByRole("table", { name: "Checks" })
+        assert.strictEqual(await checks.getByText("works", { exact: true }).count(), 6)
+        await page.getByText("it runs").waitFor()
+        await page.getByText("every invariant holds").waitFor()
+        await page.getByRole("link", { name: "Open holds" }).click()
+        await page.getByText("1 open order, which is all of them.").waitFor()
+        const ages = page.getByRole("table", { name: "Open holds by age" })
+        const youngest = ages.getByRole("row").filter({ hasText: "less than a minute" })
+        assert.match((await youngest.textContent()) ?? "", new RegExp(`1${held} CNY$`))
+        await page.getByRole("link", { name: id }).waitFor()
+        await page.getByRole("link", { name: "Metrics" }).click()
+        await page.getByRole("img", { name: "Money held" }).waitFor()
+        // The rate of what was asked meanwhile.
+        await page.getByText(/^2xx [\d.]+\/s$/).waitFor()
+        await page.getByText(`CNY ${held}`).first().waitFor()
       })
-    )
+    })
+  )
 
-    it.effect("an orphan is settled with a note", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const vendor = yield* brokenVendor("reset")
-        const catalog = testCatalog(gateway.simulator.url)
-        const channels = catalog.channels.map((channel) =>
-          channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
-        )
-        yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
-        const who = yield* gateway.customer("10")
-        assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 502)
-        const [orphan] = yield* orphansAt("")
-        assert.isDefined(orphan)
-        const page = yield* browser.open("/health/orphans", { session: asOwner })
-        const dialog = page.getByRole("dialog")
-        yield* steps(async () => {
-          await page.getByRole("cell", { name: "connection_lost" }).waitFor()
-          await page.getByRole("cell", { name: "0.2" }).waitFor()
-          await page.getByRole("button", { name: "Resolve" }).click()
-          await dialog.getByRole("button", { name: "Note and close" }).click()
-          await dialog.getByText("Write how it was settled.").waitFor()
-          await dialog.getByLabel("Note").fill("<img src=x onerror=alert(1)> was never made")
-          await dialog.getByRole("button", { name: "Note and close" }).click()
-          await page.getByText("There are none of these").waitFor()
-          await page.getByRole("combobox", { name: "Which" }).click()
-          await page.getByRole("option", { name: "settled" }).click()
-          await page.waitForURL(/resolved=true/)
-          await page.getByText("<img src=x onerror=alert(1)> was never made").waitFor()
-        })
-        assert.deepStrictEqual(yield* orphansAt(""), [])
-        const [settled] = yield* orphansAt("?resolved=true")
-        assert.deepInclude(settled, {
-          id: orphan.id,
-          note: "<img src=x onerror=alert(1)> was never made"
-        })
+  it.effect("an orphan is settled with a note", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const vendor = yield* brokenVendor("reset")
+      const catalog = testCatalog(gateway.simulator.url)
+      const channels = catalog.channels.map((channel) =>
+        channel.id === "ch-i" ? { ...channel, base_url: vendor.url } : channel
+      )
+      yield* gateway.admin("/catalog", { method: "PUT", json: { ...catalog, channels } })
+      const who = yield* gateway.customer("10")
+      assert.strictEqual((yield* orderImages(who, { model: "paint-1" })).status, 502)
+      const [orphan] = yield* orphansAt("")
+      assert.isDefined(orphan)
+      const page = yield* browser.open("/health/orphans", { session: asOwner })
+      const dialog = page.getByRole("dialog")
+      yield* steps(async () => {
+        await page.getByRole("cell", { name: "connection_lost" }).waitFor()
+        await page.getByRole("cell", { name: "0.2" }).waitFor()
+        await page.getByRole("button", { name: "Resolve" }).click()
+        await dialog.getByRole("button", { name: "Note and close" }).click()
+        await dialog.getByText("Write how it was settled.").waitFor()
+        await dialog.getByLabel("Note").fill("<img src=x onerror=alert(1)> was never made")
+        await dialog.getByRole("button", { name: "Note and close" }).click()
+        await page.getByText("There are none of these").waitFor()
+        await page.getByRole("combobox", { name: "Which" }).click()
+        await page.getByRole("option", { name: "settled" }).click()
+        await page.waitForURL(/resolved=true/)
+        await page.getByText("<img src=x onerror=alert(1)> was never made").waitFor()
       })
-    )
-  })
+      assert.deepStrictEqual(yield* orphansAt(""), [])
+      const [settled] = yield* orphansAt("?resolved=true")
+      assert.deepInclude(settled, {
+        id: orphan.id,
+        note: "<img src=x onerror=alert(1)> was never made"
+      })
+    })
+  )
+})

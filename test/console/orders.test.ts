@@ -1,6 +1,6 @@
 /** Orders as their members and as operators look at them, in a real browser. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { TimelineView } from "../../src/http/api/admin/HistoryApi.ts"
 import { OwnOrderView } from "../../src/http/api/money/OrdersApi.ts"
@@ -14,11 +14,7 @@ import {
   testCatalog
 } from "../support/gateway.ts"
 import { createVideo, finishVideo, orderImages, orderVideo } from "../support/orders.ts"
-import { asOwner, Browser, layerBrowser, noBrowser, steps } from "./support/browser.ts"
-
-const reason = noBrowser()
-
-if (reason !== null) console.warn(`skipped: ${reason}`)
+import { asOwner, Browser, inBrowser, steps } from "./support/browser.ts"
 
 /** The first channel of clip-1 is away, so its orders go on to the next. */
 const catalogFor = (simulatorUrl: string): typeof CatalogWrite.Encoded => {
@@ -49,19 +45,10 @@ const orderOf = Effect.fnUntraced(function* (who: Customer, id: string) {
 
 const MARKUP = 'no <b>bold</b> <img src="x" onerror="document.title=1"> words'
 
-if (reason === null)
-  layer(
-    layerBrowser.pipe(
-      Layer.provideMerge(
-        layerTestGateway(
-          "embedded",
-          { ...quickSettings, webhookAllowPrivate: true },
-          { catalogFor }
-        )
-      )
-    ),
-    { excludeTestServices: true, timeout: "60 seconds" }
-  )("orders in the console", (it) => {
+inBrowser(
+  "orders in the console",
+  layerTestGateway("embedded", { ...quickSettings, webhookAllowPrivate: true }, { catalogFor }),
+  (it) => {
     it.effect("a failed one shows its member and an operator what was given back", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -318,4 +305,5 @@ if (reason === null)
         assert.strictEqual(own.status, 200)
       })
     )
-  })
+  }
+)

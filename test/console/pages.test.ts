@@ -4,20 +4,13 @@
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import axe from "axe-core"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { MAX_FIRST_SCRIPT } from "../../scripts/console/build.ts"
 import { demoCatalog } from "../../src/demoCatalog.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
-import {
-  Browser,
-  layerBrowser,
-  noBrowser,
-  type OpenOptions,
-  type Page,
-  steps
-} from "./support/browser.ts"
+import { Browser, inBrowser, type OpenOptions, type Page, steps } from "./support/browser.ts"
 import { type Seeded, seed } from "./support/seeds.ts"
 import { views } from "./support/views.ts"
 
@@ -118,21 +111,14 @@ const lookAround = Effect.fnUntraced(function* (
 
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
 
-const reason = noBrowser()
-if (reason !== null) console.warn(`skipped: ${reason}`)
-else
-  layer(
-    layerBrowser.pipe(
-      Layer.provideMerge(
-        layerTestGateway(
-          "embedded",
-          { ...quickSettings, webhookAllowPrivate: true },
-          { catalogFor: demoCatalog }
-        )
-      )
-    ),
-    { excludeTestServices: true, timeout: "60 seconds" }
-  )("the pages of the console", (it) => {
+inBrowser(
+  "the pages of the console",
+  layerTestGateway(
+    "embedded",
+    { ...quickSettings, webhookAllowPrivate: true },
+    { catalogFor: demoCatalog }
+  ),
+  (it) => {
     it.effect("begin with little to load", () =>
       Effect.gen(function* () {
         const browser = yield* Browser
@@ -171,4 +157,5 @@ else
         }),
       480_000
     )
-  })
+  }
+)

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { sha256 } from "../../src/simulator/digest.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import {
@@ -15,9 +15,8 @@ import {
 } from "../support/gateway.ts"
 import { chunkOf, counted, finished, heldStream } from "../support/heldStream.ts"
 import { textCatalog } from "../support/textCatalog.ts"
-import { Browser, layerBrowser, noBrowser, type Page, steps } from "./support/browser.ts"
+import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 
-const reason = noBrowser()
 const root = join(import.meta.dirname, "..", "..")
 /** Vendors' files are loaded from this machine here. */
 const settings = { ...quickSettings, webhookAllowPrivate: true }
@@ -103,13 +102,10 @@ const codeOf = (page: Page, tab: string) =>
     return (await page.getByLabel(`Code with ${tab}`).textContent()) ?? ""
   })
 
-if (reason === null)
-  layer(
-    layerBrowser.pipe(
-      Layer.provideMerge(layerTestGateway("embedded", settings, { catalogFor: textCatalog() }))
-    ),
-    { excludeTestServices: true, timeout: "60 seconds" }
-  )("the playground", (it) => {
+inBrowser(
+  "the playground",
+  layerTestGateway("embedded", settings, { catalogFor: textCatalog() }),
+  (it) => {
     it.effect("makes a video and images that are seen, priced before and explained after", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
@@ -292,4 +288,5 @@ if (reason === null)
         assert.lengthOf(yield* charges(who), 4)
       })
     )
-  })
+  }
+)

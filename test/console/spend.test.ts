@@ -1,14 +1,10 @@
 import { readFile } from "node:fs/promises"
-import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { ReceiptView } from "../../src/http/api/AccountApi.ts"
 import { bodyAs, Gateway, layerTestGateway } from "../support/gateway.ts"
 import { orderImages } from "../support/orders.ts"
-import { Browser, layerBrowser, noBrowser, steps } from "./support/browser.ts"
-
-const reason = noBrowser()
-
-if (reason !== null) console.warn(`skipped: ${reason}`)
+import { Browser, inBrowser, steps } from "./support/browser.ts"
 
 const Series = Schema.Struct({
   data: Schema.Array(
@@ -25,81 +21,77 @@ const Series = Schema.Struct({
 
 const Usage = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
-if (reason === null)
-  layer(layerBrowser.pipe(Layer.provideMerge(layerTestGateway("embedded"))), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })("a member's money in the console", (it) => {
-    it.effect("is what the gateway tells: pool, month, series, receipt and file", () =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const browser = yield* Browser
-        const who = yield* gateway.customer("1000.5", { monthlyCap: "2" })
-        const projects = ["lighthouse", "<img onerror=alert(1)>", "lighthouse"]
-        for (const project of projects) {
-          yield* orderImages(who, { model: "paint-1", metadata: { project } })
-        }
-        const page = yield* browser.open("/money", { session: { apiKey: who.key } })
-        yield* steps(async () => {
-          await page.getByText("999.9 CNY").first().waitFor()
-          await page.getByText("0.6 charged and 0 held of 2 CNY").waitFor()
-          const bar = page.getByRole("progressbar", { name: "Your month" })
-          assert.strictEqual(await bar.getAttribute("aria-valuenow"), "30")
-          await page.getByRole("img", { name: "Spend by time" }).waitFor()
-          await page.getByRole("combobox", { name: "Told apart by" }).click()
-          await page.getByRole("option", { name: "Tag" }).click()
-          await page.getByText("Name the tag whose texts the lines are of").waitFor()
-          await page.getByLabel("Only with the tag").fill("project")
-          await page.getByText("Table", { exact: true }).click()
-          await page.getByRole("table", { name: "Spend by time" }).waitFor()
-          // What is asked stands in the address.
-          await page.reload()
-          await page.getByRole("table", { name: "Spend by time" }).waitFor()
-        })
-        const { data } = yield* bodyAs(
-          Series,
-          yield* gateway.call("/v1/usage/series?by=tag&tag=project", { key: who.key })
-        )
-        assert.lengthOf(data, 2)
-        const usage = yield* bodyAs(Usage, yield* gateway.call("/v1/usage", { key: who.key }))
-        const receipt = yield* bodyAs(
-          ReceiptView,
-          yield* gateway.call(`/v1/usage/${usage.data[0]?.id}`, { key: who.key })
-        )
-        yield* steps(async () => {
-          const rows = await page
-            .getByRole("table", { name: "Spend by time" })
-            .getByRole("row")
-            .evaluateAll((all) =>
-              all.slice(1).map((row) => [...row.children].map((cell) => cell.textContent))
-            )
-          const told = data.map((line) => [
-            line.start.slice(0, 10),
-            line.tag,
-            ...[line.count, line.failed].map(String),
-            ...[line.charge, line.returned]
-          ])
-          assert.deepStrictEqual(rows, told)
-          await page.getByRole("link", { name: "Usage" }).click()
-          await page.getByLabel("Only with the tag").fill("project=lighthouse")
-          const list = page.getByRole("table", { name: "Charges" }).getByRole("row")
-          await list.filter({ hasText: "onerror" }).waitFor({ state: "detached" })
-          await list.filter({ hasText: "lighthouse" }).nth(1).waitFor()
-          const saved = page.waitForEvent("download")
-          await page.getByRole("button", { name: "Download all as CSV" }).click()
-          const file = await readFile(await (await saved).path(), "utf8")
-          assert.strictEqual(file.trim().split("\n").length, 3)
-          await page
-            .getByRole("button", { name: /^Receipt/ })
-            .first()
-            .click()
-          await page.getByRole("dialog").getByText(receipt.explanation).waitFor()
-          await page.keyboard.press("Escape")
-          await page.getByRole("dialog").waitFor({ state: "detached" })
-          // The key's scopes do not have them.
-          await page.getByRole("link", { name: "Statements" }).click()
-          await page.getByText("This key or role may not do that.").waitFor()
-        })
+inBrowser("a member's money in the console", layerTestGateway("embedded"), (it) => {
+  it.effect("is what the gateway tells: pool, month, series, receipt and file", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const browser = yield* Browser
+      const who = yield* gateway.customer("1000.5", { monthlyCap: "2" })
+      const projects = ["lighthouse", "<img onerror=alert(1)>", "lighthouse"]
+      for (const project of projects) {
+        yield* orderImages(who, { model: "paint-1", metadata: { project } })
+      }
+      const page = yield* browser.open("/money", { session: { apiKey: who.key } })
+      yield* steps(async () => {
+        await page.getByText("999.9 CNY").first().waitFor()
+        await page.getByText("0.6 charged and 0 held of 2 CNY").waitFor()
+        const bar = page.getByRole("progressbar", { name: "Your month" })
+        assert.strictEqual(await bar.getAttribute("aria-valuenow"), "30")
+        await page.getByRole("img", { name: "Spend by time" }).waitFor()
+        await page.getByRole("combobox", { name: "Told apart by" }).click()
+        await page.getByRole("option", { name: "Tag" }).click()
+        await page.getByText("Name the tag whose texts the lines are of").waitFor()
+        await page.getByLabel("Only with the tag").fill("project")
+        await page.getByText("Table", { exact: true }).click()
+        await page.getByRole("table", { name: "Spend by time" }).waitFor()
+        // What is asked stands in the address.
+        await page.reload()
+        await page.getByRole("table", { name: "Spend by time" }).waitFor()
       })
-    )
-  })
+      const { data } = yield* bodyAs(
+        Series,
+        yield* gateway.call("/v1/usage/series?by=tag&tag=project", { key: who.key })
+      )
+      assert.lengthOf(data, 2)
+      const usage = yield* bodyAs(Usage, yield* gateway.call("/v1/usage", { key: who.key }))
+      const receipt = yield* bodyAs(
+        ReceiptView,
+        yield* gateway.call(`/v1/usage/${usage.data[0]?.id}`, { key: who.key })
+      )
+      yield* steps(async () => {
+        const rows = await page
+          .getByRole("table", { name: "Spend by time" })
+          .getByRole("row")
+          .evaluateAll((all) =>
+            all.slice(1).map((row) => [...row.children].map((cell) => cell.textContent))
+          )
+        const told = data.map((line) => [
+          line.start.slice(0, 10),
+          line.tag,
+          ...[line.count, line.failed].map(String),
+          ...[line.charge, line.returned]
+        ])
+        assert.deepStrictEqual(rows, told)
+        await page.getByRole("link", { name: "Usage" }).click()
+        await page.getByLabel("Only with the tag").fill("project=lighthouse")
+        const list = page.getByRole("table", { name: "Charges" }).getByRole("row")
+        await list.filter({ hasText: "onerror" }).waitFor({ state: "detached" })
+        await list.filter({ hasText: "lighthouse" }).nth(1).waitFor()
+        const saved = page.waitForEvent("download")
+        await page.getByRole("button", { name: "Download all as CSV" }).click()
+        const file = await readFile(await (await saved).path(), "utf8")
+        assert.strictEqual(file.trim().split("\n").length, 3)
+        await page
+          .getByRole("button", { name: /^Receipt/ })
+          .first()
+          .click()
+        await page.getByRole("dialog").getByText(receipt.explanation).waitFor()
+        await page.keyboard.press("Escape")
+        await page.getByRole("dialog").waitFor({ state: "detached" })
+        // The key's scopes do not have them.
+        await page.getByRole("link", { name: "Statements" }).click()
+        await page.getByText("This key or role may not do that.").waitFor()
+      })
+    })
+  )
+})

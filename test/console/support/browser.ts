@@ -1,11 +1,11 @@
 /** The console in a real browser, over a gateway of its own. What it must never do is watched in every test. */
-import { assert } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { type Browser as Chromium, chromium, type Page } from "playwright-core"
 import { inject } from "vitest"
 import type { Session } from "../../../src/console/gateway/session.ts"
 import { ADMIN_TOKEN } from "../../support/cluster.ts"
-import { Gateway } from "../../support/gateway.ts"
+import { Gateway, type layerTestGateway } from "../../support/gateway.ts"
 
 export type { Page } from "playwright-core"
 
@@ -105,7 +105,7 @@ const startBrowser = Effect.acquireRelease(
   (browser) => Effect.promise(() => browser.close())
 )
 
-export const layerBrowser = Layer.effect(
+const layerBrowser = Layer.effect(
   Browser,
   Effect.gen(function* () {
     const { url } = yield* Gateway
@@ -113,10 +113,21 @@ export const layerBrowser = Layer.effect(
   })
 )
 
-/** Why there is no browser here; null where there is one, which has to start then. */
-export const noBrowser = (): string | null => {
+const layerOf = (gateway: ReturnType<typeof layerTestGateway>) =>
+  layer(layerBrowser.pipe(Layer.provideMerge(gateway)), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })
+
+/** Tests of the console over a gateway. Where the package has no browser, a skipped one says why. */
+export const inBrowser = (
+  name: string,
+  gateway: ReturnType<typeof layerTestGateway>,
+  tests: Parameters<ReturnType<typeof layerOf>>[1]
+): void => {
   const unpacked = inject("chromium")
-  return "reason" in unpacked ? unpacked.reason : null
+  if ("reason" in unpacked) it.skip(`${name}: ${unpacked.reason}`, () => undefined)
+  else layerOf(gateway)(name, tests)
 }
 
 /** Steps of a person in front of the page. */
