@@ -18,7 +18,9 @@ const long = [
   "demo",
   "sharedPort",
   "overspend",
-  "polling"
+  "polling",
+  "pages",
+  "playground"
 ]
 
 class LongFirst extends BaseSequencer {
