@@ -12,14 +12,14 @@ export interface Line {
   readonly values: ReadonlyArray<number | null>
 }
 
-interface Props {
+export interface PlotProps {
   /** What it shows, for those who do not see it. */
   readonly label: string
   /** Seconds since 1970, ascending. */
   readonly times: ReadonlyArray<number>
   readonly lines: ReadonlyArray<Line>
   readonly kind?: "lines" | "bars" | "steps"
-  readonly height?: number
+  readonly height: number
 }
 
 /** Told apart by people who see few colours as well, in light and in dark. */
@@ -37,7 +37,6 @@ const INKS = {
   light: { ink: "#495057", grid: "#dee2e6" },
   dark: { ink: "#b8bcc4", grid: "#424242" }
 } as const
-const HEIGHT = 220
 const BAR_PART = 0.7
 const BAR_MOST = 60
 const FILL = "33"
@@ -63,7 +62,7 @@ const roomOf = (times: ReadonlyArray<number>): number => {
   return last > first ? (last - first) / (times.length - 1) / 2 : DAY / 2
 }
 
-const pathsOf = (kind: NonNullable<Props["kind"]>) =>
+const pathsOf = (kind: NonNullable<PlotProps["kind"]>) =>
   kind === "bars"
     ? uPlot.paths.bars?.({ size: [BAR_PART, BAR_MOST] })
     : kind === "steps"
@@ -75,7 +74,7 @@ const widthOf = (_: unknown, values: ReadonlyArray<string> | null): number =>
   Math.max(64, 24 + 8 * Math.max(0, ...(values ?? []).map(({ length }) => length)))
 
 /** To be loaded by `lazy`, as it is the only part that needs a library of plots. */
-const Plot = ({ label, times, lines, kind = "lines", height = HEIGHT }: Props) => {
+const Plot = ({ label, times, lines, kind = "lines", height }: PlotProps) => {
   const { t, i18n } = useTranslation()
   const { language } = i18n
   const { ref: box, width } = useElementSize()

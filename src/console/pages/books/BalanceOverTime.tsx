@@ -1,15 +1,14 @@
 /** What the pool had and held over time, by its journal, and the journal itself. */
 import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core"
-import { lazy, Suspense, useEffect, useMemo, useState } from "react"
+import { useEffect, useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { formatNano } from "../../../domain/money/Money.ts"
 import { type Column, DataTable, RowTable } from "../../parts/DataTable.tsx"
 import { useAddressFilters, wordOf } from "../../parts/money/addressFilters.ts"
+import { TimePlot } from "../../parts/TimePlot.tsx"
 import { Amount, Id, Moment } from "../../parts/texts.tsx"
 import { type HistoryPoint, historyOf, type JournalLine } from "./balanceHistory.ts"
 import { useJournal } from "./journalPages.ts"
-
-const Plot = lazy(() => import("../../parts/Plot.tsx"))
 
 const NANO = 1e9
 
@@ -130,14 +129,12 @@ export const BalanceOverTime = ({ id }: { readonly id: string }) => {
           {get("as") === "table" ? (
             <PointTable points={history.points} />
           ) : (
-            <Suspense fallback={null}>
-              <Plot
-                label={`${t("history.title")}, ${present.currency}`}
-                times={plotted.times}
-                lines={plotted.lines}
-                kind="steps"
-              />
-            </Suspense>
+            <TimePlot
+              label={`${t("history.title")}, ${present.currency}`}
+              times={plotted.times}
+              lines={plotted.lines}
+              kind="steps"
+            />
           )}
           <Text size="sm" c="dimmed">
             {history.rest === null ? t("history.part") : t("history.whole")}{" "}

@@ -1,12 +1,11 @@
 /** The metrics of the last minutes as small plots, each with its present values as text. */
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from "@mantine/core"
-import { lazy, Suspense, useMemo } from "react"
+import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { FailureNote } from "../../parts/FailureNote.tsx"
+import { TimePlot } from "../../parts/TimePlot.tsx"
 import { type PlottedMetric, plottedOf } from "./chosenMetrics.ts"
 import type { Scrapes } from "./scrapes.ts"
-
-const Plot = lazy(() => import("../../parts/Plot.tsx"))
 
 const HEIGHT = 150
 /** What is plotted is no money that anybody is charged: three digits after the point are enough. */
@@ -52,9 +51,7 @@ const Metric = ({
           ))}
         </Group>
         <div className={named.length < 2 ? "plain" : ""}>
-          <Suspense fallback={<Skeleton height={HEIGHT} />}>
-            <Plot label={title} times={times} lines={named} height={HEIGHT} />
-          </Suspense>
+          <TimePlot label={title} times={times} lines={named} height={HEIGHT} />
         </div>
       </Stack>
     </Card>

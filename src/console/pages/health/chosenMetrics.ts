@@ -10,7 +10,7 @@ const gauge =
   (now) =>
     sumsOf(now, name, by)
 
-/** How much more there is than before; null where the count began anew, or another gateway answered. */
+/** How much more there is than before; null where the count began again, or another gateway answered. */
 const grown = (
   now: Scrape,
   before: Scrape | undefined,

@@ -1,21 +1,20 @@
 /** What orders came to by time, as a plot or as the same figures in a table. */
 import { Group, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
-import { lazy, type ReactNode, Suspense } from "react"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import type { Ask } from "../../gateway/client.ts"
 import { useAsk } from "../../gateway/hooks.tsx"
 import { Asked } from "../Asked.tsx"
 import type { Column } from "../DataTable.tsx"
 import { RowTable } from "../DataTable.tsx"
+import { TimePlot } from "../TimePlot.tsx"
 import { Amount, Moment } from "../texts.tsx"
 import { useAddressFilters, wordOf } from "./addressFilters.ts"
 import { sumOf } from "./decimals.ts"
 import { Figures } from "./Figures.tsx"
 import { type AskedRange, rangeOf, SpendRange, spanOf } from "./SpendRange.tsx"
 import { dayBeginning, type Step, slotsOf } from "./spendSlots.ts"
-
-const Plot = lazy(() => import("../Plot.tsx"))
 
 const groups = ["model", "modality", "member", "key", "organization", "channel", "tag"] as const
 export type SpendGroup = (typeof groups)[number]
@@ -190,14 +189,13 @@ export const SpendSeries = <Group extends SpendGroup>({
                 w={190}
               />
             )}
-            <Suspense fallback={null}>
-              <Plot
-                label={t("spend.title")}
-                times={slots.map((slot) => slot / 1000)}
-                lines={lines}
-                kind={by === undefined ? "bars" : "lines"}
-              />
-            </Suspense>
+
+            <TimePlot
+              label={t("spend.title")}
+              times={slots.map((slot) => slot / 1000)}
+              lines={lines}
+              kind={by === undefined ? "bars" : "lines"}
+            />
             {by !== undefined && new Set(rows.map(nameIn)).size > MOST_LINES ? (
               <Text size="sm" c="dimmed">
                 {t("spend.most", { count: MOST_LINES })}

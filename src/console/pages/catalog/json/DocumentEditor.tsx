@@ -81,7 +81,7 @@ const DocumentEditor = ({ document, revision, mayEdit, onTake }: Props) => {
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const [faults, setFaults] = useState<ReadonlyArray<PlacedFault>>([])
-  // The text begins anew where the document is another one, or the reader asks for it.
+  // The text begins again where the document is another one, or the reader asks for it.
   const [start, setStart] = useState({ revision, text: textOf(document), round: 0 })
   const [lost, setLost] = useState(() => (left?.revision === revision ? null : left))
   const check = useDo((value: unknown) => () => previewCatalog(session, value))
