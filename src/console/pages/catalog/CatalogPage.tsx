@@ -4,10 +4,10 @@ import { notifications } from "@mantine/notifications"
 import { IconPlus } from "@tabler/icons-react"
 import { lazy, Suspense } from "react"
 import { useTranslation } from "react-i18next"
-import { useSearchParams } from "wouter"
 import { useAsk, useSession } from "../../gateway/hooks.tsx"
 import { mayAct } from "../../gateway/session.ts"
 import { Asked } from "../../parts/Asked.tsx"
+import { useAddressFilters } from "../../parts/addressFilters.ts"
 import { DraftBar } from "./DraftBar.tsx"
 import { DraftQuestions } from "./DraftQuestions.tsx"
 import { readCatalog } from "./draft/catalogCalls.ts"
@@ -25,21 +25,11 @@ const EVERY_MILLIS = 10_000
 
 /** Which list is looked at, and what is looked for, as the address says. */
 const useView = () => {
-  const [params, setParams] = useSearchParams()
-  const asked = params.get("list")
+  const { get, set } = useAddressFilters()
   return {
-    view: [...listNames, "json" as const].find((one) => one === asked) ?? "channels",
-    find: params.get("find") ?? "",
-    look: (name: "list" | "find", value: string | null) =>
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before)
-          if (value === null || value === "") next.delete(name)
-          else next.set(name, value)
-          return next
-        },
-        { replace: true }
-      )
+    view: [...listNames, "json" as const].find((one) => one === get("list")) ?? "channels",
+    find: get("find"),
+    look: (name: "list" | "find", value: string | null) => set({ [name]: value })
   }
 }
 

@@ -8,11 +8,11 @@ import type { OrderTotalsView, OrderView } from "../../../http/api/admin/OrderLi
 import { type ListPage, useAsk, usePages } from "../../gateway/hooks.tsx"
 import { type Column, DataTable } from "../../parts/DataTable.tsx"
 import { Amount, grouped, Id } from "../../parts/texts.tsx"
-import { AllFilters, DIGEST, TAG, useAddressFilters, useFilters } from "./addressFilters.ts"
 import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { EVERY_MILLIS, LiveSwitch, useChoices } from "./OwnOrderList.tsx"
 import { useOrderColumns } from "./orderColumns.tsx"
+import { AllFilters, DIGEST, TAG, useFilters, useOrderFilters } from "./orderFilters.ts"
 import { OwnerField, OwnerName } from "./owners.tsx"
 
 type Order = typeof OrderView.Type
@@ -68,7 +68,7 @@ const rare = [
 
 const Filters = () => {
   const { t } = useTranslation("orders")
-  const filters = useAddressFilters()
+  const filters = useOrderFilters()
   const choices = useChoices()
   // A filter that counts is seen.
   const [isOpen, { toggle }] = useDisclosure(rare.some((name) => filters.value(name) !== ""))
@@ -196,7 +196,7 @@ const Table = ({
   readonly orders: UseInfiniteQueryResult<InfiniteData<ListPage<Order>>>
 }) => {
   const { t } = useTranslation("orders")
-  const filters = useAddressFilters()
+  const filters = useOrderFilters()
   const currency = orders.data?.pages[0]?.data[0]?.currency
   const columns = useOrderColumns({ filters, currency, between: useFurther(currency) })
   return (
@@ -212,7 +212,7 @@ const Table = ({
 export const AllOrderList = () => {
   const { t } = useTranslation("orders")
   const { t: shell } = useTranslation()
-  const filters = useAddressFilters()
+  const filters = useOrderFilters()
   const query = useFilters(AllFilters)
   const [isLive, setLive] = useState(true)
   const isSummed = !("upstream_id" in query || "prompt_digest" in query)

@@ -2,10 +2,10 @@
 import { Autocomplete, Select, SimpleGrid, TextInput } from "@mantine/core"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
-import type { AddressFilters, FilterName } from "./addressFilters.ts"
+import type { FilterName, OrderFilters } from "./orderFilters.ts"
 
 interface FieldProps {
-  readonly filters: AddressFilters
+  readonly filters: OrderFilters
   readonly name: FilterName
   readonly label: string
 }

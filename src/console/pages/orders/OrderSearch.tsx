@@ -5,14 +5,14 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { useLocation } from "wouter"
 import { isOrderId } from "../../../domain/orderIds.ts"
-import { type AddressFilters, TAG } from "./addressFilters.ts"
+import { type OrderFilters, TAG } from "./orderFilters.ts"
 
 const LONGEST = 420
 /** How ids of receipts begin, before the id of their order. */
 const RECEIPT = /^us_/
 
 interface Props {
-  readonly filters: AddressFilters
+  readonly filters: OrderFilters
   readonly label: string
   /** Whether a text of no other form is a vendor's id. */
   readonly takesVendorIds: boolean

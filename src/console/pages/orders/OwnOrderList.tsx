@@ -7,10 +7,10 @@ import { publicStates } from "../../../domain/video/VideoTask.ts"
 import { useAsk, usePages } from "../../gateway/hooks.tsx"
 import { DataTable } from "../../parts/DataTable.tsx"
 import { Moment } from "../../parts/texts.tsx"
-import { OwnFilters, TAG, useAddressFilters, useFilters } from "./addressFilters.ts"
 import { ChoiceField, DayField, FieldGrid, WordField } from "./FilterFields.tsx"
 import { OrderSearch } from "./OrderSearch.tsx"
 import { useOrderColumns } from "./orderColumns.tsx"
+import { OwnFilters, TAG, useFilters, useOrderFilters } from "./orderFilters.ts"
 
 const PAGE = 50
 export const EVERY_MILLIS = 3_000
@@ -56,7 +56,7 @@ export const useChoices = () => {
 export const OwnOrderList = () => {
   const { t } = useTranslation("orders")
   const { t: shell } = useTranslation()
-  const filters = useAddressFilters()
+  const filters = useOrderFilters()
   const query = useFilters(OwnFilters)
   const [isLive, setLive] = useState(true)
   const orders = usePages(

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next"
 import { Link, useSearch } from "wouter"
 import type { Column } from "../../parts/DataTable.tsx"
 import { Amount, Moment } from "../../parts/texts.tsx"
-import type { AddressFilters } from "./addressFilters.ts"
+import type { OrderFilters } from "./orderFilters.ts"
 import {
   between,
   type Kind,
@@ -52,7 +52,7 @@ export const useOrderColumns = <Order extends ListedOrder>({
   currency,
   between: further = []
 }: {
-  readonly filters: AddressFilters
+  readonly filters: OrderFilters
   /** Stands in the headings, as it is the same in every row. */
   readonly currency: string | undefined
   /** Columns that stand after the model. */

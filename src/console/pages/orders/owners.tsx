@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next"
 import type { Ask } from "../../gateway/client.ts"
 import { useAsk } from "../../gateway/hooks.tsx"
 import { Id } from "../../parts/texts.tsx"
-import type { AddressFilters, FilterChange } from "./addressFilters.ts"
+import type { FilterChange, OrderFilters } from "./orderFilters.ts"
 
 interface Named {
   readonly id: string
@@ -37,7 +37,7 @@ const readers = {
 }
 export type Owner = keyof typeof readers
 
-const lists: Readonly<Record<Owner, (wanted: Wanted, filters: AddressFilters) => Ask<Page>>> = {
+const lists: Readonly<Record<Owner, (wanted: Wanted, filters: OrderFilters) => Ask<Page>>> = {
   organization: (query) => (gateway) => gateway.accounts.listOrganizations({ query }),
   member: (query, filters) => (gateway) => {
     const organization_id = filters.value("organization_id")
@@ -104,7 +104,7 @@ export const OwnerField = ({
   label
 }: {
   readonly owner: Owner
-  readonly filters: AddressFilters
+  readonly filters: OrderFilters
   readonly label: string
 }) => {
   const { t } = useTranslation("orders")

@@ -3,27 +3,15 @@ import { Select, TextInput } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
 import { useCallback, useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useSearchParams } from "wouter"
+import { useAddressFilters } from "../addressFilters.ts"
 
 const PAUSE_MILLIS = 300
 
 /** One value of the address; empty where it is not there. */
 export const useAddressValue = (name: string) => {
-  const [params, setParams] = useSearchParams()
-  const set = useCallback(
-    (value: string | null) =>
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before)
-          if (value === null || value === "") next.delete(name)
-          else next.set(name, value)
-          return next
-        },
-        { replace: true }
-      ),
-    [name, setParams]
-  )
-  return [params.get(name) ?? "", set] as const
+  const { get, set } = useAddressFilters()
+  const keep = useCallback((value: string | null) => set({ [name]: value }), [name, set])
+  return [get(name), keep] as const
 }
 
 /** Only what was given, as the typed client's queries take it. */

@@ -1,7 +1,7 @@
 /** Which time a series is of, and in which steps. */
 import { Group, Select, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
-import { type AddressFilters, wordOf } from "./addressFilters.ts"
+import { type AddressFilters, wordOf } from "../addressFilters.ts"
 import type { Step } from "./spendSlots.ts"
 
 export const ranges = ["31d", "48h", "12m", "own"] as const
@@ -18,7 +18,7 @@ export interface AskedRange {
 }
 
 /** What the address says of the time; a first or last day that is missing is the gateway's usual one. */
-export const rangeOf = ({ get }: AddressFilters): AskedRange => {
+export const rangeOf = ({ get }: Pick<AddressFilters, "get">): AskedRange => {
   const range = wordOf(get("range"), ranges)
   if (range !== "own") return { interval: usualSteps[range] }
   const [from, to] = [get("from"), get("to")]
@@ -30,9 +30,11 @@ export const rangeOf = ({ get }: AddressFilters): AskedRange => {
 }
 
 /** From where to where a plot goes. */
-export const spanOf = ({ get }: AddressFilters): { readonly from: number; readonly to: number } => {
+export const spanOf = ({
+  get
+}: Pick<AddressFilters, "get">): { readonly from: number; readonly to: number } => {
   const range = wordOf(get("range"), ranges)
-  const { from, to, interval } = rangeOf({ get, set: () => undefined })
+  const { from, to, interval } = rangeOf({ get })
   const end = to === undefined ? Date.now() : Math.min(Date.now(), Date.parse(to) + DAY)
   const days = range === "own" ? { hour: 2, day: 31, month: 366 }[interval] : usualDays[range]
   return { from: from === undefined ? end - days * DAY : Date.parse(from), to: end }

@@ -6,12 +6,17 @@ export interface AddressFilters {
   /** Empty where the address does not have it. */
   readonly get: (name: string) => string
   /** Empty values leave the address. */
-  readonly set: (changes: Readonly<Record<string, string | null>>) => void
+  readonly set: (changes: Changes) => void
+  /** Those alone, whatever there was before. */
+  readonly only: (changes: Changes) => void
+  readonly isAny: boolean
 }
 
-const set: AddressFilters["set"] = (changes) => {
-  const { pathname, search } = window.location
-  const next = new URLSearchParams(search)
+type Changes = Readonly<Record<string, string | null>>
+
+const put = (before: string, changes: Changes): void => {
+  const { pathname } = window.location
+  const next = new URLSearchParams(before)
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === "") next.delete(name)
     else next.set(name, value)
@@ -20,9 +25,12 @@ const set: AddressFilters["set"] = (changes) => {
   navigate(next.size === 0 ? pathname : `${pathname}?${next}`, { replace: true })
 }
 
+const set = (changes: Changes): void => put(window.location.search, changes)
+const only = (changes: Changes): void => put("", changes)
+
 export const useAddressFilters = (): AddressFilters => {
   const params = new URLSearchParams(useSearch())
-  return { get: (name) => params.get(name) ?? "", set }
+  return { get: (name) => params.get(name) ?? "", set, only, isAny: params.size > 0 }
 }
 
 /** The one of these words that the text is, or the first of them. */

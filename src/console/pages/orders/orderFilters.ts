@@ -3,6 +3,7 @@ import { Option, Schema } from "effect"
 import { useSearchParams } from "wouter"
 import { Modality } from "../../../domain/catalog/Modality.ts"
 import { publicStates } from "../../../domain/video/VideoTask.ts"
+import { useAddressFilters } from "../../parts/addressFilters.ts"
 
 const text = Schema.optionalKey(Schema.NonEmptyString)
 const day = Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\d$/)))
@@ -34,7 +35,7 @@ export type FilterName = keyof typeof AllFilters.Type
 /** Null takes a filter away. */
 export type FilterChange = { readonly [Name in FilterName]?: string | null }
 
-export interface AddressFilters {
+export interface OrderFilters {
   readonly value: (name: FilterName) => string
   readonly change: (changes: FilterChange) => void
   /** Those alone, whatever there was before. */
@@ -42,22 +43,9 @@ export interface AddressFilters {
   readonly isAny: boolean
 }
 
-export const useAddressFilters = (): AddressFilters => {
-  const [params, setParams] = useSearchParams()
-  const changed = (before: URLSearchParams, changes: FilterChange) => {
-    const next = new URLSearchParams(before)
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === null || value === "") next.delete(name)
-      else next.set(name, value)
-    }
-    return next
-  }
-  return {
-    value: (name) => params.get(name) ?? "",
-    change: (changes) => setParams((before) => changed(before, changes), { replace: true }),
-    only: (changes) => setParams(changed(new URLSearchParams(), changes), { replace: true }),
-    isAny: params.size > 0
-  }
+export const useOrderFilters = (): OrderFilters => {
+  const { get, set, only, isAny } = useAddressFilters()
+  return { value: get, change: set, only, isAny }
 }
 
 /** The filters that the address holds; none where it holds what no filter can be. */
