@@ -21,7 +21,7 @@ declare global {
   }
 }
 
-const folder = process.env.CONSOLE_SHOTS
+const folder = process.env.CONSOLE_SHOTS || undefined
 
 type Look = Required<Pick<OpenOptions, "language" | "scheme" | "width">>
 

@@ -12,6 +12,7 @@ export type { Page } from "playwright-core"
 /** Without them the browser looks for its maker's hosts. */
 const FLAGS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-zygote"],
+  "--disable-dev-shm-usage",
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 ]
 
@@ -99,7 +100,11 @@ const startBrowser = Effect.acquireRelease(
     return chromium.launch({
       executablePath: unpacked.executable,
       args: FLAGS,
-      env: { ...process.env, LD_LIBRARY_PATH: unpacked.libraries }
+      env: {
+        ...process.env,
+        LD_LIBRARY_PATH: unpacked.libraries,
+        FONTCONFIG_FILE: unpacked.fonts
+      }
     })
   }),
   (browser) => Effect.promise(() => browser.close())

