@@ -32,8 +32,9 @@ const NARROW = 390
 const looks: ReadonlyArray<Look> =
   folder === undefined
     ? [
-        { language: "en", scheme: "light", width: WIDE },
-        { language: "zh", scheme: "dark", width: NARROW }
+        { language: "zh", scheme: "light", width: WIDE },
+        // English words are the longer ones, so they are shown where there is least room.
+        { language: "en", scheme: "dark", width: NARROW }
       ]
     : (["en", "zh"] as const).flatMap((language) =>
         (["light", "dark"] as const).flatMap((scheme) =>

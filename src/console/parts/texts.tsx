@@ -30,7 +30,7 @@ export const Moment = ({ at }: { readonly at: string | null }) => {
   if (at === null) return <span>{t("none")}</span>
   const date = new Date(at)
   return (
-    <time dateTime={at} title={`${at} · ${date.toString()}`} className="amount">
+    <time dateTime={at} title={`${at} · ${date.toString()}`} className="moment">
       {date.toLocaleString(i18n.language, { dateStyle: "medium", timeStyle: "medium" })}
     </time>
   )
