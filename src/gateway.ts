@@ -21,7 +21,6 @@ import { layerOperatorWebhookHandlers } from "./http/handlers/admin/operatorWebh
 import { layerOrderListsHandlers } from "./http/handlers/admin/orderListHandlers.ts"
 import { layerReconciliationHandlers } from "./http/handlers/admin/reconciliationHandlers.ts"
 import { layerUsageSumsHandlers } from "./http/handlers/admin/usageSumsHandlers.ts"
-import { layerImagesHandlers } from "./http/handlers/imageHandlers.ts"
 import { layerModelsHandlers } from "./http/handlers/modelHandlers.ts"
 import { layerOrdersHandlers } from "./http/handlers/money/orderHandlers.ts"
 import {
@@ -29,10 +28,11 @@ import {
   layerStatementsHandlers
 } from "./http/handlers/money/statementHandlers.ts"
 import { layerOperationsHandlers } from "./http/handlers/operationsHandlers.ts"
-import { layerQuotesHandlers } from "./http/handlers/quoteHandlers.ts"
-import { layerReservedHandlers } from "./http/handlers/reservedHandlers.ts"
-import { layerTextsHandlers } from "./http/handlers/textHandlers.ts"
-import { layerVideosHandlers } from "./http/handlers/videoHandlers.ts"
+import { layerImagesHandlers } from "./http/handlers/orders/imageHandlers.ts"
+import { layerQuotesHandlers } from "./http/handlers/orders/quoteHandlers.ts"
+import { layerReservedHandlers } from "./http/handlers/orders/reservedHandlers.ts"
+import { layerTextsHandlers } from "./http/handlers/orders/textHandlers.ts"
+import { layerVideosHandlers } from "./http/handlers/orders/videoHandlers.ts"
 import { layerWebhookHandlers } from "./http/handlers/webhookHandlers.ts"
 import {
   layerAdminAuthorization,

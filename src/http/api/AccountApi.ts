@@ -15,7 +15,7 @@ import {
   TextInputs,
   TokenVideoInputs,
   tier
-} from "./QuotesApi.ts"
+} from "./orders/QuotesApi.ts"
 import {
   AS_CSV,
   amount,

@@ -102,9 +102,37 @@ export class RequestJson extends Context.Service<
   Effect.Effect<unknown, GatewayError.InvalidRequest>
 >()("gateway/http/RequestJson") {}
 
+/** A file of a form. */
+export interface FormFile {
+  readonly field: string
+  /** As the client named it. */
+  readonly name: string
+  readonly contentType: string
+  /** Empty where the route reads its files over. */
+  readonly bytes: Buffer
+}
+
+/** A form's parts, in the order they came. */
+export interface FormParts {
+  readonly fields: ReadonlyArray<readonly [name: string, value: string]>
+  readonly files: ReadonlyArray<FormFile>
+}
+
+/** A route that keeps the files of its forms, within `BodyLimit`; others read them over. */
+export class KeepsFiles extends Context.Service<KeepsFiles, boolean>()("gateway/http/KeepsFiles") {}
+
+/** What the form of the request says, to be asked for once; null where the body is none. */
+export class RequestForm extends Context.Service<
+  RequestForm,
+  Effect.Effect<
+    FormParts,
+    GatewayError.InvalidRequest | GatewayError.PayloadTooLarge | GatewayError.Overloaded
+  > | null
+>()("gateway/http/RequestForm") {}
+
 export class RequestRules extends HttpApiMiddleware.Service<
   RequestRules,
-  { provides: RequestJson }
+  { provides: RequestJson | RequestForm }
 >()("gateway/http/RequestRules", {
   error: [errors.InvalidRequest, errors.InternalError, errors.Overloaded]
 }) {}

@@ -8,7 +8,7 @@ import type { Balance, RefusedJob, VendorJob } from "../../services/Ledger.ts"
 import type { Receipt, UsageRecord } from "../../services/UsageLog.ts"
 import type { ReceiptView } from "../api/AccountApi.ts"
 import type { OperatorReceiptView } from "../api/admin/AdminApi.ts"
-import type { QuoteView } from "../api/QuotesApi.ts"
+import type { QuoteView } from "../api/orders/QuotesApi.ts"
 import type { AttemptView } from "../api/shared.ts"
 
 export const formatNanoOrNull = (amountNano: bigint | null): string | null =>

@@ -9,7 +9,7 @@ import type { HttpServerRequest } from "effect/http"
 import { InvalidRequest, Overloaded, PayloadTooLarge } from "../../domain/Errors.ts"
 import { makeShares } from "../../runtime/Shares.ts"
 import { type JsonBounds, type Passed, walkJson } from "../../runtime/texts/jsonWalk.ts"
-import { MAX_FIELD_BYTES } from "../api/ReservedApi.ts"
+import { MAX_FIELD_BYTES } from "../api/forms.ts"
 import { parseJson } from "./jsonBody.ts"
 
 /** Of the bytes of all bodies: so that one organisation leaves room for the others. */
@@ -163,7 +163,15 @@ export const makeBodies = (budgetBytes: number) => {
           : readAsItComes(owner, request, bounds)
       return Effect.map(body, parseJson)
     },
-    /** Keeps room for a form, which its handler reads over: one field at a time is in memory. */
-    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES)
+    /** Keeps room for a form that is read over: one field at a time is in memory. */
+    form: (organizationId: string | null) => take(organizationId ?? OPERATOR, MAX_FIELD_BYTES),
+    /** Makes room for a form's bytes as they come, and keeps it until the scope closes. */
+    keptForm: (organizationId: string | null) =>
+      Effect.map(
+        room.open(organizationId ?? OPERATOR),
+        (share) =>
+          (bytes: number): Effect.Effect<void, Overloaded> =>
+            share.grow(bytes) ? Effect.void : Effect.fail(noRoom)
+      )
   }
 }

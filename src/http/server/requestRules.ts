@@ -27,11 +27,14 @@ import {
   ArrayNumbers,
   BodyLimit,
   CurrentCaller,
+  KeepsFiles,
+  RequestForm,
   RequestJson,
   RequestRules
 } from "../api/middlewares.ts"
 import { bodyTooLarge, MAX_TEXTS_BYTES, makeBodies, unreadable } from "./bodies.ts"
 import { errorResponse } from "./errorResponse.ts"
+import { readForm } from "./formBody.ts"
 
 /** Faults that an error tells; more of them are not mended at a time. */
 const MAX_FAULTS = 20
@@ -88,8 +91,7 @@ const JSON_TYPE = "application/json"
 const FORM = "multipart/form-data"
 const LIST = "text/csv"
 
-/** Whether the body is a form, which its handler reads as it comes. */
-export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   mediaType(headers["content-type"] ?? "") === FORM
 
 /** Why a body could not be read, where that is what a handler died of. */
@@ -101,6 +103,7 @@ const unreadOf = (defect: unknown, limit: number): GatewayError | null => {
 }
 
 const withoutJson = Effect.provideService(RequestJson, Effect.succeed(undefined))
+const withoutForm = Effect.provideService(RequestForm, null)
 
 export const layerRequestRules = Layer.effect(
   RequestRules,
@@ -122,6 +125,7 @@ export const layerRequestRules = Layer.effect(
       const usual = takesLists ? LIST : JSON_TYPE
       const types = takesForms ? `${usual} or ${FORM}` : usual
       const maxBytes = takesForms ? limits.texts : limit
+      const keepsFiles = Context.getOrUndefined(annotations, KeepsFiles) ?? false
       const arrayNumbers = Context.getOrUndefined(annotations, ArrayNumbers) ?? 0
 
       /** For what is read by Effect's own readers. */
@@ -145,21 +149,23 @@ export const layerRequestRules = Layer.effect(
           })
         }
         // Its handler reads it piece by piece, and keeps none.
-        if (takesLists) return yield* bounded(withoutJson(handler))
+        if (takesLists) return yield* bounded(withoutForm(withoutJson(handler)))
         // There is none where no key is asked for.
         const caller = Option.getOrNull(yield* Effect.serviceOption(CurrentCaller))
         const organizationId = caller?.organizationId ?? null
         if (isForm(request)) {
-          yield* bodies.form(organizationId)
-          return yield* bounded(withoutJson(handler))
+          const take = keepsFiles ? yield* bodies.keptForm(organizationId) : null
+          if (take === null) yield* bodies.form(organizationId)
+          const form = readForm(request, { maxBytes: limit, take })
+          return yield* handler.pipe(withoutJson, Effect.provideService(RequestForm, form), bounded)
         }
         const bounds = caller === null ? operatorsBody : anyBody
         const read = bodies.read(organizationId, request, { ...bounds, arrayNumbers, maxBytes })
         const json = yield* caller === null ? bounded(read) : read
-        return yield* Effect.provideService(handler, RequestJson, json)
+        return yield* withoutForm(Effect.provideService(handler, RequestJson, json))
       })
 
-      return (endpoint.payload.size > 0 ? withBody : withoutJson(handler)).pipe(
+      return (endpoint.payload.size > 0 ? withBody : withoutForm(withoutJson(handler))).pipe(
         Effect.catch((error) => {
           if (isGatewayError(error)) return Effect.succeed(errorResponse(error))
           return HttpApiError.HttpApiSchemaError.is(error)

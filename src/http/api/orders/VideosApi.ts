@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { VideoBody } from "../../domain/video/VideoBody.ts"
-import { errors, orderErrors } from "./apiErrors.ts"
-import { operation, videoExamples } from "./document.ts"
-import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "./middlewares.ts"
+import { VideoBody } from "../../../domain/video/VideoBody.ts"
+import { errors, orderErrors } from "../apiErrors.ts"
+import { operation, videoExamples } from "../document.ts"
+import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "../middlewares.ts"
 import {
   counted,
   deletedTask,
@@ -21,7 +21,7 @@ import {
   taskReading,
   taskStatus,
   told
-} from "./shared.ts"
+} from "../shared.ts"
 
 const processing = { id: taskId, task_status: taskStatus("processing") }
 const succeeded = {

@@ -1,17 +1,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { anyFields } from "../../domain/requestFields.ts"
-import { PriceTier } from "../../domain/video/tiers.ts"
-import { bodyErrors, errors } from "./apiErrors.ts"
+import { anyFields } from "../../../domain/requestFields.ts"
+import { PriceTier } from "../../../domain/video/tiers.ts"
+import { bodyErrors, errors } from "../apiErrors.ts"
 import {
   chatExamples,
   embeddingExamples,
   imageExamples,
   operation,
   videoExamples
-} from "./document.ts"
-import { BodyLimit, FreeCall, RequiredScope } from "./middlewares.ts"
-import { constant, counted, decimal, decimalOrNull, flag, oneOf, orNull, told } from "./shared.ts"
+} from "../document.ts"
+import { BodyLimit, FreeCall, RequiredScope } from "../middlewares.ts"
+import { constant, counted, decimal, decimalOrNull, flag, oneOf, orNull, told } from "../shared.ts"
 
 /**
  * The body of an ordering route: the model's modality decides of which, and the handler decodes it as

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { MAX_IMAGES } from "../../domain/image/ImageProtocol.ts"
-import { ImageBody } from "../../domain/image/ImageRequest.ts"
-import { anyFields } from "../../domain/requestFields.ts"
-import { errors, orderErrors } from "./apiErrors.ts"
-import { imageExamples, operation } from "./document.ts"
-import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "./middlewares.ts"
+import { MAX_IMAGES } from "../../../domain/image/ImageProtocol.ts"
+import { ImageBody } from "../../../domain/image/ImageRequest.ts"
+import { anyFields } from "../../../domain/requestFields.ts"
+import { errors, orderErrors } from "../apiErrors.ts"
+import { imageExamples, operation } from "../document.ts"
+import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "../middlewares.ts"
 import {
   deletedTask,
   expiresAt,
@@ -24,7 +24,7 @@ import {
   taskStatus,
   told,
   wholeNumber
-} from "./shared.ts"
+} from "../shared.ts"
 
 /** `url` entries, or `b64_json` ones when they were asked for and the protocol has them. */
 const ImageFields = {

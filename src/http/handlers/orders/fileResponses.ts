@@ -1,22 +1,22 @@
 /** Files of tasks, passed on from where their vendor keeps them. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { NotFound, TaskNotFound, UpstreamError } from "../../domain/Errors.ts"
-import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
-import { imageAddresses, taskAnswer } from "../../domain/taskAnswers.ts"
+import { NotFound, TaskNotFound, UpstreamError } from "../../../domain/Errors.ts"
+import { type TaskKind, taskKindOf } from "../../../domain/orderIds.ts"
+import { imageAddresses, taskAnswer } from "../../../domain/taskAnswers.ts"
 import {
   bytesWithin,
   headerOf,
   type OutgoingAnswer,
   OutgoingWeb
-} from "../../outgoing/OutgoingWeb.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { asVendorTime } from "../../services/ProtocolAdapter.ts"
-import { Bucket, keyOf } from "../../services/results/ArchiveBucket.ts"
-import { Archives } from "../../services/results/Archives.ts"
-import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
-import { CurrentCaller } from "../api/middlewares.ts"
-import { partOf } from "../byteRanges.ts"
+} from "../../../outgoing/OutgoingWeb.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
+import { Bucket, keyOf } from "../../../services/results/ArchiveBucket.ts"
+import { Archives } from "../../../services/results/Archives.ts"
+import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
+import { CurrentCaller } from "../../api/middlewares.ts"
+import { partOf } from "../../byteRanges.ts"
 
 /** How long an address of the bucket lives that a client is sent to. */
 const PRESIGNED_SECONDS = 300

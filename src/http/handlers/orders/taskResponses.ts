@@ -2,30 +2,30 @@
 import { Clock, Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { InvalidRequest, TaskNotFound, TaskProcessing } from "../../domain/Errors.ts"
-import { type TaskKind, taskKindOf } from "../../domain/orderIds.ts"
-import { taskAnswer } from "../../domain/taskAnswers.ts"
-import { comeBackMillis } from "../../domain/video/PollPace.ts"
-import type { VideoKind } from "../../domain/video/VideoQuote.ts"
+import { InvalidRequest, TaskNotFound, TaskProcessing } from "../../../domain/Errors.ts"
+import { type TaskKind, taskKindOf } from "../../../domain/orderIds.ts"
+import { taskAnswer } from "../../../domain/taskAnswers.ts"
+import { comeBackMillis } from "../../../domain/video/PollPace.ts"
+import type { VideoKind } from "../../../domain/video/VideoQuote.ts"
 import {
   eventNumber,
   LAST_EVENT,
   type publicStates,
   seenEvent,
   statesShownAs
-} from "../../domain/video/VideoTask.ts"
-import { OutgoingWeb } from "../../outgoing/OutgoingWeb.ts"
-import { faultOfUrl } from "../../outgoing/publicAddresses.ts"
-import { UsualTimes } from "../../polling/CompletionTimes.ts"
-import { VideoSettlement } from "../../polling/VideoSettlement.ts"
-import { Settings } from "../../runtime/Settings.ts"
-import { Shutdown } from "../../runtime/Shutdown.ts"
-import { eventStreams } from "../../services/metrics.ts"
-import { asVendorTime } from "../../services/ProtocolAdapter.ts"
-import { ContentLinks } from "../../services/results/ContentLinks.ts"
-import { type Task, TaskRepo } from "../../services/TaskRepo.ts"
-import { CurrentCaller } from "../api/middlewares.ts"
-import { eventResponse, listView, pageOf } from "./respond.ts"
+} from "../../../domain/video/VideoTask.ts"
+import { OutgoingWeb } from "../../../outgoing/OutgoingWeb.ts"
+import { faultOfUrl } from "../../../outgoing/publicAddresses.ts"
+import { UsualTimes } from "../../../polling/CompletionTimes.ts"
+import { VideoSettlement } from "../../../polling/VideoSettlement.ts"
+import { Settings } from "../../../runtime/Settings.ts"
+import { Shutdown } from "../../../runtime/Shutdown.ts"
+import { eventStreams } from "../../../services/metrics.ts"
+import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
+import { ContentLinks } from "../../../services/results/ContentLinks.ts"
+import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
+import { CurrentCaller } from "../../api/middlewares.ts"
+import { eventResponse, listView, pageOf } from "../respond.ts"
 
 /** A comment, which clients skip: it keeps what lies between from closing a silent connection. */
 const HEARTBEAT = ": still processing\n\n"

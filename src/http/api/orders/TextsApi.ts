@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { anyFields } from "../../domain/requestFields.ts"
-import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
-import { orderErrors } from "./apiErrors.ts"
-import { chatExamples, embeddingExamples, operation } from "./document.ts"
-import { ArrayNumbers, BodyLimit, RequiredScope } from "./middlewares.ts"
-import { idempotencyHeader } from "./shared.ts"
+import { anyFields } from "../../../domain/requestFields.ts"
+import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
+import { orderErrors } from "../apiErrors.ts"
+import { chatExamples, embeddingExamples, operation } from "../document.ts"
+import { ArrayNumbers, BodyLimit, RequiredScope } from "../middlewares.ts"
+import { idempotencyHeader } from "../shared.ts"
 
 /** As many as the largest interfaces of the standard form take in one request, and some more. */
 const MAX_INPUT_TOKENS = 350_000

@@ -2,13 +2,13 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { ChatBody, EmbeddingBody } from "../../domain/text/TextRequest.ts"
-import { Orders } from "../../orders/Orders.ts"
-import { WrittenText } from "../../orders/text/textStream.ts"
-import { GatewayApi } from "../api/GatewayApi.ts"
-import { errorBody } from "../server/errorResponse.ts"
-import { bodyOf } from "../server/requestRules.ts"
-import { answerTo, eventResponse, responseOf } from "./respond.ts"
+import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
+import { Orders } from "../../../orders/Orders.ts"
+import { WrittenText } from "../../../orders/text/textStream.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { errorBody } from "../../server/errorResponse.ts"
+import { bodyOf } from "../../server/requestRules.ts"
+import { answerTo, eventResponse, responseOf } from "../respond.ts"
 
 const asChat = bodyOf(ChatBody)
 const asEmbeddings = bodyOf(EmbeddingBody)

@@ -1,9 +1,10 @@
 /** Endpoints of modalities that are not open yet: no order comes of a call. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { bodyErrors, errors } from "./apiErrors.ts"
-import { operation } from "./document.ts"
-import { BodyLimit, RequiredScope } from "./middlewares.ts"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { bodyErrors, errors } from "../apiErrors.ts"
+import { operation } from "../document.ts"
+import { asForm } from "../forms.ts"
+import { BodyLimit, RequiredScope } from "../middlewares.ts"
 
 /** Nothing but the model is looked at. */
 export const ReservedBody = Schema.Struct({
@@ -13,13 +14,8 @@ export const ReservedBody = Schema.Struct({
   })
 })
 
-export const MAX_FIELD_BYTES = 64 * 1024
-export const MAX_PARTS = 100
-
 /** The same as a form, with a file that is read over and not kept. */
-const ReservedForm = ReservedBody.pipe(
-  HttpApiSchema.asMultipartStream({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
-)
+const ReservedForm = asForm(ReservedBody)
 
 const notReady = (summary: string, modality: string) =>
   operation(

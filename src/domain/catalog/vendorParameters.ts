@@ -1,0 +1,83 @@
+/**
+ * Fields of a vendor's own that clients may add to an order. Each protocol's row lists those it has;
+ * none of them changes what the vendor bills.
+ */
+import { Schema } from "effect"
+import type { FieldFault } from "../requestFields.ts"
+
+const description = Schema.String.annotate({ description: "What it does" })
+
+/** What one of them may be. */
+export const VendorParameter = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("boolean"), description }),
+  Schema.Struct({
+    type: Schema.Literal("integer"),
+    minimum: Schema.Int.annotate({ description: "The least it may be" }),
+    maximum: Schema.Int.annotate({ description: "The most it may be" }),
+    description
+  }),
+  Schema.Struct({
+    type: Schema.Literal("number"),
+    minimum: Schema.Finite.annotate({ description: "The least it may be" }),
+    maximum: Schema.Finite.annotate({ description: "The most it may be" }),
+    description
+  }),
+  Schema.Struct({
+    type: Schema.Literal("text"),
+    max_length: Schema.Int.annotate({ description: "Characters it may have" }),
+    description
+  }),
+  Schema.Struct({
+    type: Schema.Literal("choice"),
+    values: Schema.Array(Schema.String).annotate({ description: "What it may be" }),
+    description
+  })
+]).annotate({ identifier: "VendorParameter", description: "A field of the vendor's own" })
+export type VendorParameter = typeof VendorParameter.Type
+
+/** By the name of the field. */
+export type VendorParameters = Readonly<Record<string, VendorParameter>>
+
+/** What an order says of them; a field that is missing or null says nothing. */
+export type VendorValues = Readonly<Record<string, boolean | number | string>>
+
+const isWithin = (value: number, { minimum, maximum }: { minimum: number; maximum: number }) =>
+  value >= minimum && value <= maximum
+
+/** What the value should have been; null where it is that. */
+const expectedOf = (parameter: VendorParameter, value: unknown): string | null => {
+  switch (parameter.type) {
+    case "boolean":
+      return typeof value === "boolean" ? null : "true or false, without quotes"
+    case "integer":
+      return Number.isInteger(value) && isWithin(Number(value), parameter)
+        ? null
+        : `a whole number from ${parameter.minimum} to ${parameter.maximum}, without quotes`
+    case "number":
+      return typeof value === "number" && isWithin(value, parameter)
+        ? null
+        : `a number from ${parameter.minimum} to ${parameter.maximum}, without quotes`
+    case "text":
+      return typeof value === "string" &&
+        value !== "" &&
+        value.length <= parameter.max_length &&
+        value.isWellFormed()
+        ? null
+        : `a text of 1 to ${parameter.max_length} characters`
+    case "choice":
+      return typeof value === "string" && parameter.values.includes(value)
+        ? null
+        : `one of ${parameter.values.join(", ")}`
+  }
+}
+
+/** Every field of the body that is one of the parameters and is not what it may be. */
+export const parameterFaults = (
+  body: Readonly<Record<string, unknown>>,
+  parameters: VendorParameters
+): ReadonlyArray<FieldFault> =>
+  Object.entries(parameters).flatMap(([name, parameter]) => {
+    const value = body[name] ?? null
+    const expected = value === null ? null : expectedOf(parameter, value)
+    return expected === null ? [] : [{ path: name, message: `Expected ${expected}` }]
+  })

@@ -1,0 +1,13 @@
+/** Bodies of `multipart/form-data`: what routes that take them declare, and within what bounds. */
+import type { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+
+/** Of a part without a file: the longest prompt in any script. */
+export const MAX_FIELD_BYTES = 512 * 1024
+export const MAX_PARTS = 100
+
+/** The payload of a route that takes `schema` as a form. */
+export const asForm = <S extends Schema.Top>(schema: S) =>
+  schema.pipe(
+    HttpApiSchema.asMultipartStream({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES })
+  )

@@ -1,0 +1,48 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { Modality } from "../../../domain/catalog/Modality.ts"
+import { InvalidRequest, ModalityNotReady } from "../../../domain/Errors.ts"
+import { makeModelCheck } from "../../../orders/OrderChecks.ts"
+import { GatewayApi } from "../../api/GatewayApi.ts"
+import { CurrentCaller, RequestForm } from "../../api/middlewares.ts"
+import { ReservedBody } from "../../api/orders/ReservedApi.ts"
+import { bodyOf } from "../../server/requestRules.ts"
+
+const asReserved = bodyOf(ReservedBody)
+
+/** The model that a form names; its last one counts. */
+const modelOfForm = Effect.fnUntraced(function* (form: NonNullable<RequestForm["Service"]>) {
+  const model = (yield* form).fields.findLast(([name]) => name === "model")?.[1] ?? ""
+  if (model !== "") return model
+  return yield* new InvalidRequest({ message: "model: This field is required", param: "model" })
+})
+
+export const layerReservedHandlers = HttpApiBuilder.group(
+  GatewayApi,
+  "reserved",
+  Effect.fn(function* (handlers) {
+    const checkModel = yield* makeModelCheck
+
+    const refuse = Effect.fnUntraced(function* (model: string, modality: Modality) {
+      yield* checkModel(yield* CurrentCaller, model, [modality])
+      return yield* new ModalityNotReady({
+        message: `Models of modality ${modality} are not open yet`,
+        param: "model"
+      })
+    })
+
+    const refuseBody = (modality: Modality) =>
+      Effect.flatMap(asReserved, ({ model }) => refuse(model, modality))
+
+    return handlers
+      .handleRaw("rerank", () => refuseBody("rerank"))
+      .handleRaw("speech", () => refuseBody("tts"))
+      .handleRaw("transcribe", () =>
+        Effect.flatMap(RequestForm, (form) =>
+          form === null
+            ? refuseBody("asr")
+            : Effect.flatMap(modelOfForm(form), (model) => refuse(model, "asr"))
+        )
+      )
+  })
+)
