@@ -35,6 +35,7 @@ const rules: ReadonlyArray<Rule> = [
     may: ["services/Access.ts", "services/operators/Operators.ts", "domain/"]
   },
   { folder: "client/", may: ["http/api/", "domain/"] },
+  { folder: "ai-sdk/", may: [] },
   {
     folder: "console/",
     may: [
@@ -182,6 +183,19 @@ describe("the contract", () => {
         (file) =>
           server.test(sources.get(file) ?? "") ||
           specifiersOf(file).some((specifier) => !/^(?:\.|effect)/.test(specifier))
+      )
+    assert.deepStrictEqual(strays, [])
+  })
+})
+
+describe("the provider of the AI SDK", () => {
+  it("knows the packages of the AI SDK alone, as pages import it", () => {
+    const strays = files
+      .filter((file) => file.startsWith("ai-sdk/"))
+      .flatMap((file) =>
+        specifiersOf(file)
+          .filter((specifier) => !/^(?:\.|@ai-sdk\/|zod\/v4$)/.test(specifier))
+          .map((specifier) => `${file} -> ${specifier}`)
       )
     assert.deepStrictEqual(strays, [])
   })

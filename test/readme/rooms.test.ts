@@ -23,7 +23,7 @@ const floors = marked("src/README.md", "rooms")
 const floorOf = new Map(floors.flatMap((names, floor) => names.map((name) => [name, floor])))
 
 /** They take the gateway as a whole, for others. */
-const beside: ReadonlySet<string> = new Set(["cli", "client", "console", "testing"])
+const beside: ReadonlySet<string> = new Set(["ai-sdk", "cli", "client", "console", "testing"])
 
 describe("the picture of the rooms", () => {
   it("has every room, each once", () => {

@@ -1,0 +1,44 @@
+/** Errors of the gateway as the AI SDK has them: `APICallError`, with the body as its `data`. */
+import { APICallError } from "@ai-sdk/provider"
+import { createJsonErrorResponseHandler } from "@ai-sdk/provider-utils"
+import { z } from "zod/v4"
+
+/** Some codes say more than this, such as `allowed` and `nearest`: the README lists them by code. */
+const errorSchema = z.looseObject({
+  error: z.looseObject({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string(),
+    /** Of `upstream_error`: false where a repeat could be a second paid job. */
+    retryable: z.boolean().optional()
+  })
+})
+
+/** The `data` of an `APICallError` of this provider, where the gateway answered. */
+export type MediaGatewayErrorData = z.infer<typeof errorSchema>
+
+const repeatable: ReadonlySet<number> = new Set([408, 409, 429, 500, 502, 503, 504])
+
+const isRetryable = (response: Response, data?: MediaGatewayErrorData): boolean => {
+  const isForbidden =
+    response.headers.get("x-should-retry") === "false" || data?.error.retryable === false
+  return repeatable.has(response.status) && !isForbidden
+}
+
+export const errorStructure = {
+  errorSchema,
+  errorToMessage: ({ error }: MediaGatewayErrorData) => error.message,
+  isRetryable
+}
+
+export const failedResponseHandler = createJsonErrorResponseHandler(errorStructure)
+
+const unknownRoute: ReadonlySet<string> = new Set(["not_found", "method_not_allowed"])
+
+/** Whether the gateway has no such route, so that nothing was ordered. */
+export const isUnknownRoute = (error: unknown): boolean => {
+  if (!APICallError.isInstance(error)) return false
+  const read = errorSchema.safeParse(error.data)
+  return read.success && unknownRoute.has(read.data.error.code)
+}

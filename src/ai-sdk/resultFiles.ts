@@ -1,0 +1,74 @@
+/** Files of results. They are paid for, so a fault in loading one never leads to a second order. */
+import {
+  DownloadError,
+  delay,
+  downloadBlob,
+  isAbortError,
+  readResponseWithSizeLimit
+} from "@ai-sdk/provider-utils"
+import type { Connection } from "./connection.ts"
+
+const TRIES = 3
+const PAUSE_MS = 500
+/** Of a file at a trusted place; what is loaded from elsewhere has the AI SDK's own bound. */
+const MAX_BYTES = 2 * 1024 ** 3
+
+export interface ResultFile {
+  readonly data: Uint8Array
+  readonly mediaType: string | undefined
+}
+
+const fromTrusted = async (
+  { fileFetch }: Connection,
+  url: string,
+  signal?: AbortSignal
+): Promise<ResultFile> => {
+  // A redirect could lead to a private address that nobody trusts.
+  const response = await fileFetch(url, { redirect: "error", ...(signal ? { signal } : {}) })
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw new DownloadError({
+      url,
+      statusCode: response.status,
+      statusText: response.statusText
+    })
+  }
+  const data = await readResponseWithSizeLimit({ response, url, maxBytes: MAX_BYTES })
+  return { data, mediaType: response.headers.get("content-type") ?? undefined }
+}
+
+const fromAnywhere = async (
+  { fileFetch }: Connection,
+  url: string,
+  signal?: AbortSignal
+): Promise<ResultFile> => {
+  const blob = await downloadBlob(url, {
+    fetch: fileFetch,
+    ...(signal ? { abortSignal: signal } : {})
+  })
+  return { data: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type || undefined }
+}
+
+const mayPass = (error: unknown): boolean =>
+  !DownloadError.isInstance(error) ||
+  (error.statusCode === undefined ? error.cause !== undefined : error.statusCode >= 500)
+
+/** Tried again where the fault may pass. Fails with a `DownloadError`, which the AI SDK does not repeat. */
+export const loadFile = async (
+  connection: Connection,
+  url: string,
+  signal?: AbortSignal
+): Promise<ResultFile> => {
+  const load = connection.trusts(url) ? fromTrusted : fromAnywhere
+  for (let left = TRIES - 1; ; left -= 1) {
+    try {
+      return await load(connection, url, signal)
+    } catch (error) {
+      if (signal?.aborted === true || isAbortError(error)) throw error
+      if (left === 0 || !mayPass(error)) {
+        throw DownloadError.isInstance(error) ? error : new DownloadError({ url, cause: error })
+      }
+      await delay(PAUSE_MS, signal ? { abortSignal: signal } : {})
+    }
+  }
+}
