@@ -22,6 +22,7 @@ import {
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
 import { heldVendor } from "../support/heldVendor.ts"
 import { done, rejection } from "../support/officialClients.ts"
+import { freePort } from "../support/postgresServer.ts"
 
 globalThis.AI_SDK_LOG_WARNINGS = false
 
@@ -31,6 +32,20 @@ const poll = { intervalMs: 10 }
 const accepted = Effect.flatMap(Gateway, ({ simulator }) =>
   Effect.map(simulator.book, (book) => book.filter(({ event }) => event === "accepted").length)
 )
+
+type Fetch = typeof globalThis.fetch
+
+/** A gateway that has no place for orders, from one on and for so many. */
+const refusing = (fetch: Fetch, from: number, times = Number.POSITIVE_INFINITY): Fetch => {
+  let count = 0
+  return async (input, init) => {
+    if (init?.method !== "POST") return fetch(input, init)
+    count += 1
+    if (count <= from || count > from + times) return fetch(input, init)
+    const error = { message: "no place", type: "server_error", param: null, code: "overloaded" }
+    return Response.json({ error }, { status: 503, headers: { "retry-after": "0" } })
+  }
+}
 
 /** Each kind of order, as a call that lasts until it is answered. */
 const orders = {
@@ -67,10 +82,12 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
     })
   )
 
-  it.effect("an order whose answers are all lost is not sent under another key", () =>
+  it.effect.each([
+    ["all its repeats are lost", losing(100)],
+    ["its repeats are refused", (fetch: Fetch) => refusing(losing(1)(fetch), 1)]
+  ] as const)("an order whose answer is lost is under one key though %s", ([, network]) =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
-      const network = losing(100)
       const { provider, orders: sent } = yield* sdkOf(yield* gateway.customer("100"), network)
       const before = yield* accepted
       const model = provider.image("paint-1")
@@ -82,6 +99,44 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
     })
   )
 
+  it.effect("what never reached a gateway is the AI SDK's to repeat", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const who = yield* gateway.customer("1")
+      const baseURL = `http://127.0.0.1:${yield* Effect.promise(freePort)}`
+      const { provider, orders: sent } = yield* sdkOf(who, undefined, { baseURL })
+      const call = { model: provider.image("paint-1"), prompt, maxRetries: 0 }
+      const error = yield* rejection(() => generateImage(call))
+      if (!APICallError.isInstance(error)) return assert.fail(String(error))
+      assert.isTrue(error.isRetryable)
+      assert.lengthOf(sent(), 1)
+    })
+  )
+
+  it.effect("the repeat of one of several orders of a call has that one's key", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const keys: Array<string | null> = []
+      const network = (fetch: Fetch): Fetch => {
+        const refused = refusing(fetch, 0, 1)
+        return (input, init) => {
+          if (init?.method === "POST") keys.push(new Headers(init.headers).get("idempotency-key"))
+          return refused(input, init)
+        }
+      }
+      const who = yield* gateway.customer("10")
+      const { provider } = yield* sdkOf(who, network)
+      const headers = { "Idempotency-Key": `album-${who.memberId}` }
+      const model = provider.image("paint-1")
+      yield* done(() => generateImage({ model, prompt, n: 11, headers }))
+      assert.deepStrictEqual(
+        keys,
+        ["", ".2", ""].map((end) => `album-${who.memberId}${end}`)
+      )
+      assert.strictEqual((yield* gateway.balance(who)).balance, "7.8")
+    })
+  )
+
   it.effect("an order that is still running is waited for", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
@@ -89,7 +144,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
       const json = sdkCatalog(gateway.simulator.url, vendor.url)
       yield* gateway.admin("/catalog", { method: "PUT", json })
       const answers: Array<number> = []
-      const network = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => {
+      const network = (fetch: Fetch): Fetch => {
         let isSent = false
         return async (input, init) => {
           if (init?.method !== "POST") return new Response("a picture")
@@ -157,20 +212,29 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
     })
   )
 
-  it.effect("images that cannot be loaded are not ordered again", () =>
-    Effect.gen(function* () {
-      const gateway = yield* Gateway
-      const network =
-        (status: number) =>
-        (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
-        async (input, init) =>
-          init?.method === "POST" ? fetch(input, init) : new Response("", { status })
-      const { provider, orders: sent } = yield* sdkOf(yield* gateway.customer("10"), network(404))
-      const model = provider.image("paint-1")
-      const gone = yield* rejection(() => generateImage({ model, prompt }))
-      assert.isTrue(DownloadError.isInstance(gone))
-      assert.lengthOf(sent(), 1)
-    })
+  it.effect.each([
+    [404, 1],
+    [500, 3]
+  ] as const)(
+    "images whose addresses answer %i are asked for %i times, and ordered once",
+    ([status, times]) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        let asked = 0
+        const network =
+          (fetch: Fetch): Fetch =>
+          async (input, init) => {
+            if (init?.method === "POST") return fetch(input, init)
+            asked += 1
+            return new Response("", { status })
+          }
+        const { provider, orders: sent } = yield* sdkOf(yield* gateway.customer("10"), network)
+        const model = provider.image("paint-1")
+        const error = yield* rejection(() => generateImage({ model, prompt }))
+        assert.isTrue(DownloadError.isInstance(error))
+        assert.strictEqual(asked, times)
+        assert.lengthOf(sent(), 1)
+      })
   )
 
   it.effect(
@@ -182,7 +246,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
         // The gateway as it is reached from elsewhere, whose vendor is at an address of this machine.
         const baseURL = "https://gateway.test"
         const network =
-          (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+          (fetch: Fetch): Fetch =>
           (input, init) =>
             fetch(String(input).replace(baseURL, gateway.url), init)
         const strange = yield* sdkOf(who, network, { baseURL })
@@ -229,7 +293,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const network =
-        (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+        (fetch: Fetch): Fetch =>
         (input, init) =>
           String(input).endsWith("/v1/models/paint-b")
             ? Promise.resolve(Response.json({ parameters: { seed: { type: "integer" } } }))

@@ -151,18 +151,31 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
   it.effect("generateImage: from pictures", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
-      const { provider } = yield* sdkOf(yield* gateway.customer("10"))
-      const orders = yield* booked
-      const { images } = yield* done(() =>
-        generateImage({
-          model: provider.imageModel("paint-b"),
-          prompt: { text: prompt, images: [PNG, "https://files.test/2.png"] },
-          n: 2
-        })
-      )
-      assert.lengthOf(images, 2)
-      const [order] = yield* orders
-      assert.deepInclude(order, { n: 2, inputs: { images: 2, videos: 0, audios: 0 } })
+      const { provider, orders } = yield* sdkOf(yield* gateway.customer("10"))
+      const booking = yield* booked
+      const model = provider.imageModel("paint-b")
+      for (const images of [
+        [PNG, PNG],
+        [PNG, "https://files.test/2.png"]
+      ]) {
+        const made = yield* done(() =>
+          generateImage({ model, prompt: { text: prompt, images }, n: 2 })
+        )
+        assert.lengthOf(made.images, 2)
+      }
+      const taken = yield* booking
+      assert.lengthOf(taken, 2)
+      for (const order of taken) {
+        assert.deepInclude(order, { n: 2, inputs: { images: 2, videos: 0, audios: 0 } })
+      }
+      const before = orders().length
+      // Whether a mask is taken is the protocol's business: it is never left out.
+      const masked = { text: prompt, images: [PNG], mask: PNG }
+      yield* Effect.exit(Effect.tryPromise(() => generateImage({ model, prompt: masked })))
+      const [edit, ...others] = orders().slice(before)
+      assert.strictEqual(edit?.path, "/v1/images/edits")
+      assert.sameMembers(edit?.body as Array<string>, ["prompt", "n", "model", "image", "mask"])
+      assert.deepStrictEqual(others, [])
     })
   )
 

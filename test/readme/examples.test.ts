@@ -119,6 +119,24 @@ const typedClient = Effect.fnUntraced(function* (code: string) {
   assert.include(usage.text, '"modality":"video"')
 })
 
+const aiSdk = Effect.fnUntraced(function* (code: string) {
+  const gateway = yield* Gateway
+  const customer = yield* gateway.customer("100")
+  const args = ["--conditions=media-gateway-source", "--input-type=module"]
+  const said = yield* node(yield* addressed(code), args, customer.key)
+  const [text = "", ...others] = said.trim().split("\n")
+  assert.isAbove(text.length, 0)
+  assert.deepStrictEqual(others, ["image/png", "video/mp4 108900", "video_sku_invalid duration 15"])
+})
+
+/** The packages are those that the provider imports. */
+const peers = (code: string) =>
+  Effect.sync(() => {
+    const [, , ...named] = code.trim().split(" ")
+    const { name, devDependencies } = JSON.parse(read("package.json"))
+    assert.includeMembers([name, ...Object.keys(devDependencies)], named)
+  })
+
 /** One account of the demo's vendor in trouble, and well again afterwards. */
 const troubledAccount = Effect.fnUntraced(function* (code: string) {
   const gateway = yield* Gateway
@@ -312,6 +330,8 @@ const checks: Readonly<Record<string, Check>> = {
   "src/adapters/README.md sh 1": troubledAccount,
   "src/adapters/README.md ts 1": row,
   "src/adapters/README.md ts 2": ownProgram,
+  "src/ai-sdk/README.md js 1": aiSdk,
+  "src/ai-sdk/README.md sh 1": peers,
   "src/client/README.md ts 1": typedClient,
   "src/operations/README.md sh 1": setUp,
   "src/services/money/README.md sh 2": reconciliation,
