@@ -53,7 +53,7 @@ const takenBy = (rows: Rows, field: string): string => {
   const names = [...rows]
     .filter(([, row]) => Object.hasOwn(allOf(row), field))
     .map(([name]) => name)
-  return names.length === 1 ? `${names[0]} does` : `${names.join(", ")} do`
+  return names.length === 1 ? `${names[0]} has one` : `${names.join(", ")} have one`
 }
 
 const failWith = (faults: ReadonlyArray<FieldFault>, behind = "") => {
