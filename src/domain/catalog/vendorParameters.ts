@@ -12,7 +12,13 @@ const kind = <K extends string>(name: K) =>
 
 /** What one of them may be. */
 export const VendorParameter = Schema.Union([
-  Schema.Struct({ type: kind("boolean"), description }),
+  Schema.Struct({
+    type: kind("boolean"),
+    default: Schema.optionalKey(
+      Schema.Boolean.annotate({ description: "What holds where it is left out, if that is known" })
+    ),
+    description
+  }),
   Schema.Struct({
     type: kind("integer"),
     minimum: Schema.Int.annotate({ description: "The least it may be" }),

@@ -13,14 +13,18 @@ export interface VideoParameters {
   readonly modelsWith?: Readonly<Record<string, RegExp>>
 }
 
-const flag = (description: string): VendorParameter => ({ type: "boolean", description })
+const flag = (description: string, otherwise?: boolean): VendorParameter => ({
+  type: "boolean",
+  ...(otherwise === undefined ? {} : { default: otherwise }),
+  description
+})
 
 const seed = (minimum: number, maximum: number, random: string): VendorParameter => ({
   ...{ type: "integer", minimum, maximum },
   description: `Repeats a video as far as the vendor can; ${random} takes another each time`
 })
 
-const watermark = flag("Whether the video is marked as made by AI; false when left out")
+const watermark = flag("Whether the video is marked as made by AI", false)
 
 export const blockParameters: VideoParameters = {
   parameters: {
@@ -33,7 +37,7 @@ export const blockParameters: VideoParameters = {
 export const unifiedParameters: VideoParameters = {
   parameters: {
     watermark,
-    multi_shot: flag("Whether the video may have several shots; the vendor's default is true")
+    multi_shot: flag("Whether the video may have several shots", true)
   },
   modelsWith: { multi_shot: /^(?!.*turbo)/i }
 }
@@ -47,7 +51,7 @@ export const cloudParameters: VideoParameters = {
     seed: seed(0, 2_147_483_647, "leaving it out"),
     watermark,
     negative_prompt: { type: "text", max_length: 500, description: "What is not to be seen" },
-    prompt_extend: flag("Whether the vendor rewrites the prompt; its default is true"),
+    prompt_extend: flag("Whether the vendor rewrites the prompt", true),
     shot_type: {
       type: "choice",
       values: ["single", "multi"],
