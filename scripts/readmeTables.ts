@@ -11,7 +11,8 @@ import type { VendorParameter } from "../src/domain/catalog/vendorParameters.ts"
 import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
 
 import { videoProtocols } from "../src/domain/video/VideoProtocol.ts"
-import { relayedParameters, type VideoParameters } from "../src/domain/video/videoParameters.ts"
+import { relayedParameters } from "../src/domain/video/vendorFields.ts"
+import type { VideoParameters } from "../src/domain/video/videoParameters.ts"
 
 const root = new URL("../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8")

@@ -13,9 +13,9 @@ import {
   hasFields,
   offeredParameters,
   parametersAnywhere,
+  parametersOf,
   readParameters
 } from "../domain/video/vendorFields.ts"
-import { parametersOf } from "../domain/video/videoParameters.ts"
 import type { Caller } from "../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
 import { makeModelCheck, makeMountCheck, type OrderedModel, otherKind } from "./OrderChecks.ts"

@@ -13,10 +13,39 @@ import { flagOf, isParameterFlag } from "./flagTable.ts"
 import { holdsFlags } from "./PromptFlags.ts"
 import { unknownVideoFields, type VideoBody, videoFieldNames } from "./VideoBody.ts"
 import type { VideoInput } from "./VideoInput.ts"
-import type { VideoProtocolRow } from "./VideoProtocol.ts"
-import { parametersOf, parametersTogether, relayedParameters } from "./videoParameters.ts"
+import type { RelayFamily, VideoProtocolRow } from "./VideoProtocol.ts"
+import {
+  blockParameters,
+  cloudParameters,
+  noParameters,
+  parametersTogether,
+  tierParameters,
+  type VideoParameters
+} from "./videoParameters.ts"
 
 type Rows = ReadonlyMap<string, VideoProtocolRow>
+
+/** A relay hands on what the vendors of each family take. */
+export const relayedParameters: Readonly<Record<RelayFamily, VideoParameters>> = {
+  a: blockParameters,
+  d: noParameters,
+  e: tierParameters,
+  f: cloudParameters
+}
+
+/** What an order may say, by the protocol that calls the model and the one it is listed under. */
+export const parametersOf = (
+  row: VideoProtocolRow,
+  listed: VideoProtocolRow | undefined,
+  upstreamModel: string
+): VendorParameters => {
+  const family = listed?.relayFamily ?? null
+  const { parameters, modelsWith = {} }: VideoParameters =
+    row.relays && family !== null ? relayedParameters[family] : row
+  return Object.fromEntries(
+    Object.entries(parameters).filter(([name]) => modelsWith[name]?.test(upstreamModel) ?? true)
+  )
+}
 
 /** Every field that a protocol has for some model. */
 const allOf = ({ relays, parameters }: VideoProtocolRow): VendorParameters =>

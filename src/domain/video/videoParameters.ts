@@ -3,7 +3,6 @@
  * them, and neither is what has the video delivered elsewhere or at another time.
  */
 import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
-import type { RelayFamily, VideoProtocolRow } from "./VideoProtocol.ts"
 
 /** Part of a protocol's row. */
 export interface VideoParameters {
@@ -65,28 +64,6 @@ export const cloudParameters: VideoParameters = {
 }
 
 export const noParameters: VideoParameters = { parameters: {} }
-
-/** A relay hands on what the vendors of each family take. */
-export const relayedParameters: Readonly<Record<RelayFamily, VideoParameters>> = {
-  a: blockParameters,
-  d: noParameters,
-  e: tierParameters,
-  f: cloudParameters
-}
-
-/** What an order may say, by the protocol that calls the model and the one it is listed under. */
-export const parametersOf = (
-  row: VideoProtocolRow,
-  listed: VideoProtocolRow | undefined,
-  upstreamModel: string
-): VendorParameters => {
-  const family = listed?.relayFamily ?? null
-  const { parameters, modelsWith = {} }: VideoParameters =
-    row.relays && family !== null ? relayedParameters[family] : row
-  return Object.fromEntries(
-    Object.entries(parameters).filter(([name]) => modelsWith[name]?.test(upstreamModel) ?? true)
-  )
-}
 
 /** The wider of two; where their types differ, the first. */
 const widest = (one: VendorParameter, other: VendorParameter): VendorParameter => {
