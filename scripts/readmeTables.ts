@@ -7,7 +7,12 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { ConfigProvider, Effect, Exit, Redacted } from "effect"
 import { type GatewayConfig, loadConfig } from "../src/config.ts"
+import type { VendorParameter } from "../src/domain/catalog/vendorParameters.ts"
 import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
+
+import { videoProtocols } from "../src/domain/video/VideoProtocol.ts"
+import { relayedParameters } from "../src/domain/video/vendorFields.ts"
+import type { VideoParameters } from "../src/domain/video/videoParameters.ts"
 
 const root = new URL("../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
@@ -109,6 +114,36 @@ const errorRows = (): ReadonlyArray<string> =>
     return `| ${cells.join(" | ")} |`
   })
 
+const valuesOf = (parameter: VendorParameter): string => {
+  switch (parameter.type) {
+    case "boolean":
+      return ""
+    case "integer":
+    case "number":
+      return ` (${parameter.minimum} to ${parameter.maximum})`
+    case "text":
+      return ` (${parameter.max_length} characters)`
+    case "choice":
+      return ` (${parameter.values.join(", ")})`
+  }
+}
+
+const parameterRows = (): ReadonlyArray<string> => {
+  const relay = Object.entries(relayedParameters).map(
+    ([family, row]): readonly [string, VideoParameters] => [`\`vp_c\`, family ${family}`, row]
+  )
+  const protocols = Object.entries(videoProtocols)
+    .filter(([, { relays }]) => !relays)
+    .map(([name, row]): readonly [string, VideoParameters] => [`\`${name}\``, row])
+  return [...protocols, ...relay].map(([name, { parameters, modelsWith = {} }]) => {
+    const fields = Object.entries(parameters).map(
+      ([field, parameter]) =>
+        `\`${field}\`${valuesOf(parameter)}${Object.hasOwn(modelsWith, field) ? " \\*" : ""}`
+    )
+    return `| ${name} | ${fields.length === 0 ? "none" : fields.join(", ")} |`
+  })
+}
+
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<string>): string =>
   [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n")
 
@@ -123,6 +158,11 @@ export const generated: ReadonlyArray<Generated> = [
     file: "README.md",
     name: "errors",
     make: () => table(["code", "HTTP", "when", "says also", "send it again"], errorRows())
+  },
+  {
+    file: "src/http/README.md",
+    name: "parameters",
+    make: () => table(["protocol", "fields of the vendor's own"], parameterRows())
   },
   {
     file: "src/operations/README.md",

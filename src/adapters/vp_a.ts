@@ -54,14 +54,11 @@ export const commonFields = (order: VideoOrder) =>
 /** The fields that the relay takes as well; a watermark is made only where it is ordered. */
 export const allFields = (order: VideoOrder) =>
   given({
+    watermark: false,
+    ...order.parameters,
     ...commonFields(order),
-    resolution: order.resolution?.toLowerCase(),
-    seed: order.seed,
-    camera_fixed: order.cameraFixed,
-    watermark: order.watermark ?? false
+    resolution: order.resolution?.toLowerCase()
   })
-
-export const extras = ["seed", "cameraFixed", "watermark"] as const
 
 /** The interface's root: bases may already end in its version, or in a reseller's `/v1`. */
 const tasksUrl = (account: ChannelAccount): string => {
@@ -121,6 +118,5 @@ export const makeVpA = videoCalls("vp_a", {
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => extras,
   noTask: { upstreamId: "cgt-20000101000000-00000" }
 })

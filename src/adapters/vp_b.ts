@@ -41,6 +41,5 @@ export const makeVpB = videoCalls("vp_b", {
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => [],
   noTask: { upstreamId: "vbt-000000000000" }
 })

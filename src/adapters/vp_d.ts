@@ -77,11 +77,12 @@ const toBody = (order: VideoOrder, mode: Mode) => {
     resolution: order.resolution?.toLowerCase(),
     aspect_ratio: ratioOf(order, contents),
     duration: secondsOf(order),
-    audio: soundOf(order, mode)
+    audio: soundOf(order, mode),
+    multi_shot: order.parameters.multi_shot
   })
   const options = {
     external_task_id: order.taskId,
-    watermark_info: { enabled: order.watermark ?? false }
+    watermark_info: { enabled: order.parameters.watermark ?? false }
   }
   return mode === "text-to-video"
     ? { prompt, settings, options }
@@ -201,7 +202,6 @@ export const makeVpD = videoCalls("vp_d", {
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => ["watermark"],
   noTask: { upstreamId: "0" },
   together: {
     most: MOST_TOGETHER,

@@ -47,6 +47,8 @@ const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>
       ? images.toSorted((a, b) => Number(a.role === "last_frame") - Number(b.role === "last_frame"))
       : images
   return given({
+    watermark: false,
+    ...order.parameters,
     model: order.upstreamModel,
     prompt: textOf(order.blocks),
     images: mode === "text2video" ? null : ordered.map(({ url }) => url),
@@ -54,8 +56,6 @@ const toBody = (order: VideoOrder, mode: Mode, images: ReadonlyArray<ImageBlock>
     resolution: order.resolution?.toLowerCase(),
     aspect_ratio: takesRatio.has(mode) ? order.ratio : null,
     audio: order.generateAudio,
-    seed: order.seed,
-    watermark: order.watermark ?? false,
     payload: order.taskId
   })
 }
@@ -137,7 +137,6 @@ export const vpE: VideoDialect = {
   readSubmitted,
   pollRequest,
   readPolled,
-  extras: () => ["seed", "watermark"],
   noTask: { upstreamId: "0" }
 }
 export const makeVpE = videoCalls("vp_e", vpE)

@@ -162,15 +162,20 @@ export const toBody = (
   Result.gen(function* () {
     const media = order.blocks.filter((block) => block.type !== "text")
     const form = formOf(order.upstreamModel, media)
+    const { negative_prompt, ...parameters } = order.parameters
     return {
       model: order.upstreamModel,
-      input: given({ prompt: textOf(order.blocks), ...(yield* mediaOf(media, form)) }),
+      input: given({
+        prompt: textOf(order.blocks),
+        negative_prompt,
+        ...(yield* mediaOf(media, form))
+      }),
       parameters: given({
+        watermark: false,
+        ...parameters,
         ...(yield* pictureOf(order, form)),
         duration: secondsOf(order),
-        audio: hasSound(form) ? order.generateAudio : null,
-        seed: order.seed,
-        watermark: order.watermark ?? false
+        audio: hasSound(form) ? order.generateAudio : null
       })
     }
   })
@@ -224,7 +229,6 @@ export const vpF: VideoDialect = {
   submitRequest,
   readSubmitted,
   pollRequest,
-  readPolled,
-  extras: () => ["seed", "watermark"]
+  readPolled
 }
 export const makeVpF = videoCalls("vp_f", vpF)

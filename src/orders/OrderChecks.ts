@@ -48,7 +48,7 @@ export type OrderRefusal =
   | Overloaded
   | UpstreamError
 
-interface OrderedModel {
+export interface OrderedModel {
   readonly model: Model
   /** Those in use, by priority. */
   readonly mounts: ReadonlyArray<Mount>
@@ -144,7 +144,7 @@ export const makeModelCheck = Effect.map(
 /** What one protocol makes of an order. */
 interface Offers<Spoken, Fitting extends { readonly quote: Quote }, Stranger, Misfit> {
   /** Fails where the gateway does not speak the protocol for this model. */
-  readonly speak: (protocol: string) => Result.Result<Spoken, Stranger>
+  readonly speak: (protocol: string, upstreamModel: string) => Result.Result<Spoken, Stranger>
   /** What is sent and held for; fails where the protocol does not offer what is ordered. */
   readonly fit: (spoken: Spoken, upstreamModel: string) => Result.Result<Fitting, Misfit>
   /** What the order comes to by another price table. */
@@ -155,6 +155,9 @@ interface Offers<Spoken, Fitting extends { readonly quote: Quote }, Stranger, Mi
     misfits: Arr.NonEmptyReadonlyArray<Misfit>
   ) => Misfit
 }
+
+/** A catalog has no such price table: it was refused when it was loaded. */
+export const otherKind = Result.fail("a price of another kind")
 
 /**
  * Finds the mounts that can make an order, by priority. One whose protocol does not offer it, or whose
@@ -191,12 +194,12 @@ export const makeMountCheck = Effect.gen(function* () {
     const lacking: Array<ChannelUnavailable> = []
     const wouldServe: Array<ChannelUnavailable> = []
     const strangers: Array<Stranger> = []
-    if (mounts.length === 0) yield* Effect.fromResult(offers.speak(model.protocol))
+    if (mounts.length === 0) yield* Effect.fromResult(offers.speak(model.protocol, model.id))
     for (const mount of mounts) {
       const { channel: channelId, priority, weight } = mount
       const protocol = mountProtocol(model, mount)
       const upstreamModel = mount.upstream_model ?? model.id
-      const spoken = offers.speak(protocol)
+      const spoken = offers.speak(protocol, upstreamModel)
       if (Result.isFailure(spoken)) {
         strangers.push(spoken.failure)
         continue

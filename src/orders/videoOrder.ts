@@ -25,18 +25,22 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
     Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
       const { mounts, model, quote, input } = yield* resolve.video(caller, body)
       const [{ inputs, sku }] = mounts
-      const texts = input.blocks.map((block) => (block.type === "text" ? block.text : block.url))
+      const texts = [
+        ...input.blocks.map((block) => (block.type === "text" ? block.text : block.url)),
+        ...Object.values(input.parameters).filter((value) => typeof value === "string")
+      ]
       return {
         kind: "video",
         caller,
         model,
-        mounts: Arr.map(mounts, ({ adapter, accounts, sku, ...mount }) => ({
+        mounts: Arr.map(mounts, ({ adapter, accounts, sku, parameters, ...mount }) => ({
           ...mount,
           call: (taskId) =>
             keyTurns.forOrder(accounts, (account) =>
               Effect.map(
                 adapter.submit(account, {
                   ...input,
+                  parameters,
                   taskId,
                   upstreamModel: mount.job.upstreamModel,
                   listedProtocol: model.protocol,

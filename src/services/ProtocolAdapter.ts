@@ -4,13 +4,14 @@
  */
 import { Clock, Context, Effect, type Redacted, type Result } from "effect"
 import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
+import type { VendorValues } from "../domain/catalog/vendorParameters.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { Resolution } from "../domain/video/tiers.ts"
-import type { VideoBlock, VideoExtras } from "../domain/video/VideoInput.ts"
+import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { VideoUsage } from "../domain/video/VideoQuote.ts"
 
 export interface ChannelAccount {
@@ -22,7 +23,7 @@ export interface ChannelAccount {
   readonly appId: string | null
 }
 
-export interface VideoOrder extends VideoExtras {
+export interface VideoOrder {
   /** Our task id, handed over as the client token where the protocol has one. */
   readonly taskId: string
   readonly upstreamModel: string
@@ -34,6 +35,8 @@ export interface VideoOrder extends VideoExtras {
   readonly resolution: Resolution | null
   readonly ratio: string | null
   readonly generateAudio: boolean | null
+  /** Those of the protocol's row that were ordered, checked. */
+  readonly parameters: VendorValues
 }
 
 /** Which task to ask for, and on which of the vendor's models it runs. */
@@ -72,8 +75,6 @@ export interface VideoAdapter extends Checked {
   submit(account: ChannelAccount, order: VideoOrder): Effect.Effect<string, VendorFailure>
   /** Asks for the job once. A failure says nothing about the job. */
   poll(account: ChannelAccount, task: VideoTaskRef): Effect.Effect<VideoStatus, VendorFailure>
-  /** Which extras it has a field for, for a model listed under this protocol; none when left out. */
-  readonly extras?: (listedProtocol: string) => ReadonlyArray<keyof VideoExtras>
   /** Where the vendor answers for many jobs of an account in one request. */
   readonly together?: VideoPollTogether
 }

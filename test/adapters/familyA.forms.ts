@@ -58,7 +58,7 @@ export const formsOfFamilyA = {
     },
     {
       says: "seed, fixed camera and watermark go out where they were said",
-      order: { seed: 7, cameraFixed: true, watermark: true },
+      order: { parameters: { seed: 7, camera_fixed: true, watermark: true } },
       path,
       body: { ...body(), seed: 7, camera_fixed: true, watermark: true }
     },

@@ -113,6 +113,7 @@ export const orderOf = (more: Partial<VideoOrder>): VideoOrder => ({
   resolution: "720p",
   ratio: null,
   generateAudio: null,
+  parameters: {},
   ...more
 })
 

@@ -137,7 +137,7 @@ const subject: VideoSubject = {
     },
     {
       says: "seed, fixed camera and watermark go out where they were said",
-      order: { seed: -1, cameraFixed: false, watermark: true },
+      order: { parameters: { seed: -1, camera_fixed: false, watermark: true } },
       path,
       body: { ...content(), seed: -1, camera_fixed: false, watermark: true }
     },

@@ -97,7 +97,7 @@ const subject: VideoSubject = {
     },
     {
       says: "a watermark goes out where it was said",
-      order: { watermark: true },
+      order: { parameters: { watermark: true } },
       path: textPath,
       body: { ...textBody(), options: { ...options, watermark_info: { enabled: true } } }
     },

@@ -67,7 +67,7 @@ export const formsOfVpE = (prefix: string) =>
       },
       {
         says: "seed and watermark go out where they were said",
-        order: { seed: 7, watermark: true },
+        order: { parameters: { seed: 7, watermark: true } },
         path: `${prefix}/ent/v2/text2video`,
         body: body({ seed: 7, watermark: true })
       },

@@ -114,7 +114,7 @@ export const ordersOfVpF = (path: string) => {
       wire(
         "seed and watermark go out where they were said",
         T26,
-        { seed: 7, watermark: true },
+        { parameters: { seed: 7, watermark: true } },
         {},
         { ...sized, seed: 7, watermark: true }
       ),

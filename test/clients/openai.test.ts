@@ -15,6 +15,10 @@ interface Task {
 
 const asked = [{ role: "user" as const, content: "a lighthouse at dusk" }]
 
+/** Of vp_a. */
+const DURATIONS = { min: 5, max: 15, default: 5, smart: false }
+const RESOLUTIONS = ["480p", "720p", "1080p", "4K"]
+
 /** A PNG begins with these bytes. */
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47])
 
@@ -45,6 +49,26 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: textCatalog() })
         filtered.data.map(({ id }) => id),
         "film-1"
       )
+    })
+  )
+
+  it.effect("reads one model, with what can be ordered of it", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const client = yield* openaiOf(yield* gateway.customer("0"))
+      const film = yield* done(() => client.models.retrieve("film-1"))
+      const listed = yield* done(() => client.models.list())
+      assert.deepStrictEqual(
+        film,
+        listed.data.find(({ id }) => id === "film-1")
+      )
+      assert.strictEqual(film.object, "model")
+      assert.deepStrictEqual("durations" in film ? film.durations : null, DURATIONS)
+      assert.deepStrictEqual("resolutions" in film ? film.resolutions : null, RESOLUTIONS)
+      assert.containsAllKeys("parameters" in film ? film.parameters : {}, ["seed", "watermark"])
+      const error = yield* rejection(() => client.models.retrieve("film-2"))
+      assert.instanceOf(error, OpenAI.NotFoundError)
+      assert.strictEqual(error.code, "model_not_found")
     })
   )
 

@@ -14,6 +14,11 @@ const talk = (fields: Json) => ({
   ...fields
 })
 
+const ORDER =
+  "model, prompt, content, images, image, image_url, audio, audio_url, audios, video, video_url, " +
+  "videos, duration, resolution, ratio, generate_audio, user, metadata, callback_url"
+const TAKEN = `Video orders of "film-1" take ${ORDER}, and of the vendor's own seed, camera_fixed, watermark`
+
 /** The error of an order that is refused, as a quote too. */
 const refusal = Effect.fnUntraced(function* (who: Customer, path: string, json: Json) {
   const gateway = yield* Gateway
@@ -47,7 +52,8 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: textCatalog() })
         ["generateAudio", true, "generate_audio"],
         ["image_urls", [], "images"],
         ["n", 4, null],
-        ["seed", 7, null],
+        ["sede", 7, "seed"],
+        ["cameraFixed", true, "camera_fixed"],
         ["__proto__x", 7, null]
       ] as const) {
         const error = yield* refusal(who, "videos/generations", film({ [field]: value }))
@@ -55,7 +61,8 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: textCatalog() })
         assert.deepInclude(error, {
           code: "invalid_request",
           param: field,
-          message: `${field}: ${NONE}${question}`
+          message: `${field}: ${NONE}${question}. ${TAKEN}`,
+          faults: [{ path: field, message: `${NONE}${question}` }]
         })
       }
       assert.deepInclude(yield* gateway.balance(who), { balance: "10", held: "0" })
@@ -68,12 +75,15 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor: textCatalog() })
       const who = yield* gateway.customer("10")
       const call = (json: Json) =>
         gateway.call("/v1/videos/generations", { key: who.key, json: film(json) })
-      assert.deepNestedInclude((yield* call({ seconds: 10, seed: 7 })).body, {
+      const three = { seconds: 10, shot_type: "multi", fps: 7, seed: 7 }
+      assert.deepNestedInclude((yield* call(three)).body, {
         "error.faults": [
+          { path: "shot_type", message: "This model has no such field; vp_c, vp_f have one" },
           { path: "seconds", message: `${NONE}; did you mean duration?` },
-          { path: "seed", message: NONE }
+          { path: "fps", message: NONE }
         ]
       })
+      assert.strictEqual((yield* call({ shot_type: null })).status, 200)
       const many = Object.fromEntries(
         Array.from({ length: 1000 }, (_, index) => [`${index}${"x".repeat(1000)}`, 1])
       )

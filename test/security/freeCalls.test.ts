@@ -78,13 +78,14 @@ layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeo
       })
     )
 
-    it.effect("to list models are limited for each key", () =>
+    it.effect("to list and read models are limited for each key, together", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
         const [who, other] = [yield* gateway.customer("10"), yield* gateway.customer("10")]
         const models = ({ key }: Customer) => gateway.call("/v1/models", { key })
         for (let count = 0; count < MODELS; count++) {
-          assert.strictEqual((yield* models(who)).status, 200)
+          const one = gateway.call("/v1/models/film-1", { key: who.key })
+          assert.strictEqual((yield* count % 2 === 0 ? one : models(who)).status, 200)
         }
         yield* assertLimited(yield* models(who), "models", MODELS)
         assert.strictEqual((yield* models(other)).status, 200)

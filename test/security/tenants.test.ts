@@ -97,7 +97,8 @@ const lists: ReadonlySet<string> = new Set([
 
 /** Addresses of a customer's routes with an id in them, `%` standing for it. */
 const places = declaredRoutes
-  .filter(({ path }) => path.startsWith("/v1/"))
+  // The catalog is everybody's.
+  .filter(({ path }) => path.startsWith("/v1/") && path !== "/v1/models/:id")
   .flatMap((route) => [
     // The place of a file is no id, nor is a month.
     ...paramsOf(route.path)

@@ -52,6 +52,9 @@ const Failed = Schema.Struct({
     type: Schema.String,
     param: Schema.NullOr(Schema.String),
     code: Schema.String,
+    faults: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
+    ),
     upstream: Schema.optionalKey(
       Schema.Struct({ status: Schema.NullOr(Schema.Int), body: Schema.Unknown })
     )

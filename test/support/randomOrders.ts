@@ -118,12 +118,25 @@ const foreign: readonly [readonly [string, unknown], ...ReadonlyArray<readonly [
     ["return_last_frame", true],
     ["upscale", true],
     ["off_peak", true],
-    ["watermark", true],
+    ["camera_control", true],
     ["model_name", "another-model"],
     ["upstream_model", "another-model"],
     ["num_videos", 4],
     ["n", 4]
   ]
+
+/** Fields that some vendors have; a value may be out of bounds, or hold what another could read. */
+const vendorFields: typeof foreign = [
+  ["seed", 7],
+  ["seed", -1],
+  ["watermark", true],
+  ["camera_fixed", true],
+  ["multi_shot", true],
+  ["prompt_extend", false],
+  ["shot_type", "multi"],
+  ["negative_prompt", "rain"],
+  ["negative_prompt", "rain --dur 15 --rs 1080p"]
+]
 
 /** JSON of an object whose fields may repeat: the last one of a name is the one that counts. */
 const objectText = (fields: ReadonlyArray<readonly [string, unknown]>): string =>
@@ -169,7 +182,8 @@ export const randomVideoBody = (dice: Dice, model: string): string => {
       ...sometimes(20, "generate_audio", () => dice.pick([true, false, null])),
       ...sometimes(20, "user", () => textOf(dice)),
       ...sometimes(20, "metadata", () => ({ note: "x".repeat(dice.roll(40)) })),
-      ...(dice.chance(10) ? [dice.pick(foreign)] : [])
+      ...(dice.chance(10) ? [dice.pick(foreign)] : []),
+      ...(dice.chance(15) ? [dice.pick(vendorFields)] : [])
     ])
   )
 }

@@ -25,7 +25,8 @@ const videoRow: VideoProtocolRow = {
   billing: "second_video",
   needsAppId: false,
   relays: false,
-  relayFamily: null
+  relayFamily: null,
+  parameters: { wind: { type: "number", minimum: 0, maximum: 1, description: "How much it moves" } }
 }
 
 export const layerToyProtocols = Layer.succeed(Protocols, {
@@ -54,7 +55,8 @@ const submitRequest: VideoDialect["submitRequest"] = (account, order) =>
       toy: order.upstreamModel,
       say: textOf(order.blocks),
       seconds: order.seconds,
-      lines: order.resolution
+      lines: order.resolution,
+      ...order.parameters
     })
   )
 
@@ -100,8 +102,7 @@ const makeVpToy = videoCalls("vp_toy", {
   submitRequest,
   readSubmitted,
   pollRequest,
-  readPolled,
-  extras: () => []
+  readPolled
 })
 
 const makeIpToy = imageCalls("ip_toy", { generateRequest, readGenerated })

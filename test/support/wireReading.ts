@@ -90,7 +90,7 @@ interface Wire {
 const blockFields =
   "model content type text role url image_url audio_url video_url duration ratio generate_audio"
 const unifiedFields =
-  "prompt contents type text url settings resolution aspect_ratio duration audio options external_task_id watermark_info enabled"
+  "prompt contents type text url settings resolution aspect_ratio duration audio multi_shot options external_task_id watermark_info enabled"
 
 const wires: ReadonlyArray<Wire> = [
   {
@@ -127,7 +127,7 @@ const wires: ReadonlyArray<Wire> = [
     path: /^\/(?:vp_f|vp_c\/qwen)\//,
     read: cloud,
     fields:
-      "model input prompt img_url audio_url reference_urls media type url parameters resolution ratio size duration audio seed watermark".split(
+      "model input prompt img_url audio_url reference_urls media type url parameters resolution ratio size duration audio seed watermark negative_prompt prompt_extend shot_type".split(
         " "
       )
   }

@@ -2,7 +2,6 @@
 import { Clock, Duration, Effect, Metric, type Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
-import type { VideoExtras } from "../../domain/video/VideoInput.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
@@ -47,8 +46,6 @@ export interface VideoDialect {
   readonly readSubmitted: Read<VideoOrder, string>
   readonly pollRequest: Write<VideoTaskRef>
   readonly readPolled: Read<VideoTaskRef, VideoStatus>
-  /** Which extras it has a field for, for a model listed under this protocol. */
-  readonly extras: (listedProtocol: string) => ReadonlyArray<keyof VideoExtras>
   /** The task that a check asks for, where it is not `NO_TASK` of the protocol itself. */
   readonly noTask?: Partial<VideoTaskRef>
   /** Where the vendor answers for many tasks of an account in one request. */
@@ -83,7 +80,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const wire = yield* VendorWire
     const call = callsOver(wire)
     const limits = yield* VendorLimits
-    const { submitRequest, readSubmitted, pollRequest, readPolled, extras, together } = dialect
+    const { submitRequest, readSubmitted, pollRequest, readPolled, together } = dialect
     const submit = call(submitRequest, readSubmitted, limits.submit)
     const inSpan = spanned(`${protocol}.submit`)
     const noTask: VideoTaskRef = {
@@ -100,7 +97,6 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     return {
       submit: (account, order) => inSpan(submit(account, order)),
       poll: call(pollRequest, readPolled, limits.poll),
-      extras,
       check: checkOver(wire, checks, limits),
       ...(together === undefined
         ? {}

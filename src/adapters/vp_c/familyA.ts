@@ -5,7 +5,7 @@ import { textOf } from "../../domain/video/VideoInput.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import type { VideoDialect } from "../common/adapterCalls.ts"
 import { flatFailure } from "../common/flatErrors.ts"
-import { allFields, extras, readPolledElse } from "../vp_a.ts"
+import { allFields, readPolledElse } from "../vp_a.ts"
 import { bearer, get, given, post, rootOf } from "../wire/vendorRequest.ts"
 
 // Wire schemas
@@ -39,6 +39,5 @@ export const familyA: VideoDialect = {
   submitRequest,
   readSubmitted,
   pollRequest,
-  readPolled,
-  extras: () => extras
+  readPolled
 }

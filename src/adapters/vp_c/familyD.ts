@@ -102,6 +102,5 @@ export const familyD: VideoDialect = {
   submitRequest,
   readSubmitted,
   pollRequest,
-  readPolled,
-  extras: () => []
+  readPolled
 }

@@ -93,11 +93,6 @@ export const makeVpC = Effect.flatMap(Protocols, (protocols) =>
   videoCalls("vp_c", {
     ...requests(protocols),
     ...readers(protocols),
-    extras: (listedProtocol) =>
-      Result.match(familyOf(protocols, listedProtocol), {
-        onFailure: () => [],
-        onSuccess: ({ dialect }) => dialect.extras(listedProtocol)
-      }),
     // One key is for all families, so any of them can be asked.
     noTask: { listedProtocol: "vp_f" }
   })

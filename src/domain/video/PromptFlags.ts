@@ -149,3 +149,10 @@ export const takeFlags = <Block extends { readonly type: string } | TextBlock>(
     yield* refuseDisguised(texts)
     return { blocks: kept, said }
   })
+
+/** Whether a text holds flags, or what a vendor could read as one. */
+export const holdsFlags = (text: string): boolean =>
+  Result.match(takeFlags([{ type: "text", text }]), {
+    onFailure: () => true,
+    onSuccess: ({ said }) => Object.keys(said).length > 0
+  })

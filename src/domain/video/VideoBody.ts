@@ -1,7 +1,7 @@
 /** What a client may write in a video request. What it comes down to is `VideoInput.ts`. */
 
-import { type Result, Schema } from "effect"
-import type { InvalidRequest } from "../Errors.ts"
+import { Schema } from "effect"
+import type { VendorParameters } from "../catalog/vendorParameters.ts"
 import { Media, MediaRef } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
 import { fieldKey } from "../nearest.ts"
@@ -9,12 +9,12 @@ import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import {
   anyFields,
   CallbackUrl,
+  type FieldFault,
   fieldCheck,
   optional,
   optionalBoolean,
   optionalWholeNumber,
-  unknownFields,
-  withoutFaults
+  unknownFields
 } from "../requestFields.ts"
 
 /** More than any vendor takes; each has limits of its own, which it tells itself. */
@@ -150,18 +150,50 @@ const meantFields: ReadonlyMap<string, string> = new Map(
   }).flatMap(([field, others]) => others.map((other) => [fieldKey(other), field] as const))
 )
 
+const ofVendor =
+  "Only of models that have it: `parameters` of `GET /v1/models` tells what it may be"
+const vendorText = optional(Schema.String, "a text").annotate({ description: ofVendor })
+const vendorBoolean = optionalBoolean.annotate({ description: ofVendor })
+
+/** Those of the built-in protocols; a protocol that is added may have more. */
+const ParameterFields = Schema.Struct({
+  seed: optionalWholeNumber("a whole number").annotate({ description: ofVendor }),
+  negative_prompt: vendorText,
+  camera_fixed: vendorBoolean,
+  watermark: vendorBoolean,
+  prompt_extend: vendorBoolean,
+  multi_shot: vendorBoolean,
+  shot_type: vendorText
+})
+
+const BodyFields = Schema.Struct({ ...VideoFields.fields, ...ParameterFields.fields })
+
 /**
- * Body of `POST /v1/videos/generations`. Other fields than these are kept, so that `checkVideoFields`
- * can refuse them.
+ * Body of `POST /v1/videos/generations`. Other fields than these are kept: the model decides which of
+ * them it has, and `unknownVideoFields` tells of the others.
  */
-export const VideoBody: Schema.Codec<typeof VideoFields.Type, typeof VideoFields.Encoded> =
-  Schema.StructWithRest(VideoFields, anyFields).annotate({
+export const VideoBody: Schema.Codec<typeof BodyFields.Type, typeof BodyFields.Encoded> =
+  Schema.StructWithRest(BodyFields, anyFields).annotate({
     identifier: "VideoOrder",
     description:
-      "Needs a model and something to make the video from; other fields than these are refused"
+      "Needs a model and something to make the video from; fields that the model does not have are refused"
   })
 export type VideoBody = typeof VideoBody.Type
 
-/** Refuses fields that no video order has: they would order nothing. */
-export const checkVideoFields = (body: VideoBody): Result.Result<void, InvalidRequest> =>
-  withoutFaults(unknownFields(body, VideoFields.fields, meantFields))
+/** The fields that every video order may have. */
+export const videoFieldNames: ReadonlyArray<string> = Object.keys(VideoFields.fields)
+
+/** The other fields of an order that say something. */
+export const vendorFieldsOf = (body: VideoBody): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(body).filter(
+      ([name, value]) => value !== null && !Object.hasOwn(VideoFields.fields, name)
+    )
+  )
+
+/** Every field that is neither of all orders nor one of the parameters; null says nothing in these. */
+export const unknownVideoFields = (
+  body: VideoBody,
+  parameters: VendorParameters
+): ReadonlyArray<FieldFault> =>
+  unknownFields(body, { ...VideoFields.fields, ...parameters }, meantFields)

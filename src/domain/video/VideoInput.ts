@@ -6,9 +6,15 @@ import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 import { MAX_MEDIA, mediaUrls, urlOf } from "../mediaUrls.ts"
 import { MAX_PROMPT } from "../plainText.ts"
-import { flagOf } from "./flagTable.ts"
+import { flagOf, parameterFlags } from "./flagTable.ts"
 import { type Said, takeFlags } from "./PromptFlags.ts"
-import { type ContentBlock, type ImageRole, isRatio, type VideoBody } from "./VideoBody.ts"
+import {
+  type ContentBlock,
+  type ImageRole,
+  isRatio,
+  type VideoBody,
+  vendorFieldsOf
+} from "./VideoBody.ts"
 
 export type VideoBlock =
   | { readonly type: "text"; readonly text: string }
@@ -16,25 +22,18 @@ export type VideoBlock =
   | { readonly type: "audio"; readonly url: string }
   | { readonly type: "video"; readonly url: string }
 
-/** What only a flag can say; a key is missing where none did. Not every vendor has a field for it. */
-export interface VideoExtras {
-  readonly seed?: number
-  readonly cameraFixed?: boolean
-  readonly watermark?: boolean
-}
-
-export const extraNames = ["seed", "cameraFixed", "watermark"] as const satisfies ReadonlyArray<
-  keyof VideoExtras
->
-
 /** One request, each value in exactly one place. `null` means the client did not say. */
-export interface VideoInput extends VideoExtras {
+export interface VideoInput {
   readonly blocks: ReadonlyArray<VideoBlock>
   /** A string is what a flag said where a whole number was expected. */
   readonly seconds: number | string | null
   readonly resolution: string | null
   readonly ratio: string | null
   readonly generateAudio: boolean | null
+  /** Fields of the vendor's own, as they came: what each may be is up to the model. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** Those of them that a flag said. */
+  readonly flagged: ReadonlyArray<string>
 }
 
 const toBlock = (block: ContentBlock): VideoBlock => {
@@ -92,7 +91,7 @@ const flagValues = [
   ["ratio", isRatio, "an aspect ratio such as 16:9", "ratio"],
   ["generateAudio", isBoolean, "true or false", "generate_audio"],
   ["seed", isSeed, "a whole number", "prompt"],
-  ["cameraFixed", isBoolean, "true or false", "prompt"],
+  ["camera_fixed", isBoolean, "true or false", "prompt"],
   ["watermark", isBoolean, "true or false", "prompt"]
 ] as const
 
@@ -109,11 +108,15 @@ const checkFlags = (said: Said): Result.Result<void, InvalidRequest> => {
   return Result.void
 }
 
-const extrasOf = ({ seed, cameraFixed, watermark }: Said): VideoExtras => ({
-  ...(seed === undefined ? {} : { seed: Number(seed) }),
-  ...(cameraFixed === undefined ? {} : { cameraFixed: isTrue(cameraFixed) }),
-  ...(watermark === undefined ? {} : { watermark: isTrue(watermark) })
-})
+/** The vendor's fields that flags stand for, where the body does not say them. */
+const flaggedOf = (said: Said, fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    parameterFlags.flatMap((name) => {
+      const flag = said[name]
+      if (flag === undefined || Object.hasOwn(fields, name)) return []
+      return [[name, name === "seed" ? Number(flag) : isTrue(flag)] as const]
+    })
+  )
 
 /**
  * Brings a body to its one meaning. Body fields win over prompt flags; flags never stay in the
@@ -138,6 +141,8 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
         })
       )
     }
+    const fields = vendorFieldsOf(body)
+    const flagged = flaggedOf(said, fields)
     return {
       blocks,
       seconds: body.duration ?? secondsOfFlag(said.duration),
@@ -146,7 +151,8 @@ export const normaliseVideo = (body: VideoBody): Result.Result<VideoInput, Inval
       generateAudio:
         body.generate_audio ??
         (said.generateAudio === undefined ? null : isTrue(said.generateAudio)),
-      ...extrasOf(said)
+      parameters: { ...fields, ...flagged },
+      flagged: Object.keys(flagged)
     }
   })
 

@@ -1,5 +1,13 @@
 /** The video protocols: what a client may order and how it is billed. */
 import type { Resolution } from "./tiers.ts"
+import {
+  blockParameters,
+  cloudParameters,
+  noParameters,
+  tierParameters,
+  unifiedParameters,
+  type VideoParameters
+} from "./videoParameters.ts"
 
 export type VideoBilling = "token_video" | "second_video"
 
@@ -7,7 +15,7 @@ export type VideoBilling = "token_video" | "second_video"
 export type RelayFamily = "a" | "d" | "e" | "f"
 
 /** What one protocol offers; a new vendor begins with such a row. */
-export interface VideoProtocolRow {
+export interface VideoProtocolRow extends VideoParameters {
   /** Closed interval of whole seconds. */
   readonly seconds: readonly [min: number, max: number]
   /** Who may ask for -1, the length the model chooses itself. */
@@ -32,7 +40,8 @@ export const videoProtocols = {
     billing: "token_video",
     needsAppId: false,
     relays: false,
-    relayFamily: "a"
+    relayFamily: "a",
+    ...blockParameters
   },
   vp_b: {
     seconds: [4, 15],
@@ -41,7 +50,8 @@ export const videoProtocols = {
     billing: "token_video",
     needsAppId: true,
     relays: false,
-    relayFamily: "a"
+    relayFamily: "a",
+    ...noParameters
   },
   vp_c: {
     seconds: [1, 16],
@@ -50,7 +60,8 @@ export const videoProtocols = {
     billing: null,
     needsAppId: false,
     relays: true,
-    relayFamily: null
+    relayFamily: null,
+    ...noParameters
   },
   vp_d: {
     seconds: [3, 15],
@@ -59,7 +70,8 @@ export const videoProtocols = {
     billing: "second_video",
     needsAppId: false,
     relays: false,
-    relayFamily: "d"
+    relayFamily: "d",
+    ...unifiedParameters
   },
   vp_e: {
     seconds: [1, 16],
@@ -68,7 +80,8 @@ export const videoProtocols = {
     billing: "second_video",
     needsAppId: false,
     relays: false,
-    relayFamily: "e"
+    relayFamily: "e",
+    ...tierParameters
   },
   vp_f: {
     seconds: [2, 15],
@@ -77,7 +90,8 @@ export const videoProtocols = {
     billing: "second_video",
     needsAppId: false,
     relays: false,
-    relayFamily: "f"
+    relayFamily: "f",
+    ...cloudParameters
   }
 } as const satisfies Record<string, VideoProtocolRow>
 

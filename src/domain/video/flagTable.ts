@@ -6,14 +6,14 @@ import { Result } from "effect"
 import { InvalidRequest } from "../Errors.ts"
 
 /** What a flag that is taken says; each has one place in the order. */
-export type FlagField =
-  | "duration"
-  | "resolution"
-  | "ratio"
-  | "generateAudio"
-  | "seed"
-  | "cameraFixed"
-  | "watermark"
+export type FlagField = "duration" | "resolution" | "ratio" | "generateAudio" | ParameterFlag
+
+/** Flags of vendors' own, by the name of the field that says the same. */
+export const parameterFlags = ["seed", "camera_fixed", "watermark"] as const
+export type ParameterFlag = (typeof parameterFlags)[number]
+
+export const isParameterFlag = (name: string): name is ParameterFlag =>
+  parameterFlags.some((flag) => flag === name)
 
 interface FlagRow {
   /** The long name first. `_` stands for `_`, `-` or nothing. */
@@ -32,7 +32,7 @@ const flagTable: ReadonlyArray<FlagRow> = [
   { names: ["ratio", "rt", "aspect_ratio"], field: "ratio" },
   { names: ["generate_audio"], field: "generateAudio" },
   { names: ["seed", "sd"], field: "seed" },
-  { names: ["camera_fixed", "cf"], field: "cameraFixed" },
+  { names: ["camera_fixed", "cf"], field: "camera_fixed" },
   { names: ["watermark", "wm"], field: "watermark" },
   {
     names: ["frames", "frm", "num_frames", "frame_num"],

@@ -2,6 +2,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { Prices } from "../../domain/catalog/Prices.ts"
+import { VendorParameter } from "../../domain/catalog/vendorParameters.ts"
+import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
 import { FreeCall, RequiredScope } from "./middlewares.ts"
 import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
@@ -30,6 +32,11 @@ export const ModelEntry = Schema.Struct({
       default: counted("Images when no number is given")
     }).annotate({ description: "Of image models: images in one request" })
   ),
+  parameters: Schema.optionalKey(
+    Schema.Record(Schema.String, VendorParameter).annotate({
+      description: "Fields of the vendor's own that an order may have, by their names"
+    })
+  ),
   currency: told("Currency of the prices"),
   prices: orNull(Prices, "Null where nothing can be ordered yet")
 }).annotate({
@@ -37,6 +44,11 @@ export const ModelEntry = Schema.Struct({
   description: "A model, what can be ordered of it, and its price"
 })
 export type ModelEntry = typeof ModelEntry.Type
+
+const id = told(
+  "The model's id. One with slashes may be written as it is: `/v1/models/maker/film-1`",
+  "film-1"
+)
 
 export class ModelsGroup extends HttpApiGroup.make("models").add(
   HttpApiEndpoint.get("list", "/models", {
@@ -54,5 +66,18 @@ export class ModelsGroup extends HttpApiGroup.make("models").add(
     .annotate(FreeCall, "models")
     .annotateMerge(
       operation("List models", "Every model the key may order, with its limits and prices.")
+    ),
+  HttpApiEndpoint.get("read", "/models/:id", {
+    params: { id },
+    success: ModelEntry,
+    error: errors.ModelNotFound
+  })
+    .annotate(RequiredScope, "models")
+    .annotate(FreeCall, "models")
+    .annotateMerge(
+      operation(
+        "Read a model",
+        "One model with its limits and prices, as the list has it. A model that the key may not order is not found."
+      )
     )
 ) {}

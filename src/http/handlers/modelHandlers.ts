@@ -4,14 +4,18 @@ import type { Model } from "../../domain/catalog/CatalogDocument.ts"
 import { protocolsOf } from "../../domain/catalog/CatalogRules.ts"
 import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
-import { InvalidRequest } from "../../domain/Errors.ts"
+import { InvalidRequest, ModelNotFound } from "../../domain/Errors.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "../../domain/image/ImageProtocol.ts"
+import { nearestName } from "../../domain/nearest.ts"
 import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
 import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
+import { offeredParameters } from "../../domain/video/vendorFields.ts"
 import { Settings } from "../../runtime/Settings.ts"
+import type { Caller } from "../../services/Access.ts"
 import { Catalog, type CatalogSnapshot } from "../../services/Catalog.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
+import type { ModelEntry } from "../api/ModelsApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 
 /** What a client may order of a model: all that the protocols of its mounts offer together. */
@@ -28,9 +32,13 @@ const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: M
   const smart = mayBeSmart(offer, model.prices?.kind)
   return {
     durations: { min, max, default: defaultSecondsOf(offer), smart },
-    resolutions: offer.resolutions
+    resolutions: offer.resolutions,
+    parameters: offeredParameters(protocols.video, model, snapshot.mounts.get(model.id) ?? [])
   }
 }
+
+/** Of names in an error. */
+const MAX_NAME = 200
 
 export const layerModelsHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -39,6 +47,22 @@ export const layerModelsHandlers = HttpApiBuilder.group(
     const catalog = yield* Catalog
     const protocols = yield* Protocols
     const { currency } = yield* Settings
+
+    const mayOrder = ({ models }: Caller, { id }: Model) => models === null || models.has(id)
+
+    const entryOf = (snapshot: CatalogSnapshot, model: Model): ModelEntry => ({
+      id: model.id,
+      object: "model" as const,
+      created: Math.floor(snapshot.createdAt.getTime() / 1000),
+      owned_by: model.owned_by,
+      modality: model.modality,
+      status: modalities[model.modality].status,
+      input_forms: model.input_forms,
+      ...limitsOf(protocols, snapshot, model),
+      currency,
+      prices: model.prices ?? null
+    })
+
     return handlers.handleAll({
       list: Effect.fn("models.list")(function* ({ query }) {
         const caller = yield* CurrentCaller
@@ -50,25 +74,30 @@ export const layerModelsHandlers = HttpApiBuilder.group(
             param: "modality"
           })
         }
-        const created = Math.floor(snapshot.createdAt.getTime() / 1000)
         return {
           object: "list" as const,
           data: [...snapshot.models.values()]
             .filter((model) => wanted === null || model.modality === wanted)
-            .filter((model) => caller.models === null || caller.models.has(model.id))
-            .map((model) => ({
-              id: model.id,
-              object: "model" as const,
-              created,
-              owned_by: model.owned_by,
-              modality: model.modality,
-              status: modalities[model.modality].status,
-              input_forms: model.input_forms,
-              ...limitsOf(protocols, snapshot, model),
-              currency,
-              prices: model.prices ?? null
-            }))
+            .filter((model) => mayOrder(caller, model))
+            .map((model) => entryOf(snapshot, model))
         }
+      }),
+      // What the key may not order is not told to be there.
+      read: Effect.fn("models.read")(function* ({ params: { id } }) {
+        const caller = yield* CurrentCaller
+        const snapshot = yield* catalog.snapshot
+        const model = snapshot.models.get(id)
+        if (model !== undefined && mayOrder(caller, model)) return entryOf(snapshot, model)
+        const known = [...snapshot.models.values()].filter((one) => mayOrder(caller, one))
+        const near = nearestName(
+          id,
+          known.map((one) => one.id)
+        )
+        const question = near === null ? ";" : `, did you mean ${JSON.stringify(near)}?`
+        return yield* new ModelNotFound({
+          message: `No model is called ${JSON.stringify(id.slice(0, MAX_NAME).toWellFormed())}${question} GET /v1/models lists those this key may order`,
+          param: "model"
+        })
       })
     })
   })

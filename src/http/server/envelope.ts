@@ -11,7 +11,7 @@ import { comeAgain, isPassing } from "../../runtime/databaseErrors.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
-import { pathOf } from "./routes.ts"
+import { pathOf, withWholeId } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
 
 /** The request that is being handled: its id, and headers that are put on its answer, if there is one. */
@@ -89,12 +89,18 @@ export const layerEdge = HttpRouter.middleware(
     return (route) =>
       Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
-          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const asked = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const url = withWholeId(asked.url)
+          const request = url === asked.url ? asked : asked.modify({ url })
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
           const headers: Record<string, string> = {}
           const refusal = refusalOf(request)
-          const routed = refusal === null ? route : Effect.succeed(refusal)
+          const asIs = refusal === null ? route : Effect.succeed(refusal)
+          const routed =
+            request === asked
+              ? asIs
+              : Effect.provideService(asIs, HttpServerRequest.HttpServerRequest, request)
           const answered = Effect.catchCause(routed, (cause) => {
             const failure = Cause.squash(cause)
             if (isRouteNotFound(failure)) return Effect.succeed(errorResponse(noRoute(request)))

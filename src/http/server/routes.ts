@@ -34,6 +34,13 @@ export const pathOf = (url: string): string => {
   return end < 0 ? url : url.slice(0, end)
 }
 
+/** The id of a model behind its path, where it holds slashes; one at the end is none of its. */
+const slashedModel = /^(\/v1\/models\/)([^?#/]+\/[^?#]*[^?#/])(?=\/?(?:[?#]|$))/i
+
+/** An address as the routes know it: the slashes in a model's id are no steps of the path. */
+export const withWholeId = (url: string): string =>
+  url.replace(slashedModel, (_, path: string, id: string) => path + id.replaceAll("/", "%2F"))
+
 /** Those without a parameter, which the most frequent requests are for. */
 const plainRoutes = new Map<string, ReadonlyArray<Route>>(
   routes.filter(({ path }) => !/[:*]/.test(path)).map((route) => [route.path, [route]])

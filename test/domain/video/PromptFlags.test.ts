@@ -34,7 +34,7 @@ describe("a flag in the text", () => {
     [
       "a cat --seed 7 --cf true --wm=false",
       "a cat",
-      { seed: "7", cameraFixed: "true", watermark: "false" }
+      { seed: "7", camera_fixed: "true", watermark: "false" }
     ],
     ["a cat --generate_audio false", "a cat", { generateAudio: "false" }]
   ])("is read and taken out of %j", (written, left, said) => {

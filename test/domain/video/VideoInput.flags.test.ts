@@ -13,6 +13,12 @@ const refusalOf = (prompt: string, more: Partial<VideoBody> = {}) =>
 
 const decode = Schema.decodeUnknownResult(VideoBody)
 
+/** Fields of the vendor's own that flags stand for. */
+const said = (parameters: Readonly<Record<string, unknown>>) => ({
+  parameters,
+  flagged: Object.keys(parameters)
+})
+
 describe("a flag begins wherever dashes and a known name stand", () => {
   it.each([
     ["黄昏--dur 15", "黄昏", { seconds: 15 }],
@@ -95,13 +101,13 @@ describe("a flag begins wherever dashes and a known name stand", () => {
   })
 
   it.each([
-    ["--seed 11 海", { seed: 11 }],
-    ["海--seed -1", { seed: -1 }],
-    ["海--camerafixed true", { cameraFixed: true }],
-    ["海--camera_fixed FALSE", { cameraFixed: false }],
-    ["海--camera-fixed=true", { cameraFixed: true }],
-    ["海--cf true", { cameraFixed: true }],
-    ["海--wm true --watermark false", { watermark: false }],
+    ["--seed 11 海", said({ seed: 11 })],
+    ["海--seed -1", said({ seed: -1 })],
+    ["海--camerafixed true", said({ camera_fixed: true })],
+    ["海--camera_fixed FALSE", said({ camera_fixed: false })],
+    ["海--camera-fixed=true", said({ camera_fixed: true })],
+    ["海--cf true", said({ camera_fixed: true })],
+    ["海--wm true --watermark false", said({ watermark: false })],
     ["海--generate_audio true", { generateAudio: true }],
     ["海--generate-audio=false", { generateAudio: false }]
   ])("and what it says is kept for the vendor's field: %j", (written, fields) => {
@@ -111,13 +117,16 @@ describe("a flag begins wherever dashes and a known name stand", () => {
   })
 
   it("and a body field wins over it", () => {
-    const body = { duration: 6, resolution: "720p", ratio: "1:1", generate_audio: false }
-    const flags = "海--dur 15--rs 4K--rt 16:9--generate_audio true"
+    const fixed = { duration: 6, resolution: "720p", ratio: "1:1", generate_audio: false }
+    const body = { ...fixed, seed: 7, watermark: null }
+    const flags = "海--dur 15--rs 4K--rt 16:9--generate_audio true--seed 8--wm true"
     assert.deepInclude(Result.getOrThrow(order(flags, body)), {
       seconds: 6,
       resolution: "720p",
       ratio: "1:1",
-      generateAudio: false
+      generateAudio: false,
+      parameters: { seed: 7, watermark: true },
+      flagged: ["watermark"]
     })
   })
 })

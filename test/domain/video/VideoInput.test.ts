@@ -156,7 +156,9 @@ describe("body fields and prompt flags", () => {
       seconds,
       resolution,
       ratio,
-      generateAudio: null
+      generateAudio: null,
+      parameters: {},
+      flagged: []
     })
   })
 
@@ -193,7 +195,9 @@ describe("body fields and prompt flags", () => {
       seconds: null,
       resolution: null,
       ratio: null,
-      generateAudio: null
+      generateAudio: null,
+      parameters: {},
+      flagged: []
     })
   })
 

@@ -53,6 +53,27 @@ export const playground = {
   ratioHint: "Handed on as it is",
   sound: "Sound track",
   sounds: { unsaid: "As the model does", yes: "With", no: "Without" },
+  parameters: {
+    title: "The vendor's own fields",
+    names: {
+      seed: "Seed",
+      watermark: "Watermark",
+      camera_fixed: "Fixed camera",
+      prompt_extend: "Rewrite the prompt",
+      multi_shot: "Several shots",
+      shot_type: "Shots",
+      negative_prompt: "What is not to be seen"
+    },
+    hints: {
+      seed: "Repeats a video as far as the vendor can",
+      watermark: "Marks the video as made by AI",
+      camera_fixed: "The camera stands still",
+      prompt_extend: "The vendor makes more of it",
+      multi_shot: "The vendor may cut between them",
+      shot_type: "Only where the prompt is rewritten",
+      negative_prompt: "In words, as the prompt"
+    }
+  },
   n: "Images",
   nHint: "{{min}} to {{max}}",
   size: "Size",
@@ -80,6 +101,7 @@ export const playground = {
   noteText: "Text of note {{number}}",
   removeNote: "Remove note {{number}}",
   fields: {
+    parameters: "The vendor's own fields",
     prompt: "prompt",
     messages: "messages",
     media: "media",

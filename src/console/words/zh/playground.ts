@@ -56,6 +56,27 @@ export const playground: Translated<typeof english> = {
   ratioHint: "原样转交供应商",
   sound: "音轨",
   sounds: { unsaid: "由模型决定", yes: "生成", no: "不生成" },
+  parameters: {
+    title: "供应商专有参数",
+    names: {
+      seed: "随机种子",
+      watermark: "水印",
+      camera_fixed: "固定镜头",
+      prompt_extend: "改写提示词",
+      multi_shot: "多镜头",
+      shot_type: "镜头类型",
+      negative_prompt: "不希望出现的内容"
+    },
+    hints: {
+      seed: "尽可能重现同一视频",
+      watermark: "标注视频由 AI 生成",
+      camera_fixed: "镜头保持不动",
+      prompt_extend: "由供应商扩写提示词",
+      multi_shot: "供应商可切换镜头",
+      shot_type: "仅在改写提示词时有效",
+      negative_prompt: "用文字描述，与提示词相同"
+    }
+  },
   n: "图片数量",
   nHint: "{{min}} 至 {{max}} 张",
   size: "尺寸",
@@ -82,6 +103,7 @@ export const playground: Translated<typeof english> = {
   noteText: "第 {{number}} 条备注的内容",
   removeNote: "删除第 {{number}} 条备注",
   fields: {
+    parameters: "供应商专有参数",
     prompt: "提示词",
     messages: "消息",
     media: "素材",

@@ -18,6 +18,7 @@ import { type FormProps, marked } from "./faults.ts"
 import { MediaRows } from "./MediaRows.tsx"
 import { MessageRows } from "./MessageRows.tsx"
 import { NoteRows } from "./NoteRows.tsx"
+import { ParameterFields } from "./ParameterFields.tsx"
 
 /** What gateways take; vendors take less, and say so themselves. */
 const MAX_PROMPT = 100_000
@@ -129,6 +130,7 @@ const VideoFields = (props: FormProps) => {
         />
       </SimpleGrid>
       <Sound {...props} />
+      <ParameterFields {...props} />
     </>
   )
 }

@@ -43,6 +43,8 @@ export interface Draft {
   readonly resolution: string | null
   readonly ratio: string
   readonly sound: (typeof sounds)[number]
+  /** Of the fields of the vendor's own, those that were said. */
+  readonly parameters: Readonly<Record<string, boolean | number | string>>
   readonly n: number | string
   readonly size: string
   readonly maxTokens: number | string
@@ -62,6 +64,7 @@ export const emptyDraft = (): Draft => ({
   resolution: null,
   ratio: "",
   sound: "unsaid",
+  parameters: {},
   n: 1,
   size: "",
   maxTokens: "",
@@ -79,6 +82,7 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
     ((duration >= durations.min && duration <= durations.max) ||
       (duration === -1 && durations.smart))
   const uses = usesOf(model)
+  const { parameters = {} } = model
   return {
     ...draft,
     duration: isOffered ? duration : (durations?.default ?? ""),
@@ -86,7 +90,10 @@ export const fitted = (draft: Draft, model: ModelEntry): Draft => {
       resolution !== null && resolutions.includes(resolution)
         ? resolution
         : (resolutions.find((offered) => offered === "720p") ?? resolutions[0] ?? null),
-    media: draft.media.filter(({ use }) => uses.includes(use))
+    media: draft.media.filter(({ use }) => uses.includes(use)),
+    parameters: Object.fromEntries(
+      Object.entries(draft.parameters).filter(([name]) => Object.hasOwn(parameters, name))
+    )
   }
 }
 
@@ -135,7 +142,8 @@ const videoBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({
   ...numberIn("duration", draft.duration),
   ...textIn("resolution", draft.resolution),
   ...textIn("ratio", draft.ratio),
-  ...(draft.sound === "unsaid" ? {} : { generate_audio: draft.sound === "yes" })
+  ...(draft.sound === "unsaid" ? {} : { generate_audio: draft.sound === "yes" }),
+  ...Object.fromEntries(Object.entries(draft.parameters).filter(([, value]) => value !== ""))
 })
 
 const imageBody = (draft: Draft, media: ReadonlyArray<Medium>) => ({

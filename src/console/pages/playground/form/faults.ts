@@ -16,6 +16,7 @@ const fields = [
   "size",
   "max_tokens",
   "metadata",
+  "parameters",
   "model"
 ] as const
 export type Field = (typeof fields)[number]
@@ -38,7 +39,14 @@ const meant: Readonly<Record<string, Field>> = {
   content: "media",
   image: "media",
   images: "media",
-  image_url: "media"
+  image_url: "media",
+  seed: "parameters",
+  negative_prompt: "parameters",
+  camera_fixed: "parameters",
+  watermark: "parameters",
+  prompt_extend: "parameters",
+  multi_shot: "parameters",
+  shot_type: "parameters"
 }
 
 const isField = (name: string): name is Field => fields.some((field) => field === name)

@@ -1,0 +1,107 @@
+/** The fields of the vendor's own that the model has: what is not touched is left to the vendor. */
+import { Input, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import type { VendorParameter } from "../../../../domain/catalog/vendorParameters.ts"
+import { type FormProps, marked } from "./faults.ts"
+
+/** Those that the words of the console have; the gateway's own stand for all others. */
+const worded = [
+  ...(["seed", "watermark", "camera_fixed", "prompt_extend"] as const),
+  ...(["multi_shot", "shot_type", "negative_prompt"] as const)
+]
+const isWorded = (name: string): name is (typeof worded)[number] =>
+  worded.some((one) => one === name)
+
+type Value = FormProps["draft"]["parameters"][string]
+
+interface FieldProps {
+  readonly label: string
+  readonly hint: string
+  readonly parameter: VendorParameter
+  readonly value: Value | undefined
+  /** Undefined leaves it to the vendor. */
+  readonly say: (value: Value | undefined) => void
+}
+
+const ParameterField = ({ label, hint, parameter, value, say }: FieldProps) => {
+  const { t } = useTranslation("playground")
+  switch (parameter.type) {
+    case "boolean":
+      return (
+        <Switch
+          label={label}
+          description={hint}
+          checked={(value ?? parameter.default) === true}
+          onChange={(event) => say(event.currentTarget.checked)}
+        />
+      )
+    case "integer":
+    case "number":
+      return (
+        <NumberInput
+          label={label}
+          description={hint}
+          // What was typed stays: the gateway says what is taken.
+          clampBehavior="none"
+          allowDecimal={parameter.type === "number"}
+          placeholder={t("default")}
+          value={typeof value === "boolean" ? "" : (value ?? "")}
+          onChange={(typed) => say(typed === "" ? undefined : typed)}
+        />
+      )
+    case "text":
+      return (
+        <TextInput
+          label={label}
+          description={hint}
+          placeholder={t("default")}
+          maxLength={parameter.max_length}
+          value={typeof value === "string" ? value : ""}
+          onChange={({ currentTarget }) =>
+            say(currentTarget.value === "" ? undefined : currentTarget.value)
+          }
+        />
+      )
+    case "choice":
+      return (
+        <Select
+          label={label}
+          description={hint}
+          placeholder={t("default")}
+          data={[...parameter.values]}
+          clearable
+          value={typeof value === "string" ? value : null}
+          onChange={(chosen) => say(chosen ?? undefined)}
+        />
+      )
+  }
+}
+
+export const ParameterFields = ({ model, draft, change, errorOf }: FormProps) => {
+  const { t } = useTranslation("playground")
+  const fields = Object.entries(model.parameters ?? {})
+  if (fields.length === 0) return null
+  const error = errorOf("parameters")
+  const say = (name: string, value: Value | undefined) => {
+    const { [name]: _, ...others } = draft.parameters
+    change({ parameters: value === undefined ? others : { ...others, [name]: value } })
+  }
+  return (
+    <Stack gap={6} {...marked("parameters")}>
+      <Input.Label labelElement="div">{t("parameters.title")}</Input.Label>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        {fields.map(([name, parameter]) => (
+          <ParameterField
+            key={name}
+            label={isWorded(name) ? t(`parameters.names.${name}`) : name}
+            hint={isWorded(name) ? t(`parameters.hints.${name}`) : parameter.description}
+            parameter={parameter}
+            value={draft.parameters[name]}
+            say={(value) => say(name, value)}
+          />
+        ))}
+      </SimpleGrid>
+      {error === false ? null : <Input.Error>{error}</Input.Error>}
+    </Stack>
+  )
+}

@@ -1,0 +1,178 @@
+/** Whether the fields of an order are such as its model has, and what they may be. */
+import { Result } from "effect"
+import type { Model, Mount } from "../catalog/CatalogDocument.ts"
+import { mountProtocol } from "../catalog/CatalogRules.ts"
+import {
+  parameterFaults,
+  type VendorParameters,
+  type VendorValues
+} from "../catalog/vendorParameters.ts"
+import { InvalidRequest } from "../Errors.ts"
+import { type FieldFault, MAX_FIELD_FAULTS } from "../requestFields.ts"
+import { flagOf, isParameterFlag } from "./flagTable.ts"
+import { holdsFlags } from "./PromptFlags.ts"
+import { unknownVideoFields, type VideoBody, videoFieldNames } from "./VideoBody.ts"
+import type { VideoInput } from "./VideoInput.ts"
+import type { RelayFamily, VideoProtocolRow } from "./VideoProtocol.ts"
+import {
+  blockParameters,
+  cloudParameters,
+  noParameters,
+  parametersTogether,
+  tierParameters,
+  type VideoParameters
+} from "./videoParameters.ts"
+
+type Rows = ReadonlyMap<string, VideoProtocolRow>
+
+/** A relay hands on what the vendors of each family take. */
+export const relayedParameters: Readonly<Record<RelayFamily, VideoParameters>> = {
+  a: blockParameters,
+  d: noParameters,
+  e: tierParameters,
+  f: cloudParameters
+}
+
+/** What an order may say, by the protocol that calls the model and the one it is listed under. */
+export const parametersOf = (
+  row: VideoProtocolRow,
+  listed: VideoProtocolRow | undefined,
+  upstreamModel: string
+): VendorParameters => {
+  const family = listed?.relayFamily ?? null
+  const { parameters, modelsWith = {} }: VideoParameters =
+    row.relays && family !== null ? relayedParameters[family] : row
+  return Object.fromEntries(
+    Object.entries(parameters).filter(([name]) => modelsWith[name]?.test(upstreamModel) ?? true)
+  )
+}
+
+/** Every field that a protocol has for some model. */
+const allOf = ({ relays, parameters }: VideoProtocolRow): VendorParameters =>
+  parametersTogether([
+    parameters,
+    ...(relays ? Object.values(relayedParameters).map((family) => family.parameters) : [])
+  ])
+
+/** What the protocols of all models take together. */
+export const parametersAnywhere = (rows: Rows): VendorParameters =>
+  parametersTogether([...rows.values()].map(allOf))
+
+/** What the mounts of a model take together, or its own protocol where it has none. */
+export const offeredParameters = (
+  rows: Rows,
+  model: Model,
+  mounts: ReadonlyArray<Mount>
+): VendorParameters => {
+  const calls =
+    mounts.length === 0
+      ? [[model.protocol, model.id] as const]
+      : mounts.map(
+          (mount) => [mountProtocol(model, mount), mount.upstream_model ?? model.id] as const
+        )
+  return parametersTogether(
+    calls.flatMap(([protocol, upstreamModel]) => {
+      const row = rows.get(protocol)
+      return row === undefined ? [] : [parametersOf(row, rows.get(model.protocol), upstreamModel)]
+    })
+  )
+}
+
+const takenBy = (rows: Rows, field: string): string => {
+  const names = [...rows]
+    .filter(([, row]) => Object.hasOwn(allOf(row), field))
+    .map(([name]) => name)
+  return names.length === 1 ? `${names[0]} has one` : `${names.join(", ")} have one`
+}
+
+const failWith = (faults: ReadonlyArray<FieldFault>, behind = "") => {
+  const [first = { path: "", message: "" }] = faults
+  const message = `${first.path}: ${first.message}${behind}`
+  return Result.fail(new InvalidRequest({ message, param: first.path, faults }))
+}
+
+/**
+ * Refuses fields that no mount of the model has, as they would order nothing: each is named in
+ * `faults`, and the message lists those that are taken. The model is null where it is not known.
+ */
+export const checkFields = (
+  body: VideoBody,
+  flagged: ReadonlyArray<string>,
+  offered: VendorParameters,
+  { model, rows }: { readonly model: string | null; readonly rows: Rows }
+): Result.Result<void, InvalidRequest> => {
+  const unknown = unknownVideoFields(body, offered)
+  const lacking = flagged.filter((name) => !Object.hasOwn(offered, name))
+  if (unknown.length === 0 && lacking.length === 0) return Result.void
+  const elsewhere = parametersAnywhere(rows)
+  const fields = new Map(Object.entries(body))
+  const faults = [
+    ...unknown
+      // Null says nothing in a field that other models have.
+      .filter(({ path }) => fields.get(path) !== null || !Object.hasOwn(elsewhere, path))
+      .map(({ path, message }) =>
+        Object.hasOwn(elsewhere, path)
+          ? { path, message: `This model has no such field; ${takenBy(rows, path)}` }
+          : { path, message }
+      ),
+    ...lacking.filter(isParameterFlag).map((name) => ({
+      path: "prompt",
+      message: `The flag ${flagOf(name)} in the text is not taken: this model has no field for it; ${takenBy(rows, name)}`
+    }))
+  ].slice(0, MAX_FIELD_FAULTS)
+  if (faults.length === 0) return Result.void
+  const whose = model === null ? "" : ` of ${JSON.stringify(model)}`
+  const own = Object.keys(offered)
+  const and = own.length === 0 ? "" : `, and of the vendor's own ${own.join(", ")}`
+  return failWith(faults, `. Video orders${whose} take ${videoFieldNames.join(", ")}${and}`)
+}
+
+/** The names of those that a protocol has no field for, as an order says them. */
+const lackedFaults = (
+  { parameters, flagged }: Pick<VideoInput, "parameters" | "flagged">,
+  table: VendorParameters,
+  protocol: string
+): ReadonlyArray<FieldFault> =>
+  Object.keys(parameters)
+    .filter((name) => !Object.hasOwn(table, name))
+    .map((name) => ({
+      path: flagged.includes(name) ? "prompt" : name,
+      message: `${protocol}, which calls this model, has no field for ${name} beside the others`
+    }))
+
+/** A vendor may read flags in any text, and these would not be held for. */
+const flagFaults = (values: VendorValues): ReadonlyArray<FieldFault> =>
+  Object.entries(values)
+    .filter(([, value]) => typeof value === "string" && holdsFlags(value))
+    .map(([path]) => ({ path, message: "Expected a text without flags such as --duration" }))
+
+const isValue = (entry: readonly [string, unknown]): entry is [string, VendorValues[string]] =>
+  ["boolean", "number", "string"].includes(typeof entry[1])
+
+/**
+ * What is ordered of the vendor's own fields under one protocol. Fails where it lacks one of them, or
+ * where one is not what it may be there.
+ */
+export const readParameters = (
+  input: Pick<VideoInput, "parameters" | "flagged">,
+  table: VendorParameters,
+  protocol: string
+): Result.Result<VendorValues, InvalidRequest> => {
+  const lacked = lackedFaults(input, table, protocol)
+  if (lacked.length > 0) return failWith(lacked)
+  const faults = parameterFaults(input.parameters, table).map(({ path, message }) =>
+    input.flagged.includes(path) && isParameterFlag(path)
+      ? { path: "prompt", message: `${message} behind ${flagOf(path)}` }
+      : { path, message }
+  )
+  if (faults.length > 0) return failWith(faults)
+  const values = Object.fromEntries(Object.entries(input.parameters).filter(isValue))
+  const flags = flagFaults(values)
+  return flags.length > 0 ? failWith(flags) : Result.succeed(values)
+}
+
+/** Whether a protocol has all the fields that an order says, whatever they may be. */
+export const hasFields = (
+  { parameters }: Pick<VideoInput, "parameters">,
+  table: VendorParameters
+): boolean => Object.keys(parameters).every((name) => Object.hasOwn(table, name))

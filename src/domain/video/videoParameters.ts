@@ -1,0 +1,93 @@
+/**
+ * Fields of their own that vendors of videos take with an order. What changes the bill is not among
+ * them, and neither is what has the video delivered elsewhere or at another time.
+ */
+import type { VendorParameter, VendorParameters } from "../catalog/vendorParameters.ts"
+
+/** Part of a protocol's row. */
+export interface VideoParameters {
+  /** By the name clients give them. */
+  readonly parameters: VendorParameters
+  /** Of those that only some of the vendor's models have: what the ids of these look like. */
+  readonly modelsWith?: Readonly<Record<string, RegExp>>
+}
+
+const flag = (description: string, otherwise?: boolean): VendorParameter => ({
+  type: "boolean",
+  ...(otherwise === undefined ? {} : { default: otherwise }),
+  description
+})
+
+const seed = (minimum: number, maximum: number, random: string): VendorParameter => ({
+  ...{ type: "integer", minimum, maximum },
+  description: `Repeats a video as far as the vendor can; ${random} takes another each time`
+})
+
+const watermark = flag("Whether the video is marked as made by AI", false)
+
+export const blockParameters: VideoParameters = {
+  parameters: {
+    seed: seed(-1, 4_294_967_295, "-1"),
+    camera_fixed: flag("Whether the camera stands still"),
+    watermark
+  }
+}
+
+export const unifiedParameters: VideoParameters = {
+  parameters: {
+    watermark,
+    multi_shot: flag("Whether the video may have several shots", true)
+  },
+  modelsWith: { multi_shot: /^(?!.*turbo)/i }
+}
+
+export const tierParameters: VideoParameters = {
+  parameters: { seed: seed(0, 2_147_483_647, "0"), watermark }
+}
+
+export const cloudParameters: VideoParameters = {
+  parameters: {
+    seed: seed(0, 2_147_483_647, "leaving it out"),
+    watermark,
+    negative_prompt: { type: "text", max_length: 500, description: "What is not to be seen" },
+    prompt_extend: flag("Whether the vendor rewrites the prompt", true),
+    shot_type: {
+      type: "choice",
+      values: ["single", "multi"],
+      description: "One shot or several; only where the prompt is rewritten"
+    }
+  },
+  modelsWith: {
+    negative_prompt: /^(?!.*[-_.][ir]2v(?![a-z0-9]))/i,
+    shot_type: /(?<!\d)2\.6(?!\d)/
+  }
+}
+
+export const noParameters: VideoParameters = { parameters: {} }
+
+/** The wider of two; where their types differ, the first. */
+const widest = (one: VendorParameter, other: VendorParameter): VendorParameter => {
+  if (
+    (one.type === "integer" && other.type === "integer") ||
+    (one.type === "number" && other.type === "number")
+  ) {
+    const minimum = Math.min(one.minimum, other.minimum)
+    return { ...one, minimum, maximum: Math.max(one.maximum, other.maximum) }
+  }
+  if (one.type === "text" && other.type === "text") {
+    return { ...one, max_length: Math.max(one.max_length, other.max_length) }
+  }
+  return one.type === "choice" && other.type === "choice"
+    ? { ...one, values: [...new Set([...one.values, ...other.values])] }
+    : one
+}
+
+/** What several mounts take together, where each may lack some of it. */
+export const parametersTogether = (tables: ReadonlyArray<VendorParameters>): VendorParameters => {
+  const together: Record<string, VendorParameter> = {}
+  for (const [name, parameter] of tables.flatMap((table) => Object.entries(table))) {
+    const known = together[name]
+    together[name] = known === undefined ? parameter : widest(known, parameter)
+  }
+  return together
+}

@@ -1,0 +1,148 @@
+/** What an order of a video is and what it costs: its fields, its SKU and its mounts. */
+import { Array as Arr, Effect, Result } from "effect"
+import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../domain/catalog/Prices.ts"
+import { BillingUnavailable, VideoUnsupportedProtocol } from "../domain/Errors.ts"
+import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
+import type { VideoBody } from "../domain/video/VideoBody.ts"
+import { countInputs, normaliseVideo, type VideoInput } from "../domain/video/VideoInput.ts"
+import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.ts"
+import { quoteVideo } from "../domain/video/VideoQuote.ts"
+import { notOffered, resolveSku, type VideoSku } from "../domain/video/VideoSku.ts"
+import {
+  checkFields,
+  hasFields,
+  offeredParameters,
+  parametersAnywhere,
+  parametersOf,
+  readParameters
+} from "../domain/video/vendorFields.ts"
+import type { Caller } from "../services/Access.ts"
+import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
+import { makeModelCheck, makeMountCheck, type OrderedModel, otherKind } from "./OrderChecks.ts"
+
+/** Inline reference videos are measured where their length is billed. */
+const quoteVideoOf = (
+  prices: TokenVideoPrices | SecondVideoPrices,
+  sku: VideoSku,
+  { blocks }: VideoInput
+) =>
+  quoteVideo(prices, sku, {
+    videos: countInputs(blocks).videos,
+    videoSeconds: prices.kind === "token_video" ? knownSeconds(blocks) : null
+  })
+
+const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
+  const video =
+    prices?.kind === "token_video" || prices?.kind === "second_video" ? prices : undefined
+  return { video, billing: video?.kind ?? billing ?? "second_video" }
+}
+
+/** SKU and price of a video, from the request alone. */
+const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: VideoInput) =>
+  Result.gen(function* () {
+    const { video, billing } = billingOf(row, prices)
+    const sku = yield* resolveSku(row, billing, input)
+    if (video === undefined) {
+      return yield* Result.fail(
+        new BillingUnavailable({
+          message: "No price is configured for this model, so this order cannot be billed",
+          param: "resolution",
+          priced: []
+        })
+      )
+    }
+    const quote = yield* quoteVideoOf(video, sku, input)
+    return { sku, quote, inputs: countInputs(input.blocks) }
+  })
+
+export const makeVideoResolution = Effect.gen(function* () {
+  const checkModel = yield* makeModelCheck
+  const checkMounts = yield* makeMountCheck
+  const protocols = yield* Protocols
+  const adapters = yield* ProtocolAdapter
+
+  const videoOn = Effect.fnUntraced(function* (ordered: OrderedModel, input: VideoInput) {
+    const { model } = ordered
+    const listed = protocols.video.get(model.protocol)
+    const name = JSON.stringify(model.id)
+
+    const speak = (protocol: string, upstreamModel: string) => {
+      const row = protocols.video.get(protocol)
+      const adapter = adapters.video.get(protocol)
+      if (row === undefined || adapter === undefined) {
+        return Result.fail(
+          new VideoUnsupportedProtocol({
+            message: `${name} is called by ${protocol}, which is not a supported video protocol: ${[...protocols.video.keys()].join(", ")} are`,
+            param: "model"
+          })
+        )
+      }
+      return canServe(row, listed)
+        ? Result.succeed({ row, adapter, protocol, own: parametersOf(row, listed, upstreamModel) })
+        : Result.fail(
+            new VideoUnsupportedProtocol({
+              message: `${name} is listed under ${model.protocol}, which ${protocol} cannot serve`,
+              param: "model"
+            })
+          )
+    }
+
+    const mounts = yield* checkMounts(ordered, {
+      speak,
+      fit: ({ row, adapter, protocol, own }) =>
+        Result.gen(function* () {
+          const parameters = yield* readParameters(input, own, protocol)
+          return { ...(yield* priceVideo(row, model.prices, input)), adapter, parameters }
+        }),
+      priceBy: ({ sku }, prices) =>
+        prices.kind === "token_video" || prices.kind === "second_video"
+          ? quoteVideoOf(prices, sku, input)
+          : otherKind,
+      noneFits: (tried, misfits) => {
+        const having = tried.filter(({ own }) => hasFields(input, own))
+        const read = (having.length > 0 ? having : tried).map(({ own, protocol, row }) => ({
+          row,
+          values: readParameters(input, own, protocol)
+        }))
+        const rows = read.flatMap(({ row, values }) => (Result.isSuccess(values) ? [row] : []))
+        if (!Arr.isReadonlyArrayNonEmpty(rows)) {
+          return (
+            read.flatMap(({ values }) => (Result.isFailure(values) ? [values.failure] : []))[0] ??
+            misfits[0]
+          )
+        }
+        const further = misfits.find(
+          ({ _tag }) => _tag !== "video_sku_invalid" && _tag !== "invalid_request"
+        )
+        const ofSku = misfits.find(({ _tag }) => _tag !== "invalid_request") ?? misfits[0]
+        if (further !== undefined) return further
+        return notOffered(rows, billingOf(rows[0], model.prices).billing, input) ?? ofSku
+      }
+    })
+    return { mounts, quote: mounts[0].quote, input, model }
+  })
+
+  /**
+   * Checks, in this order: the request's sense, the model, unknown fields, the mounts with their
+   * protocols, the accounts, the vendor's own fields, duration and resolution, the price. Of a body
+   * that was meant for another route the model says more than its fields, so it comes first.
+   */
+  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
+    const normalised = normaliseVideo(body)
+    const found = yield* Effect.result(checkModel(caller, body.model, ["video"]))
+    const [model, offered] = Result.isSuccess(found)
+      ? [
+          found.success.model.id,
+          offeredParameters(protocols.video, found.success.model, found.success.mounts)
+        ]
+      : [null, parametersAnywhere(protocols.video)]
+    const flagged = Result.isSuccess(normalised) ? normalised.success.flagged : []
+    const known = checkFields(body, flagged, offered, { model, rows: protocols.video })
+    const input = yield* Effect.fromResult(
+      Result.mapError(normalised, (error) => (Result.isFailure(known) ? known.failure : error))
+    )
+    const ordered = yield* Effect.fromResult(found)
+    yield* Effect.fromResult(known)
+    return yield* videoOn(ordered, input)
+  })
+})
