@@ -29,6 +29,8 @@ import {
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { flagOf } from "../domain/video/flagTable.ts"
 import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
+import { inputAsWished, type OpenaiWish, sizeWishOf } from "../domain/video/OpenaiVideoBody.ts"
+import { checkSize, type SizeOffer } from "../domain/video/sizes.ts"
 import { checkVideoFields, type VideoBody } from "../domain/video/VideoBody.ts"
 import {
   countInputs,
@@ -36,7 +38,11 @@ import {
   normaliseVideo,
   type VideoInput
 } from "../domain/video/VideoInput.ts"
-import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.ts"
+import {
+  canServe,
+  DEFAULT_RESOLUTION,
+  type VideoProtocolRow
+} from "../domain/video/VideoProtocol.ts"
 import { quoteVideo } from "../domain/video/VideoQuote.ts"
 import { notOffered, resolveSku, type VideoSku } from "../domain/video/VideoSku.ts"
 import type { Caller } from "../services/Access.ts"
@@ -141,13 +147,19 @@ export const makeOrderResolution = Effect.gen(function* () {
    * the price. Of a body that was meant for another route the model says more than its fields, so it
    * comes first.
    */
-  const video = Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
+  const video = Effect.fnUntraced(function* (
+    caller: Caller,
+    body: VideoBody,
+    wish: OpenaiWish | null = null
+  ) {
     const known = checkVideoFields(body)
-    const input = yield* Effect.fromResult(
+    const said = yield* Effect.fromResult(
       Result.mapError(normaliseVideo(body), (error) =>
         Result.isFailure(known) ? known.failure : error
       )
     )
+    const input = wish === null ? said : inputAsWished(said, wish)
+    const sized = wish === null ? null : sizeWishOf(input, wish)
     const ordered = yield* checkModel(caller, body.model, ["video"])
     yield* Effect.fromResult(known)
     const { model } = ordered
@@ -189,10 +201,21 @@ export const makeOrderResolution = Effect.gen(function* () {
           )
     }
 
+    /** A relay speaks as the vendor whose protocol the model is listed under. */
+    const sizesOf = (row: VideoProtocolRow): SizeOffer => ({
+      ...(row.relays ? protocols.video.get(model.protocol) : row),
+      resolutions: row.resolutions
+    })
+    const checkSized = (rows: ReadonlyArray<VideoProtocolRow>) =>
+      sized === null ? Result.void : checkSize(sized, rows.map(sizesOf), DEFAULT_RESOLUTION)
+
     const mounts = yield* checkMounts(ordered, {
       speak,
       fit: ({ row, adapter }) =>
-        Result.map(priceVideo(row, model.prices, input), (priced) => ({ ...priced, adapter })),
+        Result.gen(function* () {
+          yield* checkSized([row])
+          return { ...(yield* priceVideo(row, model.prices, input)), adapter }
+        }),
       priceBy: ({ sku }, prices) =>
         prices.kind === "token_video" || prices.kind === "second_video"
           ? quoteVideoOf(prices, sku, input)
@@ -202,6 +225,8 @@ export const makeOrderResolution = Effect.gen(function* () {
         const rows = tried.map(({ row }) => row)
         if (further !== undefined || !Arr.isReadonlyArrayNonEmpty(rows))
           return further ?? misfits[0]
+        const noSize = checkSized(rows)
+        if (Result.isFailure(noSize)) return noSize.failure
         return notOffered(rows, billingOf(rows[0], model.prices).billing, input) ?? misfits[0]
       }
     })

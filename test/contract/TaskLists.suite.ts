@@ -82,6 +82,7 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
               states: ["submitting", "processing"],
               model: null,
               createdAfter: null,
+              order: "desc",
               ...filter
             },
             { after: null, limit: 10, ...page }
@@ -91,6 +92,10 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* listed(), [third, second, first, false])
       assert.deepStrictEqual(yield* listed({}, { limit: 2 }), [third, second, true])
       assert.deepStrictEqual(yield* listed({}, { after: second }), [first, false])
+      const oldest = { order: "asc" } as const
+      assert.deepStrictEqual(yield* listed(oldest), [first, second, third, false])
+      assert.deepStrictEqual(yield* listed(oldest, { limit: 2 }), [first, second, true])
+      assert.deepStrictEqual(yield* listed(oldest, { after: second }), [third, false])
       assert.deepStrictEqual(yield* listed({ model: "a" }), [third, first, false])
       assert.deepStrictEqual(yield* listed({ states: ["processing"] }), [second, false])
       assert.deepStrictEqual(yield* listed({ createdAfter: new Date(0) }), [
