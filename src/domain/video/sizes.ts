@@ -97,9 +97,11 @@ const sidesOf = (name: string): Sides | null => {
   return [Number(match[1]), Number(match[2])]
 }
 
-/** How far two sizes lie apart: 0 for the same. */
-const distance = ([width, height]: Sides, [otherWidth, otherHeight]: Sides): number =>
-  Math.abs(Math.log(width / otherWidth)) + Math.abs(Math.log(height / otherHeight))
+/** How far two sizes lie apart, 0 for the same: their shape counts for more than how large they are. */
+const distance = ([width, height]: Sides, [otherWidth, otherHeight]: Sides): number => {
+  const [wider, higher] = [Math.log(width / otherWidth), Math.log(height / otherHeight)]
+  return 2 * Math.abs(wider - higher) + Math.abs(wider + higher)
+}
 
 const nearestTo = (wished: string, offered: ReadonlyArray<string>): string => {
   const sides = sidesOf(wished)
