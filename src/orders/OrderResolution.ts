@@ -30,7 +30,7 @@ import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { flagOf } from "../domain/video/flagTable.ts"
 import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
 import { inputAsWished, type OpenaiWish, sizeWishOf } from "../domain/video/OpenaiVideoBody.ts"
-import { checkSize, type SizeOffer } from "../domain/video/sizes.ts"
+import { checkSize, sizeOfferOf } from "../domain/video/sizes.ts"
 import { checkVideoFields, type VideoBody } from "../domain/video/VideoBody.ts"
 import {
   countInputs,
@@ -147,23 +147,20 @@ export const makeOrderResolution = Effect.gen(function* () {
    * the price. Of a body that was meant for another route the model says more than its fields, so it
    * comes first.
    */
-  const video = Effect.fnUntraced(function* (
-    caller: Caller,
-    body: VideoBody,
-    wish: OpenaiWish | null = null
-  ) {
+  const video = Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish?: OpenaiWish) {
     const known = checkVideoFields(body)
     const said = yield* Effect.fromResult(
       Result.mapError(normaliseVideo(body), (error) =>
         Result.isFailure(known) ? known.failure : error
       )
     )
-    const input = wish === null ? said : inputAsWished(said, wish)
-    const sized = wish === null ? null : sizeWishOf(input, wish)
+    const input = wish === undefined ? said : inputAsWished(said, wish)
+    const sized = wish === undefined ? null : sizeWishOf(input, wish)
     const ordered = yield* checkModel(caller, body.model, ["video"])
     yield* Effect.fromResult(known)
     const { model } = ordered
     const name = JSON.stringify(model.id)
+    const listed = protocols.video.get(model.protocol)
 
     const speak = (
       protocol: string
@@ -181,13 +178,9 @@ export const makeOrderResolution = Effect.gen(function* () {
           })
         )
       }
-      if (!canServe(row, protocols.video.get(model.protocol))) {
-        return Result.fail(
-          new VideoUnsupportedProtocol({
-            message: `${name} is listed under ${model.protocol}, which ${protocol} cannot serve`,
-            param: "model"
-          })
-        )
+      if (!canServe(row, listed)) {
+        const message = `${name} is listed under ${model.protocol}, which ${protocol} cannot serve`
+        return Result.fail(new VideoUnsupportedProtocol({ message, param: "model" }))
       }
       const taken = adapter.extras?.(model.protocol) ?? []
       const extra = extraNames.find((name) => input[name] !== undefined && !taken.includes(name))
@@ -201,13 +194,10 @@ export const makeOrderResolution = Effect.gen(function* () {
           )
     }
 
-    /** A relay speaks as the vendor whose protocol the model is listed under. */
-    const sizesOf = (row: VideoProtocolRow): SizeOffer => ({
-      ...(row.relays ? protocols.video.get(model.protocol) : row),
-      resolutions: row.resolutions
-    })
-    const checkSized = (rows: ReadonlyArray<VideoProtocolRow>) =>
-      sized === null ? Result.void : checkSize(sized, rows.map(sizesOf), DEFAULT_RESOLUTION)
+    const checkSized = (rows: ReadonlyArray<VideoProtocolRow>) => {
+      const offers = rows.map((row) => sizeOfferOf(row, listed))
+      return sized === null ? Result.void : checkSize(sized, offers, DEFAULT_RESOLUTION)
+    }
 
     const mounts = yield* checkMounts(ordered, {
       speak,
@@ -221,8 +211,8 @@ export const makeOrderResolution = Effect.gen(function* () {
           ? quoteVideoOf(prices, sku, input)
           : otherKind,
       noneFits: (tried, misfits) => {
-        const further = misfits.find(({ _tag }) => _tag !== "video_sku_invalid")
         const rows = tried.map(({ row }) => row)
+        const further = misfits.find(({ _tag }) => _tag !== "video_sku_invalid")
         if (further !== undefined || !Arr.isReadonlyArrayNonEmpty(rows))
           return further ?? misfits[0]
         const noSize = checkSized(rows)

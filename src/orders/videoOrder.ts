@@ -27,7 +27,7 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
   Effect.map(Settings, ({ hasArchive, submitDeadlineSeconds, taskDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish: OpenaiWish | null = null) {
       const { mounts, model, quote, input } = yield* Effect.mapError(
-        resolve.video(caller, body, wish),
+        resolve.video(caller, body, wish ?? undefined),
         (error) => (wish === null ? error : inOpenaiWords(error))
       )
       const [{ inputs, sku }] = mounts

@@ -69,6 +69,14 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ordered("vt", "a", other)
       yield* ordered("im", "paint")
       yield* repo.accept(organizationId, second, upstream("up"), 3600)
+      const worded = jobId("vt")
+      const summary = { ratio: "9:16", size: "720x1280" }
+      const words = { ...task, summary, dialect: "openai" } as const
+      yield* ledger.hold(hold(5n, { id: worded, memberId: other, quote, task: words }))
+      const said = { dialect: "openai", finishedAt: null, ...summary } as const
+      assert.deepInclude(yield* repo.find(organizationId, worded), said)
+      const unsaid = { dialect: "own", ratio: null, size: null } as const
+      assert.deepInclude(yield* repo.find(organizationId, first), unsaid)
 
       const listed = (
         filter: Partial<TaskFilter> = {},

@@ -88,6 +88,12 @@ export interface SizeOffer {
   readonly isShapedByImage?: boolean
 }
 
+/** What a protocol's row offers; a relay speaks as the vendor whose protocol the model is listed under. */
+export const sizeOfferOf = (
+  row: SizeOffer & { readonly relays: boolean },
+  listed: SizeOffer | undefined
+): SizeOffer => ({ ...(row.relays ? listed : row), resolutions: row.resolutions })
+
 /** Width by height, of a size or of a picture. */
 export type Sides = readonly [width: number, height: number]
 

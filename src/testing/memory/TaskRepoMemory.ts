@@ -31,17 +31,12 @@ const kindOfRow = ({ request }: Row) =>
 
 const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 
-const Shape = Schema.Struct({
-  ratio: Schema.NullOr(Schema.String),
-  size: Schema.optionalKey(Schema.String)
-})
-const isShape = Schema.is(Shape)
-
+const isShape = Schema.is(
+  Schema.Struct({ ratio: Schema.NullOr(Schema.String), size: Schema.optionalKey(Schema.String) })
+)
 /** What a summary tells of the shape. */
-const shapeOf = (summary: unknown) =>
-  isShape(summary)
-    ? { ratio: summary.ratio, size: summary.size ?? null }
-    : { ratio: null, size: null }
+const shapeOf = (said: unknown) =>
+  isShape(said) ? { ratio: said.ratio, size: said.size ?? null } : { ratio: null, size: null }
 
 const toTask = (row: Row, now: number): Task => {
   const { request, job, task } = row
