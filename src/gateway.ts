@@ -29,6 +29,7 @@ import {
 } from "./http/handlers/money/statementHandlers.ts"
 import { layerOperationsHandlers } from "./http/handlers/operationsHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/orders/imageHandlers.ts"
+import { layerOpenaiVideosHandlers } from "./http/handlers/orders/openaiVideoHandlers.ts"
 import { layerQuotesHandlers } from "./http/handlers/orders/quoteHandlers.ts"
 import { layerReservedHandlers } from "./http/handlers/orders/reservedHandlers.ts"
 import { layerTextsHandlers } from "./http/handlers/orders/textHandlers.ts"
@@ -138,6 +139,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
   Layer.provide([
     layerModelsHandlers,
     layerVideosHandlers,
+    layerOpenaiVideosHandlers,
     layerImagesHandlers,
     layerTextsHandlers,
     layerReservedHandlers,

@@ -76,7 +76,7 @@ export const errorTable = {
   video_sku_invalid: {
     ...request,
     status: 400,
-    meaning: "The duration or the resolution is not offered",
+    meaning: "The duration, the resolution or the size is not offered",
     // They let a client correct the order without reading the message.
     fields: {
       allowed: Schema.Union([
@@ -86,7 +86,7 @@ export const errorTable = {
           smart: Schema.Boolean.annotate({ description: "Whether -1 lets the model choose" })
         }),
         Schema.Array(Schema.String)
-      ]).annotate({ description: "The seconds, or the resolutions, that are offered" }),
+      ]).annotate({ description: "The seconds, the resolutions or the sizes that are offered" }),
       nearest: Schema.Union([Schema.Int, Schema.String]).annotate({
         description: "The offered value nearest to the one that was asked for"
       })

@@ -23,6 +23,40 @@ export const isOrderId = (text: string): boolean => orderId.test(text)
 export const taskKindOf = (text: string): TaskKind | null =>
   taskKinds.find((kind) => taskIds[kind].test(text)) ?? null
 
+/** In whose words a video is ordered and read: ours, or those of OpenAI's videos. */
+export const taskDialects = ["own", "openai"] as const
+export type TaskDialect = (typeof taskDialects)[number]
+
+const openaiId = new RegExp(`^video_(${UUID_V7})$`)
+
+/** The id of a video task in OpenAI's form. */
+export const openaiIdOf = (id: string): string =>
+  `video_${id.slice(orderPrefixes.video.length + 1)}`
+
+/** A task as a client names it. */
+export interface TaskName {
+  readonly kind: TaskKind
+  /** By which it is kept. */
+  readonly id: string
+  readonly dialect: TaskDialect
+}
+
+/** What a client's text can name: `vt_`, `im_` or `video_` and a UUID; null for any other. */
+export const taskNamed = (text: string): TaskName | null => {
+  const uuid = openaiId.exec(text)?.[1]
+  if (uuid !== undefined) {
+    return { kind: "video", id: `${orderPrefixes.video}_${uuid}`, dialect: "openai" }
+  }
+  const kind = taskKindOf(text)
+  return kind === null ? null : { kind, id: text, dialect: "own" }
+}
+
+/** When an order's id was made, in milliseconds. */
+export const millisOfId = (id: string): number => {
+  const uuid = id.slice(id.indexOf("_") + 1)
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
+}
+
 /** How the UUIDs of that millisecond begin: no earlier one is greater, and no later one less. */
 export const uuidBeginning = (at: Date): string => {
   const hex = Math.max(0, at.getTime()).toString(16).padStart(12, "0")

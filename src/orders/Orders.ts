@@ -11,6 +11,7 @@ import {
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
+import type { OpenaiVideoOrder } from "../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { makeDetached } from "../runtime/Detached.ts"
 import { Settings } from "../runtime/Settings.ts"
@@ -47,6 +48,12 @@ export class Orders extends Context.Service<
     video(
       caller: Caller,
       body: VideoBody,
+      key?: string
+    ): OrderedOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
+    /** The same in the words of OpenAI's videos: another request than one in ours, whatever it says. */
+    openaiVideo(
+      caller: Caller,
+      order: OpenaiVideoOrder,
       key?: string
     ): OrderedOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
     /** Makes images and charges for the requested number before it answers. */
@@ -123,9 +130,10 @@ export const layerOrders = Layer.effect(
         return text
       })
 
-    const onceVideo = once("/v1/videos/generations", (recalled): AcceptedVideo | null =>
-      recalled._tag === "Video" ? { id: recalled.id, quote: null } : null
-    )
+    const videoOf = (recalled: Recalled): AcceptedVideo | null =>
+      recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null
+    const onceVideo = once("/v1/videos/generations", videoOf)
+    const onceOpenaiVideo = once("/v1/videos", videoOf)
     const onceImages = once("/v1/images/generations", (recalled): AnswerBody | null =>
       recalled._tag === "Images" ? recalled.result : null
     )
@@ -137,6 +145,11 @@ export const layerOrders = Layer.effect(
 
     return Orders.of({
       video: (caller, body, key) => onceVideo(caller, body, key, whole(videoOrder(caller, body))),
+      openaiVideo: (caller, order, key) => {
+        const { seconds: _, size: __, callbackUrl, ...rest } = order
+        const body = { ...rest, callback_url: callbackUrl }
+        return onceOpenaiVideo(caller, order, key, whole(videoOrder(caller, body, order)))
+      },
       images: (caller, body, key) =>
         onceImages(caller, body, key, whole(imageOrder.whole(caller, body))),
       imageTask: (caller, body, key) => onceImageTask(caller, body, key, imageTask(caller, body)),

@@ -4,6 +4,7 @@ import { Array as Arr, Effect } from "effect"
 import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { metadataOf } from "../domain/money/metadata.ts"
+import { inOpenaiWords, type OpenaiWish, sizeOrdered } from "../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import type { VideoQuote } from "../domain/video/VideoQuote.ts"
 import { withoutEchoes } from "../hiding/promptsFromRecords.ts"
@@ -18,17 +19,23 @@ export interface AcceptedVideo {
   readonly id: string
   /** Null where it was accepted before, for another request with its key. */
   readonly quote: VideoQuote | null
+  /** What was ordered of its shape; null as the quote. */
+  readonly shape: { readonly ratio: string | null; readonly size: string | null } | null
 }
 
 export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
   Effect.map(Settings, ({ hasArchive, submitDeadlineSeconds, taskDeadlineSeconds }) =>
-    Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
-      const { mounts, model, quote, input } = yield* resolve.video(caller, body)
+    Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish: OpenaiWish | null = null) {
+      const { mounts, model, quote, input } = yield* Effect.mapError(
+        resolve.video(caller, body, wish ?? undefined),
+        (error) => (wish === null ? error : inOpenaiWords(error))
+      )
       const [{ inputs, sku }] = mounts
       const texts = [
         ...input.blocks.map((block) => (block.type === "text" ? block.text : block.url)),
         ...Object.values(input.parameters).filter((value) => typeof value === "string")
       ]
+      const size = wish === null ? null : sizeOrdered(input, wish, sku)
       return {
         kind: "video",
         caller,
@@ -60,7 +67,11 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
         task: {
           created: {
             listedProtocol: model.protocol,
-            summary: { ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
+            summary: {
+              ...{ ...inputs, ...sku, ratio: input.ratio, sound: input.generateAudio },
+              ...(size === null ? {} : { size })
+            },
+            dialect: wish === null ? "own" : "openai",
             submitSeconds: submitDeadlineSeconds,
             callbackUrl: body.callback_url ?? null,
             isArchived: hasArchive
@@ -74,7 +85,11 @@ export const makeVideoOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
           })
         },
         finish: (upstream, id) =>
-          Effect.succeed({ _tag: "Accept", upstream, answer: { id, quote } })
+          Effect.succeed({
+            _tag: "Accept",
+            upstream,
+            answer: { id, quote, shape: { ratio: input.ratio, size } }
+          })
       } satisfies PaidOrder<UpstreamTask, AcceptedVideo>
     })
   )

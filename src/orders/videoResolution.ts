@@ -3,9 +3,15 @@ import { Array as Arr, Effect, Result } from "effect"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../domain/Errors.ts"
 import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
+import { inputAsWished, type OpenaiWish, sizeWishOf } from "../domain/video/OpenaiVideoBody.ts"
+import { checkSize, type SizeWish, sizeOfferOf } from "../domain/video/sizes.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { countInputs, normaliseVideo, type VideoInput } from "../domain/video/VideoInput.ts"
-import { canServe, type VideoProtocolRow } from "../domain/video/VideoProtocol.ts"
+import {
+  canServe,
+  DEFAULT_RESOLUTION,
+  type VideoProtocolRow
+} from "../domain/video/VideoProtocol.ts"
 import { quoteVideo } from "../domain/video/VideoQuote.ts"
 import { notOffered, resolveSku, type VideoSku } from "../domain/video/VideoSku.ts"
 import {
@@ -61,7 +67,11 @@ export const makeVideoResolution = Effect.gen(function* () {
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
 
-  const videoOn = Effect.fnUntraced(function* (ordered: OrderedModel, input: VideoInput) {
+  const videoOn = Effect.fnUntraced(function* (
+    ordered: OrderedModel,
+    input: VideoInput,
+    sized: SizeWish | null
+  ) {
     const { model } = ordered
     const listed = protocols.video.get(model.protocol)
     const name = JSON.stringify(model.id)
@@ -87,11 +97,17 @@ export const makeVideoResolution = Effect.gen(function* () {
           )
     }
 
+    const checkSized = (rows: ReadonlyArray<VideoProtocolRow>) => {
+      const offers = rows.map((row) => sizeOfferOf(row, listed))
+      return sized === null ? Result.void : checkSize(sized, offers, DEFAULT_RESOLUTION)
+    }
+
     const mounts = yield* checkMounts(ordered, {
       speak,
       fit: ({ row, adapter, protocol, own }) =>
         Result.gen(function* () {
           const parameters = yield* readParameters(input, own, protocol)
+          yield* checkSized([row])
           return { ...(yield* priceVideo(row, model.prices, input)), adapter, parameters }
         }),
       priceBy: ({ sku }, prices) =>
@@ -116,6 +132,8 @@ export const makeVideoResolution = Effect.gen(function* () {
         )
         const ofSku = misfits.find(({ _tag }) => _tag !== "invalid_request") ?? misfits[0]
         if (further !== undefined) return further
+        const noSize = checkSized(rows)
+        if (Result.isFailure(noSize)) return noSize.failure
         return notOffered(rows, billingOf(rows[0], model.prices).billing, input) ?? ofSku
       }
     })
@@ -127,7 +145,7 @@ export const makeVideoResolution = Effect.gen(function* () {
    * protocols, the accounts, the vendor's own fields, duration and resolution, the price. Of a body
    * that was meant for another route the model says more than its fields, so it comes first.
    */
-  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody) {
+  return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish?: OpenaiWish) {
     const normalised = normaliseVideo(body)
     const found = yield* Effect.result(checkModel(caller, body.model, ["video"]))
     const [model, offered] = Result.isSuccess(found)
@@ -138,11 +156,13 @@ export const makeVideoResolution = Effect.gen(function* () {
       : [null, parametersAnywhere(protocols.video)]
     const flagged = Result.isSuccess(normalised) ? normalised.success.flagged : []
     const known = checkFields(body, flagged, offered, { model, rows: protocols.video })
-    const input = yield* Effect.fromResult(
+    const said = yield* Effect.fromResult(
       Result.mapError(normalised, (error) => (Result.isFailure(known) ? known.failure : error))
     )
     const ordered = yield* Effect.fromResult(found)
     yield* Effect.fromResult(known)
-    return yield* videoOn(ordered, input)
+    return yield* wish === undefined
+      ? videoOn(ordered, said, null)
+      : videoOn(ordered, inputAsWished(said, wish), sizeWishOf(said, wish))
   })
 })

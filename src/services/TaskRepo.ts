@@ -1,7 +1,7 @@
 /** Tasks as they are stored. Creation and ending ride in the ledger's commits. */
 import { Context, Effect, type Latch, type Option, Schema } from "effect"
 import type { InvalidRequest, TaskNotFound } from "../domain/Errors.ts"
-import type { TaskKind } from "../domain/orderIds.ts"
+import { type TaskDialect, type TaskKind, taskDialects } from "../domain/orderIds.ts"
 import { VideoKind, VideoQuote } from "../domain/video/VideoQuote.ts"
 import { TaskState } from "../domain/video/VideoTask.ts"
 import type { Page, PageRequest } from "../runtime/Page.ts"
@@ -18,6 +18,8 @@ export interface NewTask {
   readonly callbackUrl?: string | null
   /** What is made is copied into the archive. */
   readonly isArchived?: boolean
+  /** In whose words it was ordered; ours when left out. */
+  readonly dialect?: TaskDialect
 }
 
 /** A task as its vendor knows it. */
@@ -74,6 +76,11 @@ export const Task = Schema.Struct({
   errorMessage: Schema.NullOr(Schema.String),
   /** What was made is copied into the archive, and told by addresses of our own. */
   isArchived: Schema.Boolean,
+  dialect: Schema.Literals(taskDialects),
+  /** What was ordered of its shape, and the size where it was ordered by one. */
+  ratio: Schema.NullOr(Schema.String),
+  size: Schema.NullOr(Schema.String),
+  finishedAt: Schema.NullOr(Schema.Date),
   ageSeconds: Schema.Number,
   /**
    * From the latest claim, or the answer to it, or the vendor's acceptance; null before that. No
@@ -95,6 +102,7 @@ export interface TaskFilter {
   readonly states: ReadonlyArray<TaskState>
   readonly model: string | null
   readonly createdAfter: Date | null
+  readonly order: "asc" | "desc"
 }
 
 /** A claimed task, which certainly runs at a vendor: all that is needed to ask and to settle. */
@@ -160,7 +168,7 @@ export class TaskRepo extends Context.Service<
   {
     /** Another organisation's task is not found. */
     find(organizationId: string, id: string): Effect.Effect<Task, TaskNotFound>
-    /** The member's own, newest first. */
+    /** The member's own, by their time. */
     list(
       owner: { readonly organizationId: string; readonly memberId: string },
       filter: TaskFilter,

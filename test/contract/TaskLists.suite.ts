@@ -69,6 +69,14 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ordered("vt", "a", other)
       yield* ordered("im", "paint")
       yield* repo.accept(organizationId, second, upstream("up"), 3600)
+      const worded = jobId("vt")
+      const summary = { ratio: "9:16", size: "720x1280" }
+      const words = { ...task, summary, dialect: "openai" } as const
+      yield* ledger.hold(hold(5n, { id: worded, memberId: other, quote, task: words }))
+      const said = { dialect: "openai", finishedAt: null, ...summary } as const
+      assert.deepInclude(yield* repo.find(organizationId, worded), said)
+      const unsaid = { dialect: "own", ratio: null, size: null } as const
+      assert.deepInclude(yield* repo.find(organizationId, first), unsaid)
 
       const listed = (
         filter: Partial<TaskFilter> = {},
@@ -82,6 +90,7 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
               states: ["submitting", "processing"],
               model: null,
               createdAfter: null,
+              order: "desc",
               ...filter
             },
             { after: null, limit: 10, ...page }
@@ -91,6 +100,10 @@ export const taskListsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.deepStrictEqual(yield* listed(), [third, second, first, false])
       assert.deepStrictEqual(yield* listed({}, { limit: 2 }), [third, second, true])
       assert.deepStrictEqual(yield* listed({}, { after: second }), [first, false])
+      const oldest = { order: "asc" } as const
+      assert.deepStrictEqual(yield* listed(oldest), [first, second, third, false])
+      assert.deepStrictEqual(yield* listed(oldest, { limit: 2 }), [first, second, true])
+      assert.deepStrictEqual(yield* listed(oldest, { after: second }), [third, false])
       assert.deepStrictEqual(yield* listed({ model: "a" }), [third, first, false])
       assert.deepStrictEqual(yield* listed({ states: ["processing"] }), [second, false])
       assert.deepStrictEqual(yield* listed({ createdAfter: new Date(0) }), [

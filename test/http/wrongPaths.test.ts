@@ -68,7 +68,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
     it.effect.each([
       ["/v1/images/edits", "GET or DELETE", "POST /v1/images/generations"],
       ["/v1/images/generation", "GET or DELETE", "POST /v1/images/generations"],
-      ["/v1/videos", "GET", VIDEOS]
+      ["/v1/videos/edits", "GET or DELETE", "POST /v1/videos/generations"]
     ])("POST %s, which has no POST but %s, names %s", ([path = "", served, meant]) =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

@@ -19,6 +19,9 @@ const Usage = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.Stri
 const nobodys = (id: string): string =>
   id.replace(/[0-9a-f]{12}$/, (end) => [...end].reverse().join("")).replace(/.$/, "7")
 
+/** A video's id in the words of OpenAI's API. */
+const openaiId = (id: string): string => id.replace(/^vt_/, "video_")
+
 /** An answer without what is the request's own, and with the id that was asked for as `ID`. */
 const bytesOf = (answer: HttpAnswer, id: string): string =>
   JSON.stringify([
@@ -39,6 +42,8 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
   yield* finishVideo(owner, done)
   const deleted = yield* createVideo(owner, { model: "film-1" })
   yield* finishVideo(owner, deleted)
+  const other = yield* createVideo(owner, { model: "film-1" })
+  yield* finishVideo(owner, other)
   assert.strictEqual((yield* orderImages(owner, { model: "paint-1" })).status, 200)
   const imageTask = Effect.gen(function* () {
     const accepted = yield* gateway.call("/v1/images/generations", {
@@ -64,18 +69,18 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
   const { data } = yield* bodyAs(Usage, usage)
   assert.isAtLeast(data.length, 2)
   return new Map([
-    ["task_id", [running, done]],
+    ["task_id", [running, done, openaiId(done)]],
     // Of a running task the events would go on.
-    ["/v1/videos/:task_id/events", [done]],
-    ["/v1/videos/:task_id/content", [done]],
-    ["/v1/videos", [running, done]],
+    ["/v1/videos/:task_id/events", [done, openaiId(done)]],
+    ["/v1/videos/:task_id/content", [done, openaiId(done)]],
+    ["/v1/videos", [running, openaiId(done)]],
     ["/v1/images/:task_id", [images]],
     ["/v1/images/:task_id/events", [images]],
     ["/v1/images/:task_id/content/:n", [images]],
     ["/v1/images", [images]],
     ["/v1/orders", [running, done, deleted, images]],
     ["/v1/orders/:id", [running, done, deleted, images]],
-    ["DELETE /v1/videos/:task_id", [deleted]],
+    ["DELETE /v1/videos/:task_id", [deleted, openaiId(other)]],
     ["DELETE /v1/images/:task_id", [yield* imageTask]],
     ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
     ["/v1/webhook_endpoints", endpoints],

@@ -83,6 +83,13 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       ]
     ],
     [
+      "POST /v1/videos",
+      [
+        { model: "film-1", prompt: "a lighthouse", seconds: "6", size: "1280x720" },
+        { model: "film-1", input_reference: { image_url: "https://files.test/1.png" } }
+      ]
+    ],
+    [
       "POST /v1/images/generations",
       [
         { model: "paint-1", prompt: "a lighthouse" },

@@ -1,4 +1,5 @@
 /** The video protocols: what a client may order and how it is billed. */
+import type { Ratio } from "./sizes.ts"
 import type { Resolution } from "./tiers.ts"
 import {
   blockParameters,
@@ -22,6 +23,10 @@ export interface VideoProtocolRow extends VideoParameters {
   readonly smart: "never" | "always" | "token_billed"
   /** Whitelist in the protocol's spelling. Empty: the upstream takes none, and any value is accepted. */
   readonly resolutions: ReadonlyArray<Resolution>
+  /** The ratios its vendor has sizes for, of those in `sizes.ts`; all of them when left out. */
+  readonly ratios?: ReadonlyArray<Ratio>
+  /** A picture that is given decides the shape, and no ratio is sent beside it. */
+  readonly isShapedByImage?: boolean
   /** `null`: the mounted catalog model decides. */
   readonly billing: VideoBilling | null
   /** The channel must hold an application id. */
@@ -67,6 +72,8 @@ export const videoProtocols = {
     seconds: [3, 15],
     smart: "never",
     resolutions: ["720p", "1080p", "4K"],
+    ratios: ["16:9", "9:16", "1:1"],
+    isShapedByImage: true,
     billing: "second_video",
     needsAppId: false,
     relays: false,
@@ -77,6 +84,8 @@ export const videoProtocols = {
     seconds: [1, 16],
     smart: "never",
     resolutions: ["540p", "720p", "1080p"],
+    ratios: ["16:9", "9:16", "1:1", "4:3", "3:4"],
+    isShapedByImage: true,
     billing: "second_video",
     needsAppId: false,
     relays: false,
@@ -87,6 +96,8 @@ export const videoProtocols = {
     seconds: [2, 15],
     smart: "never",
     resolutions: ["720p", "1080p"],
+    ratios: ["16:9", "9:16", "1:1", "4:3", "3:4"],
+    isShapedByImage: true,
     billing: "second_video",
     needsAppId: false,
     relays: false,

@@ -9,6 +9,7 @@ import { OrdersGroup } from "./money/OrdersApi.ts"
 import { StatementsGroup } from "./money/StatementsApi.ts"
 import { OperationsGroup } from "./OperationsApi.ts"
 import { ImagesGroup } from "./orders/ImagesApi.ts"
+import { OpenaiVideosGroup } from "./orders/OpenaiVideosApi.ts"
 import { QuotesGroup } from "./orders/QuotesApi.ts"
 import { ReservedGroup } from "./orders/ReservedApi.ts"
 import { TextsGroup } from "./orders/TextsApi.ts"
@@ -27,6 +28,7 @@ export class GatewayApi extends HttpApi.make("media-gateway")
   .add(
     ModelsGroup,
     VideosGroup,
+    OpenaiVideosGroup,
     ImagesGroup,
     TextsGroup,
     ReservedGroup,

@@ -227,6 +227,9 @@ const isTime = (text: string): boolean =>
 /** What a list of one's own tasks is asked by. */
 export const taskListQuery = {
   ...pageQuery,
+  order: oneOf(["desc", "asc"], "The newest first, or the oldest; `desc` when left out").pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed("desc" as const))
+  ),
   status: Schema.optionalKey(oneOf(publicStates, "Only tasks that stand like this")),
   model: Schema.optionalKey(plainText().annotate({ description: "Only those of this model" })),
   created_after: Schema.optionalKey(

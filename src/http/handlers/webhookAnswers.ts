@@ -156,6 +156,7 @@ export const makeWebhookAnswers = Effect.gen(function* () {
         type,
         happenedAt: new Date(yield* Clock.currentTimeMillis),
         taskId: null,
+        dialect: null,
         task: null,
         data: sampleData[type]
       })

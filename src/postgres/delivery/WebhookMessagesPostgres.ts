@@ -18,6 +18,8 @@ const claimedColumns = columnsOf(ClaimedMessage, "m", {
   url: "coalesce(m.callback_url, due.url)",
   isCallback: "m.callback_url IS NOT NULL",
   isFailing: "due.failing",
+  dialect: `(SELECT t.dialect FROM tasks t
+              WHERE t.organization_id = m.organization_id AND t.id = m.task_id)`,
   task: toldTaskOf("m.organization_id", "m.task_id")
 })
 

@@ -17,6 +17,8 @@ CREATE TABLE tasks (
   callback_url text,
   -- What is made is copied into the archive.
   is_archived boolean NOT NULL DEFAULT false,
+  -- In whose words it was ordered: ours, or those of OpenAI's videos.
+  dialect text NOT NULL DEFAULT 'own' CHECK (dialect IN ('own', 'openai')),
   state text NOT NULL DEFAULT 'submitting'
     CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
   upstream_id text,

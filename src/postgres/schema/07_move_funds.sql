@@ -324,11 +324,12 @@ BEGIN
     IF p_tasks IS NOT NULL THEN
       INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol,
                          listed_protocol, upstream_model, summary, callback_url, is_archived,
-                         submit_deadline, deadline)
+                         dialect, submit_deadline, deadline)
         SELECT p_organizations[u.place], u.id, u.member_id, u.model,
                u.job ->> 'channelId', u.job ->> 'protocol',
                u.task ->> 'listedProtocol', u.job ->> 'upstreamModel', u.task -> 'summary',
                u.task ->> 'callbackUrl', coalesce((u.task ->> 'isArchived')::boolean, false),
+               coalesce(u.task ->> 'dialect', 'own'),
                now() + make_interval(secs => (u.task ->> 'submitSeconds')::double precision),
                now() + make_interval(secs => u.seconds)
           FROM unnest(hold_outcomes, p_hold_places, p_holds, p_members, p_models, p_seconds,

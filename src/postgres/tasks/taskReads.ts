@@ -27,7 +27,9 @@ const taskColumns = columnsOf(Task, "d", {
   finished: "d.finished_at IS NOT NULL",
   ageSeconds: secondsSince("d.created_at"),
   sinceAskedSeconds: secondsSince("d.asked_at"),
-  kind: KIND
+  kind: KIND,
+  ratio: "d.summary ->> 'ratio'",
+  size: "d.summary ->> 'size'"
 })
 
 interface Wanted {
@@ -100,10 +102,14 @@ const afterPrefix = (prefix: string): string => `${prefix}\``
 
 export const makeListTasks =
   (sql: SqlClient.SqlClient): TaskRepo["Service"]["list"] =>
-  ({ organizationId, memberId }, { kind, states, model, createdAfter }, page) => {
+  ({ organizationId, memberId }, filter, page) => {
+    const { kind, states, model, createdAfter } = filter
     const own = sql`d.organization_id = ${organizationId} AND d.member_id = ${memberId}
                     AND d.erased_at IS NULL`
     const prefix = orderPrefixes[kind]
+    const [first, last] = [`${prefix}_`, afterPrefix(prefix)]
+    const [from, to] =
+      filter.order === "desc" ? [first, page.after ?? last] : [page.after ?? first, last]
     return readPage(ListedTask, page, {
       isEntry: (after) =>
         taskKindOf(after) === kind
@@ -111,10 +117,11 @@ export const makeListTasks =
           : Effect.succeed([]),
       newest: sql`
         SELECT ${sql.literal(listedColumns)} FROM tasks d
-         WHERE ${own} AND d.id > ${`${prefix}_`} AND d.id < ${page.after ?? afterPrefix(prefix)}
+         WHERE ${own} AND d.id > ${from} AND d.id < ${to}
            AND d.state = ANY (${states}::text[])
            AND ${model === null ? sql`true` : sql`d.model = ${model}`}
            AND ${createdAfter === null ? sql`true` : sql`date_trunc('milliseconds', d.created_at) > ${createdAfter}`}
-         ORDER BY d.id DESC LIMIT ${page.limit + 1}`
+         ORDER BY d.id ${sql.literal(filter.order === "desc" ? "DESC" : "ASC")}
+         LIMIT ${page.limit + 1}`
     })
   }

@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import { type InvalidRequest, NotFound } from "../../domain/Errors.ts"
+import { taskDialects } from "../../domain/orderIds.ts"
 import { TaskState } from "../../domain/video/VideoTask.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import { TaskResult } from "../TaskRepo.ts"
@@ -35,6 +36,8 @@ export const ClaimedMessage = Schema.Struct({
   type: Schema.String,
   happenedAt: Schema.Date,
   taskId: Schema.NullOr(Schema.String),
+  /** In whose words the task was ordered, and its id is told; null where the message tells of none. */
+  dialect: Schema.NullOr(Schema.Literals(taskDialects)),
   /** Null where the message tells of no task, or of one that is not known any more. */
   task: Schema.NullOr(ToldTask),
   data: Schema.Unknown,

@@ -173,6 +173,11 @@ export const layerWebhookMessagesMemory = Layer.effect(
     const taskOf = ({ organizationId, taskId }: StoredMessage) =>
       toldTask(organizations.get(organizationId), taskId ?? "")
 
+    const dialectOf = ({ organizationId, taskId }: StoredMessage) => {
+      const task = organizations.get(organizationId)?.orders.get(taskId ?? "")?.task ?? null
+      return task === null ? null : (task.ordered.dialect ?? "own")
+    }
+
     const again = (message: StoredMessage, now: number) =>
       Object.assign(message, { state: "pending", nextAttemptAt: now, tries: 0, endedAt: null })
 
@@ -211,7 +216,8 @@ export const layerWebhookMessagesMemory = Layer.effect(
             message.nextAttemptAt = now + leaseMillis
             const url = message.callbackUrl ?? webhookEndpoints.get(message.endpointId)?.url ?? ""
             const isCallback = message.callbackUrl !== null
-            return { ...message, url, isCallback, isFailing, task: taskOf(message) }
+            const told = { dialect: dialectOf(message), task: taskOf(message) }
+            return { ...message, url, isCallback, isFailing, ...told }
           })
         ),
       ended: ({ id, lease, isCallback, endpointId }, attempt, end) =>

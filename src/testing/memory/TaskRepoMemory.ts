@@ -31,6 +31,13 @@ const kindOfRow = ({ request }: Row) =>
 
 const decodeResult = Schema.decodeSync(Schema.fromJsonString(TaskResult))
 
+const isShape = Schema.is(
+  Schema.Struct({ ratio: Schema.NullOr(Schema.String), size: Schema.optionalKey(Schema.String) })
+)
+/** What a summary tells of the shape. */
+const shapeOf = (said: unknown) =>
+  isShape(said) ? { ratio: said.ratio, size: said.size ?? null } : { ratio: null, size: null }
+
 const toTask = (row: Row, now: number): Task => {
   const { request, job, task } = row
   return {
@@ -46,6 +53,9 @@ const toTask = (row: Row, now: number): Task => {
     errorCode: task.errorCode,
     errorMessage: task.errorMessage,
     isArchived: task.ordered.isArchived === true,
+    dialect: task.ordered.dialect ?? "own",
+    ...shapeOf(task.ordered.summary),
+    finishedAt: task.finishedAt === null ? null : new Date(task.finishedAt),
     ageSeconds: secondsBetween(row.createdAt, now),
     sinceAskedSeconds: task.askedAt === null ? null : secondsBetween(task.askedAt, now),
     kind: kindOfRow(row)
@@ -158,7 +168,7 @@ export const layerTaskRepoMemory = Layer.effect(
           .toSorted((a, b) => (a.request.id < b.request.id ? -1 : 1))
           .map((row) => ({ ...toTask(row, now), createdAt: new Date(row.createdAt) }))
         return yield* pageOf(
-          own,
+          filter.order === "desc" ? own : own.toReversed(),
           page,
           ({ state, model, createdAt }) =>
             filter.states.includes(state) &&

@@ -22,6 +22,7 @@ import {
   taskStatus,
   told
 } from "../shared.ts"
+import { asOpenaiVideo, openaiVideoFields } from "./OpenaiVideosApi.ts"
 
 const processing = { id: taskId, task_status: taskStatus("processing") }
 const succeeded = {
@@ -46,7 +47,11 @@ const Accepted = Schema.Struct(processing).annotate({
   description: "The vendor works on it"
 })
 
+/** In the words of its id: OpenAI's objects come first, as they are ours and more. */
 export const VideoTaskView = Schema.Union([
+  asOpenaiVideo(processing).annotate({ identifier: "OpenaiProcessingVideo" }),
+  asOpenaiVideo(succeeded).annotate({ identifier: "OpenaiCompletedVideo" }),
+  asOpenaiVideo(failed).annotate({ identifier: "OpenaiFailedVideo" }),
   Accepted,
   Schema.Struct(succeeded).annotate({
     identifier: "SucceededVideo",
@@ -58,11 +63,26 @@ export const VideoTaskView = Schema.Union([
   })
 ])
 
+const ownListed = { ...openaiVideoFields, ...listedFields }
+
 const ListedVideo = Schema.Union([
-  Schema.Struct({ ...processing, ...listedFields }),
-  Schema.Struct({ ...succeeded, ...listedFields }),
-  Schema.Struct({ ...failed, ...listedFields })
-]).annotate({ identifier: "ListedVideo", description: "A video task, as reading it tells" })
+  asOpenaiVideo(processing),
+  asOpenaiVideo(succeeded),
+  asOpenaiVideo(failed),
+  Schema.Struct({ ...processing, ...ownListed }),
+  Schema.Struct({ ...succeeded, ...ownListed }),
+  Schema.Struct({ ...failed, ...ownListed })
+]).annotate({
+  identifier: "ListedVideo",
+  description: "A video task, as reading it tells, and what OpenAI's API tells of one"
+})
+
+const variant = Schema.optionalKey(
+  Schema.Literal("video").annotate({
+    description: "Nothing but `video`",
+    expected: "video, as vendors make no thumbnail and no spritesheet that could be passed on"
+  })
+)
 
 const VideoTaskEvent = taskEvent("video", "/v1/videos/{task_id}", VideoTaskView, {
   id: "vt_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
@@ -91,7 +111,12 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     error: errors.InvalidRequest
   })
     .annotate(RequiredScope, "videos")
-    .annotateMerge(operation("List video tasks", "The member's own, newest first.")),
+    .annotateMerge(
+      operation(
+        "List video tasks",
+        "The member's own, newest first. Each has the id that its order was answered with."
+      )
+    ),
   HttpApiEndpoint.get("read", "/videos/:task_id", {
     ...taskReading,
     success: VideoTaskView,
@@ -128,6 +153,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
   HttpApiEndpoint.get("content", "/videos/:task_id/content", {
     params: { task_id: taskId },
     ...fileReading,
+    query: { ...fileReading.query, variant },
     error: [errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })
     .annotate(TakesLinks, "video")

@@ -1,8 +1,8 @@
 /** Files of tasks, passed on from where their vendor keeps them. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { NotFound, TaskNotFound, UpstreamError } from "../../../domain/Errors.ts"
-import { type TaskKind, taskKindOf } from "../../../domain/orderIds.ts"
+import { NotFound, UpstreamError } from "../../../domain/Errors.ts"
+import type { TaskKind } from "../../../domain/orderIds.ts"
 import { imageAddresses, taskAnswer } from "../../../domain/taskAnswers.ts"
 import {
   bytesWithin,
@@ -17,6 +17,7 @@ import { Archives } from "../../../services/results/Archives.ts"
 import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { partOf } from "../../byteRanges.ts"
+import { inWordsOf, taskOf } from "./taskResponses.ts"
 
 /** How long an address of the bucket lives that a client is sent to. */
 const PRESIGNED_SECONDS = 300
@@ -72,10 +73,8 @@ export const makeFileResponses = Effect.gen(function* () {
 
   const find = Effect.fnUntraced(function* (kind: TaskKind, id: string) {
     const { organizationId } = yield* CurrentCaller
-    if (taskKindOf(id) !== kind) {
-      return yield* new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
-    }
-    const task = yield* tasks.find(organizationId, id)
+    const name = yield* taskOf(kind, id)
+    const task = yield* inWordsOf(id, tasks.find(organizationId, name.id))
     const { task_status: state } = taskAnswer(kind, task)
     if (state === "processing") return yield* notThere("It is not made yet: the task is processing")
     if (state === "failed") return yield* notThere("There is no file: the task has failed")

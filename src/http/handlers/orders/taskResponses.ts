@@ -3,8 +3,14 @@ import { Clock, Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InvalidRequest, TaskNotFound, TaskProcessing } from "../../../domain/Errors.ts"
-import { type TaskKind, taskKindOf } from "../../../domain/orderIds.ts"
+import {
+  type TaskDialect,
+  type TaskKind,
+  type TaskName,
+  taskNamed
+} from "../../../domain/orderIds.ts"
 import { taskAnswer } from "../../../domain/taskAnswers.ts"
+import { openaiFields, openaiVideo } from "../../../domain/video/openaiVideo.ts"
 import { comeBackMillis } from "../../../domain/video/PollPace.ts"
 import type { VideoKind } from "../../../domain/video/VideoQuote.ts"
 import {
@@ -23,7 +29,7 @@ import { Shutdown } from "../../../runtime/Shutdown.ts"
 import { eventStreams } from "../../../services/metrics.ts"
 import { asVendorTime } from "../../../services/ProtocolAdapter.ts"
 import { ContentLinks } from "../../../services/results/ContentLinks.ts"
-import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
+import { type ListedTask, type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
 import { eventResponse, listView, pageOf } from "../respond.ts"
 
@@ -38,6 +44,22 @@ const counted = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
       stream
     )
   )
+
+const notFound = (text: string) =>
+  new TaskNotFound({ message: `No task is called ${JSON.stringify(text)}` })
+
+/** The task of this kind that a client names. */
+export const taskOf = (kind: TaskKind, text: string): Effect.Effect<TaskName, TaskNotFound> => {
+  const name = taskNamed(text)
+  return name?.kind === kind ? Effect.succeed(name) : Effect.fail(notFound(text))
+}
+
+/** As a list has it; what names no task is no entry of any. */
+const idOf = (text: string): string => taskNamed(text)?.id ?? text
+
+/** A task that is not found is told by the client's own name for it. */
+export const inWordsOf = <A, E, R>(text: string, found: Effect.Effect<A, E, R>) =>
+  Effect.mapError(found, (error) => (error instanceof TaskNotFound ? notFound(text) : error))
 
 /** Answers of tasks of one kind. */
 export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind) {
@@ -60,6 +82,25 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       }
   )
 
+  /** The same in the words of the id that the client asked with. */
+  const viewsIn = (dialect: TaskDialect) =>
+    Effect.map(views, (view) => (task: Task) => {
+      const answer = view(task)
+      return dialect === "openai" ? openaiVideo(task, answer) : answer
+    })
+
+  /** An entry of a list, with the id that its order was answered with. */
+  const listed = Effect.map(views, (view) => (task: ListedTask) => {
+    const answer = view(task)
+    if (task.dialect === "openai") return openaiVideo(task, answer)
+    return {
+      ...answer,
+      ...(taskKind === "video" ? openaiFields(task, answer) : {}),
+      model: task.model,
+      created_at: task.createdAt.toISOString()
+    }
+  })
+
   /** Tells when to ask again; a kind of null is a task of which nothing but the id is known. */
   const pace = (kind: VideoKind | null, ageSeconds: number) => {
     const usualSeconds = kind === null ? null : usualTimes.usualSeconds(kind)
@@ -71,10 +112,12 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }
   }
 
-  const read = (organizationId: string, id: string, waitSeconds: number) =>
-    taskKindOf(id) === taskKind
-      ? settlement.read(organizationId, id, waitSeconds)
-      : Effect.fail(new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` }))
+  const read = (organizationId: string, text: string, waitSeconds: number) =>
+    Effect.flatMap(taskOf(taskKind, text), ({ id }) =>
+      inWordsOf(text, settlement.read(organizationId, id, waitSeconds))
+    )
+
+  const dialectOf = (text: string): TaskDialect => taskNamed(text)?.dialect ?? "own"
 
   /** Answers when the task has ended, after so long at most, or when the gateway is about to stop. */
   const wait = (organizationId: string, id: string, waitSeconds: number) =>
@@ -83,8 +126,8 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       Effect.andThen(shutdown.begun, read(organizationId, id, 0))
     )
 
-  const answerOf = (task: Task) =>
-    Effect.map(views, (view) =>
+  const answerOf = (task: Task, dialect: TaskDialect) =>
+    Effect.map(viewsIn(dialect), (view) =>
       HttpServerResponse.jsonUnsafe(view(task), {
         headers: task.finished ? {} : pace(task.kind, task.ageSeconds)
       })
@@ -92,7 +135,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   // A task's states as server-sent events, from the present one to its end
 
-  type View = Effect.Success<typeof views>
+  type View = Effect.Success<ReturnType<typeof viewsIn>>
 
   const eventOf = (task: Task, view: View): string => {
     const data = view(task)
@@ -156,30 +199,28 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         ? Effect.void
         : new InvalidRequest({ message: `callback_url: ${fault}`, param: "callback_url" })
     },
-    /** The caller's own, newest first. */
+    /** The caller's own. */
     list: Effect.fnUntraced(function* (query: {
       readonly after?: string
       readonly limit: number
+      readonly order: "asc" | "desc"
       readonly status?: (typeof publicStates)[number]
       readonly model?: string
       readonly created_after?: string
     }) {
+      const { after } = query
       const page = yield* tasks.list(
         yield* CurrentCaller,
         {
           kind: taskKind,
           states: statesShownAs(taskKind, query.status ?? null),
           model: query.model ?? null,
-          createdAfter: query.created_after === undefined ? null : new Date(query.created_after)
+          createdAfter: query.created_after === undefined ? null : new Date(query.created_after),
+          order: query.order
         },
-        pageOf(query)
+        pageOf({ ...query, ...(after === undefined ? {} : { after: idOf(after) }) })
       )
-      const view = yield* views
-      const { data, ...rest } = listView(page, (task) => ({
-        ...view(task),
-        model: task.model,
-        created_at: task.createdAt.toISOString()
-      }))
+      const { data, ...rest } = listView(page, yield* listed)
       const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
       return HttpServerResponse.jsonUnsafe({ ...rest, data, ...ends })
     }),
@@ -188,7 +229,7 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
       const { organizationId } = yield* CurrentCaller
       const asked =
         waitSeconds === 0 ? read(organizationId, id, 0) : wait(organizationId, id, waitSeconds)
-      return yield* answerOf(yield* asked)
+      return yield* answerOf(yield* asked, dialectOf(id))
     }),
     /** Nothing of it is found any more, but for what the books tell. */
     remove: Effect.fnUntraced(function* (id: string) {
@@ -199,12 +240,16 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
         const message = "The task is still processing: delete it when it has ended"
         return yield* new TaskProcessing({ message, retryAfterSeconds })
       }
-      yield* tasks.erase(organizationId, id)
+      yield* tasks.erase(organizationId, task.id)
       return { id, object: `${taskKind}.deleted` as const, deleted: true }
     }),
     events: Effect.fnUntraced(function* (id: string, lastEventId: string | undefined) {
       const { organizationId } = yield* CurrentCaller
-      return eventsOf(yield* read(organizationId, id, 0), yield* views, lastEventId)
+      return eventsOf(
+        yield* read(organizationId, id, 0),
+        yield* viewsIn(dialectOf(id)),
+        lastEventId
+      )
     })
   }
 })

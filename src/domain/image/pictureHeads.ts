@@ -1,0 +1,81 @@
+/** What the first bytes of a picture say of it. */
+import type { Sides } from "../video/sizes.ts"
+
+export interface PictureHead {
+  readonly contentType: string
+  /** Null where they do not stand at the beginning, or where readers may turn the picture. */
+  readonly sides: Sides | null
+}
+
+/** Enough for a JPEG with a preview in front; what needs more is not known. */
+export const HEAD_BYTES = 96 * 1024
+
+const latin = (bytes: Buffer, start: number, end: number) => bytes.toString("latin1", start, end)
+
+const both = (width: number, height: number): Sides | null =>
+  width > 0 && height > 0 ? [width, height] : null
+
+const PNG = "\x89PNG\r\n\x1a\n"
+
+/** Of markers that begin a frame: SOF0 to SOF15, without those of tables. */
+const isFrame = (marker: number): boolean =>
+  marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+
+const APP1 = 0xe1
+
+/** Cameras note in Exif how a picture is to be turned, and not every reader does. */
+const jpegSides = (bytes: Buffer): Sides | null => {
+  let at = 2
+  while (at + 9 < bytes.length && bytes[at] === 0xff) {
+    const marker = bytes[at + 1] ?? 0
+    if (isFrame(marker)) return both(bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5))
+    if (marker === APP1 && latin(bytes, at + 4, at + 8) === "Exif") return null
+    at += 2 + bytes.readUInt16BE(at + 2)
+  }
+  return null
+}
+
+const webpSides = (bytes: Buffer): Sides | null => {
+  if (bytes.length < 30) return null
+  switch (latin(bytes, 12, 16)) {
+    case "VP8 ":
+      return both(bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff)
+    case "VP8L": {
+      const bits = bytes.readUInt32LE(21)
+      return both((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
+    }
+    case "VP8X":
+      return both(bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1)
+    default:
+      return null
+  }
+}
+
+/** Null for what is no PNG, JPEG, GIF or WebP. */
+export const pictureHead = (bytes: Buffer): PictureHead | null => {
+  if (latin(bytes, 0, 8) === PNG) {
+    const sides = bytes.length < 24 ? null : both(bytes.readUInt32BE(16), bytes.readUInt32BE(20))
+    return { contentType: "image/png", sides }
+  }
+  if (latin(bytes, 0, 3) === "\xff\xd8\xff") {
+    return { contentType: "image/jpeg", sides: jpegSides(bytes) }
+  }
+  if (/^GIF8[79]a$/.test(latin(bytes, 0, 6))) {
+    const sides = bytes.length < 10 ? null : both(bytes.readUInt16LE(6), bytes.readUInt16LE(8))
+    return { contentType: "image/gif", sides }
+  }
+  if (latin(bytes, 0, 4) === "RIFF" && latin(bytes, 8, 12) === "WEBP") {
+    return { contentType: "image/webp", sides: webpSides(bytes) }
+  }
+  return null
+}
+
+const inline = /^data:[^,]{0,256};base64,/i
+
+/** The sides of a picture that came inline; unknown of all others. */
+export const sidesOfUrl = (url: string): Sides | "unknown" => {
+  const head = inline.exec(url.slice(0, 300))?.[0]
+  if (head === undefined) return "unknown"
+  const text = url.slice(head.length, head.length + Math.ceil((HEAD_BYTES * 4) / 3))
+  return pictureHead(Buffer.from(text, "base64"))?.sides ?? "unknown"
+}

@@ -1,0 +1,143 @@
+/** What a client may write in an order of OpenAI's videos, and the order that it comes down to. */
+import { Schema } from "effect"
+import { BillingUnavailable, VideoSkuInvalid } from "../Errors.ts"
+import { sidesOfUrl } from "../image/pictureHeads.ts"
+import { MediaUrl } from "../mediaUrls.ts"
+import { type Metadata, MetadataField } from "../money/metadata.ts"
+import { fieldKey } from "../nearest.ts"
+import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
+import { anyFields, CallbackUrl, fieldCheck, optional, unknownFields } from "../requestFields.ts"
+import { frameOf, type SizeWish, sizeNamed } from "./sizes.ts"
+import { countInputs, type VideoInput } from "./VideoInput.ts"
+import type { VideoSku } from "./VideoSku.ts"
+
+const Reference = Schema.Union([
+  Schema.Struct({ image_url: MediaUrl.annotate({ description: "http, https or data URL" }) }),
+  Schema.Struct({ file_id: plainText().annotate({ description: "Id of a file" }) }),
+  MediaUrl
+]).annotate({ expected: "a picture: a file of the form, {image_url} or a URL" })
+export type VideoReference = typeof Reference.Type
+
+const Fields = Schema.Struct({
+  model: plainText().annotate({ description: "A model of modality video" }),
+  prompt: optional(Prompt, `a text of at most ${MAX_PROMPT} characters`).annotate({
+    description: "What is to be seen"
+  }),
+  seconds: optional(
+    Schema.Union([plainText(32), Schema.Finite]),
+    'seconds as a text or a number, such as "8"'
+  ).annotate({ description: "Output seconds that the model offers; 5 when left out" }),
+  size: optional(plainText(32), "a size such as 1280x720").annotate({
+    description:
+      "A size that the model offers, as `WxH`, or a resolution alone; 1280x720 when left out"
+  }),
+  input_reference: optional(
+    Reference,
+    "a picture: a file of the form, {image_url} or a URL"
+  ).annotate({ description: "A picture to make the video from" }),
+  user: optional(Schema.String, "a text").annotate({
+    description: "Whom the order is for, in the client's own words; not sent to the vendor"
+  }),
+  metadata: MetadataField,
+  callback_url: CallbackUrl
+})
+
+/** By `fieldKey`, what the gateway's own orders and others call the fields of this one. */
+const meantFields: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    seconds: ["duration", "duration_seconds", "length"],
+    size: ["resolution", "ratio", "aspect_ratio", "quality"],
+    input_reference: ["image", "images", "image_url", "reference_image", "first_frame"],
+    callback_url: ["webhook", "webhook_url", "callback"]
+  }).flatMap(([field, others]) => others.map((other) => [fieldKey(other), field] as const))
+)
+
+/** Body of `POST /v1/videos`, as JSON or as a form. */
+export const OpenaiVideoBody: Schema.Codec<typeof Fields.Type, typeof Fields.Encoded> =
+  Schema.StructWithRest(Fields, anyFields)
+    .check(fieldCheck((body) => unknownFields(body, Fields.fields, meantFields)))
+    .annotate({
+      identifier: "OpenaiVideoOrder",
+      description: "A video in the words of OpenAI's API; other fields than these are refused"
+    })
+export type OpenaiVideoBody = typeof OpenaiVideoBody.Type
+
+/** An order in those words: the picture has become an address. */
+export interface OpenaiVideoOrder {
+  readonly model: string
+  readonly prompt: string | null
+  readonly image: string | null
+  /** A string is what is no whole number. */
+  readonly seconds: number | string | null
+  readonly size: string | null
+  readonly metadata: Metadata | null
+  readonly callbackUrl: string | null
+}
+
+/** What an order says in these words alone. */
+export type OpenaiWish = Pick<OpenaiVideoOrder, "seconds" | "size">
+
+const wholeNumber = /^-?\d{1,9}$/
+
+export const openaiOrder = (body: OpenaiVideoBody, image: string | null): OpenaiVideoOrder => {
+  const seconds = body.seconds == null ? null : String(body.seconds).trim()
+  return {
+    model: body.model,
+    prompt: body.prompt ?? null,
+    image,
+    seconds: seconds !== null && wholeNumber.test(seconds) ? Number(seconds) : seconds,
+    size: body.size?.trim().toLowerCase() ?? null,
+    metadata: body.metadata ?? null,
+    callbackUrl: body.callback_url ?? null
+  }
+}
+
+/** The shape of what is made from a text alone, where nothing says another. */
+const DEFAULT_RATIO = "16:9"
+
+/** The input with what the order wishes; flags in the text count where it wishes nothing. */
+export const inputAsWished = (input: VideoInput, { seconds, size }: OpenaiWish): VideoInput => {
+  const frame = size === null ? null : frameOf(size)
+  const { images, videos } = countInputs(input.blocks)
+  return {
+    ...input,
+    seconds: seconds ?? input.seconds,
+    resolution: frame?.resolution ?? input.resolution,
+    ratio: frame?.ratio ?? input.ratio ?? (images + videos === 0 ? DEFAULT_RATIO : null)
+  }
+}
+
+/** A refusal that names its field as these orders do. */
+export const inOpenaiWords = <E>(error: E): E | VideoSkuInvalid | BillingUnavailable => {
+  if (error instanceof VideoSkuInvalid && error.param === "duration") {
+    const message = error.message.replace(/^duration /, "seconds ")
+    const { allowed, nearest } = error
+    return new VideoSkuInvalid({ message, param: "seconds", allowed, nearest })
+  }
+  if (error instanceof BillingUnavailable && error.param === "resolution") {
+    const { message, priced } = error
+    return new BillingUnavailable({
+      message,
+      param: "size",
+      ...(priced === undefined ? {} : { priced })
+    })
+  }
+  return error
+}
+
+/** What has to be checked of its size; null where it says none. */
+export const sizeWishOf = ({ blocks }: VideoInput, { size }: OpenaiWish): SizeWish | null => {
+  if (size === null) return null
+  const image = blocks.find((block) => block.type === "image")
+  return { size, picture: image === undefined ? null : sidesOfUrl(image.url) }
+}
+
+/** The size as it is answered: as it was ordered, and of a picture's shape the resolution alone. */
+export const sizeOrdered = (
+  input: VideoInput,
+  { size }: OpenaiWish,
+  { billedResolution }: VideoSku
+): string => {
+  if (size !== null && frameOf(size)?.ratio != null) return size
+  return sizeNamed(billedResolution, countInputs(input.blocks).images > 0 ? null : input.ratio)
+}

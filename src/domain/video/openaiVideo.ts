@@ -1,0 +1,68 @@
+/** Tasks of videos in the words of OpenAI's API. */
+import { millisOfId, openaiIdOf } from "../orderIds.ts"
+import type { taskAnswer } from "../taskAnswers.ts"
+import { sizeNamed } from "./sizes.ts"
+import { SMART_SECONDS } from "./VideoProtocol.ts"
+import type { VideoKind } from "./VideoQuote.ts"
+import type { TaskState } from "./VideoTask.ts"
+
+type Answer = ReturnType<typeof taskAnswer>
+
+export interface ToldVideo {
+  readonly id: string
+  readonly model: string
+  readonly state: TaskState
+  readonly finishedAt: Date | null
+  /** Null where what was ordered does not tell it. */
+  readonly kind: VideoKind | null
+  readonly ratio: string | null
+  /** As it was ordered, where it was ordered in these words. */
+  readonly size: string | null
+}
+
+const seconds = (millis: number): number => Math.floor(millis / 1000)
+
+const statusOf = (state: TaskState, answer: Answer) => {
+  switch (answer.task_status) {
+    case "succeeded":
+      return "completed" as const
+    case "failed":
+      return "failed" as const
+    default:
+      return state === "submitting" ? ("queued" as const) : ("in_progress" as const)
+  }
+}
+
+/**
+ * What both views of a list have. The progress is 0 until it is done, as vendors do not tell it; of the
+ * prompt nothing is kept that could be told.
+ */
+export const openaiFields = (task: ToldVideo, answer: Answer) => {
+  const { kind, size, ratio, finishedAt } = task
+  const status = statusOf(task.state, answer)
+  const length = kind === null ? null : kind.seconds === "smart" ? SMART_SECONDS : kind.seconds
+  return {
+    object: "video" as const,
+    model: task.model,
+    status,
+    progress: status === "completed" ? 100 : 0,
+    completed_at: finishedAt === null ? null : seconds(finishedAt.getTime()),
+    seconds: length === null ? null : String(length),
+    size: size ?? (kind === null ? null : sizeNamed(kind.resolution, ratio)),
+    prompt: null,
+    remixed_from_video_id: null
+  }
+}
+
+/** OpenAI's object, with what the gateway's own answer has beside it. */
+export const openaiVideo = (task: ToldVideo, answer: Answer) => ({
+  ...answer,
+  ...openaiFields(task, answer),
+  id: openaiIdOf(task.id),
+  created_at: seconds(millisOfId(task.id)),
+  expires_at:
+    "expires_at" in answer && typeof answer.expires_at === "string"
+      ? seconds(Date.parse(answer.expires_at))
+      : null,
+  error: "error" in answer ? answer.error : null
+})

@@ -1,0 +1,180 @@
+/**
+ * Sizes as `WxH`. Each names one resolution at one ratio, which is what vendors are told: the pictures
+ * of one generation of models differ by a few rows from those of another.
+ */
+import { Result } from "effect"
+import { VideoSkuInvalid } from "../Errors.ts"
+import { Resolution } from "./tiers.ts"
+
+/** The size that a resolution is called by at each ratio, and others that vendors render for it. */
+const lying: Readonly<Record<Resolution, Readonly<Record<string, ReadonlyArray<string>>>>> = {
+  "480p": {
+    "16:9": ["864x480", "854x480", "864x496"],
+    "4:3": ["736x544", "752x560"],
+    "1:1": ["640x640"],
+    "21:9": ["960x416", "992x432"]
+  },
+  "540p": { "16:9": ["960x540"] },
+  "720p": {
+    "16:9": ["1280x720", "1248x704"],
+    "4:3": ["1112x834", "1120x832", "1088x832"],
+    "1:1": ["960x960"],
+    "21:9": ["1470x630", "1504x640"]
+  },
+  "1080p": {
+    "16:9": ["1920x1080", "1920x1088"],
+    "4:3": ["1664x1248", "1632x1248"],
+    "1:1": ["1440x1440"],
+    "21:9": ["2206x946", "2176x928"]
+  },
+  "4K": { "16:9": ["3840x2160"] }
+}
+
+const ratios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const
+export type Ratio = (typeof ratios)[number]
+
+/** Ratios of pictures that stand upright, as those that lie on their side. */
+const upright: Readonly<Partial<Record<Ratio, Ratio>>> = { "9:16": "16:9", "3:4": "4:3" }
+
+const turned = (size: string): string => size.split("x").toReversed().join("x")
+
+interface Size {
+  readonly name: string
+  readonly resolution: Resolution
+  readonly ratio: Ratio
+  /** It is what the resolution is called by at this ratio. */
+  readonly isFirst: boolean
+}
+
+const sizes: ReadonlyArray<Size> = Resolution.literals.flatMap((resolution) =>
+  ratios.flatMap((ratio) => {
+    const side = upright[ratio]
+    const names = lying[resolution][side ?? ratio] ?? []
+    return names.map((name, place) => ({
+      name: side === undefined ? name : turned(name),
+      resolution,
+      ratio,
+      isFirst: place === 0
+    }))
+  })
+)
+
+const byName = new Map(sizes.map((size) => [size.name, size]))
+
+/** What a size orders; null for a text that names nothing. */
+export interface Frame {
+  readonly resolution: Resolution
+  /** Null where the text is a resolution alone. */
+  readonly ratio: Ratio | null
+}
+
+/** `WxH`, or a resolution alone, both without case. */
+export const frameOf = (wished: string): Frame | null => {
+  const name = wished.trim().toLowerCase()
+  const resolution = Resolution.literals.find((one) => one.toLowerCase() === name)
+  return resolution === undefined ? (byName.get(name) ?? null) : { resolution, ratio: null }
+}
+
+/** What a resolution is called by at this ratio: its own name where the shape is not known. */
+export const sizeNamed = (resolution: string, ratio: string | null): string =>
+  sizes.find((size) => size.isFirst && size.resolution === resolution && size.ratio === ratio)
+    ?.name ?? resolution
+
+/** The part of a protocol's row that says which sizes can be ordered. */
+export interface SizeOffer {
+  /** Empty where the vendor takes none and renders `rendered`. */
+  readonly resolutions: ReadonlyArray<Resolution>
+  readonly ratios?: ReadonlyArray<Ratio>
+  readonly isShapedByImage?: boolean
+}
+
+/** What a protocol's row offers; a relay speaks as the vendor whose protocol the model is listed under. */
+export const sizeOfferOf = (
+  row: SizeOffer & { readonly relays: boolean },
+  listed: SizeOffer | undefined
+): SizeOffer => ({ ...(row.relays ? listed : row), resolutions: row.resolutions })
+
+/** Width by height, of a size or of a picture. */
+export type Sides = readonly [width: number, height: number]
+
+const sidesOf = (name: string): Sides | null => {
+  const match = /^(\d{1,5})\s*[x*×]\s*(\d{1,5})$/i.exec(name.trim())
+  if (match === null || Number(match[1]) * Number(match[2]) === 0) return null
+  return [Number(match[1]), Number(match[2])]
+}
+
+/** How far two sizes lie apart, 0 for the same: their shape counts for more than how large they are. */
+const distance = ([width, height]: Sides, [otherWidth, otherHeight]: Sides): number => {
+  const [wider, higher] = [Math.log(width / otherWidth), Math.log(height / otherHeight)]
+  return 2 * Math.abs(wider - higher) + Math.abs(wider + higher)
+}
+
+const nearestTo = (wished: string, offered: ReadonlyArray<string>): string => {
+  const sides = sidesOf(wished)
+  const first = offered[0] ?? ""
+  if (sides === null) return offered.find((name) => name === "1280x720") ?? first
+  const apart = (name: string) =>
+    distance(sides, sidesOf(name) ?? [Number.MAX_VALUE, Number.MIN_VALUE])
+  return offered.reduce((best, name) => (apart(name) < apart(best) ? name : best), first)
+}
+
+/** Sides that differ by no more than this have the same shape: sizes are rounded to whole blocks. */
+const SAME_SHAPE = 0.06
+
+const hasShape = ([width, height]: Sides, name: string): boolean => {
+  const [wide, high] = sidesOf(name) ?? [1, 1]
+  return Math.abs(Math.log(width / height / (wide / high))) <= SAME_SHAPE
+}
+
+/** What an order with a size says of its pictures. */
+export interface SizeWish {
+  readonly size: string
+  /** Of the one picture it is made from: null where there is none, unknown where it cannot be read. */
+  readonly picture: Sides | "unknown" | null
+}
+
+const refuse = (message: string, allowed: ReadonlyArray<string>, nearest: string) =>
+  Result.fail(new VideoSkuInvalid({ message, param: "size", allowed, nearest }))
+
+/**
+ * Whether one of the offers makes exactly this size: fails with what they offer, and with the nearest
+ * of it. Where a picture decides the shape, a size has to have the shape of the picture.
+ */
+export const checkSize = (
+  { size, picture }: SizeWish,
+  offers: ReadonlyArray<SizeOffer>,
+  rendered: Resolution
+): Result.Result<void, VideoSkuInvalid> => {
+  const resolutionsOf = ({ resolutions }: SizeOffer) =>
+    resolutions.length === 0 ? [rendered] : resolutions
+  const isOffered = ({ resolution, ratio }: Frame) =>
+    offers.some(
+      (offer) =>
+        resolutionsOf(offer).includes(resolution) &&
+        (ratio === null || (offer.ratios ?? ratios).includes(ratio))
+    )
+  const frame = frameOf(size)
+  const said = JSON.stringify(size)
+  if (frame === null || !isOffered(frame)) {
+    const offered = sizes.filter((one) => one.isFirst && isOffered(one)).map(({ name }) => name)
+    const wished = frame === null ? size : sizeNamed(frame.resolution, frame.ratio ?? "16:9")
+    const nearest = nearestTo(wished, offered)
+    const all = offered.join(", ")
+    return refuse(
+      `size ${said} is not offered: this model takes ${all}. The nearest is ${nearest}.`,
+      offered,
+      nearest
+    )
+  }
+  const isShaped = offers.every(({ isShapedByImage }) => isShapedByImage === true)
+  if (!isShaped || picture === null || frame.ratio === null) return Result.void
+  if (picture !== "unknown" && hasShape(picture, size.trim().toLowerCase())) return Result.void
+  const shape =
+    picture === "unknown" ? "which cannot be read here" : `which is ${picture.join("x")}`
+  return refuse(
+    `size ${said} is not offered with this picture: the video takes the picture's shape, ${shape}. ` +
+      `Give the resolution alone, as ${JSON.stringify(frame.resolution)}.`,
+    [...new Set(offers.flatMap(resolutionsOf))],
+    frame.resolution
+  )
+}

@@ -1,0 +1,91 @@
+/** Videos in the words of OpenAI's API: the same tasks as in ours, read under the same paths. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { OpenaiVideoBody } from "../../../domain/video/OpenaiVideoBody.ts"
+import { errors, orderErrors } from "../apiErrors.ts"
+import { operation } from "../document.ts"
+import { asForm } from "../forms.ts"
+import { BodyLimit, KeepsFiles, RequiredScope } from "../middlewares.ts"
+import {
+  constant,
+  counted,
+  idempotencyHeader,
+  oneOf,
+  orNull,
+  TaskFailure,
+  told,
+  toldOrNull
+} from "../shared.ts"
+
+const CREATED = 1780000000
+
+/** What OpenAI's object has beside its id and its times. */
+export const openaiVideoFields = {
+  object: constant("video", "Always `video`"),
+  model: told("The model that was ordered"),
+  status: oneOf(["queued", "in_progress", "completed", "failed"], "Where it stands"),
+  progress: counted("100 when it is completed, and 0 before: vendors do not tell it"),
+  completed_at: orNull(Schema.Int, "When it ended, in Unix seconds; null before"),
+  seconds: toldOrNull("Its length; `-1` where the model chooses", "5"),
+  size: toldOrNull(
+    "What was ordered, as `WxH`; the resolution alone where the shape is a picture's or the vendor's",
+    "1280x720"
+  ),
+  prompt: Schema.Null.annotate({ description: "Always null: it is not kept" }),
+  remixed_from_video_id: Schema.Null.annotate({ description: "Always null" })
+}
+
+/** The same task as `fields` tell it, as OpenAI's object. */
+export const asOpenaiVideo = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct({
+    ...fields,
+    ...openaiVideoFields,
+    id: told("`video_` and the UUID of the task", "video_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e"),
+    created_at: counted("When it was ordered, in Unix seconds", CREATED),
+    expires_at: orNull(
+      Schema.Int,
+      "Until when the vendor keeps it, in Unix seconds; null where it does not say"
+    ),
+    error: orNull(TaskFailure, "Why it failed; null where it did not")
+  })
+
+export const OpenaiVideo = asOpenaiVideo({
+  task_status: oneOf(["processing", "succeeded", "failed"], "Where the gateway's own task stands")
+}).annotate({ identifier: "OpenaiVideo", description: "A video in the words of OpenAI's API" })
+
+export class OpenaiVideosGroup extends HttpApiGroup.make("openaiVideos").add(
+  HttpApiEndpoint.post("create", "/videos", {
+    headers: idempotencyHeader,
+    payload: [OpenaiVideoBody, asForm(OpenaiVideoBody)],
+    success: OpenaiVideo,
+    // Where the task that a key stands for was deleted, its repeat orders nothing.
+    error: [
+      errors.VideoUnsupportedProtocol,
+      errors.VideoSkuInvalid,
+      errors.TaskNotFound,
+      ...orderErrors
+    ]
+  })
+    .annotate(RequiredScope, "videos")
+    .annotate(BodyLimit, "media")
+    .annotate(KeepsFiles, true)
+    .annotateMerge(
+      operation(
+        "Order a video in the words of OpenAI's API",
+        "As `videos.create` of the `openai` package sends it: a form or JSON. `seconds` and `size` are " +
+          "ordered exactly, or refused with the nearest that the model offers. The task is the same as " +
+          "one of `POST /v1/videos/generations`, and is read in these words by its id, `video_...`.",
+        {
+          text: {
+            summary: "From a text",
+            value: {
+              model: "film-1",
+              prompt: "a lighthouse at dusk",
+              seconds: "8",
+              size: "720x1280"
+            }
+          }
+        }
+      )
+    )
+) {}
