@@ -1,0 +1,2 @@
+import { Command } from "effect/cli"
+export const doctorCommand = Command.make("doctor")
