@@ -1,4 +1,5 @@
 /** What `media-gateway` does when it is told more than its name. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Option } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
@@ -75,18 +76,31 @@ const toldOf = (error: unknown): string | null =>
       ? error.message
       : String(error)
 
-export const runCommands = Command.run(commands, { version }).pipe(
-  Effect.tapCause((cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.void
-    const error = Cause.findErrorOption(cause)
-    if (Option.isNone(error)) return Console.error(Cause.pretty(cause))
-    const told = toldOf(error.value)
-    return told === null ? Effect.void : Console.error(told)
-  }),
-  Effect.mapError((error) => (CliError.isCliError(error) ? new EndsWith({ code: USAGE }) : error)),
-  Effect.provide([
-    NodeServices.layer,
-    CliOutput.layerPresenter(presenter),
-    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
-  ])
-)
+/** Tells what went wrong, and fails with what has the code that the process ends with. */
+const told = <A, E, R>(run: Effect.Effect<A, E, R>) =>
+  run.pipe(
+    Effect.tapCause((cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.void
+      const error = Cause.findErrorOption(cause)
+      if (Option.isNone(error)) return Console.error(Cause.pretty(cause))
+      const words = toldOf(error.value)
+      return words === null ? Effect.void : Console.error(words)
+    }),
+    Effect.mapError((error) =>
+      CliError.isCliError(error) ? new EndsWith({ code: USAGE }) : error
+    ),
+    Effect.provide([
+      NodeServices.layer,
+      // It closes its connections with the command, which would keep the process for seconds.
+      NodeHttpClient.layerUndici,
+      CliOutput.layerPresenter(presenter),
+      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+    ])
+  )
+
+/** Does what these words after the command's name say. */
+export const runWords = (words: ReadonlyArray<string>) =>
+  told(Command.runWith(commands, { version })(words))
+
+/** Does what the process was called with. */
+export const runCommands = told(Command.run(commands, { version }))

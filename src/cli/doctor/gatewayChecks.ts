@@ -8,7 +8,7 @@ import { type Check, type Finding, ok, unknown, worthALook, wrong } from "./find
 
 const get = (url: string) =>
   Effect.tryPromise((signal) =>
-    fetch(url, { signal }).then((response) =>
+    fetch(url, { signal, headers: { connection: "close" } }).then((response) =>
       response.text().then((text) => ({ status: response.status, text }))
     )
   ).pipe(Effect.timeout("5 seconds"), Effect.result)

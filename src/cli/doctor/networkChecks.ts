@@ -21,7 +21,10 @@ const listenOn = (host: string, port: number) =>
 /** Whether what has the port is a gateway. */
 const isGateway = (host: string, port: number) =>
   Effect.promise((signal) =>
-    fetch(`http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}/healthz`, { signal }).then(
+    fetch(`http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}/healthz`, {
+      signal,
+      headers: { connection: "close" }
+    }).then(
       (response) => response.text().then((text) => text.includes('"status":"ok"')),
       () => false
     )

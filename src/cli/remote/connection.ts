@@ -1,7 +1,7 @@
 /** Which gateway a command speaks to, and by whose token. */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
-import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { layer, MediaGateway } from "../../client/typedClient.ts"
 import { keptAdminToken, keptDemoKey } from "../../secrets.ts"
 import { Failed, failedTo, tellingOf } from "../failures.ts"
@@ -87,8 +87,7 @@ export interface Remote {
 const connected = Effect.fnUntraced(function* (token: Redacted.Redacted) {
   const address = yield* gatewayAddress
   const gateway = yield* MediaGateway.pipe(
-    Effect.provide(layer({ baseUrl: address, apiKey: token, adminToken: token })),
-    Effect.provide(FetchHttpClient.layer)
+    Effect.provide(layer({ baseUrl: address, apiKey: token, adminToken: token }))
   )
   return { gateway, address, token }
 })
@@ -158,4 +157,4 @@ export const readAs = (
       onSome: ({ error }) => `: ${error.message} (${error.code})`
     })
     return yield* new Failed({ message: `${url} answered ${response.status}${words}` })
-  }).pipe(Effect.provide(FetchHttpClient.layer))
+  })

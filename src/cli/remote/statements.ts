@@ -1,7 +1,7 @@
 /** Months of an organisation's money: shown, and recomputed. */
 import { DateTime, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import { HttpClientResponse } from "effect/http"
+import { type HttpClient, HttpClientResponse } from "effect/http"
 import { Month } from "../../domain/money/months.ts"
 import { StatementView } from "../../http/api/money/StatementsApi.ts"
 import { Failed, failedTo, tellingOf } from "../failures.ts"
@@ -10,8 +10,8 @@ import { statementFaults } from "../statementCheck.ts"
 import { asMember, asOperator, type Remote, readAs } from "./connection.ts"
 
 interface Place {
-  readonly statement: Effect.Effect<StatementView, Failed>
-  readonly entries: Stream.Stream<Uint8Array, Failed>
+  readonly statement: Effect.Effect<StatementView, Failed, HttpClient.HttpClient>
+  readonly entries: Stream.Stream<Uint8Array, Failed, HttpClient.HttpClient>
 }
 
 const inFiles = Effect.fnUntraced(function* (statement: string, entries: string) {

@@ -1,5 +1,5 @@
 /** Every charge, for a spreadsheet or a program. */
-import { Effect, FileSystem, Option, Sink, Stream } from "effect"
+import { Console, Effect, FileSystem, Option, Sink, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type Failed, failedTo, tellingOf } from "../failures.ts"
 import { Json } from "../output.ts"
@@ -41,14 +41,14 @@ const asJson = <E, R>(
     Effect.map(Effect.mapError(read(after), tellingOf(address)), ({ data, has_more }) => {
       const last = data.at(-1)
       const entries = data.map((entry) => JSON.stringify(entry)).join(",\n")
-      const text = data.length === 0 ? "" : `${isFirst ? "" : ",\n"}${entries}`
+      const text = data.length === 0 ? "" : `${isFirst ? "" : ","}${entries}`
       const next = has_more && last !== undefined ? { after: last.id, isFirst: false } : null
       return [[text], Option.fromNullishOr(next)] as const
     })
   )
   return Stream.concat(
-    Stream.concat(Stream.make('{"object":"list","data":[\n'), pages),
-    Stream.make('],"has_more":false}\n')
+    Stream.concat(Stream.make('{"object":"list","data":['), pages),
+    Stream.make('],"has_more":false}')
   )
 }
 
@@ -78,7 +78,8 @@ const exportUsage = Command.make(
     const write = <R>(pieces: Stream.Stream<string, Failed, R>) =>
       Option.match(output, {
         onNone: () =>
-          Stream.runForEach(pieces, (piece) => Effect.sync(() => process.stdout.write(piece))),
+          // A line that ends here is ended again by the console.
+          Stream.runForEach(pieces, (piece) => Console.log(piece.replace(/\n$/, ""))),
         onSome: (file) =>
           Stream.run(Stream.encodeText(pieces), Sink.mapError(files.sink(file), failedTo(file)))
       })

@@ -29,12 +29,13 @@ export const sealedFaults = Effect.gen(function* () {
                    ${sql(sealed)} AS bytes
               FROM ${sql(table)} WHERE ${sql(sealed)} IS NOT NULL ORDER BY 2`
       ),
-      Effect.forEach(({ bytes, subject, ...key }) =>
-        vault.open({ ...key, bytes }, subject).pipe(
-          Effect.as(null),
-          Effect.catch(({ message }) => Effect.succeed(message))
+      (rows) =>
+        Effect.forEach(rows, ({ bytes, subject, ...key }) =>
+          vault.open({ ...key, bytes }, subject).pipe(
+            Effect.as(null),
+            Effect.catch(({ message }) => Effect.succeed(message))
+          )
         )
-      )
     )
   )
   return found.flat().filter((fault) => fault !== null)
