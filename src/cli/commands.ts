@@ -1,8 +1,8 @@
 /** What `media-gateway` does when it is told more than its name. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Console, Effect, Option } from "effect"
+import { Cause, Console, Effect, Layer, Option } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { doctorCommand } from "./doctor/doctor.ts"
 import { EndsWith } from "./failures.ts"
 import { databaseCommands } from "./local/databaseCommands.ts"
@@ -76,6 +76,15 @@ const toldOf = (error: unknown): string | null =>
       ? error.message
       : String(error)
 
+/** A connection that is kept would keep the process for seconds after its command. */
+const layerHttp = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.mapRequest(HttpClientRequest.setHeader("connection", "close"))
+  )
+).pipe(Layer.provide(FetchHttpClient.layer))
+
 /** Tells what went wrong, and fails with what has the code that the process ends with. */
 const told = <A, E, R>(run: Effect.Effect<A, E, R>) =>
   run.pipe(
@@ -91,8 +100,7 @@ const told = <A, E, R>(run: Effect.Effect<A, E, R>) =>
     ),
     Effect.provide([
       NodeServices.layer,
-      // It closes its connections with the command, which would keep the process for seconds.
-      NodeHttpClient.layerUndici,
+      layerHttp,
       CliOutput.layerPresenter(presenter),
       CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
     ])
