@@ -49,7 +49,15 @@ const rules: ReadonlyArray<Rule> = [
     folder: "cli/",
     may: [
       ...["postgres/", "http/api/", "client/", "archive/", "simulator/", ...services],
-      ...["config.ts", "crypto.ts", "launch.ts", "nodeVersion.ts", "program.ts", "run.ts", "secrets.ts"]
+      ...[
+        "config.ts",
+        "crypto.ts",
+        "launch.ts",
+        "nodeVersion.ts",
+        "program.ts",
+        "run.ts",
+        "secrets.ts"
+      ]
     ]
   },
   {
