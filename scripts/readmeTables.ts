@@ -6,6 +6,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { ConfigProvider, Effect, Exit, Redacted } from "effect"
+import { Completions } from "effect/cli"
+import { commands } from "../src/cli/commands.ts"
 import { type GatewayConfig, loadConfig } from "../src/config.ts"
 import type { VendorParameter } from "../src/domain/catalog/vendorParameters.ts"
 import { type ErrorRow, errorTable, type RetryRule } from "../src/domain/errorTable.ts"
@@ -147,6 +149,17 @@ const parameterRows = (): ReadonlyArray<string> => {
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<string>): string =>
   [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n")
 
+/** A row for each command that does something, with its arguments. */
+const commandRows = (
+  { subcommands, ...one }: Completions.CommandDescriptor,
+  path: string
+): ReadonlyArray<string> =>
+  subcommands.length > 0
+    ? subcommands.flatMap((inner) => commandRows(inner, `${path} ${inner.name}`.trim()))
+    : [
+        `| \`${[path, ...one.arguments.map(({ name }) => name.toUpperCase())].join(" ")}\` | ${one.description ?? ""} | ${one.flags.map(({ name }) => `\`--${name}\``).join(", ")} |`
+      ]
+
 interface Generated {
   readonly file: string
   readonly name: string
@@ -168,6 +181,12 @@ export const generated: ReadonlyArray<Generated> = [
     file: "src/operations/README.md",
     name: "variables",
     make: () => table(["variable", "default", "meaning"], variableRows())
+  },
+  {
+    file: "src/cli/README.md",
+    name: "commands",
+    make: () =>
+      table(["command", "does", "flags"], commandRows(Completions.fromCommand(commands), ""))
   }
 ]
 

@@ -1,23 +1,26 @@
 /** The gateway of one process: picks the database, serves until it is stopped. */
 
 import { join } from "node:path"
-import { Console, Effect, Layer } from "effect"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/liveAdapters.ts"
 import { layerVendorLimits } from "./adapters/wire/limits.ts"
 import { layerVendorWire } from "./adapters/wire/VendorWire.ts"
 import { layerBucketS3 } from "./archive/BucketS3.ts"
 import { startDemoArchive } from "./archive/demoArchive.ts"
-import type { GatewayConfig } from "./config.ts"
+import { type GatewayConfig, loadConfig } from "./config.ts"
+import { layerSecureRandom } from "./crypto.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
 import { layerOutgoingWeb } from "./outgoing/OutgoingWeb.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
+import { reportingFailure } from "./run.ts"
 import { layerChangesAlone } from "./runtime/Changes.ts"
 import { Settings } from "./runtime/Settings.ts"
-import type { Secrets } from "./secrets.ts"
+import { loadSecrets, type Secrets } from "./secrets.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
 
 const layerDatabase = (config: GatewayConfig) =>
@@ -93,3 +96,34 @@ export const runGateway = (config: GatewayConfig, secrets: Secrets) =>
   config.demo
     ? Effect.scoped(Effect.flatMap(archivingDemo(config), (all) => serveDemo(all, secrets)))
     : serve(config, secrets)
+
+class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
+  message: Schema.String
+}) {}
+
+/** What each of several gateways would have alone must be shared by all of them. */
+const checkSharing = Effect.fnUntraced(function* ({
+  reusePort,
+  databaseUrl,
+  demo,
+  port
+}: GatewayConfig) {
+  if (!reusePort) return
+  const refuse = (why: string) =>
+    new StartRefused({ message: `GATEWAY_REUSE_PORT is set, but ${why}` })
+  if (databaseUrl === null) {
+    return yield* refuse("the embedded database serves one process: set DATABASE_URL as well")
+  }
+  if (demo) return yield* refuse("GATEWAY_DEMO has a simulator, which is one process")
+  if (port === 0) return yield* refuse("a port that others can use as well must be named in PORT")
+})
+
+/** Reads the configuration, and serves until it is interrupted; says in one line why it cannot start. */
+export const serveAsConfigured = Effect.gen(function* () {
+  const config = yield* loadConfig
+  yield* checkSharing(config)
+  return yield* runGateway(config, yield* loadSecrets(config))
+}).pipe(
+  Effect.provide([NodeServices.layer, layerSecureRandom]),
+  reportingFailure("media-gateway cannot start")
+)

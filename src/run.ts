@@ -20,7 +20,7 @@ const exitAtSecondSignal = (): void => {
 }
 
 /** The words of an error, or of what caused it where it has none of its own. */
-const reasonOf = (error: Error): string =>
+export const reasonOf = (error: Error): string =>
   error.message === "" && error.cause instanceof Error ? error.cause.message : error.message
 
 /** Says on stderr that `what` happened, and why: in one line, unless it is a defect. */

@@ -129,6 +129,14 @@ export const endKeptRotation = Effect.fnUntraced(function* (dataDir: string) {
   yield* write(dataDir, { master_key, admin_token })
 }, unavailableIn)
 
+/** The admin token that was generated; null where none is kept. */
+export const keptAdminToken = Effect.fnUntraced(function* (dataDir: string) {
+  const files = yield* FileSystem.FileSystem
+  return (yield* files.exists(yield* fileIn(dataDir, SECRETS)))
+    ? Redacted.make((yield* read(dataDir)).admin_token)
+    : null
+}, unavailableIn)
+
 /** The demo's API key; null where none is kept. */
 export const keptDemoKey = Effect.fnUntraced(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem

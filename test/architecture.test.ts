@@ -13,7 +13,7 @@ const services = ["services/", "hiding/", "runtime/", "domain/"]
 
 const rules: ReadonlyArray<Rule> = [
   { folder: "domain/", may: [] },
-  { folder: "simulator/", may: ["domain/"] },
+  { folder: "simulator/", may: ["domain/", "nodeVersion.ts"] },
   { folder: "runtime/", may: ["domain/"] },
   { folder: "hiding/", may: ["domain/"] },
   { folder: "services/", may: ["hiding/", "runtime/", "domain/"] },
@@ -48,7 +48,18 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     folder: "cli/",
-    may: ["postgres/", "http/api/", ...services, "config.ts", "crypto.ts", "run.ts", "secrets.ts"]
+    may: [
+      ...["postgres/", "http/api/", "client/", "archive/", "simulator/", ...services],
+      ...[
+        "config.ts",
+        "crypto.ts",
+        "launch.ts",
+        "nodeVersion.ts",
+        "program.ts",
+        "run.ts",
+        "secrets.ts"
+      ]
+    ]
   },
   {
     folder: "testing/",

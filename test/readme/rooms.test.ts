@@ -41,6 +41,8 @@ describe("the picture of the rooms", () => {
         .filter((target) => {
           const to = roomOf(target)
           if (to === from) return false
+          // It says that this Node.js is too old, before anything else is loaded.
+          if (target === "src/nodeVersion.ts") return false
           const [above, below] = [floorOf.get(from), to === null ? undefined : floorOf.get(to)]
           return above === undefined || below === undefined || below <= above
         })

@@ -39,6 +39,12 @@ const inUse = (directory: string, owner: typeof Owner.Type | null): DataDirector
   })
 }
 
+/** The process of this machine that has the directory open; null where none is known. */
+export const ownerOf = (dataDir: string): number | null => {
+  const owner = readOwner(join(resolve(dataDir), "owner.json"))
+  return owner !== null && owner.host === hostname() && isRunning(owner.pid) ? owner.pid : null
+}
+
 /** A killed owner could not remove its socket directory; only names of our own making are touched. */
 const removeSocketDirectoryOf = ({ socketDirectory }: typeof Owner.Type): void => {
   if (

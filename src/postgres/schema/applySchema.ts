@@ -59,6 +59,19 @@ const isFilledByAnother = Effect.gen(function* () {
   return rows.length > 0
 })
 
+/** Numbers of the migrations that the database records; changes nothing. */
+export const recordedMigrations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { exists } = yield* rowOf(Schema.Struct({ exists: Schema.Boolean }))(
+    sql`SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS exists`
+  )
+  if (!exists) return { latest: null, isForeign: false }
+  const { latest } = yield* rowOf(Schema.Struct({ latest: Schema.NullOr(Schema.Int) }))(
+    sql`SELECT max(migration_id) AS latest FROM effect_sql_migrations`
+  )
+  return { latest, isForeign: yield* isFilledByAnother }
+})
+
 /**
  * Brings the database up to the latest migration. Gateways that start together wait for the first
  * of them; the limits of requests do not count here, since a large table takes its time.

@@ -18,6 +18,29 @@ const places = [
   { table: "webhook_endpoints", sealed: "old_secret", keyId: "old_secret_key_id", subject: "id" }
 ] as const
 
+/** Why secrets cannot be opened under the vault's master keys; changes nothing. */
+export const sealedFaults = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const found = yield* Effect.forEach(places, ({ table, sealed, keyId, subject }) =>
+    Effect.flatMap(
+      decodeRows(SealedRow)(
+        sql`SELECT '' AS row, ${sql(subject)} AS subject, ${sql(keyId)} AS "keyId",
+                   ${sql(sealed)} AS bytes
+              FROM ${sql(table)} WHERE ${sql(sealed)} IS NOT NULL ORDER BY 2`
+      ),
+      (rows) =>
+        Effect.forEach(rows, ({ bytes, subject, ...key }) =>
+          vault.open({ ...key, bytes }, subject).pipe(
+            Effect.as(null),
+            Effect.catch(({ message }) => Effect.succeed(message))
+          )
+        )
+    )
+  )
+  return found.flat().filter((fault) => fault !== null)
+})
+
 /**
  * Opens every secret under the master key of the vault it needs, and seals it under the current one;
  * what is sealed under that already is left. One transaction: if anything cannot be opened, nothing

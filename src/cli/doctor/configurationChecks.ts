@@ -1,0 +1,152 @@
+/** The Node.js that runs this, and what the environment says. */
+import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
+import { Base64 } from "effect/encoding"
+import { type GatewayConfig, loadConfig } from "../../config.ts"
+import { nearestName } from "../../domain/nearest.ts"
+import { NEEDED, tooOld } from "../../nodeVersion.ts"
+import { MASTER_KEY_BYTES } from "../../services/Vault.ts"
+import { type Check, type Finding, ok, worthALook, wrong } from "./findings.ts"
+
+export const nodeCheck: Check = {
+  name: "Node.js",
+  look: () => {
+    const reason = tooOld(process.versions.node)
+    return Effect.succeed([
+      reason === null
+        ? ok(`Node.js ${process.versions.node} is new enough.`)
+        : wrong(`${reason}.`, `Install Node.js ${NEEDED.join(".")} or newer.`)
+    ])
+  }
+}
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** The configuration as these variables alone make it. */
+const load = (
+  variables: Variables,
+  asked: (name: string) => void = () => undefined
+): Exit.Exit<GatewayConfig, Error> =>
+  Effect.runSyncExit(
+    Effect.provideService(
+      loadConfig,
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.make((path) =>
+        Effect.sync(() => {
+          const name = path.join("_")
+          asked(name)
+          const value = variables[name]
+          return value === undefined ? undefined : ConfigProvider.makeValue(value)
+        })
+      )
+    )
+  )
+
+const gatewayVariables = (): ReadonlySet<string> => {
+  const names = new Set<string>()
+  load({}, (name) => names.add(name))
+  names.delete("")
+  return names
+}
+
+/** Read by commands, or by tools beside the gateway. */
+const othersVariables = ["GATEWAY_KEY", "GATEWAY_URL"]
+
+const reasonOf = (exit: Exit.Exit<unknown, Error>): string =>
+  Exit.isFailure(exit)
+    ? Result.match(Exit.findError(exit), {
+        onSuccess: ({ message }) =>
+          message
+            .replace(/^SchemaError\(/, "")
+            .replace(/\s+at \[[\s\S]*$/, "")
+            .trim(),
+        onFailure: () => "it does not decode"
+      })
+    : ""
+
+/** Why each variable that does not decode does not. */
+const faultsOf = (environment: Variables): ReadonlyMap<string, string> =>
+  new Map(
+    [...gatewayVariables()].flatMap((name) => {
+      const value = environment[name]
+      const exit = value === undefined ? null : load({ [name]: value })
+      return exit === null || Exit.isSuccess(exit) ? [] : [[name, reasonOf(exit)]]
+    })
+  )
+
+/** As the variables that decode make it; null where that is no configuration. */
+export const configOf = (environment: Variables): GatewayConfig | null => {
+  const faulty = faultsOf(environment)
+  const exit = load(
+    Object.fromEntries(Object.entries(environment).filter(([name]) => !faulty.has(name)))
+  )
+  return Exit.isSuccess(exit) ? exit.value : null
+}
+
+const PREFIX = "GATEWAY_"
+const bare = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name)
+
+/** The variable that was meant, by its letters after the prefix. */
+const meant = (name: string, known: ReadonlyArray<string>): string | null => {
+  const nearest = nearestName(bare(name), known.map(bare))
+  return known.find((other) => bare(other) === nearest) ?? null
+}
+
+export const variablesCheck: Check = {
+  name: "Configuration",
+  look: ({ environment }) =>
+    Effect.sync(() => {
+      const known = gatewayVariables()
+      const faulty: ReadonlyArray<Finding> = [...faultsOf(environment)].map(([name, reason]) =>
+        wrong(`${name} cannot be used: ${reason}.`, `Correct ${name}, or unset it.`)
+      )
+      const all = [...known, ...othersVariables]
+      const strange: ReadonlyArray<Finding> = Object.keys(environment)
+        .filter((name) => name.startsWith(PREFIX) && !all.includes(name))
+        .map((name) => {
+          const nearest = meant(name, all)
+          return nearest === null
+            ? worthALook(`${name} is set, and nothing reads it.`, "Unset it.")
+            : wrong(`${name} is set, and nothing reads it.`, `Was ${nearest} meant?`)
+        })
+      const found = [...faulty, ...strange]
+      return found.length === 0 ? [ok("Every variable that is set can be used.")] : found
+    })
+}
+
+const isMasterKey = (text: string): boolean => {
+  const bytes = Base64.decode(text)
+  return Result.isSuccess(bytes) && bytes.success.length === MASTER_KEY_BYTES
+}
+
+const MAKE_KEY = `openssl rand -base64 ${MASTER_KEY_BYTES} makes one.`
+
+/** What is given by variables; what is kept in `DATA_DIR` is looked at there. */
+export const secretsCheck: Check = {
+  name: "Secrets",
+  look: ({ config }) =>
+    Effect.sync(() => {
+      if (config === null) return []
+      const keys = [
+        ["GATEWAY_MASTER_KEY", config.masterKey],
+        ["GATEWAY_MASTER_KEY_PREVIOUS", config.previousMasterKey]
+      ] as const
+      const found: Array<Finding> = keys.flatMap(([name, key]) =>
+        key === null || isMasterKey(Redacted.value(key))
+          ? []
+          : [wrong(`${name} is not ${MASTER_KEY_BYTES} bytes in base64.`, MAKE_KEY)]
+      )
+      const isServer = config.databaseUrl !== null
+      if (isServer && config.masterKey === null) {
+        found.push(wrong("DATABASE_URL is set, and GATEWAY_MASTER_KEY is not.", MAKE_KEY))
+      }
+      if (isServer && config.adminToken === null) {
+        found.push(
+          worthALook(
+            "GATEWAY_ADMIN_TOKEN is not set, so that only operators with tokens of their own are let in.",
+            "Set it until there is such an operator."
+          )
+        )
+      }
+      return found.length === 0 ? [ok("The secrets that are given have the right form.")] : found
+    })
+}

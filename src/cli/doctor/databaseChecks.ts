@@ -1,0 +1,186 @@
+/** The database: reached, permitted, of the right schema, and opened by the master key. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { Cause, Clock, Effect, type FileSystem, type Path, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { GatewayConfig } from "../../config.ts"
+import { layerCrypto } from "../../crypto.ts"
+import { CLOCKS_APART_MILLIS, rowOf } from "../../postgres/client/rows.ts"
+import { ownerOf } from "../../postgres/embedded/DataDirectoryLock.ts"
+import { latestMigration, recordedMigrations } from "../../postgres/schema/applySchema.ts"
+import { sealedFaults } from "../../postgres/stores/masterKeyRotation.ts"
+import { reasonOf } from "../../run.ts"
+import { loadSecrets } from "../../secrets.ts"
+import { layerVault } from "../../services/Vault.ts"
+import { deepestReason } from "../failures.ts"
+import { layerDatabase } from "../local/database.ts"
+import { type Check, type Finding, ok, unknown, worthALook, wrong } from "./findings.ts"
+
+const Server = Schema.Struct({
+  version: Schema.String,
+  versionNumber: Schema.Int,
+  connections: Schema.Int,
+  recovering: Schema.Boolean,
+  readOnly: Schema.String,
+  mayCreate: Schema.Boolean,
+  nowMillis: Schema.Number
+})
+
+const server = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  rowOf(Server)(sql`
+    SELECT current_setting('server_version') AS version,
+           current_setting('server_version_num')::int AS "versionNumber",
+           current_setting('max_connections')::int
+             - current_setting('superuser_reserved_connections')::int AS connections,
+           pg_is_in_recovery() AS recovering,
+           current_setting('default_transaction_read_only') AS "readOnly",
+           has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
+           extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMillis"`)
+)
+
+/** What is built on began with it. */
+const LEAST_VERSION = 150_000
+/** Listens for changes, beside the pool. */
+const LISTENING = 1
+
+const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
+  const found = yield* server
+  const apart = Math.abs((yield* Clock.currentTimeMillis) - found.nowMillis)
+  const findings: Array<Finding> = [
+    found.versionNumber < LEAST_VERSION
+      ? wrong(`PostgreSQL ${found.version} is too old.`, "Use PostgreSQL 15 or newer.")
+      : ok(`PostgreSQL ${found.version} answers.`)
+  ]
+  if (found.recovering || found.readOnly === "on") {
+    findings.push(
+      wrong(
+        "The database can be read alone.",
+        "Name the primary in DATABASE_URL, and a role that writes."
+      )
+    )
+  } else if (!found.mayCreate) {
+    findings.push(
+      wrong(
+        "The role may not create tables.",
+        "GRANT CREATE ON SCHEMA public to it, or make it the owner."
+      )
+    )
+  }
+  if (apart > CLOCKS_APART_MILLIS / 10) {
+    const says = `The clocks of this machine and the database are ${Math.round(apart / 1000)} s apart.`
+    const advice = "Let both follow one time server."
+    findings.push(apart > CLOCKS_APART_MILLIS ? wrong(says, advice) : worthALook(says, advice))
+  }
+  if (config.databaseUrl !== null && config.databasePool + LISTENING > found.connections) {
+    findings.push(
+      wrong(
+        `DATABASE_POOL is ${config.databasePool}, and the server gives ${found.connections} connections at most.`,
+        "Lower DATABASE_POOL, or raise max_connections; every gateway has a pool of its own."
+      )
+    )
+  }
+  return findings
+})
+
+const schemaFindings = Effect.map(recordedMigrations, ({ latest, isForeign }) => {
+  if (isForeign) {
+    return [
+      wrong(
+        "The tables are not those of any released version.",
+        "Give the gateway an empty database."
+      )
+    ]
+  }
+  if (latest === null) {
+    return [ok("The schema is not there yet: the first start, or `migrate`, makes it.")]
+  }
+  if (latest > latestMigration) {
+    return [
+      wrong(
+        `The schema is of migration ${latest}, and this version knows ${latestMigration}: a newer gateway has been here.`,
+        "Install that version, or a newer one."
+      )
+    ]
+  }
+  return [
+    latest < latestMigration
+      ? worthALook(
+          `The schema is of migration ${latest}, and this version has ${latestMigration}.`,
+          "The next start brings it up, and so does `migrate`."
+        )
+      : ok(`The schema is this version's, migration ${latest}.`)
+  ]
+})
+
+const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
+  const { latest, isForeign } = yield* recordedMigrations
+  if (latest === null || isForeign) return []
+  const { masterKey, previousMasterKey } = yield* loadSecrets(config)
+  const faults = yield* Effect.provide(sealedFaults, layerVault(masterKey, previousMasterKey))
+  return faults.length === 0
+    ? [ok("The master key opens every secret that is stored.")]
+    : faults.map((fault) =>
+        wrong(
+          `${fault}.`,
+          "Give the master key it was sealed under as GATEWAY_MASTER_KEY, or as GATEWAY_MASTER_KEY_PREVIOUS and rotate; or write the secret again."
+        )
+      )
+}, Effect.provide(layerCrypto))
+
+/** Never longer than a person waits; what breaks is told, and not what the other looks found. */
+const told = <E extends Error, R>(
+  what: string,
+  look: Effect.Effect<ReadonlyArray<Finding>, E, R>
+) =>
+  look.pipe(
+    Effect.timeout("15 seconds"),
+    Effect.catchCause((cause) =>
+      Effect.succeed([
+        wrong(`${what}: ${deepestReason(Cause.squash(cause))}.`, "Look at the database's own log.")
+      ])
+    )
+  )
+
+const embeddedIsNew = (config: GatewayConfig): boolean =>
+  !existsSync(join(config.dataDir, "postgres")) || !existsSync(join(config.dataDir, "secrets.json"))
+
+export const databaseCheck: Check<FileSystem.FileSystem | Path.Path> = {
+  name: "Database",
+  look: Effect.fnUntraced(function* ({ config }) {
+    if (config === null) return []
+    if (config.databaseUrl === null) {
+      if (embeddedIsNew(config))
+        return [ok("The embedded database is not there yet: the first start makes it.")]
+      const owner = ownerOf(config.dataDir)
+      if (owner !== null)
+        return [
+          unknown(
+            `The embedded database is open in process ${owner}, and nobody else can look into it.`
+          )
+        ]
+    }
+    const looks = Effect.gen(function* () {
+      const all = [
+        told("The server cannot be asked", serverFindings(config)),
+        told("The schema cannot be read", schemaFindings),
+        told("The stored secrets cannot be read", secretFindings(config))
+      ]
+      return (yield* Effect.all(all)).flat()
+    })
+    return yield* looks.pipe(
+      Effect.provide(layerDatabase(config)),
+      Effect.timeout("30 seconds"),
+      Effect.catchCause((cause) => {
+        const error = Cause.squash(cause)
+        return Effect.succeed([
+          wrong(
+            `The database cannot be reached: ${error instanceof Error ? reasonOf(error) : String(error)} (${deepestReason(error)}).`,
+            config.databaseUrl === null
+              ? "See DATA_DIR."
+              : "Check DATABASE_URL, the network, and whether the server runs."
+          )
+        ])
+      })
+    )
+  })
+}

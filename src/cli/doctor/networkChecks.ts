@@ -1,0 +1,83 @@
+/** The port that a gateway would take, and the bucket of the archive. */
+import { randomUUID } from "node:crypto"
+import { createServer } from "node:net"
+import { Cause, Effect, Stream } from "effect"
+import { layerBucketS3 } from "../../archive/BucketS3.ts"
+import { Bucket, BucketFault } from "../../services/results/ArchiveBucket.ts"
+import { deepestReason } from "../failures.ts"
+import { type Check, ok, wrong } from "./findings.ts"
+
+const listenOn = (host: string, port: number) =>
+  Effect.callback<string | null>((resume) => {
+    const server = createServer()
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.succeed(error.code ?? error.message))
+    )
+    server.listen({ host, port, exclusive: true }, () =>
+      server.close(() => resume(Effect.succeed(null)))
+    )
+  })
+
+/** Whether what has the port is a gateway. */
+const isGateway = (host: string, port: number) =>
+  Effect.promise((signal) =>
+    fetch(`http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}/healthz`, {
+      signal,
+      headers: { connection: "close" }
+    }).then(
+      (response) => response.text().then((text) => text.includes('"status":"ok"')),
+      () => false
+    )
+  ).pipe(Effect.timeoutOrElse({ duration: "3 seconds", orElse: () => Effect.succeed(false) }))
+
+export const portCheck: Check = {
+  name: "Port",
+  look: Effect.fnUntraced(function* ({ config }) {
+    if (config === null || config.port === 0 || config.reusePort) return []
+    const { host, port } = config
+    const refused = yield* listenOn(host, port)
+    if (refused === null) return [ok(`Port ${port} of ${host} is free.`)]
+    if (refused === "EADDRINUSE" && (yield* isGateway(host, port))) {
+      return [ok(`A gateway listens on port ${port} of ${host}.`)]
+    }
+    return [
+      refused === "EADDRINUSE"
+        ? wrong(`Port ${port} of ${host} is taken by another program.`, "Set PORT to another one.")
+        : wrong(`Port ${port} of ${host} cannot be listened on: ${refused}.`, "See HOST and PORT.")
+    ]
+  })
+}
+
+const PROBE = "media-gateway doctor"
+
+const probe = Effect.gen(function* () {
+  const bucket = yield* Bucket
+  if (bucket === null) return
+  const key = `doctor-${randomUUID()}`
+  yield* bucket.put(key, "text/plain", Stream.make(new TextEncoder().encode(PROBE)))
+  const text = yield* Effect.scoped(
+    Effect.flatMap(bucket.get(key, null), (bytes) => Stream.mkString(Stream.decodeText(bytes)))
+  ).pipe(Effect.ensuring(Effect.ignore(bucket.removeAll(key))))
+  if (text !== PROBE) return yield* new BucketFault({ message: "another text came back" })
+})
+
+export const archiveCheck: Check = {
+  name: "Archive",
+  look: ({ config }) => {
+    const place = config?.archive ?? null
+    if (place === null) return Effect.succeed([])
+    return probe.pipe(
+      Effect.provide(layerBucketS3(place)),
+      Effect.timeout("20 seconds"),
+      Effect.as([ok(`The bucket ${place.bucket} takes files, gives them back and removes them.`)]),
+      Effect.catchCause((cause) =>
+        Effect.succeed([
+          wrong(
+            `The bucket ${place.bucket} cannot be used: ${deepestReason(Cause.squash(cause))}.`,
+            "Check GATEWAY_ARCHIVE_URL, the credentials in the variables of AWS, and their rights."
+          )
+        ])
+      )
+    )
+  }
+}

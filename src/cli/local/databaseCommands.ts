@@ -1,0 +1,82 @@
+/** What is done with the database directly: the schema, and the audit of the books. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { makeAudit } from "../../postgres/ledger/ledgerAudit.ts"
+import { applySchema, latestMigration } from "../../postgres/schema/applySchema.ts"
+import { reasonOf } from "../../run.ts"
+import { EndsWith, Failed } from "../failures.ts"
+import { table, tell } from "../output.ts"
+import { asOperator } from "../remote/connection.ts"
+import { onDatabase } from "./database.ts"
+
+const migrate = Command.make(
+  "migrate",
+  {},
+  Effect.fn("cli.migrate")(function* () {
+    const applied = yield* onDatabase(() => applySchema).pipe(
+      Effect.mapError(
+        (error) => new Failed({ message: `The schema was not applied: ${reasonOf(error)}` })
+      )
+    )
+    const document = {
+      latest: latestMigration,
+      applied: applied.map(([id, name]) => ({ id, name }))
+    }
+    yield* tell(document, () =>
+      applied.length === 0
+        ? `The database has every migration up to ${latestMigration}: nothing was to do.`
+        : applied.map(([id, name]) => `Applied migration ${id} (${name}).`).join("\n")
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Bring the database of DATABASE_URL or DATA_DIR up to this version's schema"
+  )
+)
+
+/** In the words of the admin interface. */
+const violationsInDatabase = onDatabase((config) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const { verify } = makeAudit(sql, { keySeconds: config.settings.idempotencySeconds })
+    return (yield* verify).map(({ organizationId, ...violation }) => ({
+      ...violation,
+      organization_id: organizationId
+    }))
+  })
+).pipe(
+  Effect.mapError(
+    (error) => new Failed({ message: `The books cannot be read: ${reasonOf(error)}` })
+  )
+)
+
+const violationsAtGateway = asOperator(({ gateway }) =>
+  Effect.map(gateway.admin.verifyLedger(), ({ violations }) => violations)
+)
+
+const verify = Command.make(
+  "verify",
+  {
+    database: Flag.Boolean("database").pipe(
+      Flag.withDescription("Read the database of DATABASE_URL or DATA_DIR, instead of a gateway"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fn("cli.verify")(function* ({ database }) {
+    const violations = yield* database ? violationsInDatabase : violationsAtGateway
+    yield* tell({ ok: violations.length === 0, violations }, () =>
+      violations.length === 0
+        ? "The books are sound."
+        : table(
+            ["invariant", "organization", "subject", "detail"],
+            violations.map((one) => [one.invariant, one.organization_id, one.subject, one.detail])
+          )
+    )
+    if (violations.length > 0) return yield* new EndsWith({ code: 1 })
+  })
+).pipe(
+  Command.withDescription("Recompute every rule of the books; ends with 1 where one does not hold")
+)
+
+export const databaseCommands = [migrate, verify] as const

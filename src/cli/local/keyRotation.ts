@@ -1,0 +1,80 @@
+/**
+ * Replaces the master key: everything that `GATEWAY_MASTER_KEY_PREVIOUS` has sealed is sealed again
+ * under `GATEWAY_MASTER_KEY`. May be run again at any time, also after it was cut off.
+ *
+ * With the embedded database and a master key that was generated, neither variable is needed: a new
+ * one is generated, and takes the place of the old one in `secrets.json`.
+ */
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { type GatewayConfig, loadConfig } from "../../config.ts"
+import { layerCrypto } from "../../crypto.ts"
+import { applySchema } from "../../postgres/schema/applySchema.ts"
+import { reseal } from "../../postgres/stores/masterKeyRotation.ts"
+import { reasonOf } from "../../run.ts"
+import {
+  beginKeptRotation,
+  endKeptRotation,
+  loadSecrets,
+  requireKeptSecrets,
+  SecretsUnavailable
+} from "../../secrets.ts"
+import { layerVault } from "../../services/Vault.ts"
+import { Failed } from "../failures.ts"
+import { tell } from "../output.ts"
+import { layerDatabase } from "./database.ts"
+
+const bothKeys = Effect.fnUntraced(function* (config: GatewayConfig) {
+  const { masterKey, previousMasterKey } = yield* loadSecrets(config)
+  return previousMasterKey === null || previousMasterKey === undefined
+    ? yield* new SecretsUnavailable({
+        message: "GATEWAY_MASTER_KEY_PREVIOUS is required beside GATEWAY_MASTER_KEY"
+      })
+    : { masterKey, previousMasterKey }
+})
+
+const resealWith = ({
+  masterKey,
+  previousMasterKey
+}: Effect.Success<ReturnType<typeof bothKeys>>) =>
+  Effect.andThen(applySchema, reseal).pipe(
+    Effect.provide(layerVault(masterKey, previousMasterKey)),
+    Effect.provide(layerCrypto)
+  )
+
+/** Seals everything again, and answers how much that was. */
+const rotate = Effect.gen(function* () {
+  const config = yield* loadConfig
+  const isKept =
+    config.databaseUrl === null && config.masterKey === null && config.previousMasterKey === null
+  // Before a database is opened, which would make an embedded one where there is none.
+  yield* isKept ? requireKeptSecrets(config.dataDir) : bothKeys(config)
+  return yield* Effect.gen(function* () {
+    // While the database is open here, no gateway runs that would go by the old file.
+    if (isKept) yield* beginKeptRotation(config.dataDir)
+    const done = yield* resealWith(yield* bothKeys(config))
+    if (isKept) yield* endKeptRotation(config.dataDir)
+    return done
+  }).pipe(Effect.provide(layerDatabase(config)))
+}).pipe(Effect.provide(NodeCrypto.layerSecureRandom))
+
+export const rotateCommand = Command.make(
+  "rotate-master-key",
+  {},
+  Effect.fn("cli.rotateMasterKey")(function* () {
+    const { masterKeyId, resealed, all } = yield* Effect.mapError(
+      rotate,
+      (error) => new Failed({ message: `The master key was not rotated: ${reasonOf(error)}` })
+    )
+    yield* tell(
+      { master_key_id: masterKeyId, resealed, all },
+      () =>
+        `Sealed again under the master key with the id ${masterKeyId}: ${resealed} of ${all} secrets`
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Seal everything again under GATEWAY_MASTER_KEY that GATEWAY_MASTER_KEY_PREVIOUS has sealed, or under a new key where it was generated"
+  )
+)

@@ -1,0 +1,40 @@
+/** Servers that the command line starts. Each is loaded when it is asked for. */
+import { ConfigProvider, Effect } from "effect"
+import { Command } from "effect/cli"
+import { EndsWith, failedTo } from "../failures.ts"
+
+/** It says itself why it cannot start. */
+const gateway = Effect.flatMap(
+  Effect.promise(() => import("../../program.ts")),
+  ({ serveAsConfigured }) => serveAsConfigured
+).pipe(Effect.mapError(() => new EndsWith({ code: 1 })))
+
+const serve = Command.make("serve", {}, () => gateway).pipe(
+  Command.withDescription("Serve as the environment describes it, as without a command")
+)
+
+const demo = Command.make(
+  "demo",
+  {},
+  Effect.fn("cli.demo")(function* () {
+    const environment = yield* ConfigProvider.ConfigProvider
+    const provider = ConfigProvider.orElse(
+      ConfigProvider.fromUnknown({ GATEWAY_DEMO: "1" }),
+      environment
+    )
+    return yield* Effect.provideService(gateway, ConfigProvider.ConfigProvider, provider)
+  })
+).pipe(
+  Command.withDescription(
+    "Serve with simulated vendors, a catalog, money and a key, kept in DATA_DIR (.data), and print what to paste"
+  )
+)
+
+const simulator = Command.make("simulator", {}, () =>
+  Effect.flatMap(
+    Effect.promise(() => import("../../simulator/simulatorProcess.ts")),
+    ({ serveSimulator }) => serveSimulator
+  ).pipe(Effect.mapError(failedTo("The simulator cannot start")))
+).pipe(Command.withDescription("Serve the vendors' side alone, at GATEWAY_SIMULATOR_PORT"))
+
+export const serverCommands = [serve, demo, simulator] as const

@@ -1,0 +1,264 @@
+/** Organisations, members and their keys. */
+import { Effect, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Amount, formatNano } from "../../domain/money/Money.ts"
+import { allScopes, Scope, usualScopes } from "../../services/Access.ts"
+import { Failed } from "../failures.ts"
+import { facts, tell, tellPage } from "../output.ts"
+import { asOperator } from "./connection.ts"
+
+export const after = Flag.String("after").pipe(
+  Flag.withDescription("Id of the last entry of the page before"),
+  Flag.map((after) => ({ after })),
+  Flag.withDefault({})
+)
+const MOST = 100
+export const limit = Flag.Int("limit").pipe(
+  Flag.withDescription(`Entries of a page, from 1 to ${MOST}`),
+  Flag.filter(
+    (limit) => limit >= 1 && limit <= MOST,
+    () => `Expected a whole number from 1 to ${MOST}`
+  ),
+  Flag.withDefault(MOST)
+)
+const name = Flag.String("name").pipe(
+  Flag.withDescription("Only those whose names begin like this"),
+  Flag.map((name) => ({ name })),
+  Flag.withDefault({})
+)
+export const ofOrganization = Flag.String("organization").pipe(
+  Flag.withDescription("Only those of this organisation"),
+  Flag.map((organization_id) => ({ organization_id })),
+  Flag.withDefault({})
+)
+const idOf = (what: string) =>
+  Argument.String(what).pipe(Argument.withDescription(`The ${what}'s id`))
+export const organization = idOf("organization")
+const newName = Argument.String("name").pipe(Argument.withDescription("For people"))
+
+const page = { after, limit }
+const noTotals = { totals: "false" } as const
+
+const organizations = Command.make("org").pipe(
+  Command.withDescription("Organisations and what their pools have"),
+  Command.withSubcommands([
+    Command.make("list", { ...page, name }, ({ after, limit, name }) =>
+      asOperator(({ gateway }) =>
+        Effect.flatMap(
+          gateway.accounts.listOrganizations({ query: { ...after, ...name, limit, ...noTotals } }),
+          (list) =>
+            tellPage(
+              list,
+              ["id", "name", "balance", "held", "available", "currency", "state"],
+              (one) => [
+                ...[one.id, one.name, one.balance, one.held, one.available, one.currency],
+                one.enabled ? (one.stopped_reason ?? "enabled") : "disabled"
+              ]
+            )
+        )
+      )
+    ).pipe(Command.withDescription("List organisations, newest first")),
+    Command.make("create", { name: newName }, ({ name }) =>
+      asOperator(({ gateway }) =>
+        Effect.flatMap(gateway.admin.createOrganization({ payload: { name } }), (made) =>
+          tell(made, () => made.id)
+        )
+      )
+    ).pipe(Command.withDescription("Create one, with an empty pool, and print its id")),
+    Command.make("show", { organization }, ({ organization }) =>
+      asOperator(({ gateway }) =>
+        Effect.flatMap(gateway.accounts.readOrganization({ params: { id: organization } }), (one) =>
+          tell(one, () => facts(Object.entries(one)))
+        )
+      )
+    ).pipe(Command.withDescription("Show one, and what its pool has"))
+  ])
+)
+
+const cap = Flag.String("cap").pipe(
+  Flag.withDescription("The most the member may hold and spend in a calendar month, such as 100"),
+  Flag.withSchema(Amount),
+  Flag.map((monthly_cap) => ({ monthly_cap })),
+  Flag.withDefault({})
+)
+
+const CapOrNone = Schema.Union([Schema.Literal("none"), Amount])
+
+const members = Command.make("member").pipe(
+  Command.withDescription("Members, who hold keys and spend from a pool"),
+  Command.withSubcommands([
+    Command.make(
+      "list",
+      { ...page, name, ofOrganization },
+      ({ after, limit, name, ofOrganization }) =>
+        asOperator(({ gateway }) =>
+          Effect.flatMap(
+            gateway.accounts.listMembers({
+              query: { ...after, ...name, ...ofOrganization, limit, ...noTotals }
+            }),
+            (list) =>
+              tellPage(
+                list,
+                ["id", "organization", "name", "monthly cap", "used", "held", "state"],
+                (one) => [
+                  ...[one.id, one.organization_id, one.name, one.monthly_cap],
+                  ...[one.month.used, one.month.held, one.enabled ? "enabled" : "disabled"]
+                ]
+              )
+          )
+        )
+    ).pipe(Command.withDescription("List members, newest first, with what they used this month")),
+    Command.make("create", { organization, name: newName, cap }, ({ organization, name, cap }) =>
+      asOperator(({ gateway }) =>
+        Effect.flatMap(
+          gateway.admin.createMember({ params: { id: organization }, payload: { name, ...cap } }),
+          (made) =>
+            tell(
+              {
+                ...made,
+                monthly_cap: made.monthly_cap === null ? null : formatNano(made.monthly_cap)
+              },
+              () => made.id
+            )
+        )
+      )
+    ).pipe(Command.withDescription("Create one, and print its id")),
+    Command.make(
+      "cap",
+      {
+        member: idOf("member"),
+        amount: Argument.String("amount").pipe(
+          Argument.withDescription("Such as 100, or none"),
+          Argument.withSchema(CapOrNone)
+        )
+      },
+      ({ member, amount }) =>
+        asOperator(({ gateway }) =>
+          Effect.flatMap(
+            gateway.accounts.changeMember({
+              params: { id: member },
+              payload: { monthly_cap: amount === "none" ? null : amount }
+            }),
+            (one) =>
+              tell(one, () =>
+                one.monthly_cap === null
+                  ? `${one.id} has no cap any more.`
+                  : `${one.id} may hold and spend ${one.monthly_cap} a month.`
+              )
+          )
+        )
+    ).pipe(Command.withDescription("Change what a member may hold and spend in a calendar month")),
+    ...(["enable", "disable"] as const).map((verb) =>
+      Command.make(verb, { member: idOf("member") }, ({ member }) =>
+        asOperator(({ gateway }) =>
+          Effect.flatMap(
+            gateway.accounts.changeMember({
+              params: { id: member },
+              payload: { enabled: verb === "enable" }
+            }),
+            (one) => tell(one, () => `${one.id} is ${verb}d.`)
+          )
+        )
+      ).pipe(
+        Command.withDescription(
+          verb === "enable" ? "Let its keys open again" : "Let its keys open nothing"
+        )
+      )
+    )
+  ])
+)
+
+const separately = (text: string): ReadonlyArray<string> =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
+const Scopes = Schema.NonEmptyArray(Scope)
+
+const keys = Command.make("key").pipe(
+  Command.withDescription("API keys of members"),
+  Command.withSubcommands([
+    Command.make(
+      "list",
+      {
+        ...page,
+        name,
+        ofOrganization,
+        member: Flag.String("member").pipe(
+          Flag.withDescription("Only those of this member"),
+          Flag.map((member_id) => ({ member_id })),
+          Flag.withDefault({})
+        )
+      },
+      ({ after, limit, name, ofOrganization, member }) =>
+        asOperator(({ gateway }) =>
+          Effect.flatMap(
+            gateway.accounts.listKeys({
+              query: { ...after, ...name, ...ofOrganization, ...member, limit, ...noTotals }
+            }),
+            (list) =>
+              tellPage(
+                list,
+                ["id", "member", "name", "scopes", "models", "expires", "revoked"],
+                (one) => [
+                  ...[one.id, one.member_id, one.name, one.scopes.join(",")],
+                  ...[one.models === null ? "all" : one.models.join(",")],
+                  ...[one.expires_at, one.revoked_at]
+                ]
+              )
+          )
+        )
+    ).pipe(Command.withDescription("List keys, newest first, without what opens anything")),
+    Command.make(
+      "create",
+      {
+        member: idOf("member"),
+        name: newName,
+        scopes: Flag.String("scopes").pipe(
+          Flag.withDescription(`What it may do, of ${allScopes.join(",")}`),
+          Flag.map(separately),
+          Flag.filterMap(Schema.decodeUnknownOption(Scopes), () => "Expected some of the scopes"),
+          Flag.withDefault(usualScopes)
+        ),
+        models: Flag.String("models").pipe(
+          Flag.withDescription("The models it may order, with commas in between; all without"),
+          Flag.map(separately),
+          Flag.withDefault(null)
+        ),
+        expires: Flag.Date("expires-at").pipe(
+          Flag.withDescription("From when it opens nothing, such as 2027-01-31T12:00:00Z"),
+          Flag.withDefault(null)
+        ),
+        rate: Flag.Int("requests-per-minute").pipe(
+          Flag.withDescription("Its rate, instead of the gateway's default"),
+          Flag.withDefault(null)
+        )
+      },
+      Effect.fn("cli.keyCreate")(function* ({ member, name, scopes, models, expires, rate }) {
+        if (models?.length === 0) {
+          return yield* new Failed({ message: "--models names none: leave it out for all of them" })
+        }
+        yield* asOperator(({ gateway }) =>
+          Effect.flatMap(
+            gateway.admin.createKey({
+              params: { id: member },
+              payload: { name, scopes, models, expires_at: expires, requests_per_minute: rate }
+            }),
+            // The key alone on stdout, for `KEY=$(...)`; it is shown nowhere else.
+            (made) => tell(made, () => made.key)
+          )
+        )
+      })
+    ).pipe(Command.withDescription("Create one, and print it: it is shown this once")),
+    Command.make("revoke", { key: idOf("key") }, ({ key }) =>
+      asOperator(({ gateway }) =>
+        Effect.flatMap(gateway.admin.revokeKey({ params: { id: key } }), (done) =>
+          tell(done, () => `${done.id} opens nothing any more.`)
+        )
+      )
+    ).pipe(Command.withDescription("Revoke one, on every gateway within a second"))
+  ])
+)
+
+export const accountCommands = [organizations, members, keys] as const

@@ -1,0 +1,70 @@
+/** What one catalog has other than another, by path. */
+import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+
+type Document = typeof CatalogDocument.Encoded
+
+export interface CatalogDiff {
+  readonly added: ReadonlyArray<string>
+  readonly removed: ReadonlyArray<string>
+  readonly changed: ReadonlyArray<{
+    readonly path: string
+    readonly from: unknown
+    readonly to: unknown
+  }>
+}
+
+type Entry = Readonly<Record<string, unknown>>
+
+const isEntry = (value: unknown): value is Entry =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The values that stand at the ends of the paths; a list is one value, as its order says something. */
+const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, unknown]> =>
+  isEntry(value)
+    ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, `${path}.${name}`))
+    : [[path, value]]
+
+/** Entries by what they are called: channels and models by id, mounts by model and channel. */
+const entriesOf = ({ channels, models, mounts }: Document): ReadonlyMap<string, Entry> => {
+  const entries = new Map<string, Entry>()
+  for (const channel of channels) entries.set(`channels[${channel.id}]`, channel)
+  for (const model of models) entries.set(`models[${model.id}]`, model)
+  for (const mount of mounts) {
+    const name = `mounts[${mount.model}@${mount.channel}]`
+    // A model may be mounted on a channel more than once.
+    let path = name
+    for (let nth = 2; entries.has(path); nth++) path = `${name}#${nth}`
+    entries.set(path, mount)
+  }
+  return entries
+}
+
+const isSame = (left: unknown, right: unknown): boolean =>
+  JSON.stringify(left) === JSON.stringify(right)
+
+/** Both have their defaults filled in. */
+export const diffCatalogs = (from: Document, to: Document): CatalogDiff => {
+  const [before, after] = [entriesOf(from), entriesOf(to)]
+  const changed = [...before].flatMap(([name, entry]) => {
+    const other = after.get(name)
+    if (other === undefined) return []
+    const [old, fresh] = [new Map(leaves(entry, name)), new Map(leaves(other, name))]
+    return [...new Set([...old.keys(), ...fresh.keys()])]
+      .map((path) => ({ path, from: old.get(path) ?? null, to: fresh.get(path) ?? null }))
+      .filter((change) => !isSame(change.from, change.to))
+  })
+  return {
+    added: [...after.keys()].filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !after.has(name)),
+    changed
+  }
+}
+
+const text = (value: unknown): string => (value === null ? "-" : JSON.stringify(value))
+
+/** A line for each, as `diff` writes them. */
+export const diffLines = ({ added, removed, changed }: CatalogDiff): ReadonlyArray<string> => [
+  ...removed.map((path) => `- ${path}`),
+  ...added.map((path) => `+ ${path}`),
+  ...changed.map(({ path, from, to }) => `~ ${path}: ${text(from)} -> ${text(to)}`)
+]

@@ -1,0 +1,57 @@
+/** A catalog in a file, whose secrets may stand in the environment. */
+import { Config, Effect, FileSystem, Option, Result, Schema } from "effect"
+import { CatalogWrite } from "../../domain/catalog/CatalogDocument.ts"
+import { issueFaults } from "../../domain/requestFields.ts"
+import { Failed, failedTo } from "../failures.ts"
+
+const FromEnvironment = Schema.Struct({ env: Schema.String })
+const isFromEnvironment = Schema.is(FromEnvironment)
+
+/** Puts the variable's text in the place of `{"env": "NAME"}` under an `api_key`. */
+const expand = (value: unknown, path: string): Effect.Effect<unknown, Failed> => {
+  if (Array.isArray(value)) {
+    return Effect.forEach(value, (entry, index) => expand(entry, `${path}[${index}]`))
+  }
+  if (typeof value !== "object" || value === null) return Effect.succeed(value)
+  return Effect.map(
+    Effect.forEach(Object.entries(value), ([name, inner]) => {
+      const at = path === "" ? name : `${path}.${name}`
+      const expanded =
+        name === "api_key" && isFromEnvironment(inner) ? variable(inner.env, at) : expand(inner, at)
+      return Effect.map(expanded, (found) => [name, found] as const)
+    }),
+    (entries) => Object.fromEntries(entries)
+  )
+}
+
+const variable = (name: string, path: string) =>
+  Config.option(Config.NonEmptyString(name)).pipe(
+    Effect.orElseSucceed(() => Option.none<string>()),
+    Effect.flatMap(
+      Option.match({
+        onNone: () => Effect.fail(new Failed({ message: `${path}: ${name} is not set` })),
+        onSome: (text: string) => Effect.succeed(text)
+      })
+    )
+  )
+
+const decode = Schema.decodeUnknownResult(CatalogWrite, {
+  onExcessProperty: "error",
+  errors: "all"
+})
+
+/** Reads the file, or fails with every fault by its path. */
+export const readCatalogFile = Effect.fnUntraced(function* (file: string) {
+  const files = yield* FileSystem.FileSystem
+  const text = yield* Effect.mapError(files.readFileString(file), failedTo(file))
+  const json = yield* Effect.mapError(
+    Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))(text),
+    () => new Failed({ message: `${file} is no JSON` })
+  )
+  const decoded = decode(yield* expand(json, ""))
+  if (Result.isSuccess(decoded)) return decoded.success
+  const faults = issueFaults(decoded.failure.issue).map(
+    ({ path, message }) => `\n  ${path}: ${message}`
+  )
+  return yield* new Failed({ message: `${file} is no catalog:${faults.join("")}` })
+})

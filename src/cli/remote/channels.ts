@@ -1,0 +1,70 @@
+/** Accounts at vendors: how they do, tested, in use and out of it. */
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import type { ChannelCheckView } from "../../http/api/admin/ChannelsApi.ts"
+import { EndsWith } from "../failures.ts"
+import { table, tell, tellPage } from "../output.ts"
+import { after, limit } from "./accounts.ts"
+import { asOperator } from "./connection.ts"
+
+const channel = Argument.String("channel").pipe(Argument.withDescription("The channel's id"))
+
+/** What keeps a channel from being called, as far as its test could tell. */
+export const isFaulty = ({ reachable, credential_accepted }: ChannelCheckView): boolean =>
+  reachable === false || credential_accepted === false
+
+const list = Command.make("list", { after, limit }, ({ after, limit }) =>
+  asOperator(({ gateway }) =>
+    Effect.flatMap(gateway.channels.listChannels({ query: { ...after, limit } }), (page) =>
+      tellPage(
+        page,
+        ["id", "name", "state", "open tasks", "calls", "last failure"],
+        ({ last_failure, ...one }) => [
+          ...[one.id, one.name, one.state, one.open_tasks, one.calls],
+          last_failure === null ? null : `${last_failure.reason} at ${last_failure.at}`
+        ]
+      )
+    )
+  )
+).pipe(Command.withDescription("List channels, and how each is doing"))
+
+const test = Command.make(
+  "test",
+  { channel },
+  Effect.fn("cli.channelTest")(function* ({ channel }) {
+    const checks = yield* asOperator(({ gateway }) =>
+      gateway.channels.testChannel({ params: { id: channel } })
+    )
+    yield* tell(checks, () =>
+      table(
+        ["protocol", "key", "reachable", "credential", "took", "says"],
+        checks.data.map((one) => [
+          ...[one.protocol, one.key, one.reachable, one.credential_accepted],
+          ...[one.duration_ms === null ? null : `${one.duration_ms} ms`, one.message]
+        ])
+      )
+    )
+    if (checks.data.some(isFaulty)) return yield* new EndsWith({ code: 1 })
+  })
+).pipe(
+  Command.withDescription("Ask its vendor something that costs nothing; ends with 1 where it fails")
+)
+
+const switching = (verb: "drain" | "enable", description: string) =>
+  Command.make(verb, { channel }, ({ channel }) =>
+    asOperator(({ gateway }) =>
+      Effect.flatMap(gateway.channels[`${verb}Channel`]({ params: { id: channel } }), (one) =>
+        tell(one, () => `${one.id} is ${one.state}, with ${one.open_tasks} open tasks.`)
+      )
+    )
+  ).pipe(Command.withDescription(description))
+
+export const channelCommand = Command.make("channel").pipe(
+  Command.withDescription("Accounts at vendors"),
+  Command.withSubcommands([
+    list,
+    test,
+    switching("drain", "Give it no more orders; its tasks are asked to their end"),
+    switching("enable", "Give it orders again, and end its rests")
+  ])
+)

@@ -1,0 +1,160 @@
+/** Which gateway a command speaks to, and by whose token. */
+import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
+import { Flag, GlobalFlag } from "effect/cli"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { layer, MediaGateway } from "../../client/typedClient.ts"
+import { keptAdminToken, keptDemoKey } from "../../secrets.ts"
+import { Failed, failedTo, tellingOf } from "../failures.ts"
+
+const GatewayAddress = GlobalFlag.Setting("gateway")({
+  flag: Flag.String("gateway").pipe(
+    Flag.withMetavar("<address>"),
+    Flag.withDescription("Address of the gateway; GATEWAY_URL, else http://127.0.0.1:8080"),
+    Flag.optional
+  )
+})
+
+const TokenFile = GlobalFlag.Setting("token-file")({
+  flag: Flag.File("token-file", { mustExist: true }).pipe(
+    Flag.withDescription(
+      "File of an operator's token or an API key; else GATEWAY_ADMIN_TOKEN or GATEWAY_KEY, and for " +
+        "a gateway of this machine what DATA_DIR keeps"
+    ),
+    Flag.optional
+  )
+})
+
+/** Of commands that speak to a gateway. */
+export const remoteFlags = [GatewayAddress, TokenFile] as const
+
+const environment = Config.all({
+  url: Config.option(Config.String("GATEWAY_URL")),
+  admin: Config.option(Config.Redacted("GATEWAY_ADMIN_TOKEN")),
+  key: Config.option(Config.Redacted("GATEWAY_KEY")),
+  dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data"))
+})
+
+/** Without a slash at its end. */
+export const gatewayAddress = Effect.gen(function* () {
+  const { url } = yield* environment
+  const given = Option.orElse(yield* GatewayAddress, () => url)
+  const address = Option.getOrElse(given, () => "http://127.0.0.1:8080").replace(/\/+$/, "")
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? "")) {
+    return yield* new Failed({
+      message: `${address} is no address of a gateway: expected one such as http://127.0.0.1:8080`
+    })
+  }
+  return address
+})
+
+const isLocal = (address: string): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(URL.parse(address)?.hostname ?? "")
+
+const notEmpty = (token: Option.Option<Redacted.Redacted>) =>
+  Option.filter(token, (given) => Redacted.value(given) !== "")
+
+const isKey = (token: Redacted.Redacted): boolean => Redacted.value(token).startsWith("mg_")
+
+/** The tokens at hand, of which a command takes one: what is said for it, else what is kept here. */
+export const tokens = Effect.gen(function* () {
+  const { admin, key, dataDir } = yield* environment
+  const file = yield* TokenFile
+  if (Option.isSome(file)) {
+    const files = yield* FileSystem.FileSystem
+    const text = yield* Effect.mapError(files.readFileString(file.value), failedTo(file.value))
+    const token = Redacted.make(text.trim())
+    return isKey(token) ? { admin: null, key: token } : { admin: token, key: null }
+  }
+  const said = {
+    admin: Option.getOrNull(notEmpty(admin)),
+    key: Option.getOrNull(notEmpty(key))
+  }
+  if (said.admin !== null || said.key !== null || !isLocal(yield* gatewayAddress)) return said
+  const kept = <A, R>(read: Effect.Effect<A, Error, R>) =>
+    Effect.mapError(read, ({ message }) => new Failed({ message }))
+  return { admin: yield* kept(keptAdminToken(dataDir)), key: yield* kept(keptDemoKey(dataDir)) }
+})
+
+export type Gateway = MediaGateway["Service"]
+
+/** A gateway and the address it was called at. */
+export interface Remote {
+  readonly gateway: Gateway
+  readonly address: string
+  readonly token: Redacted.Redacted
+}
+
+const connected = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+  const address = yield* gatewayAddress
+  const gateway = yield* MediaGateway.pipe(
+    Effect.provide(layer({ baseUrl: address, apiKey: token, adminToken: token }))
+  )
+  return { gateway, address, token }
+})
+
+const missing = (name: string) =>
+  new Failed({ message: `${name} is not set: set it, or name a file by --token-file` })
+
+/** Calls the gateway as an operator; what goes wrong is told by its address. */
+export const asOperator = Effect.fnUntraced(function* <A, E, R>(
+  use: (remote: Remote) => Effect.Effect<A, E, R>
+) {
+  const { admin } = yield* tokens
+  if (admin === null) return yield* missing("GATEWAY_ADMIN_TOKEN")
+  const remote = yield* connected(admin)
+  return yield* Effect.mapError(use(remote), tellingOf(remote.address))
+})
+
+/** Calls the gateway as the holder of a key. */
+export const asMember = Effect.fnUntraced(function* <A, E, R>(
+  use: (remote: Remote) => Effect.Effect<A, E, R>
+) {
+  const { key } = yield* tokens
+  if (key === null) return yield* missing("GATEWAY_KEY")
+  const remote = yield* connected(key)
+  return yield* Effect.mapError(use(remote), tellingOf(remote.address))
+})
+
+/** As an operator where there is a token of one, else as the holder of a key. */
+export const asEither = Effect.fnUntraced(function* <A, E, R, A2, E2, R2>(
+  operator: (remote: Remote) => Effect.Effect<A, E, R>,
+  member: (remote: Remote) => Effect.Effect<A2, E2, R2>
+) {
+  const { admin, key } = yield* tokens
+  if (admin !== null) return yield* asOperator(operator)
+  if (key !== null) return yield* asMember(member)
+  return yield* missing("Neither GATEWAY_ADMIN_TOKEN nor GATEWAY_KEY")
+})
+
+const Refusal = Schema.Struct({
+  error: Schema.Struct({
+    message: Schema.String,
+    code: Schema.String,
+    param: Schema.NullOr(Schema.String)
+  })
+})
+
+/** Reads a path as another type than JSON. */
+export const readAs = (
+  { address, token }: Pick<Remote, "address" | "token">,
+  path: string,
+  accept: string
+) =>
+  Effect.gen(function* () {
+    const http = yield* HttpClient.HttpClient
+    const url = URL.parse(path, address)?.href ?? address
+    const response = yield* http
+      .execute(
+        HttpClientRequest.get(url, { headers: { accept } }).pipe(
+          HttpClientRequest.bearerToken(Redacted.value(token))
+        )
+      )
+      .pipe(Effect.mapError(tellingOf(address)))
+    if (response.status < 300) return response
+    const said = yield* HttpClientResponse.schemaBodyJson(Refusal)(response).pipe(Effect.option)
+    const words = Option.match(said, {
+      onNone: () => "",
+      onSome: ({ error }) => `: ${error.message} (${error.code})`
+    })
+    return yield* new Failed({ message: `${url} answered ${response.status}${words}` })
+  })

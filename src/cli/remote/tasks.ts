@@ -1,0 +1,135 @@
+/** One order: how it stands, and its way to the end. */
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { taskKindOf } from "../../domain/orderIds.ts"
+import { transitions } from "../../domain/video/VideoTask.ts"
+import { MAX_WAIT_SECONDS } from "../../http/api/shared.ts"
+import { EndsWith, Failed } from "../failures.ts"
+import { facts, table, tell, tellEvent } from "../output.ts"
+import { asEither, type Gateway } from "./connection.ts"
+
+const task = Argument.String("task").pipe(
+  Argument.withDescription("Id of the order, such as vt_... or im_...")
+)
+
+const timeline = (gateway: Gateway, id: string) => gateway.history.readTask({ params: { id } })
+type Timeline = Effect.Success<ReturnType<typeof timeline>>
+
+const words = (one: Timeline): string =>
+  [
+    facts([
+      ["id", one.id],
+      ["state", one.state],
+      ["organization", one.organization_id],
+      ["member", one.member_id],
+      ["model", one.model],
+      ["channel", one.channel],
+      ["vendor's id", one.upstream_id],
+      ["held", one.quote.amount],
+      ["error", one.error === null ? null : `${one.error.code}: ${one.error.message}`]
+    ]),
+    table(
+      ["at", "state", "by"],
+      one.transitions.map(({ at, state, by }) => [at, state, by])
+    ),
+    table(
+      ["called at", "channel", "for", "status", "took", "failure"],
+      one.upstream_calls.map((call) => [
+        ...[call.started_at, call.channel, call.purpose, call.status],
+        ...[`${call.duration_ms} ms`, call.failure]
+      ])
+    ),
+    table(
+      ["at", "money", "amount"],
+      one.ledger.map(({ at, kind, amount }) => [at, kind, amount])
+    ),
+    ...(one.orphan === null ? [] : [`Its vendor may have made it unpaid: ${one.orphan.reason}`])
+  ].join("\n\n")
+
+const failureWords = (one: {
+  readonly error: { readonly code: string; readonly message: string }
+}) => `\n${one.error.code}: ${one.error.message}`
+
+/** How its client reads it, held back for so many seconds or until it has ended. */
+const ownTask = Effect.fnUntraced(function* (gateway: Gateway, id: string, wait: number) {
+  const reading = { params: { task_id: id }, query: { wait } }
+  switch (taskKindOf(id)) {
+    case "video": {
+      const view = yield* gateway.videos.read(reading)
+      const result =
+        view.task_status === "succeeded"
+          ? `\n${view.content.video_url}`
+          : view.task_status === "failed"
+            ? failureWords(view)
+            : ""
+      return { view, words: `${id} ${view.task_status}${result}` }
+    }
+    case "image": {
+      const view = yield* gateway.images.read(reading)
+      return { view, words: `${id} ${view.task_status}` }
+    }
+    case null:
+      return yield* new Failed({ message: `${id} is no id of a task: expected vt_... or im_...` })
+  }
+})
+
+const show = Command.make("show", { task }, ({ task }) =>
+  asEither(
+    ({ gateway }) => Effect.flatMap(timeline(gateway, task), (one) => tell(one, () => words(one))),
+    ({ gateway }) =>
+      Effect.flatMap(ownTask(gateway, task, 0), ({ view, words }) => tell(view, () => words))
+  )
+).pipe(
+  Command.withDescription(
+    "Show an order: to operators its whole history, to the holder of a key how it stands"
+  )
+)
+
+const PAUSE = "1 second"
+/** The states that lead nowhere. */
+const ends: ReadonlySet<string> = new Set(
+  Object.entries(transitions).flatMap(([state, next]) => (next.length === 0 ? [state] : []))
+)
+
+const followTimeline = Effect.fnUntraced(function* (gateway: Gateway, id: string) {
+  let told = 0
+  while (true) {
+    const one = yield* timeline(gateway, id)
+    for (const step of one.transitions.slice(told)) {
+      yield* tellEvent({ id, ...step }, () => `${step.at}  ${step.state}  by ${step.by}`)
+    }
+    told = one.transitions.length
+    if (ends.has(one.state)) return one.state === "succeeded"
+    yield* Effect.sleep(PAUSE)
+  }
+})
+
+const followOwn = Effect.fnUntraced(function* (gateway: Gateway, id: string) {
+  let { view, words } = yield* ownTask(gateway, id, 0)
+  yield* tellEvent(view, () => words)
+  const wasOpen = view.task_status === "processing"
+  while (view.task_status === "processing") {
+    ;({ view, words } = yield* ownTask(gateway, id, MAX_WAIT_SECONDS))
+  }
+  if (wasOpen) yield* tellEvent(view, () => words)
+  return view.task_status === "succeeded"
+})
+
+const follow = Command.make(
+  "follow",
+  { task },
+  Effect.fn("cli.taskFollow")(function* ({ task }) {
+    const succeeded = yield* asEither(
+      ({ gateway }) => followTimeline(gateway, task),
+      ({ gateway }) => followOwn(gateway, task)
+    )
+    if (!succeeded) return yield* new EndsWith({ code: 1 })
+  })
+).pipe(
+  Command.withDescription("Tell each change until the task has ended; ends with 1 where it failed")
+)
+
+export const taskCommand = Command.make("task").pipe(
+  Command.withDescription("Orders that run, and that ran"),
+  Command.withSubcommands([show, follow])
+)
