@@ -93,6 +93,10 @@ const numbers = Record.map(
     requestSeconds: ["GATEWAY_REQUEST_SECONDS", positive],
     archiveDays: ["GATEWAY_ARCHIVE_DAYS", wholeOrAny],
     maxContentBytes: ["GATEWAY_MAX_CONTENT_BYTES", positiveWhole],
+    maxFileBytes: ["GATEWAY_MAX_FILE_BYTES", positiveWhole],
+    fileHours: ["GATEWAY_FILE_HOURS", positive],
+    organizationFileBytes: ["GATEWAY_ORGANIZATION_FILE_BYTES", positiveWhole],
+    organizationFiles: ["GATEWAY_ORGANIZATION_FILES", positiveWhole],
     maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole],
     maxListBytes: ["GATEWAY_MAX_LIST_BYTES", positiveWhole]
   } as const,

@@ -14,6 +14,7 @@ import {
   InvalidRequest,
   VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
+import { imageReferences, videoReferences } from "../domain/files/fileReferences.ts"
 import { passesOn } from "../domain/image/ImageProtocol.ts"
 import { quoteImages } from "../domain/image/ImageQuote.ts"
 import { checkPassedOn, type ImageBody, imageCount } from "../domain/image/ImageRequest.ts"
@@ -49,6 +50,7 @@ import {
   type VideoAdapter
 } from "../services/ProtocolAdapter.ts"
 import { makeModelCheck, makeMountCheck } from "./OrderChecks.ts"
+import { makeFindFiles } from "./orderFiles.ts"
 
 const unpriced = ({ id }: Model) =>
   new BillingUnavailable({
@@ -56,15 +58,19 @@ const unpriced = ({ id }: Model) =>
     param: "model"
   })
 
+/** By the ids of files, as they were measured when they were uploaded. */
+type KnownLengths = ReadonlyMap<string, number | null>
+
 /** Inline reference videos are measured where their length is billed. */
 const quoteVideoOf = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
-  { blocks }: VideoInput
+  { blocks }: VideoInput,
+  lengths: KnownLengths
 ) =>
   quoteVideo(prices, sku, {
     videos: countInputs(blocks).videos,
-    videoSeconds: prices.kind === "token_video" ? knownSeconds(blocks) : null
+    videoSeconds: prices.kind === "token_video" ? knownSeconds(blocks, lengths) : null
   })
 
 const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
@@ -74,7 +80,12 @@ const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
 }
 
 /** SKU and price of a video, from the request alone. */
-const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: VideoInput) =>
+const priceVideo = (
+  row: VideoProtocolRow,
+  prices: Prices | undefined,
+  input: VideoInput,
+  lengths: KnownLengths
+) =>
   Result.gen(function* () {
     const { video, billing } = billingOf(row, prices)
     const sku = yield* resolveSku(row, billing, input)
@@ -87,7 +98,7 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
         })
       )
     }
-    const quote = yield* quoteVideoOf(video, sku, input)
+    const quote = yield* quoteVideoOf(video, sku, input, lengths)
     return { sku, quote, inputs: countInputs(input.blocks) }
   })
 
@@ -134,10 +145,11 @@ export const makeOrderResolution = Effect.gen(function* () {
   const checkMounts = yield* makeMountCheck
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
+  const findFiles = yield* makeFindFiles
 
   /**
-   * Checks, in this order: the request's sense, the model, unknown fields, the mounts with their
-   * protocols, the flags that not every vendor has a field for, the accounts, duration and resolution,
+   * Checks, in this order: the request's sense, the model, unknown fields, the files that it
+   * refers to, the mounts with their protocols, the flags that not every vendor has a field for, the accounts, duration and resolution,
    * the price. Of a body that was meant for another route the model says more than its fields, so it
    * comes first.
    */
@@ -150,6 +162,8 @@ export const makeOrderResolution = Effect.gen(function* () {
     )
     const ordered = yield* checkModel(caller, body.model, ["video"])
     yield* Effect.fromResult(known)
+    const files = yield* findFiles(caller, videoReferences(body))
+    const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
     const { model } = ordered
     const name = JSON.stringify(model.id)
 
@@ -192,10 +206,13 @@ export const makeOrderResolution = Effect.gen(function* () {
     const mounts = yield* checkMounts(ordered, {
       speak,
       fit: ({ row, adapter }) =>
-        Result.map(priceVideo(row, model.prices, input), (priced) => ({ ...priced, adapter })),
+        Result.map(priceVideo(row, model.prices, input, lengths), (priced) => ({
+          ...priced,
+          adapter
+        })),
       priceBy: ({ sku }, prices) =>
         prices.kind === "token_video" || prices.kind === "second_video"
-          ? quoteVideoOf(prices, sku, input)
+          ? quoteVideoOf(prices, sku, input, lengths)
           : otherKind,
       noneFits: (tried, misfits) => {
         const further = misfits.find(({ _tag }) => _tag !== "video_sku_invalid")
@@ -205,12 +222,13 @@ export const makeOrderResolution = Effect.gen(function* () {
         return notOffered(rows, billingOf(rows[0], model.prices).billing, input) ?? misfits[0]
       }
     })
-    return { mounts, quote: mounts[0].quote, input, model }
+    return { mounts, quote: mounts[0].quote, input, model, files }
   })
 
   /** The same checks as far as they apply, and before the price those of a body that is passed on. */
   const images = Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
     const ordered = yield* checkModel(caller, body.model, ["image"])
+    const files = yield* findFiles(caller, imageReferences(body))
     const { model } = ordered
     const mounts = yield* checkMounts(ordered, {
       speak: (protocol) => {
@@ -235,7 +253,7 @@ export const makeOrderResolution = Effect.gen(function* () {
         prices.kind === "image" ? quoteImages(prices, quote.images) : otherKind,
       noneFits: (_, misfits) => misfits[0]
     })
-    return { mounts, quote: mounts[0].quote, model }
+    return { mounts, quote: mounts[0].quote, model, files }
   })
 
   /** The same checks as far as they apply. */
