@@ -78,6 +78,7 @@ const numbers = Record.map(
     keyRequestsPerMinute: ["GATEWAY_KEY_REQUESTS_PER_MINUTE", wholeOrAny],
     keyQuotesPerMinute: ["GATEWAY_KEY_QUOTES_PER_MINUTE", wholeOrAny],
     keyModelsPerMinute: ["GATEWAY_KEY_MODELS_PER_MINUTE", wholeOrAny],
+    keyUploadsPerMinute: ["GATEWAY_KEY_UPLOADS_PER_MINUTE", wholeOrAny],
     keyRefusalsPerMinute: ["GATEWAY_KEY_REFUSALS_PER_MINUTE", wholeOrAny],
     addressUnknownKeysPerMinute: ["GATEWAY_ADDRESS_UNKNOWN_KEYS_PER_MINUTE", wholeOrAny],
     organizationInFlight: ["GATEWAY_ORGANIZATION_IN_FLIGHT", positiveWhole],

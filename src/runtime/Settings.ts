@@ -83,6 +83,8 @@ export const defaultSettings = {
   keyQuotesPerMinute: 600,
   /** The same for its lists of models. */
   keyModelsPerMinute: 600,
+  /** The same for the files that it uploads. */
+  keyUploadsPerMinute: 600,
   /**
    * The same for orders and quotes of it that are refused for a fault of their own (not for lack of
    * money, and not by a vendor) or left by their client.

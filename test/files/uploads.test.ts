@@ -7,7 +7,11 @@ import { Bucket, keyOf } from "../../src/services/results/ArchiveBucket.ts"
 import { layerSimulator } from "../../src/simulator/Simulator.ts"
 import { connect, startGateway } from "../support/cluster.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
-import { type Environment, prepareCustomer, processEnvironment } from "../support/gatewayProcesses.ts"
+import {
+  type Environment,
+  prepareCustomer,
+  processEnvironment
+} from "../support/gatewayProcesses.ts"
 import { errorOf } from "../support/orders.ts"
 import { s3Server } from "../support/s3Server.ts"
 import { fileNamed, formOf, MP3, type Parts, PNG, sendForm, uploaded } from "../support/uploads.ts"

@@ -16,7 +16,7 @@ const beginnings: ReadonlyArray<readonly [RegExp, string]> = [
   [/^RIFF.{4}WAVE/s, "audio/wav"],
   [/^ID3/, "audio/mpeg"],
   [/^\xff[\xf0\xf1\xf8\xf9]/, "audio/aac"],
-  [/^\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff]/, "audio/mpeg"],
+  [/^\xff[\xe2\xe3\xf2\xf3\xfa\xfb]/, "audio/mpeg"],
   [/^fLaC/, "audio/flac"],
   [/^OggS/, "audio/ogg"],
   [/^.{4}ftypavi[fs]/s, "image/avif"],

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
 import { asForm } from "../forms.ts"
-import { BodyLimit, KeepsFiles, RequiredScope } from "../middlewares.ts"
+import { BodyLimit, FreeCall, KeepsFiles, RequiredScope } from "../middlewares.ts"
 import {
   constant,
   counted,
@@ -63,6 +63,7 @@ export class FilesGroup extends HttpApiGroup.make("files")
     })
       .annotate(BodyLimit, "media")
       .annotate(KeepsFiles, true)
+      .annotate(FreeCall, "uploads")
       .annotateMerge(
         operation(
           "Upload a file",
