@@ -96,6 +96,16 @@ export const filesSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.strictEqual(yield* add(0), "files")
       for (const claimed of yield* claim([first.id])) yield* files.removed(claimed)
       assert.isNull(yield* add(60))
+      // Also where many come at once.
+      for (let round = 0; round < 5; round++) {
+        const { organizationId: crowded } = yield* organization(1n)
+        const passed = yield* Effect.forEach(
+          Array.from({ length: 30 }, () => newFile(crowded)),
+          (file) => files.add(file, bounds),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(passed.filter((bound) => bound === null).length, bounds.files)
+      }
       // A repeat of the same file changes nothing.
       const { organizationId: other } = yield* organization(1n)
       const again = newFile(other, { bytes: 100 })
