@@ -1,6 +1,6 @@
 /** What an upload may be, how much of them an organisation may have, and when their bytes go. */
 import { assert, it, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerBucketS3 } from "../../src/archive/BucketS3.ts"
 import { Bucket, keyOf } from "../../src/services/results/ArchiveBucket.ts"
@@ -150,6 +150,35 @@ for (const kind of ["embedded", "postgres"] as const) {
     }
   )
 }
+
+layer(layerTestGateway("postgres", settings), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("uploads of one organisation", (it) => {
+  it.effect("are counted one after the other, wherever they come in", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway
+      const sql = yield* SqlClient.SqlClient
+      const { organizationId, ...who } = yield* gateway.customer("1")
+      const all = settings.organizationFileBytes
+      const upload = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`
+            SELECT add_file(${organizationId}, 'file_1', 'm', 'a', 'vision', 'image/png', ${all}::int,
+                            NULL, false, '1 hour', '1 hour', 9, ${all}::bigint)`
+          const upload = yield* Effect.forkChild(sendForm({ organizationId, ...who }, formOf(PNG)))
+          // It waits for what is not committed yet.
+          yield* sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`.pipe(
+            Effect.delay("10 millis"),
+            Effect.repeat({ until: (rows) => rows.length === 1 })
+          )
+          return upload
+        })
+      )
+      assert.strictEqual((yield* Fiber.join(upload)).status, 413)
+    })
+  )
+})
 
 const Row = Schema.Struct({ id: Schema.String, state: Schema.String })
 
