@@ -78,6 +78,7 @@ const numbers = Record.map(
     keyRequestsPerMinute: ["GATEWAY_KEY_REQUESTS_PER_MINUTE", wholeOrAny],
     keyQuotesPerMinute: ["GATEWAY_KEY_QUOTES_PER_MINUTE", wholeOrAny],
     keyModelsPerMinute: ["GATEWAY_KEY_MODELS_PER_MINUTE", wholeOrAny],
+    keyUploadsPerMinute: ["GATEWAY_KEY_UPLOADS_PER_MINUTE", wholeOrAny],
     keyRefusalsPerMinute: ["GATEWAY_KEY_REFUSALS_PER_MINUTE", wholeOrAny],
     addressUnknownKeysPerMinute: ["GATEWAY_ADDRESS_UNKNOWN_KEYS_PER_MINUTE", wholeOrAny],
     organizationInFlight: ["GATEWAY_ORGANIZATION_IN_FLIGHT", positiveWhole],
@@ -93,6 +94,10 @@ const numbers = Record.map(
     requestSeconds: ["GATEWAY_REQUEST_SECONDS", positive],
     archiveDays: ["GATEWAY_ARCHIVE_DAYS", wholeOrAny],
     maxContentBytes: ["GATEWAY_MAX_CONTENT_BYTES", positiveWhole],
+    maxFileBytes: ["GATEWAY_MAX_FILE_BYTES", positiveWhole],
+    fileHours: ["GATEWAY_FILE_HOURS", positive],
+    organizationFileBytes: ["GATEWAY_ORGANIZATION_FILE_BYTES", positiveWhole],
+    organizationFiles: ["GATEWAY_ORGANIZATION_FILES", positiveWhole],
     maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole],
     maxListBytes: ["GATEWAY_MAX_LIST_BYTES", positiveWhole]
   } as const,

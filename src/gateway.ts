@@ -3,6 +3,7 @@
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerFileRemover } from "./archive/FileRemover.ts"
 import { layerResultCopier } from "./archive/ResultCopier.ts"
 import { layerResultRemover } from "./archive/ResultRemover.ts"
 import { layerChannelHealth } from "./channels/ChannelHealth.ts"
@@ -28,6 +29,7 @@ import {
   layerStatementsHandlers
 } from "./http/handlers/money/statementHandlers.ts"
 import { layerOperationsHandlers } from "./http/handlers/operationsHandlers.ts"
+import { layerFilesHandlers } from "./http/handlers/orders/fileHandlers.ts"
 import { layerImagesHandlers } from "./http/handlers/orders/imageHandlers.ts"
 import { layerOpenaiVideosHandlers } from "./http/handlers/orders/openaiVideoHandlers.ts"
 import { layerQuotesHandlers } from "./http/handlers/orders/quoteHandlers.ts"
@@ -73,6 +75,7 @@ import { layerStatements } from "./postgres/money/StatementsPostgres.ts"
 import { layerTransfers } from "./postgres/money/TransfersPostgres.ts"
 import { layerUsageSums } from "./postgres/money/UsageSumsPostgres.ts"
 import { layerArchives } from "./postgres/results/ArchivesPostgres.ts"
+import { layerFiles } from "./postgres/results/FilesPostgres.ts"
 import { layerSchema } from "./postgres/schema/applySchema.ts"
 import { layerAccess } from "./postgres/stores/AccessPostgres.ts"
 import { layerAccounts } from "./postgres/stores/AccountsPostgres.ts"
@@ -119,7 +122,8 @@ export const layerStores = (secrets: Secrets) =>
     layerChannelRecords,
     layerWebhookEndpoints,
     layerWebhookMessages,
-    layerArchives
+    layerArchives,
+    layerFiles
   ).pipe(
     Layer.provideMerge(layerCallLog),
     Layer.provideMerge(layerChannelCredentials),
@@ -141,6 +145,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
     layerVideosHandlers,
     layerOpenaiVideosHandlers,
     layerImagesHandlers,
+    layerFilesHandlers,
     layerTextsHandlers,
     layerReservedHandlers,
     layerAccountHandlers,
@@ -199,6 +204,7 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
           layerWebhookDispatcher,
           layerResultCopier,
           layerResultRemover,
+          layerFileRemover,
           layerMetricsOf(address)
         ])
       )

@@ -203,7 +203,8 @@ export const errorTable = {
   payload_too_large: {
     ...request,
     status: 413,
-    meaning: "The body has more bytes than this route takes"
+    meaning:
+      "The body has more bytes than this route takes, or the organisation keeps as many files as it may"
   },
   unsupported_media_type: {
     ...request,

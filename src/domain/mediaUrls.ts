@@ -1,4 +1,4 @@
-/** Addresses of media in requests, whatever is ordered. */
+/** Media in requests, whatever is ordered: by their addresses, or as files of the organisation's own. */
 import { Schema } from "effect"
 
 /** In one field: more than any vendor takes; each has limits of its own, which it tells itself. */
@@ -17,21 +17,43 @@ export const MediaUrl = Schema.String.check(
   })
 ).annotate({ description: "http, https or data URL" })
 
+/** A file that was uploaded. What looks like its id may still be none. */
+export const isFileId = (text: string): boolean => /^file_[\w-]{1,64}$/.test(text)
+
+const FileId = Schema.String.check(
+  Schema.makeFilter(isFileId, {
+    expected: "the id of a file, such as file_0199c8f0-5b7e-7c3a-9d2e-3f1a2b4c5d6e",
+    toJsonSchema: () => [{}, true]
+  })
+).annotate({ description: "Id of a file that POST /v1/files took" })
+
+const MediaText = Schema.String.check(
+  Schema.makeFilter((text: string) => isFileId(text) || isMediaUrl(text), {
+    expected: "an http, https or data URL, or the id of a file",
+    toJsonSchema: () => [{}, true]
+  })
+).annotate({ description: "http, https or data URL, or the id of a file" })
+
 const MediaObject = Schema.Struct({ url: MediaUrl })
-export const MediaRef = Schema.Union([MediaUrl, MediaObject]).annotate({
-  description: "A URL, or {url}",
-  expected: "a URL or {url}"
+const FileObject = Schema.Struct({ file_id: FileId })
+/** What a client may write for one medium, as an error says it. */
+export const ONE_MEDIUM = "a URL, {url}, the id of a file or {file_id}"
+export const MediaRef = Schema.Union([MediaText, MediaObject, FileObject]).annotate({
+  description: "A URL, {url}, the id of a file or {file_id}",
+  expected: ONE_MEDIUM
 })
+export type MediaRef = typeof MediaRef.Type
 const MediaList = Schema.Array(MediaRef).check(
   Schema.isMaxLength(MAX_MEDIA, { expected: `at most ${MAX_MEDIA} of them` })
 )
-/** A URL, `{url}` or an array of either. */
+/** One medium or an array of them. */
 export const Media = Schema.Union([MediaRef, MediaList])
 export type Media = typeof Media.Type
 
-export const urlOf = (media: string | typeof MediaObject.Type): string =>
-  typeof media === "string" ? media : media.url
+/** The address, or the id of a file. */
+export const urlOf = (media: MediaRef): string =>
+  typeof media === "string" ? media : "url" in media ? media.url : media.file_id
 
-/** The addresses in their order; none when nothing was given. */
+/** The addresses and ids in their order; none when nothing was given. */
 export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string> =>
   [media ?? []].flat().map(urlOf)

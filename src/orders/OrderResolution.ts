@@ -12,6 +12,7 @@ import {
   ImageUnsupportedProtocol,
   InvalidRequest
 } from "../domain/Errors.ts"
+import { imageReferences } from "../domain/files/fileReferences.ts"
 import { passesOn } from "../domain/image/ImageProtocol.ts"
 import { quoteImages } from "../domain/image/ImageQuote.ts"
 import { checkPassedOn, type ImageBody, imageCount } from "../domain/image/ImageRequest.ts"
@@ -34,6 +35,7 @@ import {
   type TextAnswer
 } from "../services/ProtocolAdapter.ts"
 import { makeModelCheck, makeMountCheck, otherKind } from "./OrderChecks.ts"
+import { makeFindFiles } from "./orderFiles.ts"
 import { makeVideoResolution } from "./videoResolution.ts"
 
 const unpriced = ({ id }: Model) =>
@@ -83,10 +85,12 @@ export const makeOrderResolution = Effect.gen(function* () {
   const video = yield* makeVideoResolution
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
+  const findFiles = yield* makeFindFiles
 
   /** The same checks as far as they apply, and before the price those of a body that is passed on. */
   const images = Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
     const ordered = yield* checkModel(caller, body.model, ["image"])
+    const files = yield* findFiles(caller, imageReferences(body))
     const { model } = ordered
     const mounts = yield* checkMounts(ordered, {
       speak: (protocol) => {
@@ -111,7 +115,7 @@ export const makeOrderResolution = Effect.gen(function* () {
         prices.kind === "image" ? quoteImages(prices, quote.images) : otherKind,
       noneFits: (_, misfits) => misfits[0]
     })
-    return { mounts, quote: mounts[0].quote, model }
+    return { mounts, quote: mounts[0].quote, model, files }
   })
 
   /** The same checks as far as they apply. */

@@ -1,11 +1,12 @@
 /** Paid orders of every kind: checked and priced, run once for each key, and answered. */
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { makeKeyTurns } from "../channels/keyTurns.ts"
 import {
   type IdempotencyConflict,
   type IdempotencyMismatch,
   type ImageUnsupportedProtocol,
   InvalidRequest,
+  type Overloaded,
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
@@ -25,7 +26,13 @@ import type {
 import { makeOnce, type Ordered } from "./idempotency.ts"
 import { makeImageOrder } from "./imageOrder.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
-import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
+import {
+  chatRequest,
+  embeddingRequest,
+  makeOrderResolution,
+  type TextRequest
+} from "./OrderResolution.ts"
+import { makeGiveFiles } from "./orderFiles.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
 import { makeTextOrder } from "./text/textOrder.ts"
@@ -95,19 +102,29 @@ export const layerOrders = Layer.effect(
     const { hasArchive } = yield* Settings
     const resolve = yield* makeOrderResolution
     const keyTurns = yield* makeKeyTurns
-    const videoOrder = yield* makeVideoOrder(resolve, keyTurns)
-    const imageOrder = yield* makeImageOrder(resolve, keyTurns)
+    const giveFiles = yield* makeGiveFiles
+    const videoOrder = yield* makeVideoOrder(resolve, keyTurns, giveFiles)
+    const imageOrder = yield* makeImageOrder(resolve, keyTurns, giveFiles)
     const textOrder = yield* makeTextOrder(resolve, keyTurns)
     const textStream = yield* makeTextStream(resolve, keyTurns)
     const runOrder = yield* makePaidOrders
     const once = yield* makeOnce
     const detached = yield* makeDetached
 
+    /** An order with what it needs at hand, for as long as it runs. */
+    type Prepared<Made, Answer> = Effect.Effect<PaidOrder<Made, Answer>, Overloaded, Scope.Scope>
+
+    const run = <Made, Answer>(prepared: Prepared<Made, Answer>, key: RequestKey | null) =>
+      Effect.scoped(Effect.flatMap(prepared, (order) => runOrder(order, key)))
+
     /** Runs what the checks and the price let through, and waits for it. */
     const whole =
-      <Made, Answer, E>(checked: Effect.Effect<PaidOrder<Made, Answer>, E>) =>
+      <Made, Answer, E>(checked: Effect.Effect<Prepared<Made, Answer>, E>) =>
       (key: RequestKey | null) =>
-        Effect.flatMap(checked, (order) => detached.run(runOrder(order, key)))
+        Effect.flatMap(checked, (prepared) => detached.run(run(prepared, key)))
+
+    const wholeText = (caller: Caller, request: TextRequest) =>
+      whole(Effect.map(textOrder(caller, request), Effect.succeed))
 
     const imageTask = (caller: Caller, body: ImageBody) =>
       Effect.fnUntraced(function* (key: RequestKey | null) {
@@ -115,7 +132,7 @@ export const layerOrders = Layer.effect(
         const begun = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
         const order = yield* imageOrder.task(caller, body, (id) => Deferred.succeed(begun, id))
         yield* detached.start(
-          Effect.onError(runOrder(order, key), (cause) => Deferred.failCause(begun, cause))
+          Effect.onError(run(order, key), (cause) => Deferred.failCause(begun, cause))
         )
         return yield* Deferred.await(begun)
       })
@@ -156,9 +173,9 @@ export const layerOrders = Layer.effect(
       chat: (caller, body, key) =>
         body.stream === true
           ? onceChat(caller, body, key, streamed(caller, body))
-          : onceChat(caller, body, key, whole(textOrder(caller, chatRequest(body)))),
+          : onceChat(caller, body, key, wholeText(caller, chatRequest(body))),
       embeddings: (caller, body, key) =>
-        onceEmbeddings(caller, body, key, whole(textOrder(caller, embeddingRequest(body))))
+        onceEmbeddings(caller, body, key, wholeText(caller, embeddingRequest(body)))
     })
   })
 )

@@ -3,6 +3,7 @@
 import { Array as Arr, Effect, Exit } from "effect"
 import type { KeyTurns } from "../channels/keyTurns.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
+import { withImageAddresses } from "../domain/files/fileReferences.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
 import { metadataOf } from "../domain/money/metadata.ts"
 import { type Quote, unitOf } from "../domain/money/Quote.ts"
@@ -15,6 +16,7 @@ import type { Caller } from "../services/Access.ts"
 import { carriesImages } from "../services/IdempotencyKeys.ts"
 import type { ImageResult } from "../services/ProtocolAdapter.ts"
 import type { OrderResolution } from "./OrderResolution.ts"
+import type { GiveFiles } from "./orderFiles.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makeKeepImages, type TaskImages } from "./taskImages.ts"
 
@@ -35,9 +37,11 @@ const keptOf = ({ result, answer }: Images) =>
     ? ({ stored: { _tag: "Images", result: null }, remembered: answer } as const)
     : ({ stored: { _tag: "Images", result }, remembered: null } as const)
 
+/** What it answers is done once the files that the order refers to are given. */
 export const makeImageOrder = Effect.fnUntraced(function* (
   resolve: OrderResolution,
-  keyTurns: KeyTurns
+  keyTurns: KeyTurns,
+  giveFiles: GiveFiles
 ) {
   const { hasArchive, imageDeadlineSeconds } = yield* Settings
   const keepImages = yield* makeKeepImages
@@ -47,25 +51,26 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     { metadata = null, ...body }: ImageBody,
     taken: (made: ImageResult, id: string) => Effect.Effect<Made, VendorRefused>
   ) {
-    const { mounts, model, quote } = yield* resolve.images(caller, body)
-    const order = {
-      kind: "image",
-      caller,
-      model,
-      mounts: Arr.map(mounts, ({ adapter, accounts, ...mount }) => ({
-        ...mount,
-        call: (id: string) =>
-          keyTurns
-            .forOrder(accounts, (account) =>
-              adapter.generate(account, { upstreamModel: mount.job.upstreamModel, body })
-            )
-            .pipe(Effect.flatMap((made) => taken(made, id)))
-      })),
-      quote,
-      metadata: metadataOf({ metadata }),
-      promptDigest: textDigest(body.prompt),
-      deadlineSeconds: imageDeadlineSeconds
-    } as const
+    const { mounts, model, quote, files } = yield* resolve.images(caller, body)
+    const order = (sent: ImageBody) =>
+      ({
+        kind: "image",
+        caller,
+        model,
+        mounts: Arr.map(mounts, ({ adapter, accounts, ...mount }) => ({
+          ...mount,
+          call: (id: string) =>
+            keyTurns
+              .forOrder(accounts, (account) =>
+                adapter.generate(account, { upstreamModel: mount.job.upstreamModel, body: sent })
+              )
+              .pipe(Effect.flatMap((made) => taken(made, id)))
+        })),
+        quote,
+        metadata: metadataOf({ metadata }),
+        promptDigest: textDigest(body.prompt),
+        deadlineSeconds: imageDeadlineSeconds
+      }) as const
     const charge = {
       _tag: "Charge",
       chargeNano: quote.holdNano,
@@ -77,7 +82,10 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         basis: "requested_images"
       }
     } as const
-    return { order, charge, model }
+    const given = Effect.map(giveFiles(caller, files), (addresses) =>
+      order(withImageAddresses(body, addresses))
+    )
+    return { given, charge, model, quote }
   })
 
   return {
@@ -85,16 +93,20 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     whole: (caller: Caller, body: ImageBody) =>
       Effect.map(
         ordered(caller, body, (made) => Effect.succeed(imagesOf(made))),
-        ({ order, charge }) =>
-          ({
-            ...order,
-            finish: (made) =>
-              Effect.succeed({
-                ...charge,
-                keep: () => keptOf(made),
-                answer: Exit.succeed(made.answer)
-              })
-          }) satisfies PaidOrder<Images, RawAnswer>
+        ({ given, charge }) =>
+          Effect.map(
+            given,
+            (order) =>
+              ({
+                ...order,
+                finish: (made) =>
+                  Effect.succeed({
+                    ...charge,
+                    keep: () => keptOf(made),
+                    answer: Exit.succeed(made.answer)
+                  })
+              }) satisfies PaidOrder<Images, RawAnswer>
+          )
       ),
     /** Answered when its hold is taken; `begun` hears of the task then. */
     task: Effect.fnUntraced(function* (
@@ -102,34 +114,38 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       { callback_url: callbackUrl = null, ...body }: ImageBody,
       begun: (id: string) => Effect.Effect<unknown>
     ) {
-      const { order, charge, model } = yield* ordered(caller, body, (made, id) =>
+      const { given, charge, model, quote } = yield* ordered(caller, body, (made, id) =>
         keepImages(made, caller.organizationId, id)
       )
-      return {
-        ...order,
-        task: {
-          created: {
-            listedProtocol: model.protocol,
-            summary: { images: order.quote.images, size: body.size ?? null },
-            submitSeconds: imageDeadlineSeconds,
-            callbackUrl,
-            isArchived: hasArchive
-          },
-          rejected: (error: UpstreamError) => ({
-            from: "submitting",
-            state: "rejected",
-            errorCode: error._tag,
-            errorMessage: withoutMedia(error).message
-          })
-        },
-        finish: (made) =>
-          Effect.succeed({
-            ...charge,
-            task: { from: "submitting", state: "succeeded", ...made },
-            answer: Exit.succeed(made)
-          }),
-        around: (steps, id) => Effect.andThen(begun(id), steps)
-      } satisfies PaidOrder<TaskImages, TaskImages>
+      return Effect.map(
+        given,
+        (order) =>
+          ({
+            ...order,
+            task: {
+              created: {
+                listedProtocol: model.protocol,
+                summary: { images: quote.images, size: body.size ?? null },
+                submitSeconds: imageDeadlineSeconds,
+                callbackUrl,
+                isArchived: hasArchive
+              },
+              rejected: (error: UpstreamError) => ({
+                from: "submitting",
+                state: "rejected",
+                errorCode: error._tag,
+                errorMessage: withoutMedia(error).message
+              })
+            },
+            finish: (made) =>
+              Effect.succeed({
+                ...charge,
+                task: { from: "submitting", state: "succeeded", ...made },
+                answer: Exit.succeed(made)
+              }),
+            around: (steps, id) => Effect.andThen(begun(id), steps)
+          }) satisfies PaidOrder<TaskImages, TaskImages>
+      )
     })
   }
 })

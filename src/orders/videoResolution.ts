@@ -2,6 +2,7 @@
 import { Array as Arr, Effect, Result } from "effect"
 import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../domain/catalog/Prices.ts"
 import { BillingUnavailable, VideoUnsupportedProtocol } from "../domain/Errors.ts"
+import { videoReferences } from "../domain/files/fileReferences.ts"
 import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
 import { inputAsWished, type OpenaiWish, sizeWishOf } from "../domain/video/OpenaiVideoBody.ts"
 import { checkSize, type SizeWish, sizeOfferOf } from "../domain/video/sizes.ts"
@@ -25,16 +26,21 @@ import {
 import type { Caller } from "../services/Access.ts"
 import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
 import { makeModelCheck, makeMountCheck, type OrderedModel, otherKind } from "./OrderChecks.ts"
+import { makeFindFiles } from "./orderFiles.ts"
+
+/** By the ids of files, as they were measured when they were uploaded. */
+type KnownLengths = ReadonlyMap<string, number | null>
 
 /** Inline reference videos are measured where their length is billed. */
 const quoteVideoOf = (
   prices: TokenVideoPrices | SecondVideoPrices,
   sku: VideoSku,
-  { blocks }: VideoInput
+  { blocks }: VideoInput,
+  lengths: KnownLengths
 ) =>
   quoteVideo(prices, sku, {
     videos: countInputs(blocks).videos,
-    videoSeconds: prices.kind === "token_video" ? knownSeconds(blocks) : null
+    videoSeconds: prices.kind === "token_video" ? knownSeconds(blocks, lengths) : null
   })
 
 const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) => {
@@ -44,7 +50,12 @@ const billingOf = ({ billing }: VideoProtocolRow, prices: Prices | undefined) =>
 }
 
 /** SKU and price of a video, from the request alone. */
-const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: VideoInput) =>
+const priceVideo = (
+  row: VideoProtocolRow,
+  prices: Prices | undefined,
+  input: VideoInput,
+  lengths: KnownLengths
+) =>
   Result.gen(function* () {
     const { video, billing } = billingOf(row, prices)
     const sku = yield* resolveSku(row, billing, input)
@@ -57,7 +68,7 @@ const priceVideo = (row: VideoProtocolRow, prices: Prices | undefined, input: Vi
         })
       )
     }
-    const quote = yield* quoteVideoOf(video, sku, input)
+    const quote = yield* quoteVideoOf(video, sku, input, lengths)
     return { sku, quote, inputs: countInputs(input.blocks) }
   })
 
@@ -66,11 +77,13 @@ export const makeVideoResolution = Effect.gen(function* () {
   const checkMounts = yield* makeMountCheck
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
+  const findFiles = yield* makeFindFiles
 
   const videoOn = Effect.fnUntraced(function* (
     ordered: OrderedModel,
     input: VideoInput,
-    sized: SizeWish | null
+    sized: SizeWish | null,
+    lengths: KnownLengths
   ) {
     const { model } = ordered
     const listed = protocols.video.get(model.protocol)
@@ -108,11 +121,11 @@ export const makeVideoResolution = Effect.gen(function* () {
         Result.gen(function* () {
           const parameters = yield* readParameters(input, own, protocol)
           yield* checkSized([row])
-          return { ...(yield* priceVideo(row, model.prices, input)), adapter, parameters }
+          return { ...(yield* priceVideo(row, model.prices, input, lengths)), adapter, parameters }
         }),
       priceBy: ({ sku }, prices) =>
         prices.kind === "token_video" || prices.kind === "second_video"
-          ? quoteVideoOf(prices, sku, input)
+          ? quoteVideoOf(prices, sku, input, lengths)
           : otherKind,
       noneFits: (tried, misfits) => {
         const having = tried.filter(({ own }) => hasFields(input, own))
@@ -141,8 +154,8 @@ export const makeVideoResolution = Effect.gen(function* () {
   })
 
   /**
-   * Checks, in this order: the request's sense, the model, unknown fields, the mounts with their
-   * protocols, the accounts, the vendor's own fields, duration and resolution, the price. Of a body
+   * Checks, in this order: the request's sense, the model, unknown fields, the files it refers to, the
+   * mounts with their protocols, the accounts, the vendor's own fields, duration and resolution, the price. Of a body
    * that was meant for another route the model says more than its fields, so it comes first.
    */
   return Effect.fnUntraced(function* (caller: Caller, body: VideoBody, wish?: OpenaiWish) {
@@ -161,8 +174,12 @@ export const makeVideoResolution = Effect.gen(function* () {
     )
     const ordered = yield* Effect.fromResult(found)
     yield* Effect.fromResult(known)
-    return yield* wish === undefined
-      ? videoOn(ordered, said, null)
-      : videoOn(ordered, inputAsWished(said, wish), sizeWishOf(said, wish))
+    const files = yield* findFiles(caller, videoReferences(body))
+    const lengths = new Map([...files].map(([id, { seconds }]) => [id, seconds]))
+    const [input, sized] =
+      wish === undefined
+        ? ([said, null] as const)
+        : ([inputAsWished(said, wish), sizeWishOf(said, wish)] as const)
+    return { ...(yield* videoOn(ordered, input, sized, lengths)), files }
   })
 })

@@ -19,6 +19,7 @@ export type Failpoint =
   | "video.verdict"
   | "video.settled"
   | "sweep.found"
+  | `file.${"placed" | "stored"}`
 
 export const Failpoints = Context.Reference<{
   readonly pass: (failpoint: Failpoint) => Effect.Effect<void>

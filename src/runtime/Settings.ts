@@ -83,6 +83,8 @@ export const defaultSettings = {
   keyQuotesPerMinute: 600,
   /** The same for its lists of models. */
   keyModelsPerMinute: 600,
+  /** The same for the files that it uploads. */
+  keyUploadsPerMinute: 600,
   /**
    * The same for orders and quotes of it that are refused for a fault of their own (not for lack of
    * money, and not by a vendor) or left by their client.
@@ -140,6 +142,14 @@ export const defaultSettings = {
   archiveDays: 0,
   /** Largest file of a vendor that is passed on, in bytes. */
   maxContentBytes: 4 * 1024 * 1024 * 1024,
+  /** Largest file that a client may upload, in bytes; its form has to fit into `GATEWAY_MAX_BODY_BYTES`. */
+  maxFileBytes: 64 * 1024 * 1024,
+  /** Hours that uploaded files are kept, at most. */
+  fileHours: 24,
+  /** Bytes of all uploaded files of one organisation. */
+  organizationFileBytes: 1024 * 1024 * 1024,
+  /** Uploaded files of one organisation. */
+  organizationFiles: 1000,
   /** From one attempt to deliver a webhook to the next one, before up to a fifth is added by chance. */
   webhookRetrySeconds: [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
   /** How long an attempt to deliver a webhook may take. */

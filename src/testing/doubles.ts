@@ -64,6 +64,7 @@ export { layerUsageSumsMemory } from "./money/UsageSumsMemory.ts"
 export { layerAccountsMemory } from "./operators/AccountsMemory.ts"
 export { layerAdminAuditMemory, layerOperatorsMemory } from "./operators/OperatorsMemory.ts"
 export { layerOrderListsMemory } from "./operators/OrderListsMemory.ts"
+export { layerFilesMemory } from "./results/FilesMemory.ts"
 
 // What the doubles stand in for, what stands on them, and what a double of one's own answers with
 

@@ -4,6 +4,7 @@ import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effe
 import { layerAdapters } from "../adapters/liveAdapters.ts"
 import { layerVendorLimits } from "../adapters/wire/limits.ts"
 import { layerVendorWire } from "../adapters/wire/VendorWire.ts"
+import { layerFileRemover } from "../archive/FileRemover.ts"
 import { layerResultCopier } from "../archive/ResultCopier.ts"
 import { demoCatalog } from "../demoCatalog.ts"
 import { CatalogWrite } from "../domain/catalog/CatalogDocument.ts"
@@ -164,7 +165,7 @@ const makeGateway = Effect.fnUntraced(function* (catalog: CatalogJson) {
 
 const layerGatewayOver = <R>(catalog: Effect.Effect<CatalogJson, never, R>) =>
   Layer.effect(TestingGateway, Effect.orDie(Effect.flatMap(catalog, makeGateway))).pipe(
-    Layer.merge([layerPoller, layerWebhookDispatcher, layerResultCopier]),
+    Layer.merge([layerPoller, layerWebhookDispatcher, layerResultCopier, layerFileRemover]),
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provide(Layer.succeed(HttpRouter.RouterConfig, ROUTER)),
     Layer.provide(HttpServer.layerServices),

@@ -166,7 +166,7 @@ const refusals: ReadonlyArray<
   [{ model: "film-1", resolution: "720p" }, ["invalid_request", "resolution"]],
   [
     { model: "film-1", input_reference: { file_id: "file_1" } },
-    ["invalid_request", "input_reference.file_id"]
+    ["invalid_request", "input_reference"]
   ],
   [{ model: "film-1", callback_url: "ftp://a.test/" }, ["invalid_request", "callback_url"]],
   [{ model: "paint-1" }, ["modality_mismatch", "model"]],
@@ -270,6 +270,9 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
         return { media_type, bytes: bytes.length, sha256 }
       }
       const address = seen("image/png", picture)
+      const uploaded = yield* done(async () =>
+        client.files.create({ file: await toFile(picture, "frame.png"), purpose: "vision" })
+      )
       const cases = [
         ["film-1", done(() => toFile(picture, "frame.png")), address, "1280x720"],
         ["clip-1", done(() => toFile(picture, "frame")), address, "1280x720"],
@@ -279,7 +282,8 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: demoCatalog })
           seen("image/svg+xml", Buffer.from("<svg/>")),
           "1280x720"
         ],
-        ["film-1", Effect.succeed({ image_url: "https://a.test/a.png" }), "https://a.test/a.png"]
+        ["film-1", Effect.succeed({ image_url: "https://a.test/a.png" }), "https://a.test/a.png"],
+        ["film-1", Effect.succeed({ file_id: uploaded.id }), address]
       ] as const
       for (const [model, reference, sent, size] of cases) {
         const input_reference = yield* reference

@@ -8,6 +8,7 @@ import { catalogSuite } from "./Catalog.suite.ts"
 import { channelCredentialsSuite } from "./ChannelCredentials.suite.ts"
 import { channelRecordsSuite } from "./ChannelRecords.suite.ts"
 import { chargedUnitsSuite } from "./ChargedUnits.suite.ts"
+import { filesSuite } from "./Files.suite.ts"
 import { repeatsSuite } from "./IdempotencyKeys.suite.ts"
 import { journalSuite } from "./Journal.suite.ts"
 import { operatorSuite } from "./Operator.suite.ts"
@@ -43,6 +44,7 @@ for (const kind of storeKinds) {
       orderListsSuite(it)
       webhooksSuite(it)
       archivesSuite(it)
+      filesSuite(it)
     }
   )
 }

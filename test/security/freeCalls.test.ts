@@ -14,12 +14,14 @@ import { rawRequest, requestText } from "../support/rawSocket.ts"
 
 const QUOTES = 3
 const MODELS = 4
+const UPLOADS = 2
 const REFUSALS = 5
 
 const settings = {
   ...quickSettings,
   keyQuotesPerMinute: QUOTES,
   keyModelsPerMinute: MODELS,
+  keyUploadsPerMinute: UPLOADS,
   keyRefusalsPerMinute: REFUSALS
 }
 
@@ -58,6 +60,20 @@ const order = ({ key }: Customer, type: string) =>
 layer(layerTestGateway("postgres", settings), { excludeTestServices: true, timeout: "60 seconds" })(
   "calls that cost nothing",
   (it) => {
+    it.effect("uploads have a rate of their own, whether they are taken or not", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const upload = gateway.call("/v1/files", { key: who.key, json: {} })
+        for (let sent = 0; sent < UPLOADS; sent++) {
+          assert.strictEqual((yield* upload).status, 415)
+        }
+        yield* assertLimited(yield* upload, "uploads", UPLOADS)
+        const listed = yield* gateway.call("/v1/files", { key: who.key })
+        assert.strictEqual(listed.status, 200, listed.text)
+      })
+    )
+
     it.effect("to quote are limited for each key, whose orders still pass", () =>
       Effect.gen(function* () {
         const gateway = yield* Gateway

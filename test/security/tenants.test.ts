@@ -12,6 +12,7 @@ import type { HttpAnswer } from "../support/http.ts"
 import { createVideo, finishVideo, orderImages } from "../support/orders.ts"
 import { makeReceiver } from "../support/receiver.ts"
 import { declaredRoutes, examplesOf, paramsOf, pathWith } from "../support/routes.ts"
+import { PNG, uploaded } from "../support/uploads.ts"
 
 const Usage = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
@@ -65,6 +66,7 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     return (yield* bodyAs(Accepted, made)).id
   })
   const endpoints = [yield* endpoint]
+  const files = [yield* uploaded(owner, PNG)]
   const usage = yield* gateway.call("/v1/usage", { key: owner.key })
   const { data } = yield* bodyAs(Usage, usage)
   assert.isAtLeast(data.length, 2)
@@ -83,6 +85,10 @@ const belongings = Effect.fnUntraced(function* (owner: Customer) {
     ["DELETE /v1/videos/:task_id", [deleted, openaiId(other)]],
     ["DELETE /v1/images/:task_id", [yield* imageTask]],
     ["DELETE /v1/webhook_endpoints/:id", [yield* endpoint]],
+    ["/v1/files", files],
+    ["/v1/files/:id", files],
+    ["/v1/files/:id/content", files],
+    ["DELETE /v1/files/:id", [yield* uploaded(owner, PNG)]],
     ["/v1/webhook_endpoints", endpoints],
     ...["", "/deliveries", "/redeliver", "/rotate_secret", "/test"].map(
       (rest) => [`/v1/webhook_endpoints/:id${rest}`, endpoints] as const
@@ -97,6 +103,7 @@ const lists: ReadonlySet<string> = new Set([
   "/v1/videos",
   "/v1/images",
   "/v1/orders",
+  "/v1/files",
   "/v1/webhook_endpoints"
 ])
 

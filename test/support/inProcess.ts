@@ -10,6 +10,7 @@ import { layerOrders } from "../../src/orders/Orders.ts"
 import { layerQuotes } from "../../src/orders/QuoteAnswers.ts"
 import { Catalog, makeSnapshot } from "../../src/services/Catalog.ts"
 import { ChannelCredentials } from "../../src/services/channels/ChannelCredentials.ts"
+import { Files } from "../../src/services/files/Files.ts"
 import { IdempotencyKeys } from "../../src/services/IdempotencyKeys.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { Budgets } from "../../src/services/money/Budgets.ts"
@@ -121,6 +122,7 @@ export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
     layerLedger,
     Layer.mock(Budgets, { applying: () => Effect.succeed([]) }),
     Layer.mock(IdempotencyKeys, {}),
+    Layer.mock(Files, {}),
     Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
     layerCatalog,
     layerCredentials,

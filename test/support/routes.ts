@@ -12,7 +12,7 @@ export interface DeclaredRoute {
   readonly action: string
   /** Any of them opens it; none where none is declared. */
   readonly scopes: ReadonlyArray<Scope>
-  /** Of its body; none where it takes no body, or a list. */
+  /** Of its body as JSON; none where it takes none. */
   readonly bodies: ReadonlyArray<Schema.Top>
 }
 
@@ -25,7 +25,7 @@ export const declaredRoutes: ReadonlyArray<DeclaredRoute> = Object.values(
     action: endpoint.identifier,
     scopes: [Context.getOrUndefined(endpoint.annotations, RequiredScope) ?? []].flat(),
     bodies: [...endpoint.payload]
-      .filter(([type]) => type !== "text/csv")
+      .filter(([type]) => type === "application/json")
       .flatMap(([, { schemas }]) => schemas)
   }))
 )

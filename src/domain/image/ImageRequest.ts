@@ -1,7 +1,7 @@
 /** What a client may write in an image request. */
 import { type Result, Schema } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
-import { Media, mediaUrls } from "../mediaUrls.ts"
+import { Media, mediaUrls, ONE_MEDIUM } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
 import { Prompt, plainText } from "../plainText.ts"
 import {
@@ -15,8 +15,8 @@ import { unpricedImageWork } from "../unpricedWork.ts"
 import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "./ImageProtocol.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
-const media = optional(Media, "a URL, {url} or an array of them").annotate({
-  description: "Reference images: a URL, {url} or an array of them"
+const media = optional(Media, `${ONE_MEDIUM}, or an array of them`).annotate({
+  description: `Reference images: ${ONE_MEDIUM}, or an array of them`
 })
 
 const NO_STREAM = "since images are answered whole and not as a stream"

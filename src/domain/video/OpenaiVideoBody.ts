@@ -1,8 +1,8 @@
 /** What a client may write in an order of OpenAI's videos, and the order that it comes down to. */
 import { Schema } from "effect"
-import { BillingUnavailable, VideoSkuInvalid } from "../Errors.ts"
+import { BillingUnavailable, InvalidRequest, VideoSkuInvalid } from "../Errors.ts"
 import { sidesOfUrl } from "../image/pictureHeads.ts"
-import { MediaUrl } from "../mediaUrls.ts"
+import { MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
 import { type Metadata, MetadataField } from "../money/metadata.ts"
 import { fieldKey } from "../nearest.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
@@ -11,12 +11,13 @@ import { frameOf, type SizeWish, sizeNamed } from "./sizes.ts"
 import { countInputs, type VideoInput } from "./VideoInput.ts"
 import type { VideoSku } from "./VideoSku.ts"
 
+const A_PICTURE = "a picture: a file of the form, {image_url}, {file_id} or a URL"
+
 const Reference = Schema.Union([
   Schema.Struct({ image_url: MediaUrl.annotate({ description: "http, https or data URL" }) }),
-  Schema.Struct({ file_id: plainText().annotate({ description: "Id of a file" }) }),
-  MediaUrl
-]).annotate({ expected: "a picture: a file of the form, {image_url} or a URL" })
-export type VideoReference = typeof Reference.Type
+  MediaRef
+]).annotate({ expected: A_PICTURE })
+type Reference = typeof Reference.Type
 
 const Fields = Schema.Struct({
   model: plainText().annotate({ description: "A model of modality video" }),
@@ -31,10 +32,9 @@ const Fields = Schema.Struct({
     description:
       "A size that the model offers, as `WxH`, or a resolution alone; 1280x720 when left out"
   }),
-  input_reference: optional(
-    Reference,
-    "a picture: a file of the form, {image_url} or a URL"
-  ).annotate({ description: "A picture to make the video from" }),
+  input_reference: optional(Reference, A_PICTURE).annotate({
+    description: "A picture to make the video from"
+  }),
   user: optional(Schema.String, "a text").annotate({
     description: "Whom the order is for, in the client's own words; not sent to the vendor"
   }),
@@ -62,7 +62,7 @@ export const OpenaiVideoBody: Schema.Codec<typeof Fields.Type, typeof Fields.Enc
     })
 export type OpenaiVideoBody = typeof OpenaiVideoBody.Type
 
-/** An order in those words: the picture has become an address. */
+/** An order in those words: the picture is an address, or the id of a file. */
 export interface OpenaiVideoOrder {
   readonly model: string
   readonly prompt: string | null
@@ -79,12 +79,15 @@ export type OpenaiWish = Pick<OpenaiVideoOrder, "seconds" | "size">
 
 const wholeNumber = /^-?\d{1,9}$/
 
-export const openaiOrder = (body: OpenaiVideoBody, image: string | null): OpenaiVideoOrder => {
+const pictureOf = (reference: Reference): string =>
+  typeof reference === "object" && "image_url" in reference ? reference.image_url : urlOf(reference)
+
+export const openaiOrder = (body: OpenaiVideoBody): OpenaiVideoOrder => {
   const seconds = body.seconds == null ? null : String(body.seconds).trim()
   return {
     model: body.model,
     prompt: body.prompt ?? null,
-    image,
+    image: body.input_reference == null ? null : pictureOf(body.input_reference),
     seconds: seconds !== null && wholeNumber.test(seconds) ? Number(seconds) : seconds,
     size: body.size?.trim().toLowerCase() ?? null,
     metadata: body.metadata ?? null,
@@ -107,12 +110,20 @@ export const inputAsWished = (input: VideoInput, { seconds, size }: OpenaiWish):
   }
 }
 
+const INPUT_REFERENCE = "input_reference"
+
 /** A refusal that names its field as these orders do. */
-export const inOpenaiWords = <E>(error: E): E | VideoSkuInvalid | BillingUnavailable => {
+export const inOpenaiWords = <E>(
+  error: E
+): E | VideoSkuInvalid | BillingUnavailable | InvalidRequest => {
   if (error instanceof VideoSkuInvalid && error.param === "duration") {
     const message = error.message.replace(/^duration /, "seconds ")
     const { allowed, nearest } = error
     return new VideoSkuInvalid({ message, param: "seconds", allowed, nearest })
+  }
+  if (error instanceof InvalidRequest && /^image\b/.test(error.param ?? "")) {
+    const message = error.message.replace(/^image[\w.]*/, INPUT_REFERENCE)
+    return new InvalidRequest({ message, param: INPUT_REFERENCE })
   }
   if (error instanceof BillingUnavailable && error.param === "resolution") {
     const { message, priced } = error

@@ -2,7 +2,7 @@
 
 import { Schema } from "effect"
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
-import { Media, MediaRef } from "../mediaUrls.ts"
+import { Media, MediaRef, ONE_MEDIUM } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
 import { fieldKey } from "../nearest.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
@@ -69,8 +69,8 @@ const ContentBlock: Schema.Codec<ContentBlock, typeof OpenBlock.Encoded> = Schem
 ]).annotate({ expected: "a block of type text, image_url, audio_url or video_url" })
 
 const media = (what: string) =>
-  optional(Media, "a URL, {url} or an array of them").annotate({
-    description: `${what}: a URL, {url} or an array of them; ignored beside content`
+  optional(Media, `${ONE_MEDIUM}, or an array of them`).annotate({
+    description: `${what}: ${ONE_MEDIUM}, or an array of them; ignored beside content`
   })
 
 /** Handed to the upstream unchanged. Without dashes, as resellers may write it into the text. */

@@ -8,6 +8,7 @@ import { Authorization, RequestRules } from "./middlewares.ts"
 import { OrdersGroup } from "./money/OrdersApi.ts"
 import { StatementsGroup } from "./money/StatementsApi.ts"
 import { OperationsGroup } from "./OperationsApi.ts"
+import { FilesGroup } from "./orders/FilesApi.ts"
 import { ImagesGroup } from "./orders/ImagesApi.ts"
 import { OpenaiVideosGroup } from "./orders/OpenaiVideosApi.ts"
 import { QuotesGroup } from "./orders/QuotesApi.ts"
@@ -30,6 +31,7 @@ export class GatewayApi extends HttpApi.make("media-gateway")
     VideosGroup,
     OpenaiVideosGroup,
     ImagesGroup,
+    FilesGroup,
     TextsGroup,
     ReservedGroup,
     QuotesGroup,

@@ -34,7 +34,7 @@ export class TakesLinks extends Context.Service<TakesLinks, TaskKind>()(
 ) {}
 
 /** A route that costs its caller nothing: its calls have a rate of their own, of that name. */
-export class FreeCall extends Context.Service<FreeCall, "quotes" | "models">()(
+export class FreeCall extends Context.Service<FreeCall, "quotes" | "models" | "uploads">()(
   "gateway/http/FreeCall"
 ) {}
 

@@ -21,7 +21,8 @@ const files = [
   "09_log.sql",
   "10_webhooks.sql",
   "11_archive.sql",
-  "12_reconciliations.sql"
+  "12_reconciliations.sql",
+  "13_files.sql"
 ] as const
 
 const BODY = "$sql_file$"

@@ -1,7 +1,8 @@
-/** What is delivered and archived, as the state in memory keeps it. */
+/** What is delivered, archived and uploaded, as the state in memory keeps it. */
 import type { Redacted } from "effect"
 import type { WebhookEndpoint } from "../../services/delivery/WebhookEndpoints.ts"
 import type { DeliveryAttempt, DeliveryState } from "../../services/delivery/WebhookMessages.ts"
+import type { NewFile } from "../../services/files/Files.ts"
 import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 
 export interface StoredEndpoint extends WebhookEndpoint {
@@ -37,5 +38,16 @@ export interface StoredArchive {
   keptAt: number | null
   nextTryAt: number
   tries: number
+  lease: bigint
+}
+
+export interface StoredFile {
+  readonly added: NewFile
+  readonly createdAt: number
+  /** By their place, from 0. */
+  readonly chunks: Map<number, Uint8Array>
+  sha256: string | null
+  state: "pending" | "kept" | "removing"
+  dueAt: number
   lease: bigint
 }

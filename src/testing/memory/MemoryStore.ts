@@ -14,16 +14,21 @@ import type {
 import type { RequestKey, StoredAnswer } from "../../services/IdempotencyKeys.ts"
 import type { HoldRequest, RefusedJob, UsageEntry, VendorJob } from "../../services/Ledger.ts"
 import type { SealedMonth } from "../../services/money/Statements.ts"
-import type { Adjustment, Deposit } from "../../services/money/Transfers.ts"
 import type { OrphanRecord } from "../../services/Orphans.ts"
 import type { AuditEntry } from "../../services/operators/AdminAudit.ts"
 import type { ArchivedFile } from "../../services/results/ArchiveBucket.ts"
 import type { LoggedCall } from "../../services/TaskHistory.ts"
 import type { NewTask, Task } from "../../services/TaskRepo.ts"
 import { type UsageRecord, usageId } from "../../services/UsageLog.ts"
-import type { StoredArchive, StoredEndpoint, StoredMessage } from "../delivery/storedWebhooks.ts"
+import type {
+  StoredArchive,
+  StoredEndpoint,
+  StoredFile,
+  StoredMessage
+} from "../delivery/storedWebhooks.ts"
 import type { Counted, StoredBudget } from "../money/storedBudgets.ts"
 import type { StoredReconciliation } from "../money/storedReconciliations.ts"
+import type { StoredTransfer } from "../money/storedTransfers.ts"
 import type { StoredApiKey, StoredMember, StoredOperator } from "../operators/storedAccounts.ts"
 
 /** When something happened. Of one moment, `turn` tells what came first. */
@@ -90,15 +95,6 @@ export interface StoredMonth {
   heldNano: bigint
   capturedNano: bigint
 }
-
-export type StoredTransfer =
-  | Omit<Adjustment, "organizationId">
-  | (Omit<Deposit, "organizationId"> & {
-      readonly kind: "deposit"
-      readonly reason: null
-      readonly author: null
-      readonly orderId: null
-    })
 
 export interface StoredRequestKey extends RequestKey {
   readonly holdId: string
@@ -172,6 +168,8 @@ export interface MemoryState {
   readonly webhookMessages: Map<string, StoredMessage>
   /** By task. */
   readonly archives: Map<string, StoredArchive>
+  /** By id. */
+  readonly files: Map<string, StoredFile>
   /** By id, the oldest first. */
   readonly reconciliations: Map<string, StoredReconciliation>
   readonly adminWrites: Array<AuditEntry>
@@ -210,6 +208,7 @@ export const layerMemoryStore = Layer.sync(
     webhookEndpoints: new Map(),
     webhookMessages: new Map(),
     archives: new Map(),
+    files: new Map(),
     reconciliations: new Map(),
     adminWrites: [],
     audit: { begunAt: null, endedAt: null, auditedAt: null, violations: 0 },

@@ -18,6 +18,7 @@ import { layerAccountsMemory } from "../operators/AccountsMemory.ts"
 import { layerAdminAuditMemory, layerOperatorsMemory } from "../operators/OperatorsMemory.ts"
 import { layerOrderListsMemory } from "../operators/OrderListsMemory.ts"
 import { layerArchivesMemory } from "../results/ArchivesMemory.ts"
+import { layerFilesMemory } from "../results/FilesMemory.ts"
 import { layerAccessMemory } from "./AccessMemory.ts"
 import { layerCallLogMemory } from "./CallLogMemory.ts"
 import {
@@ -62,7 +63,8 @@ const layerOver = (masterKey: Redacted.Redacted<Uint8Array>) =>
     layerChannelRecordsMemory,
     layerWebhookEndpointsMemory,
     layerWebhookMessagesMemory,
-    layerArchivesMemory
+    layerArchivesMemory,
+    layerFilesMemory
   ).pipe(
     Layer.provideMerge(Layer.provide(layerCallLogMemory, Digest.layerWebCrypto)),
     Layer.provideMerge(layerChannelCredentialsMemory),

@@ -14,13 +14,8 @@ import {
   Transfers
 } from "../../services/money/Transfers.ts"
 import { tellOfPool } from "../delivery/telling.ts"
-import {
-  type Books,
-  type MemoryState,
-  MemoryStore,
-  pageOf,
-  type StoredTransfer
-} from "../memory/MemoryStore.ts"
+import { type Books, type MemoryState, MemoryStore, pageOf } from "../memory/MemoryStore.ts"
+import type { StoredTransfer } from "./storedTransfers.ts"
 
 /** Beyond it a pool takes no deposit. */
 const MAX_BALANCE_NANO = 4_000_000_000_000_000_000n

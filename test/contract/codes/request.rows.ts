@@ -187,7 +187,7 @@ const bodies = [
     "a file's name for an image",
     video({ image: "cat.png" }),
     "image",
-    "Expected an http, https or data URL"
+    "Expected an http, https or data URL, or the id of a file"
   ),
   invalid(
     "a block of no kind",

@@ -1,4 +1,4 @@
-/** A file that stands in a text as base64, of which only the parts that are asked for are decoded. */
+/** A file of which only the parts that are asked for are read. */
 
 /** How much may still be read, of one file or of several. */
 export interface ReadBounds {
@@ -15,10 +15,12 @@ export interface FileBytes {
   isCutOff(): boolean
 }
 
-/** The file whose base64 text begins at `from`. */
-export const fileBytes = (text: string, from: number, bounds: ReadBounds): FileBytes => {
-  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
-  const length = Math.floor(((text.length - padding - from) * 3) / 4)
+/** `at` gives the bytes of a part that the file has. */
+const within = (
+  length: number,
+  bounds: ReadBounds,
+  at: (start: number, count: number) => Buffer
+): FileBytes => {
   let cutOff = false
   return {
     length,
@@ -31,13 +33,26 @@ export const fileBytes = (text: string, from: number, bounds: ReadBounds): FileB
       }
       bounds.reads -= 1
       bounds.bytes -= count
-      // Four characters are three bytes.
-      const group = Math.floor(start / 3)
-      const lastGroup = Math.ceil((start + count) / 3)
-      const decoded = Buffer.from(text.slice(from + 4 * group, from + 4 * lastGroup), "base64")
-      const skipped = start - 3 * group
-      const wanted = decoded.subarray(skipped, skipped + count)
+      const wanted = at(start, count)
       return wanted.length === count ? wanted : null
     }
   }
 }
+
+/** The file whose base64 text begins at `from`. */
+export const fileBytes = (text: string, from: number, bounds: ReadBounds): FileBytes => {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
+  const length = Math.floor(((text.length - padding - from) * 3) / 4)
+  return within(length, bounds, (start, count) => {
+    // Four characters are three bytes.
+    const group = Math.floor(start / 3)
+    const lastGroup = Math.ceil((start + count) / 3)
+    const decoded = Buffer.from(text.slice(from + 4 * group, from + 4 * lastGroup), "base64")
+    const skipped = start - 3 * group
+    return decoded.subarray(skipped, skipped + count)
+  })
+}
+
+/** The file that is in memory. */
+export const bufferBytes = (bytes: Buffer, bounds: ReadBounds): FileBytes =>
+  within(bytes.length, bounds, (start, count) => bytes.subarray(start, start + count))

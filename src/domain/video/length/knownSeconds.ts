@@ -4,7 +4,7 @@
  * so that it costs the same for quotes and orders, and no client's file keeps others waiting.
  */
 import type { VideoBlock } from "../VideoInput.ts"
-import { type FileBytes, fileBytes, type ReadBounds } from "./FileBytes.ts"
+import { bufferBytes, type FileBytes, fileBytes, type ReadBounds } from "./FileBytes.ts"
 import { mp4Seconds } from "./mp4.ts"
 import { webmSeconds } from "./webm.ts"
 
@@ -44,14 +44,27 @@ export const videoSeconds = (url: string, bounds: ReadBounds): number | null => 
   return head === null ? null : fileSeconds(fileBytes(url, head[0].length, bounds))
 }
 
+const orderBounds = (): ReadBounds => ({ reads: MAX_READS, bytes: MAX_BYTES })
+
+/** The same of a file in memory, as its length is found when it comes inline as the only one. */
+export const uploadedSeconds = (bytes: Buffer): number | null =>
+  fileSeconds(bufferBytes(bytes, orderBounds()))
+
 /**
- * Total length in seconds of the reference videos that came inline and can be read; null when there
- * is none. Remote ones are never fetched.
+ * Total length in seconds of the reference videos whose length is known: those that came inline and can
+ * be read, and those of `uploaded`, whose lengths stand by their ids. Null when there is none. Remote ones
+ * are never fetched.
  */
-export const knownSeconds = (blocks: ReadonlyArray<VideoBlock>): number | null => {
-  const bounds = { reads: MAX_READS, bytes: MAX_BYTES }
+export const knownSeconds = (
+  blocks: ReadonlyArray<VideoBlock>,
+  uploaded: ReadonlyMap<string, number | null> = new Map()
+): number | null => {
+  const bounds = orderBounds()
   const known = blocks.flatMap((block) => {
-    const seconds = block.type === "video" ? videoSeconds(block.url, bounds) : null
+    if (block.type !== "video") return []
+    const seconds = uploaded.has(block.url)
+      ? (uploaded.get(block.url) ?? null)
+      : videoSeconds(block.url, bounds)
     return seconds === null ? [] : [seconds]
   })
   return known.length === 0 ? null : known.reduce((sum, seconds) => sum + seconds, 0)

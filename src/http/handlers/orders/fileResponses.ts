@@ -16,7 +16,7 @@ import { Bucket, keyOf } from "../../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../../services/results/Archives.ts"
 import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
-import { partOf } from "../../byteRanges.ts"
+import { type FileHeaders, safe, safeType, storedFile } from "./storedFile.ts"
 import { inWordsOf, taskOf } from "./taskResponses.ts"
 
 /** How long an address of the bucket lives that a client is sent to. */
@@ -25,20 +25,7 @@ const PRESIGNED_SECONDS = 300
 /** How long a vendor may be silent while a file of it is passed on. */
 const IDLE_SECONDS = 30
 
-/** Headers of a request for a file. */
-interface FileHeaders {
-  readonly range?: string
-  readonly "if-range"?: string
-  readonly "if-none-match"?: string
-}
-
 const passedOn = ["etag", "last-modified", "accept-ranges", "content-range"] as const
-
-/** Nothing that a browser would run as a page of ours. */
-const safeType = (type: string): string =>
-  /^(?:video|audio|image)\/(?!svg)[\w.+-]+$/.test(type) ? type : "application/octet-stream"
-
-const safe = { "cache-control": "private", "x-content-type-options": "nosniff" }
 
 const headersOf = (answer: OutgoingAnswer) => ({
   ...Object.fromEntries(
@@ -131,30 +118,7 @@ export const makeFileResponses = Effect.gen(function* () {
       const address = yield* bucket.presigned(key, PRESIGNED_SECONDS)
       return HttpServerResponse.redirect(address, { headers: { "cache-control": "no-store" } })
     }
-    const etag = `"${file.sha256}"`
-    const own = { ...safe, etag, "accept-ranges": "bytes" }
-    if (headers["if-none-match"] === etag) {
-      return HttpServerResponse.empty({ status: 304, headers: own })
-    }
-    const isSame = headers["if-range"] === undefined || headers["if-range"] === etag
-    const part = isSame ? partOf(headers.range, file.bytes) : null
-    if (part === "beyond") {
-      const contentRange = { "content-range": `bytes */${file.bytes}` }
-      return HttpServerResponse.empty({ status: 416, headers: { ...own, ...contentRange } })
-    }
-    const bytes = yield* bucket.get(key, part)
-    const contentType = safeType(file.contentType)
-    if (part === null) {
-      const contentLength = file.bytes
-      return HttpServerResponse.stream(bytes, { contentType, contentLength, headers: own })
-    }
-    const { start, end } = part
-    return HttpServerResponse.stream(bytes, {
-      status: 206,
-      contentType,
-      contentLength: end - start + 1,
-      headers: { ...own, "content-range": `bytes ${start}-${end}/${file.bytes}` }
-    })
+    return yield* storedFile(file, headers, (part) => bucket.get(key, part))
   })
 
   const fileAt = Effect.fnUntraced(function* (

@@ -5,11 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { HEAD_BYTES, pictureHead } from "../../../domain/image/pictureHeads.ts"
 import { openaiIdOf } from "../../../domain/orderIds.ts"
-import {
-  OpenaiVideoBody,
-  openaiOrder,
-  type VideoReference
-} from "../../../domain/video/OpenaiVideoBody.ts"
+import { OpenaiVideoBody, openaiOrder } from "../../../domain/video/OpenaiVideoBody.ts"
 import { openaiVideo } from "../../../domain/video/openaiVideo.ts"
 import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { Orders } from "../../../orders/Orders.ts"
@@ -77,19 +73,6 @@ const saidBy = Effect.fnUntraced(function* ({ fields, files }: FormParts) {
   return Object.fromEntries(said)
 })
 
-/** Where a picture of the order is; a file that was sent before would be looked up here. */
-const addressOf = (
-  reference: VideoReference | null | undefined
-): Effect.Effect<string | null, InvalidRequest> => {
-  if (reference == null) return Effect.succeed(null)
-  if (typeof reference === "string") return Effect.succeed(reference)
-  return "image_url" in reference
-    ? Effect.succeed(reference.image_url)
-    : Effect.fail(
-        refuse(`${REFERENCE}.file_id`, "No files are kept here; send the picture, or its image_url")
-      )
-}
-
 export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
   GatewayApi,
   "openaiVideos",
@@ -119,7 +102,7 @@ export const layerOpenaiVideosHandlers = HttpApiBuilder.group(
           form === null ? yield* Effect.flatten(RequestJson) : yield* Effect.flatMap(form, saidBy)
         const body = yield* asOrder(said)
         yield* responses.mayCallBack(body.callback_url)
-        const order = openaiOrder(body, yield* addressOf(body.input_reference))
+        const order = openaiOrder(body)
         const ordered = yield* orderedOf(
           body.model,
           yield* answerTo(request, order, orders.openaiVideo)

@@ -13,6 +13,7 @@ const kinds = {
   default: "requests of this key",
   quotes: "quotes of this key",
   models: "lists of models for this key",
+  uploads: "files that this key uploads",
   refusals: "refused requests of this key"
 }
 type Policy = keyof typeof kinds
@@ -52,6 +53,7 @@ export const makeKeyRates = Effect.map(Settings, (settings) => {
     default: settings.keyRequestsPerMinute,
     quotes: settings.keyQuotesPerMinute,
     models: settings.keyModelsPerMinute,
+    uploads: settings.keyUploadsPerMinute,
     refusals: settings.keyRefusalsPerMinute
   }
 

@@ -1,0 +1,147 @@
+/** Files of the organisation's own in orders: found before anything is held, and given to the vendor. */
+import { Effect, type Scope, Stream } from "effect"
+import { InvalidRequest, Overloaded } from "../domain/Errors.ts"
+import type { FileAddresses, FileReference } from "../domain/files/fileReferences.ts"
+import { type MediaKind, mediaKindOf } from "../domain/files/mediaTypes.ts"
+import { type FieldFault, MAX_FIELD_FAULTS, withoutFaults } from "../domain/requestFields.ts"
+import { unsent } from "../runtime/databaseErrors.ts"
+import { Settings } from "../runtime/Settings.ts"
+import { makeShares } from "../runtime/Shares.ts"
+import type { Caller } from "../services/Access.ts"
+import { Files, type MediaFile } from "../services/files/Files.ts"
+import { makeFileBytes } from "../services/files/fileBytes.ts"
+import { BucketFault } from "../services/results/ArchiveBucket.ts"
+
+/** By their ids. */
+export type OrderedFiles = ReadonlyMap<string, MediaFile>
+
+const noFiles: OrderedFiles = new Map()
+
+const kinds: Record<MediaKind, string> = { image: "a picture", audio: "a sound", video: "a film" }
+
+/** One answer for a file that is not there, and for one of another organisation. */
+const faultOf = ({ path, kind, id }: FileReference, file: MediaFile | undefined) => {
+  if (file === undefined) {
+    return { path, message: `No file is called ${JSON.stringify(id)}; it may have expired` }
+  }
+  return mediaKindOf(file.contentType) === kind
+    ? null
+    : { path, message: `Expected ${kinds[kind]}, and the file is of type ${file.contentType}` }
+}
+
+/** A vendor can load files of the bucket wherever clients are sent to it. */
+const isSentAsAddress = (settings: Settings, { isInBucket }: MediaFile): boolean =>
+  settings.archiveRedirect && isInBucket
+
+/** Finds what an order refers to, without reading it. */
+export const makeFindFiles = Effect.gen(function* () {
+  const files = yield* Files
+  const settings = yield* Settings
+  const { maxMediaBodyBytes } = settings
+
+  return Effect.fnUntraced(function* (
+    { organizationId }: Caller,
+    references: ReadonlyArray<FileReference>
+  ): Effect.fn.Return<OrderedFiles, InvalidRequest | Overloaded> {
+    const [first] = references
+    if (first === undefined) return noFiles
+    const ids = [...new Set(references.map(({ id }) => id))]
+    const found = yield* unsent(files.find(organizationId, ids))
+    const byId = new Map(found.map((file) => [file.id, file]))
+    const faults = references
+      .map((reference) => faultOf(reference, byId.get(reference.id)))
+      .filter((fault): fault is FieldFault => fault !== null)
+    yield* Effect.fromResult(withoutFaults(faults.slice(0, MAX_FIELD_FAULTS)))
+    const inline = references
+      .flatMap(({ id }) => byId.get(id) ?? [])
+      .filter((file) => !isSentAsAddress(settings, file))
+      .reduce((sum, { bytes }) => sum + bytes, 0)
+    if (inline <= maxMediaBodyBytes) return byId
+    return yield* new InvalidRequest({
+      message: `${first.path}: Expected files of at most ${maxMediaBodyBytes} bytes together, as they are sent to the vendor within the order`,
+      param: first.path
+    })
+  })
+})
+
+/** Longer than a queue at a vendor, and the longest that a bucket may sign for. */
+const MAX_ADDRESS_SECONDS = 7 * 24 * 3600
+/** For all the files of an order together, before anything is held. */
+const READING = "1 minute"
+/** Of the room for bodies: for the files that are sent within orders, of all organisations and of each. */
+const SHARE_OF_BODIES = 0.5
+const SHARE_OF_EACH = 0.25
+
+const noRoom = new Overloaded({
+  message:
+    "Other orders' files take all the room there is for them; send this one again in a moment",
+  retryAfterSeconds: 1
+})
+const unreadable = new Overloaded({
+  message: "The order's files cannot be read at the moment; send it again",
+  retryAfterSeconds: 2
+})
+
+/**
+ * Gives files to a vendor: by an address that opens for as long as a task may take, where the vendor can
+ * load it, and else within the order. Their room is kept until the scope closes.
+ */
+export const makeGiveFiles = Effect.gen(function* () {
+  const bytes = yield* makeFileBytes
+  const settings = yield* Settings
+  const { bodyBudgetBytes, taskDeadlineSeconds } = settings
+  const addressSeconds = Math.min(MAX_ADDRESS_SECONDS, Math.ceil(taskDeadlineSeconds))
+  const room = makeShares({
+    each: Math.floor(bodyBudgetBytes * SHARE_OF_EACH),
+    together: Math.floor(bodyBudgetBytes * SHARE_OF_BODIES)
+  })
+
+  /** As base64, in turns as long as the pieces in which it comes. */
+  const dataUrl = Effect.fnUntraced(function* (organizationId: string, file: MediaFile) {
+    const texts = [`data:${file.contentType};base64,`]
+    let rest = Buffer.alloc(0)
+    let length = 0
+    const pieces = yield* bytes.read({ ...file, organizationId }, null)
+    yield* Stream.runForEachArray(pieces, (arrived) =>
+      Effect.sync(() => {
+        const all = Buffer.concat([rest, ...arrived])
+        length += all.length - rest.length
+        // Three bytes are four characters.
+        const end = all.length - (all.length % 3)
+        texts.push(all.toString("base64", 0, end))
+        rest = all.subarray(end)
+      })
+    )
+    texts.push(rest.toString("base64"))
+    if (length !== file.bytes) return yield* new BucketFault({ message: "a file is cut off" })
+    return texts.join("")
+  }, Effect.scoped)
+
+  return Effect.fnUntraced(function* (
+    { organizationId }: Caller,
+    files: OrderedFiles
+  ): Effect.fn.Return<FileAddresses, Overloaded, Scope.Scope> {
+    const inline = [...files.values()].filter((file) => !isSentAsAddress(settings, file))
+    const size = inline.reduce((sum, file) => sum + Math.ceil(file.bytes / 3) * 4, 0)
+    if (size > 0 && !(yield* room.take(organizationId, size))) return yield* noRoom
+    const given = Effect.forEach(files.values(), (file) =>
+      Effect.map(
+        isSentAsAddress(settings, file)
+          ? bytes.presigned({ ...file, organizationId }, addressSeconds)
+          : dataUrl(organizationId, file),
+        (address) => [file.id, address] as const
+      )
+    )
+    const addresses = yield* given.pipe(
+      Effect.timeout(READING),
+      Effect.tapError(({ message }) =>
+        Effect.logError("an order's files could not be read", message)
+      ),
+      Effect.mapError(() => unreadable),
+      unsent
+    )
+    return new Map(addresses)
+  })
+})
+
+export type GiveFiles = Effect.Success<typeof makeGiveFiles>

@@ -1,0 +1,65 @@
+-- Files that clients uploaded to refer to them in orders. Their bytes stand in the archive's bucket where
+-- there is one, and in chunks here where there is none.
+CREATE TABLE files (
+  organization_id text NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  -- Who uploaded it.
+  member_id text NOT NULL,
+  filename text NOT NULL,
+  purpose text NOT NULL,
+  content_type text NOT NULL,
+  bytes integer NOT NULL,
+  -- How long a film is, where its bytes tell.
+  seconds double precision,
+  -- In hexadecimal digits, once all bytes are there.
+  sha256 text,
+  is_in_bucket boolean NOT NULL,
+  -- The row is written before the first byte and goes after the last one, so that a gateway that is killed
+  -- leaves no bytes that nobody knows of.
+  state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'kept', 'removing')),
+  -- When it is to be removed: an upload that did not come to its end, a file that has expired, or one whose
+  -- removal did not succeed.
+  due_at timestamptz NOT NULL,
+  -- Counts the claims of its removal.
+  lease bigint NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  CHECK (state <> 'kept' OR sha256 IS NOT NULL)
+);
+CREATE INDEX files_due ON files (due_at);
+
+CREATE TABLE file_chunks (
+  organization_id text NOT NULL,
+  file_id text COLLATE "C" NOT NULL,
+  n integer NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (organization_id, file_id, n),
+  FOREIGN KEY (organization_id, file_id) REFERENCES files (organization_id, id) ON DELETE CASCADE
+);
+-- Media are compressed already.
+ALTER TABLE file_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+-- Makes a row for a file whose bytes come next, within what the organisation may have of them: all its
+-- rows count, as the bytes of those that are being removed may still be there. Answers which bound it
+-- would pass; null where it is added. Uploads of one organisation are counted one after the other.
+CREATE FUNCTION add_file(
+  p_organization text, p_id text, p_member text, p_filename text, p_purpose text,
+  p_content_type text, p_bytes integer, p_seconds double precision, p_is_in_bucket boolean,
+  p_life interval, p_upload interval, p_max_files bigint, p_max_bytes bigint)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  taken record;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('files ' || p_organization, 0));
+  SELECT count(*) AS files, coalesce(sum(f.bytes), 0) AS bytes INTO STRICT taken
+    FROM files f WHERE f.organization_id = p_organization AND f.id <> p_id;
+  IF taken.files + 1 > p_max_files THEN RETURN 'files'; END IF;
+  IF taken.bytes + p_bytes > p_max_bytes THEN RETURN 'bytes'; END IF;
+  INSERT INTO files (organization_id, id, member_id, filename, purpose, content_type, bytes, seconds,
+                     is_in_bucket, due_at, expires_at)
+  VALUES (p_organization, p_id, p_member, p_filename, p_purpose, p_content_type, p_bytes, p_seconds,
+          p_is_in_bucket, now() + p_upload, now() + p_life)
+  ON CONFLICT (organization_id, id) DO NOTHING;
+  RETURN NULL;
+END $$;
