@@ -9,7 +9,8 @@ import {
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
-import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import { editRequest, type ImageEditBody } from "../domain/image/ImageEditRequest.ts"
+import type { ImageBody, ImageRequest } from "../domain/image/ImageRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { makeDetached } from "../runtime/Detached.ts"
@@ -27,8 +28,9 @@ import type { OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
+import type { StreamedAnswer } from "./streamedAnswer.ts"
 import { makeTextOrder } from "./text/textOrder.ts"
-import { makeTextStream, type WrittenText } from "./text/textStream.ts"
+import { makeTextStream } from "./text/textStream.ts"
 import { type AcceptedVideo, makeVideoOrder } from "./videoOrder.ts"
 
 type OrderedOr<A, E = never> = Effect.Effect<
@@ -49,12 +51,15 @@ export class Orders extends Context.Service<
       body: VideoBody,
       key?: string
     ): OrderedOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
-    /** Makes images and charges for the requested number before it answers. */
+    /**
+     * Makes images and charges for the requested number before it answers. Where the client asks for
+     * a stream, it is answered with the first image, finished or not, and charged before.
+     */
     images(
       caller: Caller,
       body: ImageBody,
       key?: string
-    ): OrderedOr<AnswerBody, ImageUnsupportedProtocol>
+    ): OrderedOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
     /**
      * The same, answered with its id as soon as the hold is taken. Images that come in base64 are kept in
      * the archive; where there is none, an order that asks for them is refused.
@@ -64,11 +69,23 @@ export class Orders extends Context.Service<
       body: ImageBody,
       key?: string
     ): OrderedOr<string, ImageUnsupportedProtocol>
+    /** Like `images`, of the pictures it has. */
+    edits(
+      caller: Caller,
+      body: ImageEditBody,
+      key?: string
+    ): OrderedOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
+    /** Like `imageTask`, of the pictures it has. */
+    editTask(
+      caller: Caller,
+      body: ImageEditBody,
+      key?: string
+    ): OrderedOr<string, ImageUnsupportedProtocol>
     /**
      * Has a text written. It is answered whole and charged before, or where the client asks for a
      * stream with the vendor's first event, and charged at its end.
      */
-    chat(caller: Caller, body: ChatBody, key?: string): OrderedOr<AnswerBody | WrittenText>
+    chat(caller: Caller, body: ChatBody, key?: string): OrderedOr<AnswerBody | StreamedAnswer>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderedOr<AnswerBody>
   }
 >()("gateway/services/Orders") {}
@@ -78,6 +95,17 @@ const noBase64 = new InvalidRequest({
     "response_format: this gateway has no archive, so images that are answered later are kept as addresses; leave it out, or order without Prefer: respond-async",
   param: "response_format"
 })
+
+const noStreamLater = new InvalidRequest({
+  message: "stream: Expected false, as images that are answered later are read when they are made",
+  param: "stream"
+})
+
+interface StreamedOrder<Made> {
+  readonly order: PaidOrder<Made, void>
+  readonly begun: Deferred.Deferred<void, OrderRefusal | KeyAlreadyUsed>
+  readonly answer: StreamedAnswer
+}
 
 const textOf = (recalled: Recalled): AnswerBody | null =>
   recalled._tag === "Text" ? recalled.result : null
@@ -102,47 +130,65 @@ export const layerOrders = Layer.effect(
       (key: RequestKey | null) =>
         Effect.flatMap(checked, (order) => detached.run(runOrder(order, key)))
 
-    const imageTask = (caller: Caller, body: ImageBody) =>
+    const imageTask = (caller: Caller, request: ImageRequest) =>
       Effect.fnUntraced(function* (key: RequestKey | null) {
+        const { body } = request
+        if (body.stream === true) return yield* noStreamLater
         if (body.response_format === "b64_json" && !hasArchive) return yield* noBase64
         const begun = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
-        const order = yield* imageOrder.task(caller, body, (id) => Deferred.succeed(begun, id))
+        const order = yield* imageOrder.task(caller, request, (id) => Deferred.succeed(begun, id))
         yield* detached.start(
           Effect.onError(runOrder(order, key), (cause) => Deferred.failCause(begun, cause))
         )
         return yield* Deferred.await(begun)
       })
 
-    const streamed = (caller: Caller, body: ChatBody) =>
-      Effect.fnUntraced(function* (key: RequestKey | null) {
-        const { order, begun, text } = yield* textStream(caller, body)
-        yield* detached.start(
-          Effect.onExit(runOrder(order, key), (exit) => Deferred.done(begun, exit))
-        )
-        yield* Effect.onInterrupt(Deferred.await(begun), () => text.leave)
-        return text
-      })
+    /** Runs what is answered while it is made, and waits for its first event. */
+    const streamed =
+      <Made, E>(checked: Effect.Effect<StreamedOrder<Made>, E>) =>
+      (key: RequestKey | null) =>
+        Effect.gen(function* () {
+          const { order, begun, answer } = yield* checked
+          yield* detached.start(
+            Effect.onExit(runOrder(order, key), (exit) => Deferred.done(begun, exit))
+          )
+          yield* Effect.onInterrupt(Deferred.await(begun), () => answer.leave)
+          return answer
+        })
 
     const onceVideo = once("/v1/videos/generations", (recalled): AcceptedVideo | null =>
       recalled._tag === "Video" ? { id: recalled.id, quote: null } : null
     )
-    const onceImages = once("/v1/images/generations", (recalled): AnswerBody | null =>
-      recalled._tag === "Images" ? recalled.result : null
-    )
-    const onceImageTask = once("/v1/images/generations respond-async", (recalled) =>
-      recalled._tag === "ImageTask" ? recalled.id : null
-    )
-    const onceChat = once<AnswerBody | WrittenText>("/v1/chat/completions", textOf)
+    const ofImages = (path: string) => ({
+      now: once<AnswerBody | StreamedAnswer>(path, (recalled) =>
+        recalled._tag === "Images" ? recalled.result : null
+      ),
+      later: once(`${path} respond-async`, (recalled) =>
+        recalled._tag === "ImageTask" ? recalled.id : null
+      )
+    })
+    const onceGenerated = ofImages("/v1/images/generations")
+    const onceEdited = ofImages("/v1/images/edits")
+    const imagesNow = (caller: Caller, request: ImageRequest) =>
+      request.body.stream === true
+        ? streamed(imageOrder.streamed(caller, request))
+        : whole(imageOrder.whole(caller, request))
+    const onceChat = once<AnswerBody | StreamedAnswer>("/v1/chat/completions", textOf)
     const onceEmbeddings = once("/v1/embeddings", textOf)
 
     return Orders.of({
       video: (caller, body, key) => onceVideo(caller, body, key, whole(videoOrder(caller, body))),
       images: (caller, body, key) =>
-        onceImages(caller, body, key, whole(imageOrder.whole(caller, body))),
-      imageTask: (caller, body, key) => onceImageTask(caller, body, key, imageTask(caller, body)),
+        onceGenerated.now(caller, body, key, imagesNow(caller, { body, edit: null })),
+      imageTask: (caller, body, key) =>
+        onceGenerated.later(caller, body, key, imageTask(caller, { body, edit: null })),
+      edits: (caller, body, key) =>
+        onceEdited.now(caller, body, key, imagesNow(caller, editRequest(body))),
+      editTask: (caller, body, key) =>
+        onceEdited.later(caller, body, key, imageTask(caller, editRequest(body))),
       chat: (caller, body, key) =>
         body.stream === true
-          ? onceChat(caller, body, key, streamed(caller, body))
+          ? onceChat(caller, body, key, streamed(textStream(caller, body)))
           : onceChat(caller, body, key, whole(textOrder(caller, chatRequest(body)))),
       embeddings: (caller, body, key) =>
         onceEmbeddings(caller, body, key, whole(textOrder(caller, embeddingRequest(body))))

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Modality } from "../../domain/catalog/Modality.ts"
 import { Prices } from "../../domain/catalog/Prices.ts"
+import { VendorParameter } from "../../domain/catalog/vendorParameters.ts"
 import { operation } from "./document.ts"
 import { FreeCall, RequiredScope } from "./middlewares.ts"
 import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
@@ -30,6 +31,21 @@ export const ModelEntry = Schema.Struct({
       default: counted("Images when no number is given")
     }).annotate({ description: "Of image models: images in one request" })
   ),
+  parameters: Schema.optionalKey(
+    Schema.Record(Schema.String, VendorParameter).annotate({
+      description: "Fields of the vendor's own that an order may have, by name"
+    })
+  ),
+  references: Schema.optionalKey(
+    orNull(
+      Schema.Struct({
+        max: counted("Most images of an edit"),
+        mask: flag("Whether an edit may have a mask")
+      }),
+      "Of image models: what an edit may have; null where there are none"
+    )
+  ),
+  streams: Schema.optionalKey(flag("Of image models: whether images can come while they are made")),
   currency: told("Currency of the prices"),
   prices: orNull(Prices, "Null where nothing can be ordered yet")
 }).annotate({

@@ -84,8 +84,8 @@ export class AdminRoles extends HttpApiMiddleware.Service<
 
 /**
  * Largest body a route takes: with media in it, with texts alone, or a list, which its handler reads as
- * it comes; routes without it take the small default. Of a route that takes forms, it is that of the
- * forms, and other bodies are texts.
+ * it comes; routes without it take the small default. Of a route that reads the files of its forms
+ * over, it is that of the forms, and other bodies are texts.
  */
 export class BodyLimit extends Context.Service<BodyLimit, "media" | "texts" | "list" | "small">()(
   "gateway/http/BodyLimit"

@@ -124,8 +124,8 @@ export const layerRequestRules = Layer.effect(
       const takesLists = endpoint.payload.has(LIST)
       const usual = takesLists ? LIST : JSON_TYPE
       const types = takesForms ? `${usual} or ${FORM}` : usual
-      const maxBytes = takesForms ? limits.texts : limit
       const keepsFiles = Context.getOrUndefined(annotations, KeepsFiles) ?? false
+      const maxBytes = takesForms && !keepsFiles ? limits.texts : limit
       const arrayNumbers = Context.getOrUndefined(annotations, ArrayNumbers) ?? 0
 
       /** For what is read by Effect's own readers. */
