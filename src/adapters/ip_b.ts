@@ -3,9 +3,9 @@
  * speaks the same.
  */
 import { Result, Schema } from "effect"
+import { parameterFaults } from "../domain/catalog/vendorParameters.ts"
 import { imageProtocols } from "../domain/image/ImageProtocol.ts"
-import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
-import { AUTO } from "../domain/image/imagePrices.ts"
+import { type ImageBody, imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
@@ -41,7 +41,14 @@ const isJobId = Schema.is(JobId)
 const sizeOf = (size: string): string => size.replace(/^(\d+)x(\d+)$/i, "$1*$2")
 
 /** Fields of the vendor's own that a client may add. */
-const extras = Object.keys(imageProtocols.ip_b.families[0].parameters)
+const { parameters } = imageProtocols.ip_b.families[0]
+
+/** Those of them that an order has; one of another value is left out. */
+const extrasOf = (body: ImageBody) => {
+  const faults = new Set(parameterFaults(body, parameters).map(({ path }) => path))
+  const names = Object.keys(parameters).filter((name) => !faults.has(name))
+  return given(Object.fromEntries(names.map((name) => [name, body[name]])))
+}
 
 /**
  * The whole body. `n` always goes out: some models make four images of an order without it, and
@@ -61,9 +68,9 @@ export const toEnvelope = ({ upstreamModel, body, edit = null }: ImageOrder) => 
     ]
   },
   parameters: {
-    ...(typeof body.size === "string" && body.size !== AUTO ? { size: sizeOf(body.size) } : {}),
+    ...(typeof body.size === "string" ? { size: sizeOf(body.size) } : {}),
     n: imageCount(body),
-    ...given(Object.fromEntries(extras.map((name) => [name, body[name]])))
+    ...extrasOf(body)
   }
 })
 
