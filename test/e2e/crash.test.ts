@@ -198,7 +198,10 @@ layer(layerSurvivor, { excludeTestServices: true, timeout: "60 seconds" })(
 )
 
 for (const kind of ["embedded", "postgres"] as const) {
-  const rows = places.filter(([place, , order]) => order !== paintStream && (kind === "postgres" ? onlyAlone : onEmbedded).has(place))
+  const rows = places.filter(
+    ([place, , order]) =>
+      order !== paintStream && (kind === "postgres" ? onlyAlone : onEmbedded).has(place)
+  )
   it.live.each(rowsOf(rows))(
     `${kind}: killed at %s of %s and started again, nothing is lost and nothing is sent twice`,
     (row) =>

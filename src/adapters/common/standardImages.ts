@@ -4,7 +4,6 @@ import { WebAddress } from "../../domain/plainText.ts"
 import { anyFields } from "../../domain/requestFields.ts"
 import { holdsAddress, markedBytes, mediaIn } from "../../hiding/patterns.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
-import type { Drawn } from "./adapterCalls.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -45,8 +44,10 @@ export const plain = (fields: Fields, keeps: (name: string, value: unknown) => b
   return kept.length === Object.keys(fields).length ? fields : Object.fromEntries(kept)
 }
 
-export interface StandardImages extends Drawn {
+export interface StandardImages {
   readonly result: Fields
+  /** Images that came beyond those ordered, and are left out. */
+  readonly surplus: number
   /** Whether the answer is the result as it came. */
   readonly isUnchanged: boolean
 }

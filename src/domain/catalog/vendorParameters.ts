@@ -7,28 +7,31 @@ import type { FieldFault } from "../requestFields.ts"
 
 const description = Schema.String.annotate({ description: "What it does" })
 
+const kind = <K extends string>(name: K) =>
+  Schema.Literal(name).annotate({ description: "What kind of value it is" })
+
 /** What one of them may be. */
 export const VendorParameter = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("boolean"), description }),
+  Schema.Struct({ type: kind("boolean"), description }),
   Schema.Struct({
-    type: Schema.Literal("integer"),
+    type: kind("integer"),
     minimum: Schema.Int.annotate({ description: "The least it may be" }),
     maximum: Schema.Int.annotate({ description: "The most it may be" }),
     description
   }),
   Schema.Struct({
-    type: Schema.Literal("number"),
+    type: kind("number"),
     minimum: Schema.Finite.annotate({ description: "The least it may be" }),
     maximum: Schema.Finite.annotate({ description: "The most it may be" }),
     description
   }),
   Schema.Struct({
-    type: Schema.Literal("text"),
+    type: kind("text"),
     max_length: Schema.Int.annotate({ description: "Characters it may have" }),
     description
   }),
   Schema.Struct({
-    type: Schema.Literal("choice"),
+    type: kind("choice"),
     values: Schema.Array(Schema.String).annotate({ description: "What it may be" }),
     description
   })

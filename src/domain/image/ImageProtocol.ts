@@ -25,11 +25,11 @@ export interface ImageProtocolRow {
 /** How the relay's models begin that take images in the common standard form. */
 export const RELAYED_STANDARD_MODELS = "doubao"
 
-/** Longest name of a quality or a style. */
+/** Longest name of a quality. */
 const MAX_WORD = 64
 
-/** The options of the common standard form; vendors have words of their own for quality and style. */
-export const standardOptions = {
+/** The options of the common standard form; vendors have words of their own for quality. */
+const standardParameters = {
   quality: {
     type: "text",
     max_length: MAX_WORD,
@@ -60,14 +60,16 @@ export const standardOptions = {
     type: "choice",
     values: ["high", "low"],
     description: "How closely reference images are followed"
-  },
-  style: { type: "text", max_length: MAX_WORD, description: "The manner, such as vivid" }
+  }
 } as const satisfies VendorParameters
+
+/** Where a model has no field for one of them, only `auto` may be said of it. A style is of any form. */
+export const standardOptions: ReadonlyArray<string> = [...Object.keys(standardParameters), "style"]
 
 const standard = {
   models: "",
   passesOn: true,
-  parameters: standardOptions,
+  parameters: standardParameters,
   references: { max: 16, mask: true },
   streams: true,
   hasAutoSize: true

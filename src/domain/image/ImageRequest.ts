@@ -133,8 +133,12 @@ export const checkImages = (
     ...(family.passesOn ? unpricedImageWork(body, ownFields) : [])
   ])
 
-function* strangeOptions(body: ImageBody, { parameters }: ImageFamily): Generator<FieldFault> {
-  for (const name of Object.keys(standardOptions)) {
+function* strangeOptions(
+  body: ImageBody,
+  { parameters, passesOn }: ImageFamily
+): Generator<FieldFault> {
+  if (passesOn) return
+  for (const name of standardOptions) {
     const value = body[name] ?? AUTO
     if (value === AUTO || Object.hasOwn(parameters, name)) continue
     yield { path: name, message: "Expected auto or nothing: this model has no such option" }

@@ -32,7 +32,7 @@ const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.
 
 const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
 
-const percent = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
+const percent = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
 const partials = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
 
 const Submit = Schema.Struct({

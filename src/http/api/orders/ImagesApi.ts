@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ImageEditBody } from "../../../domain/image/ImageEditRequest.ts"
 import { MAX_IMAGES } from "../../../domain/image/ImageProtocol.ts"
@@ -44,19 +45,20 @@ const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields)
 
 /** Of ip_a: unfinished images as they were asked for, and each one that is finished. */
 const ImageEvents = HttpApiSchema.StreamSse({
-  data: Schema.StructWithRest(
-    Schema.Struct({ type: told("What it is", "image_generation.completed") }),
-    anyFields
-  ).annotate({ identifier: "ImageEvent", description: "An image, finished or not, in `b64_json`" })
+  events: Sse.EventEncoded.mapFields(({ id, event, data }) => ({
+    id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
+    event: event.annotate({ description: "Its kind, such as image_generation.completed" }),
+    data: data.annotate({ description: "An image in `b64_json`, and what it is, as JSON" })
+  }))
 })
 
-const file = Schema.Unknown.annotate({ description: "A picture, or its address" })
+const file = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
 /** The same as a form: `image` or `image[]` for each picture. */
 const ImageEditForm = Schema.Struct({
   ...orderFields,
-  image: Schema.optionalKey(file),
-  "image[]": Schema.optionalKey(file),
-  mask: Schema.optionalKey(file)
+  image: file("A picture as a file, or its address"),
+  "image[]": file("One of several pictures"),
+  mask: file("Where the first picture is to change: what is transparent in it")
 })
 
 const processing = { id: taskId, task_status: taskStatus("processing") }
