@@ -3,7 +3,9 @@
  * speaks the same.
  */
 import { Result, Schema } from "effect"
-import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
+import { parameterFaults } from "../domain/catalog/vendorParameters.ts"
+import { imageProtocols } from "../domain/image/ImageProtocol.ts"
+import { type ImageBody, imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
@@ -13,7 +15,7 @@ import { emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
 import { saysError } from "./wire/errorText.ts"
 import { decodedWhole, listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
-import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
+import { bearer, get, given, post, rootOf } from "./wire/vendorRequest.ts"
 
 // Wire schemas
 
@@ -31,46 +33,44 @@ const isChoice = Schema.is(
 )
 const isImage = Schema.is(Schema.Struct({ image: WebAddress }))
 const isOldResult = Schema.is(Schema.Struct({ url: WebAddress }))
-const isText = Schema.is(Schema.NonEmptyString)
 const isJobId = Schema.is(JobId)
-const isFlag = Schema.is(Schema.Boolean)
-const isWhole = Schema.is(Schema.Int)
 
 // To the vendor
 
 /** `1024x768` in the vendor's spelling; tiers such as `2K` stay as they are. */
 const sizeOf = (size: string): string => size.replace(/^(\d+)x(\d+)$/i, "$1*$2")
 
-/** Fields of the vendor's own that a client may add; of another type they are left out. */
-const extras: Readonly<Record<string, (value: unknown) => boolean>> = {
-  negative_prompt: isText,
-  prompt_extend: isFlag,
-  watermark: isFlag,
-  seed: isWhole
+/** Fields of the vendor's own that a client may add. */
+const { parameters } = imageProtocols.ip_b.families[0]
+
+/** Those of them that an order has; one of another value is left out. */
+const extrasOf = (body: ImageBody) => {
+  const faults = new Set(parameterFaults(body, parameters).map(({ path }) => path))
+  const names = Object.keys(parameters).filter((name) => !faults.has(name))
+  return given(Object.fromEntries(names.map((name) => [name, body[name]])))
 }
 
 /**
  * The whole body. `n` always goes out: some models make four images of an order without it, and
  * one is what the client pays for.
  */
-export const toEnvelope = ({ upstreamModel, body }: ImageOrder) => ({
+export const toEnvelope = ({ upstreamModel, body, edit = null }: ImageOrder) => ({
   model: upstreamModel,
   input: {
     messages: [
       {
         role: "user",
-        content: [...referenceImages(body).map((image) => ({ image })), { text: body.prompt }]
+        content: [
+          ...(edit?.references ?? referenceImages(body)).map((image) => ({ image })),
+          { text: body.prompt }
+        ]
       }
     ]
   },
   parameters: {
     ...(typeof body.size === "string" ? { size: sizeOf(body.size) } : {}),
     n: imageCount(body),
-    ...Object.fromEntries(
-      Object.entries(extras).flatMap(([name, fits]) =>
-        fits(body[name]) ? [[name, body[name]]] : []
-      )
-    )
+    ...extrasOf(body)
   }
 })
 

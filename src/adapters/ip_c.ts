@@ -24,9 +24,11 @@ const tasksUrl = (account: ChannelAccount): string =>
   `${rootOf(familyAccount(account, "f"))}/api/v1/tasks/image`
 
 const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
-  const { body, upstreamModel: model } = order
+  const { body, edit = null, upstreamModel: model } = order
+  // The family has no edits of its own: references are a field of an order.
+  const pictures = edit === null ? {} : { image: edit.references }
   const [path, content]: readonly [string, object] = isStandard(order)
-    ? ["/v1/images/generations", { ...body, model, n: imageCount(body) }]
+    ? ["/v1/images/generations", { ...body, ...pictures, model, n: imageCount(body) }]
     : ["/api/v1/services/aigc/image-generation/generation", toEnvelope(order)]
   return Result.succeed(post(`${familyUrl(account, order)}${path}`, bearer(account), content))
 }

@@ -1,5 +1,4 @@
 /** Errors of the gateway as the AI SDK has them: `APICallError`, with the body as its `data`. */
-import { APICallError } from "@ai-sdk/provider"
 import { createJsonErrorResponseHandler } from "@ai-sdk/provider-utils"
 import { z } from "zod/v4"
 
@@ -33,12 +32,3 @@ export const errorStructure = {
 }
 
 export const failedResponseHandler = createJsonErrorResponseHandler(errorStructure)
-
-const unknownRoute: ReadonlySet<string> = new Set(["not_found", "method_not_allowed"])
-
-/** Whether the gateway has no such route, so that nothing was ordered. */
-export const isUnknownRoute = (error: unknown): boolean => {
-  if (!APICallError.isInstance(error)) return false
-  const read = errorSchema.safeParse(error.data)
-  return read.success && unknownRoute.has(read.data.error.code)
-}

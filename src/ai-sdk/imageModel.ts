@@ -19,7 +19,7 @@ import {
 } from "@ai-sdk/provider-utils"
 import { z } from "zod/v4"
 import { type Connection, PROVIDER } from "./connection.ts"
-import { failedResponseHandler, isUnknownRoute } from "./gatewayErrors.ts"
+import { failedResponseHandler } from "./gatewayErrors.ts"
 import { makeTakes, seedFields, unsupported } from "./modelParameters.ts"
 import { loadFile } from "./resultFiles.ts"
 import { makeSiblingKeys } from "./siblingKeys.ts"
@@ -98,29 +98,18 @@ export const makeImageModel = (connection: Connection, modelId: string): ImageMo
     const post = (path: string, body: JSONObject) =>
       postJsonToApi({ ...common, url: connection.url(path), body })
     if (files.length === 0 && mask === undefined) return post(GENERATIONS, fields)
+    if (files.every(isFile) && (mask === undefined || isFile(mask))) {
+      const formData = convertToFormData({
+        ...fields,
+        image: files.map(blobOf),
+        mask: mask === undefined ? undefined : blobOf(mask)
+      })
+      return postFormDataToApi({ ...common, url: connection.url(EDITS), formData })
+    }
     // An address is handed on as it is: only the vendor loads it.
-    const addresses = { image: files.map(convertImageModelFileToDataUri) }
-    const edit = () => {
-      if (files.every(isFile) && (mask === undefined || isFile(mask))) {
-        const formData = convertToFormData({
-          ...fields,
-          image: files.map(blobOf),
-          mask: mask === undefined ? undefined : blobOf(mask)
-        })
-        return postFormDataToApi({ ...common, url: connection.url(EDITS), formData })
-      }
-      const masked = mask === undefined ? {} : { mask: convertImageModelFileToDataUri(mask) }
-      return post(EDITS, { ...fields, ...addresses, ...masked })
-    }
-    try {
-      return await edit()
-    } catch (error) {
-      // A gateway without that route takes pictures, though no mask, with any order of images.
-      if (mask === undefined && isUnknownRoute(error)) {
-        return post(GENERATIONS, { ...fields, ...addresses })
-      }
-      throw error
-    }
+    const image = files.map(convertImageModelFileToDataUri)
+    const masked = mask === undefined ? {} : { mask: convertImageModelFileToDataUri(mask) }
+    return post(EDITS, { ...fields, image, ...masked })
   }
 
   const bytesOf = async ({ url, b64_json }: Entry, signal?: AbortSignal): Promise<Uint8Array> => {

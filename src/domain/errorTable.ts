@@ -101,7 +101,7 @@ export const errorTable = {
       priced: Schema.optionalKey(
         Schema.Array(Schema.String).annotate({
           description:
-            "The resolutions that do have a price, where the resolution is what lacks one"
+            "The resolutions, qualities or sizes that do have a price, where `param` is what lacks one"
         })
       )
     }

@@ -1,5 +1,6 @@
 /** Media in requests, whatever is ordered: by their addresses, or as files of the organisation's own. */
 import { Schema } from "effect"
+import type { MediaKind } from "./files/mediaTypes.ts"
 
 /** In one field: more than any vendor takes; each has limits of its own, which it tells itself. */
 export const MAX_MEDIA = 16
@@ -57,3 +58,36 @@ export const urlOf = (media: MediaRef): string =>
 /** The addresses and ids in their order; none when nothing was given. */
 export const mediaUrls = (media: Media | null | undefined): ReadonlyArray<string> =>
   [media ?? []].flat().map(urlOf)
+
+/** A file of the organisation's own in an order. */
+export interface FileReference {
+  /** Of the field that has the id, as a client would write it. */
+  readonly path: string
+  /** What is expected there. */
+  readonly kind: MediaKind
+  readonly id: string
+}
+
+export const isList = (media: Media): media is ReadonlyArray<MediaRef> => Array.isArray(media)
+
+const oneReference = (
+  path: string,
+  kind: MediaKind,
+  media: MediaRef
+): ReadonlyArray<FileReference> => {
+  const id = urlOf(media)
+  if (!isFileId(id)) return []
+  return [{ path: typeof media === "string" ? path : `${path}.file_id`, kind, id }]
+}
+
+/** The files that the field of this path refers to. */
+export const filesIn = (
+  path: string,
+  kind: MediaKind,
+  media: Media | null | undefined
+): ReadonlyArray<FileReference> => {
+  if (media === null || media === undefined) return []
+  return isList(media)
+    ? media.flatMap((each, index) => oneReference(`${path}[${index}]`, kind, each))
+    : oneReference(path, kind, media)
+}

@@ -60,7 +60,7 @@ const imageWork: ReadonlyArray<Refused> = [
       ...["num_results", "number_results", "number_of_results", "result_count"],
       ...["num_generations", "generation_count", "num_variations", "variations", "variation_count"],
       ...["candidates", "candidate_count", "num_candidates", "number_of_candidates"],
-      ...["enable_sequential", "enable_interleave"]
+      ...["enable_sequential", "enable_interleave", "frame_count"]
     ],
     harmless: oneOf(null, false, 1),
     advice: "n is the field for the number of images"
@@ -76,7 +76,7 @@ const imageWork: ReadonlyArray<Refused> = [
       ...["sse", "incremental_output", "partial_images", "partial_image_count"]
     ],
     harmless: oneOf(null, false, 0),
-    advice: "Images are answered whole, not as a stream"
+    advice: "stream and partial_images are the fields for this"
   },
   delivery("Images come"),
   tiers

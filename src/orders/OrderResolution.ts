@@ -13,9 +13,10 @@ import {
   InvalidRequest
 } from "../domain/Errors.ts"
 import { imageReferences } from "../domain/files/fileReferences.ts"
-import { passesOn } from "../domain/image/ImageProtocol.ts"
+import { imageFamilyOf } from "../domain/image/ImageProtocol.ts"
 import { quoteImages } from "../domain/image/ImageQuote.ts"
-import { checkPassedOn, type ImageBody, imageCount } from "../domain/image/ImageRequest.ts"
+import { checkImages, type ImageRequest } from "../domain/image/ImageRequest.ts"
+import { priceImages } from "../domain/image/pricedImages.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
 import { quoteText, type TokenCounts } from "../domain/text/TextQuote.ts"
@@ -36,7 +37,7 @@ import {
 } from "../services/ProtocolAdapter.ts"
 import { makeModelCheck, makeMountCheck, otherKind } from "./OrderChecks.ts"
 import { makeFindFiles } from "./orderFiles.ts"
-import { makeVideoResolution } from "./videoResolution.ts"
+import { makeVideoResolution } from "./video/videoResolution.ts"
 
 const unpriced = ({ id }: Model) =>
   new BillingUnavailable({
@@ -87,10 +88,10 @@ export const makeOrderResolution = Effect.gen(function* () {
   const adapters = yield* ProtocolAdapter
   const findFiles = yield* makeFindFiles
 
-  /** The same checks as far as they apply, and before the price those of a body that is passed on. */
-  const images = Effect.fnUntraced(function* (caller: Caller, body: ImageBody) {
-    const ordered = yield* checkModel(caller, body.model, ["image"])
-    const files = yield* findFiles(caller, imageReferences(body))
+  /** The same checks as far as they apply, and before the price those of what the vendor takes. */
+  const images = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
+    const ordered = yield* checkModel(caller, request.body.model, ["image"])
+    const files = yield* findFiles(caller, imageReferences(request))
     const { model } = ordered
     const mounts = yield* checkMounts(ordered, {
       speak: (protocol) => {
@@ -107,12 +108,15 @@ export const makeOrderResolution = Effect.gen(function* () {
       },
       fit: ({ row, adapter }, upstreamModel) =>
         Result.gen(function* () {
-          if (passesOn(row, upstreamModel)) yield* checkPassedOn(body)
+          const offered = imageFamilyOf(row, upstreamModel)
+          const streams = offered.streams && adapter.stream !== undefined
+          const family = { ...offered, streams }
+          yield* checkImages(request, family)
           if (model.prices?.kind !== "image") return yield* Result.fail(unpriced(model))
-          return { adapter, quote: yield* quoteImages(model.prices, imageCount(body)) }
+          return { adapter, ...(yield* priceImages(model.prices, request, family)) }
         }),
-      priceBy: ({ quote }, prices) =>
-        prices.kind === "image" ? quoteImages(prices, quote.images) : otherKind,
+      priceBy: ({ quote, asked }, prices) =>
+        prices.kind === "image" ? quoteImages(prices, quote.images, asked) : otherKind,
       noneFits: (_, misfits) => misfits[0]
     })
     return { mounts, quote: mounts[0].quote, model, files }

@@ -10,7 +10,8 @@ import {
   type VideoSkuInvalid,
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
-import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import { editRequest, type ImageEditBody } from "../domain/image/ImageEditRequest.ts"
+import type { ImageBody, ImageRequest } from "../domain/image/ImageRequest.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { OpenaiVideoOrder } from "../domain/video/OpenaiVideoBody.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
@@ -24,7 +25,7 @@ import type {
   RequestKey
 } from "../services/IdempotencyKeys.ts"
 import { makeOnce, type Ordered } from "./idempotency.ts"
-import { makeImageOrder } from "./imageOrder.ts"
+import { makeImageOrder } from "./image/imageOrder.ts"
 import type { OrderRefusal } from "./OrderChecks.ts"
 import {
   chatRequest,
@@ -35,9 +36,10 @@ import {
 import { makeGiveFiles } from "./orderFiles.ts"
 import type { PaidOrder } from "./orderValue.ts"
 import { makePaidOrders } from "./paidOrder.ts"
+import type { StreamedAnswer } from "./streamedAnswer.ts"
 import { makeTextOrder } from "./text/textOrder.ts"
-import { makeTextStream, type WrittenText } from "./text/textStream.ts"
-import { type AcceptedVideo, makeVideoOrder } from "./videoOrder.ts"
+import { makeTextStream } from "./text/textStream.ts"
+import { type AcceptedVideo, makeVideoOrder } from "./video/videoOrder.ts"
 
 type OrderedOr<A, E = never> = Effect.Effect<
   Ordered<A>,
@@ -63,12 +65,15 @@ export class Orders extends Context.Service<
       order: OpenaiVideoOrder,
       key?: string
     ): OrderedOr<AcceptedVideo, VideoUnsupportedProtocol | VideoSkuInvalid>
-    /** Makes images and charges for the requested number before it answers. */
+    /**
+     * Makes images and charges for the requested number before it answers. Where the client asks for
+     * a stream, it is answered with the first image, finished or not, and charged before.
+     */
     images(
       caller: Caller,
       body: ImageBody,
       key?: string
-    ): OrderedOr<AnswerBody, ImageUnsupportedProtocol>
+    ): OrderedOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
     /**
      * The same, answered with its id as soon as the hold is taken. Images that come in base64 are kept in
      * the archive; where there is none, an order that asks for them is refused.
@@ -78,11 +83,23 @@ export class Orders extends Context.Service<
       body: ImageBody,
       key?: string
     ): OrderedOr<string, ImageUnsupportedProtocol>
+    /** Like `images`, of the pictures it has. */
+    edits(
+      caller: Caller,
+      body: ImageEditBody,
+      key?: string
+    ): OrderedOr<AnswerBody | StreamedAnswer, ImageUnsupportedProtocol>
+    /** Like `imageTask`, of the pictures it has. */
+    editTask(
+      caller: Caller,
+      body: ImageEditBody,
+      key?: string
+    ): OrderedOr<string, ImageUnsupportedProtocol>
     /**
      * Has a text written. It is answered whole and charged before, or where the client asks for a
      * stream with the vendor's first event, and charged at its end.
      */
-    chat(caller: Caller, body: ChatBody, key?: string): OrderedOr<AnswerBody | WrittenText>
+    chat(caller: Caller, body: ChatBody, key?: string): OrderedOr<AnswerBody | StreamedAnswer>
     embeddings(caller: Caller, body: EmbeddingBody, key?: string): OrderedOr<AnswerBody>
   }
 >()("gateway/services/Orders") {}
@@ -92,6 +109,20 @@ const noBase64 = new InvalidRequest({
     "response_format: this gateway has no archive, so images that are answered later are kept as addresses; leave it out, or order without Prefer: respond-async",
   param: "response_format"
 })
+
+const noStreamLater = new InvalidRequest({
+  message: "stream: Expected false, as images that are answered later are read when they are made",
+  param: "stream"
+})
+
+/** An order with what it needs at hand, for as long as it runs. */
+type Prepared<Made, Answer> = Effect.Effect<PaidOrder<Made, Answer>, Overloaded, Scope.Scope>
+
+interface StreamedOrder<Made> {
+  readonly order: Prepared<Made, void>
+  readonly begun: Deferred.Deferred<void, OrderRefusal | KeyAlreadyUsed>
+  readonly answer: StreamedAnswer
+}
 
 const textOf = (recalled: Recalled): AnswerBody | null =>
   recalled._tag === "Text" ? recalled.result : null
@@ -111,9 +142,6 @@ export const layerOrders = Layer.effect(
     const once = yield* makeOnce
     const detached = yield* makeDetached
 
-    /** An order with what it needs at hand, for as long as it runs. */
-    type Prepared<Made, Answer> = Effect.Effect<PaidOrder<Made, Answer>, Overloaded, Scope.Scope>
-
     const run = <Made, Answer>(prepared: Prepared<Made, Answer>, key: RequestKey | null) =>
       Effect.scoped(Effect.flatMap(prepared, (order) => runOrder(order, key)))
 
@@ -126,38 +154,59 @@ export const layerOrders = Layer.effect(
     const wholeText = (caller: Caller, request: TextRequest) =>
       whole(Effect.map(textOrder(caller, request), Effect.succeed))
 
-    const imageTask = (caller: Caller, body: ImageBody) =>
+    const imageTask = (caller: Caller, request: ImageRequest) =>
       Effect.fnUntraced(function* (key: RequestKey | null) {
+        const { body } = request
+        if (body.stream === true) return yield* noStreamLater
         if (body.response_format === "b64_json" && !hasArchive) return yield* noBase64
         const begun = yield* Deferred.make<string, OrderRefusal | KeyAlreadyUsed>()
-        const order = yield* imageOrder.task(caller, body, (id) => Deferred.succeed(begun, id))
+        const order = yield* imageOrder.task(caller, request, (id) => Deferred.succeed(begun, id))
         yield* detached.start(
           Effect.onError(run(order, key), (cause) => Deferred.failCause(begun, cause))
         )
         return yield* Deferred.await(begun)
       })
 
-    const streamed = (caller: Caller, body: ChatBody) =>
-      Effect.fnUntraced(function* (key: RequestKey | null) {
-        const { order, begun, text } = yield* textStream(caller, body)
-        yield* detached.start(
-          Effect.onExit(runOrder(order, key), (exit) => Deferred.done(begun, exit))
-        )
-        yield* Effect.onInterrupt(Deferred.await(begun), () => text.leave)
-        return text
-      })
+    /** Runs what is answered while it is made, and waits for its first event. */
+    const streamed =
+      <Made, E>(checked: Effect.Effect<StreamedOrder<Made>, E>) =>
+      (key: RequestKey | null) =>
+        Effect.gen(function* () {
+          const { order, begun, answer } = yield* checked
+          yield* detached.start(
+            Effect.onExit(run(order, key), (exit) => Deferred.done(begun, exit))
+          )
+          yield* Effect.onInterrupt(Deferred.await(begun), () => answer.leave)
+          return answer
+        })
+
+    const streamedText = (caller: Caller, body: ChatBody) =>
+      streamed(
+        Effect.map(textStream(caller, body), ({ order, ...text }) => ({
+          ...text,
+          order: Effect.succeed(order)
+        }))
+      )
 
     const videoOf = (recalled: Recalled): AcceptedVideo | null =>
       recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null
     const onceVideo = once("/v1/videos/generations", videoOf)
     const onceOpenaiVideo = once("/v1/videos", videoOf)
-    const onceImages = once("/v1/images/generations", (recalled): AnswerBody | null =>
-      recalled._tag === "Images" ? recalled.result : null
-    )
-    const onceImageTask = once("/v1/images/generations respond-async", (recalled) =>
-      recalled._tag === "ImageTask" ? recalled.id : null
-    )
-    const onceChat = once<AnswerBody | WrittenText>("/v1/chat/completions", textOf)
+    const ofImages = (path: string) => ({
+      now: once<AnswerBody | StreamedAnswer>(path, (recalled) =>
+        recalled._tag === "Images" ? recalled.result : null
+      ),
+      later: once(`${path} respond-async`, (recalled) =>
+        recalled._tag === "ImageTask" ? recalled.id : null
+      )
+    })
+    const onceGenerated = ofImages("/v1/images/generations")
+    const onceEdited = ofImages("/v1/images/edits")
+    const imagesNow = (caller: Caller, request: ImageRequest) =>
+      request.body.stream === true
+        ? streamed(imageOrder.streamed(caller, request))
+        : whole(imageOrder.whole(caller, request))
+    const onceChat = once<AnswerBody | StreamedAnswer>("/v1/chat/completions", textOf)
     const onceEmbeddings = once("/v1/embeddings", textOf)
 
     return Orders.of({
@@ -168,11 +217,16 @@ export const layerOrders = Layer.effect(
         return onceOpenaiVideo(caller, order, key, whole(videoOrder(caller, body, order)))
       },
       images: (caller, body, key) =>
-        onceImages(caller, body, key, whole(imageOrder.whole(caller, body))),
-      imageTask: (caller, body, key) => onceImageTask(caller, body, key, imageTask(caller, body)),
+        onceGenerated.now(caller, body, key, imagesNow(caller, { body, edit: null })),
+      imageTask: (caller, body, key) =>
+        onceGenerated.later(caller, body, key, imageTask(caller, { body, edit: null })),
+      edits: (caller, body, key) =>
+        onceEdited.now(caller, body, key, imagesNow(caller, editRequest(body))),
+      editTask: (caller, body, key) =>
+        onceEdited.later(caller, body, key, imageTask(caller, editRequest(body))),
       chat: (caller, body, key) =>
         body.stream === true
-          ? onceChat(caller, body, key, streamed(caller, body))
+          ? onceChat(caller, body, key, streamedText(caller, body))
           : onceChat(caller, body, key, wholeText(caller, chatRequest(body))),
       embeddings: (caller, body, key) =>
         onceEmbeddings(caller, body, key, wholeText(caller, embeddingRequest(body)))

@@ -136,7 +136,7 @@ export const layerQuotes = Layer.effect(
     return Quotes.of({
       modality,
       video: (caller, body) => withMoney(caller, resolve.video(caller, body)),
-      images: (caller, body) => withMoney(caller, resolve.images(caller, body)),
+      images: (caller, body) => withMoney(caller, resolve.images(caller, { body, edit: null })),
       chat: (caller, body) => withMoney(caller, resolve.text(caller, chatRequest(body))),
       embeddings: (caller, body) => withMoney(caller, resolve.text(caller, embeddingRequest(body)))
     })

@@ -1,8 +1,9 @@
 /** Files of the organisation's own in orders: found before anything is held, and given to the vendor. */
 import { Effect, type Scope, Stream } from "effect"
 import { InvalidRequest, Overloaded } from "../domain/Errors.ts"
-import type { FileAddresses, FileReference } from "../domain/files/fileReferences.ts"
+import type { FileAddresses } from "../domain/files/fileReferences.ts"
 import { type MediaKind, mediaKindOf } from "../domain/files/mediaTypes.ts"
+import type { FileReference } from "../domain/mediaUrls.ts"
 import { type FieldFault, MAX_FIELD_FAULTS, withoutFaults } from "../domain/requestFields.ts"
 import { unsent } from "../runtime/databaseErrors.ts"
 import { Settings } from "../runtime/Settings.ts"

@@ -16,32 +16,42 @@ import type { UsableMount } from "./OrderChecks.ts"
 /** One way to have an order made. */
 export interface MountedCall<Made>
   extends Pick<UsableMount, "priority" | "weight" | "job" | "cost"> {
-  /** The one paid call there, which is never repeated. */
-  readonly call: (id: string) => Effect.Effect<Made, VendorFailure>
+  /**
+   * The one paid call there, which is never repeated. Where what is made leaves while it is made, the
+   * call takes the charge before.
+   */
+  readonly call: (id: string, charge: ChargeNow) => Effect.Effect<Made, VendorFailure>
 }
+
+/** Takes the charge in the middle of a call; false where the order had been given up. */
+export type ChargeNow = (finish: ChargeOf<void>) => Effect.Effect<boolean>
 
 /** What finishing an order means, once the vendor has done its part. */
 export type Finish<Answer> =
   /** The vendor's acceptance is recorded; the task is charged when it ends. */
   | { readonly _tag: "Accept"; readonly upstream: UpstreamTask; readonly answer: Answer }
-  /** The charge is taken now, and the answer kept for repeats of the request. */
-  | {
-      readonly _tag: "Charge"
-      readonly chargeNano: bigint
-      /** How its task ends, where it has one. */
-      readonly task?: TaskOutcome
-      /** What a vendor bills for what came, by a quote of its prices. */
-      readonly costBy: (cost: Quote) => bigint
-      readonly usage: UsageEntry
-      /** Absent where a task stands for the answer. */
-      readonly keep?: () => {
-        readonly stored: StoredAnswer
-        /** What the database does not keep of the answer; null where there is no such thing. */
-        readonly remembered: RawAnswer | null
-      }
-      /** A failure where only a part of what was ordered came. */
-      readonly answer: Exit.Exit<Answer, UpstreamError>
-    }
+  /** The charge was taken in the middle of the call. */
+  | { readonly _tag: "Charged"; readonly answer: Exit.Exit<Answer, UpstreamError> }
+  | ChargeOf<Answer>
+
+/** The charge is taken now, and the answer kept for repeats of the request. */
+export interface ChargeOf<Answer> {
+  readonly _tag: "Charge"
+  readonly chargeNano: bigint
+  /** How its task ends, where it has one. */
+  readonly task?: TaskOutcome
+  /** What a vendor bills for what came, by a quote of its prices. */
+  readonly costBy: (cost: Quote) => bigint
+  readonly usage: UsageEntry
+  /** Absent where a task stands for the answer. */
+  readonly keep?: () => {
+    readonly stored: StoredAnswer
+    /** What the database does not keep of the answer; null where there is no such thing. */
+    readonly remembered: RawAnswer | null
+  }
+  /** A failure where only a part of what was ordered came. */
+  readonly answer: Exit.Exit<Answer, UpstreamError>
+}
 
 export interface PaidOrder<Made, Answer> {
   readonly kind: OrderKind

@@ -26,7 +26,7 @@ import { lateSuccesses } from "../services/metrics.ts"
 import { TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
 import { drawn, type Mounted, makeMounted, makeTurns, type Turn } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
-import type { Finish, PaidOrder } from "./orderValue.ts"
+import type { ChargeNow, ChargeOf, Finish, PaidOrder } from "./orderValue.ts"
 import { makePlaces } from "./places.ts"
 
 /** Who closes the hold, and what its paid call is for, in the words of the books. */
@@ -173,7 +173,7 @@ export const makePaidOrders = Effect.gen(function* () {
       })
 
     /** Takes the charge, and answers only where it stands in the books. */
-    const charge = (finish: Extract<Finish<Answer>, { _tag: "Charge" }>) =>
+    const charge = <A>(finish: ChargeOf<A>) =>
       Effect.gen(function* () {
         const { stored = null, remembered = null } = (key === null ? null : finish.keep?.()) ?? {}
         if (key !== null && remembered !== null) {
@@ -206,8 +206,23 @@ export const makePaidOrders = Effect.gen(function* () {
         return yield* givenUp()
       })
 
-    const finished = (finish: Finish<Answer>) =>
-      finish._tag === "Accept" ? accept(finish) : charge(finish)
+    const finished = (finish: Finish<Answer>): Effect.Effect<Answer, UpstreamError> => {
+      switch (finish._tag) {
+        case "Accept":
+          return accept(finish)
+        case "Charge":
+          return charge(finish)
+        case "Charged":
+          return finish.answer
+      }
+    }
+
+    const chargeNow: ChargeNow = (finish) =>
+      pass("made").pipe(
+        Effect.andThen(charge(finish)),
+        Effect.andThen(pass("finished")),
+        Effect.match({ onSuccess: () => true, onFailure: () => false })
+      )
 
     const whenInterrupted = Effect.suspend(() => {
       const part = order.finishPart?.(id) ?? null
@@ -215,7 +230,7 @@ export const makePaidOrders = Effect.gen(function* () {
     })
 
     const callAt = ({ mount, isTrial }: Turn<Made>) =>
-      mount.call(id).pipe(
+      mount.call(id, chargeNow).pipe(
         watched(mount.job.channelId, isTrial, order.brokenOffBy, orderCall.said),
         Effect.onInterrupt(() => whenInterrupted),
         recordingCalls(orderCall, [

@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, type Redacted, type Result } from "effect"
 import { builtInProtocols, type ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import type { VendorValues } from "../domain/catalog/vendorParameters.ts"
-import type { ImageBody } from "../domain/image/ImageRequest.ts"
+import type { ImageBody, ImageEdit } from "../domain/image/ImageRequest.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
@@ -101,6 +101,24 @@ export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 export interface ImageAdapter extends Checked {
   /** Makes the images and waits for them. Never repeated on failure. */
   generate(account: ChannelAccount, order: ImageOrder): Effect.Effect<ImageResult, VendorFailure>
+  /**
+   * Has them made and hands every event to `take` as it comes, until that answers false. Fails also
+   * when the stream breaks off, tells an error or ends without a finished image, whatever was taken.
+   * The time `take` takes does not count as the vendor's. Absent where no vendor of it streams.
+   */
+  readonly stream?: (
+    account: ChannelAccount,
+    order: ImageOrder,
+    take: (piece: ImagePiece) => Effect.Effect<boolean>
+  ) => Effect.Effect<void, VendorFailure>
+}
+
+/** A server-sent event of images that are being made. */
+export interface ImagePiece {
+  /** The event as the client gets it, with the blank line that ends it. */
+  readonly event: Uint8Array
+  /** Whether there may be an image in it, finished or not. */
+  readonly hasImage: boolean
 }
 
 /** What is passed to a model as the client sent it, under the name the vendor has for the model. */
@@ -109,7 +127,10 @@ export interface ModelOrder<Body> {
   readonly body: Body
 }
 
-export type ImageOrder = ModelOrder<ImageBody>
+export interface ImageOrder extends ModelOrder<ImageBody> {
+  /** What is changed, where the images are no new ones. */
+  readonly edit?: ImageEdit | null
+}
 
 /** The vendor's answer in the standard form, and what is charged by. */
 export interface TextAnswer {

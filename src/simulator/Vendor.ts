@@ -147,7 +147,10 @@ export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
         Effect.fnUntraced(
           function* (request: HttpServerRequest.HttpServerRequest) {
             const url = new URL(request.originalUrl, "http://vendor.invalid")
-            const text = yield* Effect.mapError(request.text, () => vendor.refuse(413))
+            const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
+            const text = isForm
+              ? yield* Effect.mapError(formText(request), () => vendor.refuse(400))
+              : yield* Effect.mapError(request.text, () => vendor.refuse(413))
             const body = parseJson(text)
             yield* requests.record({
               protocol: vendor.protocol,
@@ -184,6 +187,25 @@ export const layerVendors = (vendors: ReadonlyArray<Vendor>) =>
         const noRoute = serve(vendor, () => Effect.fail(vendor.refuse(404)))
         yield* router.add("*", `/${vendor.protocol}/*`, noRoute)
       }
+    })
+  )
+
+/** A form as the JSON that says the same: files are data URLs, and `name[]` is a list. */
+const formText = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.flatMap(request.arrayBuffer, (bytes) =>
+    Effect.tryPromise(async () => {
+      const headers = { "content-type": request.headers["content-type"] ?? "" }
+      const form = await new Response(bytes, { headers }).formData()
+      const fields = new Map<string, string | ReadonlyArray<string>>()
+      for (const [name, part] of form) {
+        const value =
+          typeof part === "string"
+            ? part
+            : `data:${part.type};base64,${Buffer.from(await part.arrayBuffer()).toString("base64")}`
+        const before = fields.get(name)
+        fields.set(name, name.endsWith("[]") ? [...(before ?? []), value] : value)
+      }
+      return JSON.stringify(Object.fromEntries(fields))
     })
   )
 

@@ -56,6 +56,11 @@ export const layerOverSockets = layerAdapters.pipe(
       submit: limitOf(limitSeconds.submit),
       poll: limitOf(limitSeconds.poll),
       image: limitOf(limitSeconds.image),
+      imageStream: {
+        ...limitOf(limitSeconds.image),
+        begin: Duration.seconds(limitSeconds.image),
+        idle: Duration.seconds(limitSeconds.image)
+      },
       text: limitOf(limitSeconds.text),
       stream: {
         ...limitOf(limitSeconds.stream),

@@ -292,13 +292,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor: sdkCatalog }), {
   it.effect("a seed and other fields are sent where the model tells that it takes them", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway
-      const network =
-        (fetch: Fetch): Fetch =>
-        (input, init) =>
-          String(input).endsWith("/v1/models/paint-b")
-            ? Promise.resolve(Response.json({ parameters: { seed: { type: "integer" } } }))
-            : fetch(input, init)
-      const { provider, orders: sent } = yield* sdkOf(yield* gateway.customer("10"), network)
+      const { provider, orders: sent } = yield* sdkOf(yield* gateway.customer("10"))
       const { warnings } = yield* done(() =>
         generateImage({ model: provider.image("paint-b"), prompt, seed: 7 })
       )

@@ -172,9 +172,13 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
       // Whether a mask is taken is the protocol's business: it is never left out.
       const masked = { text: prompt, images: [PNG], mask: PNG }
       yield* Effect.exit(Effect.tryPromise(() => generateImage({ model, prompt: masked })))
-      const [edit, ...others] = orders().slice(before)
+      const standard = provider.imageModel("paint-1")
+      const changed = yield* done(() => generateImage({ model: standard, prompt: masked }))
+      assert.lengthOf(changed.images, 1)
+      const [edit, second, ...others] = orders().slice(before)
       assert.strictEqual(edit?.path, "/v1/images/edits")
       assert.sameMembers(edit?.body as Array<string>, ["prompt", "n", "model", "image", "mask"])
+      assert.strictEqual(second?.path, "/v1/images/edits")
       assert.deepStrictEqual(others, [])
     })
   )
@@ -207,7 +211,7 @@ layer(layerTestGateway("postgres", webhookSettings, { catalogFor: sdkCatalog }),
       for (const order of yield* orders) assert.deepInclude(order, made)
       assert.deepStrictEqual(
         warnings.map((warning) => warning.type === "unsupported" && warning.feature),
-        ["seed", "fps", "seed", "fps"]
+        ["fps", "fps"]
       )
       assert.lengthOf(providerMetadata.mediaGateway?.videos as Array<unknown>, 2)
       const keys = sent.flatMap(({ method, key }) => (method === "POST" ? [key] : []))

@@ -230,7 +230,7 @@ export const drawPlan = (dice: Dice): Plan => {
   const kind =
     (process.env.KIND as Kind) ||
     dice.pick<Kind>(["chat", "chat", "chat", "image", "image", "image", "video", "embedding"])
-  const streamed = kind === "chat" ? dice.chance(60) : kind === "image" && dice.chance(5)
+  const streamed = kind === "chat" ? dice.chance(60) : kind === "image" && dice.chance(25)
   const good = kind === "video" && dice.chance(65)
   return {
     model: modelOf(dice, kind),

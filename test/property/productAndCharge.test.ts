@@ -47,6 +47,12 @@ const limits = Layer.succeed(VendorLimits, {
   submit: { timeout: seconds(1), maxBytes: MEBIBYTE },
   poll: { timeout: seconds(0.5), maxBytes: MEBIBYTE },
   image: { timeout: seconds(2.5), maxBytes: 16 * MEBIBYTE },
+  imageStream: {
+    begin: seconds(1),
+    idle: seconds(0.7),
+    timeout: seconds(2.5),
+    maxBytes: 16 * MEBIBYTE
+  },
   text: { timeout: seconds(1), maxBytes: 16 * MEBIBYTE },
   stream: {
     begin: seconds(1),

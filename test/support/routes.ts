@@ -90,6 +90,18 @@ const examples: ReadonlyMap<string, ReadonlyArray<object>> = new Map<string, Rea
       ]
     ],
     [
+      "POST /v1/images/edits",
+      [
+        {
+          model: "paint-1",
+          prompt: "a lighthouse",
+          images: [{ image_url: "https://files.test/1.png" }],
+          mask: "https://files.test/2.png",
+          quality: "high"
+        }
+      ]
+    ],
+    [
       "POST /v1/images/generations",
       [
         { model: "paint-1", prompt: "a lighthouse" },

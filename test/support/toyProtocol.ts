@@ -31,7 +31,7 @@ const videoRow: VideoProtocolRow = {
 
 export const layerToyProtocols = Layer.succeed(Protocols, {
   video: new Map([...builtInProtocols.video, ["vp_toy", videoRow]]),
-  image: new Map([...builtInProtocols.image, ["ip_toy", { passesOn: [] }]]),
+  image: new Map([...builtInProtocols.image, ["ip_toy", { families: [] }]]),
   text: builtInProtocols.text
 })
 

@@ -9,6 +9,7 @@ import type {
   ChannelAccount,
   ImageAdapter,
   ImageOrder,
+  ImagePiece,
   ImageResult,
   VideoAdapter,
   VideoOrder,
@@ -22,7 +23,9 @@ import type { SendOptions, VendorAnswer } from "../wire/vendorAnswer.ts"
 import { timedOut } from "../wire/vendorFailures.ts"
 import { send } from "../wire/vendorHttp.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
+import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
 import { absentTask, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
+import type { ImageStream } from "./imageStream.ts"
 import { spanned } from "./spans.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
@@ -129,6 +132,12 @@ export interface Drawing {
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
   readonly readGenerated: Read<ImageOrder, Drawn | Drawing>
+  /** How images are read that come while they are made, where the vendor has that. */
+  readonly readStream?: (
+    account: ChannelAccount,
+    order: ImageOrder,
+    options: SendOptions
+  ) => ImageStream
   /** Where the vendor has a question that creates nothing. */
   readonly check?: CheckDialect
 }
@@ -138,7 +147,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const wire = yield* VendorWire
     const limits = yield* VendorLimits
     const { timeout } = limits.image
-    const { generateRequest, readGenerated, check } = dialect
+    const { generateRequest, readGenerated, readStream, check } = dialect
     const options = { ...limits.image, keepsLongTexts: true }
     const ask = callsOver(wire)(generateRequest, readGenerated, options)
 
@@ -170,8 +179,44 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
 
     return {
       generate,
+      ...(readStream === undefined
+        ? {}
+        : { stream: streamedImages(wire, limits.imageStream, generateRequest, readStream) }),
       ...(check === undefined ? {} : { check: checkOver(wire, check, limits) })
     } satisfies ImageAdapter
+  })
+
+const streamedImages = (
+  wire: VendorWire["Service"],
+  limits: StreamOptions,
+  generateRequest: ImageDialect["generateRequest"],
+  readStream: NonNullable<ImageDialect["readStream"]>
+): NonNullable<ImageAdapter["stream"]> =>
+  Effect.fnUntraced(function* (account, order, take) {
+    const images = readStream(account, order, limits)
+    let isWanted = true
+    const takePiece = (piece: ImagePiece) =>
+      Effect.map(take(piece), (goesOn) => {
+        isWanted = goesOn
+      })
+    const takeEvent = (event: Uint8Array): Effect.Effect<boolean> => {
+      const { piece, isLast } = images.read(event)
+      return Effect.map(piece === null ? Effect.void : takePiece(piece), () => isLast || !isWanted)
+    }
+    const request = yield* Effect.fromResult(generateRequest(account, order))
+    const answer = yield* sendForEvents(wire, request, limits, takeEvent).pipe(
+      Effect.catchTag("VendorLost", (lost) =>
+        images.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
+      )
+    )
+    if (answer !== null && !answer.streamed) {
+      const pieces = images.whole(answer)
+      if ("_tag" in pieces) return yield* pieces
+      for (const piece of pieces) if (isWanted) yield* takePiece(piece)
+    }
+    yield* noteSurplus(account, images.surplus())
+    const failure = answer === null || !isWanted ? null : images.failure(answer)
+    if (failure !== null) return yield* failure
   })
 
 /** True for a result that tells when it was made. */

@@ -7,9 +7,19 @@ const MAX_EVENT_BYTES = 1024 * 1024
 const emptyLine = /(?<=^|\n|\r(?!\n))(?:\r\n?|\n)/g
 const byteOrderMark = /^\xef\xbb\xbf/
 
-/** Reads bytes as characters of one byte each, so that nothing of them changes. */
-export const makeEventReader = () => {
-  /** What came after the last empty line. */
+/** What came of a long event is set aside beyond this, so that it is not looked at again. */
+const MAX_PENDING = 64 * 1024
+/** The characters that tell whether a line is empty. */
+const TAIL = 4
+
+/**
+ * Reads bytes as characters of one byte each, so that nothing of them changes. Events are at most
+ * `maxBytes` long.
+ */
+export const makeEventReader = (maxBytes = MAX_EVENT_BYTES) => {
+  /** What came after the last empty line: its beginning, where it is long, and the rest. */
+  let held: Array<string> = []
+  let heldLength = 0
   let pending = ""
   /** Whether an event was cut at a CR that was all there was: its LF may come yet. */
   let isSplit = false
@@ -25,16 +35,26 @@ export const makeEventReader = () => {
       const events: Array<Uint8Array> = []
       let begun = 0
       while (emptyLine.test(pending)) {
-        events.push(bytesOf(pending.slice(begun, emptyLine.lastIndex)))
+        events.push(bytesOf([...held, pending.slice(begun, emptyLine.lastIndex)].join("")))
+        held = []
+        heldLength = 0
         begun = emptyLine.lastIndex
       }
       isSplit = begun === pending.length && pending.endsWith("\r")
       pending = pending.slice(begun)
-      const isTooLong = ({ length }: { readonly length: number }) => length > MAX_EVENT_BYTES
-      return isTooLong(pending) || events.some(isTooLong) ? null : events
+      if (pending.length > MAX_PENDING) {
+        held.push(pending.slice(0, -TAIL))
+        heldLength += pending.length - TAIL
+        pending = pending.slice(-TAIL)
+      }
+      const isTooLong = events.some(({ length }) => length > maxBytes)
+      return isTooLong || heldLength + pending.length > maxBytes ? null : events
     },
     /** What came after the last empty line, as if one followed. */
-    rest: (): ReadonlyArray<Uint8Array> => (pending === "" ? [] : [bytesOf(`${pending}\n\n`)])
+    rest: (): ReadonlyArray<Uint8Array> => {
+      const last = [...held, pending].join("")
+      return last === "" ? [] : [bytesOf(`${last}\n\n`)]
+    }
   }
 }
 
@@ -45,17 +65,22 @@ export const startsEvents = (text: string): boolean => fieldStart.test(text.trim
 
 const isData = (line: string): boolean => line === "data" || line.startsWith("data:")
 
+const plainName = /^event: ?[\w.-]{1,64}$/
+
 export const readEvent = (event: Uint8Array) => {
   const lines = new TextDecoder()
     .decode(event)
     .split(/[\r\n]+/)
     .filter((line) => line !== "")
   const data = lines.filter(isData).map((line) => line.slice(5).replace(/^ /, ""))
+  const names = lines.filter((line) => plainName.test(line))
   return {
     /** Null for comments and the like, which have none. */
     data: data.length === 0 ? null : data.join("\n"),
     /** Whether it says nothing but its data: no name, no comment. */
-    isDataAlone: data.length === lines.length
+    isDataAlone: data.length === lines.length,
+    /** Whether there is nothing beside its data but a plain name. */
+    isPlain: data.length + names.length === lines.length
   }
 }
 

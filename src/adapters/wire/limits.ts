@@ -8,6 +8,8 @@ export interface VendorLimits {
   readonly submit: SendOptions
   readonly poll: SendOptions
   readonly image: SendOptions
+  /** Of images that come as they are made. */
+  readonly imageStream: StreamOptions
   /** Of a text that comes whole. */
   readonly text: SendOptions
   /** Of a text that comes as it is written. */
@@ -30,6 +32,13 @@ export const VendorLimits = Context.Reference<VendorLimits>("gateway/adapters/Ve
     submit: { timeout: Duration.seconds(60), maxBytes: MEBIBYTE },
     poll: { timeout: Duration.seconds(20), maxBytes: MEBIBYTE },
     image: { timeout: Duration.seconds(180), maxBytes: 128 * MEBIBYTE },
+    imageStream: {
+      begin: Duration.seconds(180),
+      idle: Duration.seconds(180),
+      timeout: Duration.seconds(180),
+      maxBytes: 128 * MEBIBYTE,
+      eventBytes: 64 * MEBIBYTE
+    },
     text: {
       timeout: Duration.seconds(450),
       maxBytes: 128 * MEBIBYTE,
@@ -67,6 +76,10 @@ export const layerVendorLimits = Layer.effect(
       submit: within(limits.submit, settings.submitDeadlineSeconds),
       poll: within(limits.poll, settings.leaseSeconds),
       image: within(limits.image, settings.imageDeadlineSeconds),
+      imageStream: {
+        ...limits.imageStream,
+        timeout: Duration.min(limits.imageStream.timeout, shareOf(settings.imageDeadlineSeconds))
+      },
       text: within(limits.text, settings.textDeadlineSeconds),
       stream: {
         ...limits.stream,

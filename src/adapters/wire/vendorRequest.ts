@@ -1,17 +1,20 @@
-/** What goes out to a vendor: an address, our headers, and JSON. No header of a client is among them. */
+/** What goes out to a vendor: an address, our headers, and a body. No header of a client is among them. */
+import { randomUUID } from "node:crypto"
 import { Readable } from "node:stream"
 import { Effect, Redacted } from "effect"
 import type { Dispatcher } from "undici"
 import { jsonPieces } from "../../domain/jsonPieces.ts"
 import type { ChannelAccount, VideoOrder } from "../../services/ProtocolAdapter.ts"
+import { type FormFields, type FormShape, formPieces } from "./multipartBody.ts"
 
 export interface VendorRequest {
   readonly method: "GET" | "POST"
   readonly url: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Written as JSON when it is sent; null where there is no body. */
+  /** Written as JSON when it is sent, or as a form; null where there is no body. */
   readonly body: object | null
+  readonly form?: FormShape
 }
 
 type Headers = VendorRequest["headers"]
@@ -47,6 +50,23 @@ export const post = (url: string, headers: Headers, body: object): VendorRequest
   body
 })
 
+/** The body as a form, whose fields are texts, numbers and flags but for the files. */
+export const postForm = (
+  url: string,
+  headers: Headers,
+  body: FormFields,
+  files: ReadonlySet<string>
+): VendorRequest => {
+  const boundary = `form-${randomUUID()}`
+  return {
+    method: "POST",
+    url,
+    headers: { ...headers, "content-type": `multipart/form-data; boundary=${boundary}` },
+    body,
+    form: { boundary, files }
+  }
+}
+
 /** The fields that say something: null, an empty text and what is not there are left to the vendor. */
 export const given = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? "") !== ""))
@@ -63,18 +83,22 @@ function* letGoAsSent(pieces: Array<Buffer>): Generator<Buffer> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) yield piece
 }
 
-/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
-export const written = ({ body }: VendorRequest): Effect.Effect<WrittenBody> => {
-  const json = body === null ? null : jsonPieces(body)
-  if (json === null || typeof json === "string") return Effect.succeed(json)
-  return Effect.gen(function* () {
+const inTurns = (written: Iterable<string | Buffer>) =>
+  Effect.gen(function* () {
     const pieces: Array<Buffer> = []
-    for (const piece of json) {
-      pieces.push(Buffer.from(piece))
+    for (const piece of written) {
+      pieces.push(typeof piece === "string" ? Buffer.from(piece) : piece)
       yield* Effect.yieldNow
     }
     return pieces
   })
+
+/** The body as it is sent; a large one is written piece by piece, and others have their turns. */
+export const written = ({ body, form }: VendorRequest): Effect.Effect<WrittenBody> => {
+  if (body !== null && form !== undefined) return inTurns(formPieces({ ...body }, form))
+  const json = body === null ? null : jsonPieces(body)
+  if (json === null || typeof json === "string") return Effect.succeed(json)
+  return inTurns(json)
 }
 
 /** What `undici` is told of a request. */

@@ -23,6 +23,8 @@ export interface StreamOptions extends SendOptions {
   readonly begin: Duration.Duration
   /** From any bytes to the next ones. */
   readonly idle: Duration.Duration
+  /** Most bytes of one event; a mebibyte when left out. */
+  readonly eventBytes?: number
 }
 
 /** What is left of a limit; only waits take from it. */
@@ -104,7 +106,7 @@ const exchange = Effect.fnUntraced(function* (
     return { ...answer, streamed: false }
   }
 
-  const reader = makeEventReader()
+  const reader = makeEventReader(options.eventBytes)
   const head = headOf(response)
   const seen = { events: 0, bytes: 0 }
   for (let isOver = false; !isOver; ) {

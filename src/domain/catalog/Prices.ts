@@ -3,6 +3,7 @@
  * as `billing_unavailable`, never as a charge of zero.
  */
 import { Schema } from "effect"
+import { ImageTable } from "../image/imagePrices.ts"
 import { PerMillionTokens, PositiveAmount } from "../money/Money.ts"
 import { PriceTier, Resolution } from "../video/tiers.ts"
 
@@ -39,7 +40,11 @@ export type SecondVideoPrices = typeof SecondVideoPrices.Type
 
 export const ImagePrices = Schema.Struct({
   kind: priceKind("image"),
-  per_image: Schema.optionalKey(PositiveAmount)
+  per_image: Schema.optionalKey(
+    Schema.Union([PositiveAmount, ImageTable]).annotate({
+      description: "One price for every image, or a table by quality and size"
+    })
+  )
 }).annotate({ identifier: "ImagePrices", description: "Images, billed by their number" })
 export type ImagePrices = typeof ImagePrices.Type
 

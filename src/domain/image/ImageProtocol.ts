@@ -1,25 +1,133 @@
 /** The image protocols. */
+import type { VendorParameters } from "../catalog/vendorParameters.ts"
+
+/** What the upstream models of one kind take and do. */
+export interface ImageFamily {
+  /** How their names begin; the first family of a protocol that fits counts. */
+  readonly models: string
+  /** Whether the vendor also gets the fields the gateway does not know. */
+  readonly passesOn: boolean
+  /** Fields of the vendor's own. */
+  readonly parameters: VendorParameters
+  /** Reference images of an edit, and whether one of them may have a mask; null: there are no edits. */
+  readonly references: { readonly max: number; readonly mask: boolean } | null
+  /** Whether images can come while they are made. */
+  readonly streams: boolean
+  /** Whether `auto` is a size that can be sent. */
+  readonly hasAutoSize: boolean
+}
 
 /** What one protocol offers; a new vendor begins with such a row. */
 export interface ImageProtocolRow {
-  /** How the upstream models begin whose vendor also gets the fields the gateway does not know. */
-  readonly passesOn: ReadonlyArray<string>
+  readonly families: ReadonlyArray<ImageFamily>
 }
 
 /** How the relay's models begin that take images in the common standard form. */
 export const RELAYED_STANDARD_MODELS = "doubao"
 
+/** Longest name of a quality. */
+const MAX_WORD = 64
+
+/** The options of the common standard form; vendors have words of their own for quality. */
+const standardParameters = {
+  quality: {
+    type: "text",
+    max_length: MAX_WORD,
+    description: "How well it is drawn, such as high"
+  },
+  background: {
+    type: "choice",
+    values: ["transparent", "opaque", "auto"],
+    description: "What is behind the picture"
+  },
+  output_format: {
+    type: "choice",
+    values: ["png", "jpeg", "webp"],
+    description: "The format of the file"
+  },
+  output_compression: {
+    type: "integer",
+    minimum: 0,
+    maximum: 100,
+    description: "How well a jpeg or webp is kept, in per cent"
+  },
+  moderation: {
+    type: "choice",
+    values: ["low", "auto"],
+    description: "How strictly contents are looked at"
+  },
+  input_fidelity: {
+    type: "choice",
+    values: ["high", "low"],
+    description: "How closely reference images are followed"
+  }
+} as const satisfies VendorParameters
+
+/** Where a model has no field for one of them, only `auto` may be said of it. A style is of any form. */
+export const standardOptions: ReadonlyArray<string> = [...Object.keys(standardParameters), "style"]
+
+const standard = {
+  models: "",
+  passesOn: true,
+  parameters: standardParameters,
+  references: { max: 16, mask: true },
+  streams: true,
+  hasAutoSize: true
+} as const satisfies ImageFamily
+
+const messages = {
+  models: "",
+  passesOn: false,
+  parameters: {
+    negative_prompt: { type: "text", max_length: 500, description: "What is not to be seen" },
+    prompt_extend: { type: "boolean", description: "Whether the vendor writes the prompt out" },
+    watermark: { type: "boolean", description: "Whether the vendor puts its mark on it" },
+    seed: {
+      type: "integer",
+      minimum: 0,
+      maximum: 2_147_483_647,
+      description: "The same seed gives about the same image"
+    }
+  },
+  references: { max: 9, mask: false },
+  streams: false,
+  hasAutoSize: false
+} as const satisfies ImageFamily
+
 export const imageProtocols = {
-  ip_a: { passesOn: [""] },
-  ip_b: { passesOn: [] },
-  ip_c: { passesOn: [RELAYED_STANDARD_MODELS] }
+  ip_a: { families: [standard] },
+  ip_b: { families: [messages] },
+  ip_c: {
+    families: [
+      {
+        ...standard,
+        models: RELAYED_STANDARD_MODELS,
+        references: { max: 14, mask: false },
+        streams: false
+      },
+      messages
+    ]
+  }
 } as const satisfies Record<string, ImageProtocolRow>
 
 export type ImageProtocol = keyof typeof imageProtocols
 
-/** Whether the vendor of the upstream model also gets the fields the gateway does not know. */
-export const passesOn = ({ passesOn }: ImageProtocolRow, upstreamModel: string): boolean =>
-  passesOn.some((beginning) => upstreamModel.startsWith(beginning))
+const nothing: ImageFamily = {
+  models: "",
+  passesOn: false,
+  parameters: {},
+  references: null,
+  streams: false,
+  hasAutoSize: false
+}
+
+/** What the upstream model takes and does: nothing but the plain order where no family is its own. */
+export const imageFamilyOf = ({ families }: ImageProtocolRow, upstreamModel: string): ImageFamily =>
+  families.find(({ models }) => upstreamModel.startsWith(models)) ?? nothing
+
+/** The vendor's own fields that orders of the upstream model may have. */
+export const imageParametersOf = (row: ImageProtocolRow, upstreamModel: string): VendorParameters =>
+  imageFamilyOf(row, upstreamModel).parameters
 
 /** Number of images a request may ask for. */
 export const MIN_IMAGES = 1

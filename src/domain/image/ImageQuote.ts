@@ -1,31 +1,54 @@
-/** What an image request costs: requested count times the listed price, exact. */
+/** What an image request costs: requested count times the price of an image, exact. */
 import { Result, Schema } from "effect"
 import type { ImagePrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
+import { type ImageTier, type TierPrice, tierPrice } from "./imagePrices.ts"
 
 export const ImageQuote = Schema.Struct({
   kind: Schema.Literal("image"),
   images: Schema.Int,
   nanoPerImage: Schema.BigIntFromString,
-  holdNano: Schema.BigIntFromString
+  holdNano: Schema.BigIntFromString,
+  /** As they were ordered, where they were: by these it is priced under another table. */
+  quality: Schema.optionalKey(Schema.String),
+  size: Schema.optionalKey(Schema.String),
+  /** Where the prices are a table: the names in it whose price this is. */
+  tier: Schema.optionalKey(Schema.Struct({ quality: Schema.String, size: Schema.String }))
 })
 export type ImageQuote = typeof ImageQuote.Type
+
+const unsaid: ImageTier = { quality: null, size: null }
+
+/** One price is for every quality and size. */
+export const imagePrice = (
+  { per_image: prices }: ImagePrices,
+  asked: ImageTier
+): Result.Result<Pick<TierPrice, "nanoPerImage"> & Partial<TierPrice>, BillingUnavailable> => {
+  if (prices === undefined) {
+    return Result.fail(
+      new BillingUnavailable({
+        message: "No price per image is configured for this model, so it cannot be billed",
+        param: "model"
+      })
+    )
+  }
+  return typeof prices === "bigint"
+    ? Result.succeed({ nanoPerImage: prices })
+    : tierPrice(prices, asked)
+}
 
 /** `images` is the request's `n`; what the vendor returns changes nothing. */
 export const quoteImages = (
   prices: ImagePrices,
-  images: number
+  images: number,
+  asked: ImageTier = unsaid
 ): Result.Result<ImageQuote, BillingUnavailable> =>
-  prices.per_image === undefined
-    ? Result.fail(
-        new BillingUnavailable({
-          message: "No price per image is configured for this model, so it cannot be billed",
-          param: "model"
-        })
-      )
-    : Result.succeed({
-        kind: "image",
-        images,
-        nanoPerImage: prices.per_image,
-        holdNano: BigInt(images) * prices.per_image
-      })
+  Result.map(imagePrice(prices, asked), ({ nanoPerImage, tier }) => ({
+    kind: "image",
+    images,
+    nanoPerImage,
+    holdNano: BigInt(images) * nanoPerImage,
+    ...(asked.quality === null ? {} : { quality: asked.quality }),
+    ...(asked.size === null ? {} : { size: asked.size }),
+    ...(tier === undefined ? {} : { tier })
+  }))

@@ -46,6 +46,10 @@ export const textFormula = (quote: TextQuote, used: TokenCounts): string => {
   return `${of(used.inputTokens, "input", quote.nanoPerInputToken)}${output} = ${formatNano(costOf(quote, used))}`
 }
 
+/** Which price of a table it is, such as ` (quality high, size 1024x1024)`. */
+const tierOf = ({ tier }: ImageQuote): string =>
+  tier === undefined ? "" : ` (quality ${tier.quality}, size ${tier.size})`
+
 /** How the hold was reckoned, in one line. */
 export const formulaOf = (quote: Quote): string => {
   const hold = formatNano(quote.holdNano)
@@ -55,7 +59,7 @@ export const formulaOf = (quote: Quote): string => {
     case "second_video":
       return `${quote.outputSeconds} s x ${formatNano(quote.nanoPerSecond)} = ${hold}`
     case "image":
-      return `${countOf(quote.images, "image")} x ${formatNano(quote.nanoPerImage)} = ${hold}`
+      return `${countOf(quote.images, "image")}${tierOf(quote)} x ${formatNano(quote.nanoPerImage)} = ${hold}`
     case "tokens":
       return textFormula(quote, quote)
   }

@@ -5,7 +5,7 @@
 import { Order, Result, Schema } from "effect"
 import type { CatalogDocument } from "../catalog/CatalogDocument.ts"
 import type { Prices } from "../catalog/Prices.ts"
-import { quoteImages } from "../image/ImageQuote.ts"
+import { imagePrice } from "../image/ImageQuote.ts"
 import { costOf, quoteText } from "../text/TextQuote.ts"
 import { Resolution } from "../video/tiers.ts"
 import { videoSecondPrice, videoTokenPrice } from "../video/VideoQuote.ts"
@@ -23,6 +23,9 @@ export const UnitGroup = Schema.Struct({
   withVideo: Schema.NullOr(Schema.Boolean),
   /** Texts that could not be ordered without a price of output. */
   expectsOutput: Schema.Boolean,
+  /** Of images, as they were ordered; null where they were not. */
+  quality: Schema.NullOr(Schema.String),
+  size: Schema.NullOr(Schema.String),
   count: Schema.Int,
   chargeNano: Schema.BigIntFromString,
   /** Of the charges whose cost is known. */
@@ -56,7 +59,7 @@ const amountBy = (prices: Prices, group: UnitGroup): bigint | null => {
       )
     case "image":
       if (images === null) return null
-      return quoteImages(prices, 1).pipe(
+      return imagePrice(prices, group).pipe(
         Result.map(({ nanoPerImage }) => images * nanoPerImage),
         Result.getOrNull
       )

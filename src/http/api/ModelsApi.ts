@@ -37,6 +37,16 @@ export const ModelEntry = Schema.Struct({
       description: "Fields of the vendor's own that an order may have, by their names"
     })
   ),
+  references: Schema.optionalKey(
+    orNull(
+      Schema.Struct({
+        max: counted("Most images of an edit"),
+        mask: flag("Whether an edit may have a mask")
+      }),
+      "Of image models: what an edit may have; null where there are none"
+    )
+  ),
+  streams: Schema.optionalKey(flag("Of image models: whether images can come while they are made")),
   currency: told("Currency of the prices"),
   prices: orNull(Prices, "Null where nothing can be ordered yet")
 }).annotate({

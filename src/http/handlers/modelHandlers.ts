@@ -1,11 +1,16 @@
 import { Array as Arr, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Model } from "../../domain/catalog/CatalogDocument.ts"
-import { protocolsOf } from "../../domain/catalog/CatalogRules.ts"
+import { mountProtocol, protocolsOf } from "../../domain/catalog/CatalogRules.ts"
 import { modalities, modalityFilters } from "../../domain/catalog/Modality.ts"
 import type { ProtocolTables } from "../../domain/catalog/ProtocolTables.ts"
 import { InvalidRequest, ModelNotFound } from "../../domain/Errors.ts"
-import { DEFAULT_IMAGES, MAX_IMAGES, MIN_IMAGES } from "../../domain/image/ImageProtocol.ts"
+import {
+  DEFAULT_IMAGES,
+  imageFamilyOf,
+  MAX_IMAGES,
+  MIN_IMAGES
+} from "../../domain/image/ImageProtocol.ts"
 import { nearestName } from "../../domain/nearest.ts"
 import { defaultSecondsOf } from "../../domain/video/VideoProtocol.ts"
 import { mayBeSmart, offeredTogether } from "../../domain/video/VideoSku.ts"
@@ -18,11 +23,30 @@ import { GatewayApi } from "../api/GatewayApi.ts"
 import type { ModelEntry } from "../api/ModelsApi.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 
+/** Of an image model: what any of its mounts takes. */
+const imageLimitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
+  const families = (snapshot.mounts.get(model.id) ?? []).flatMap((mount) => {
+    const row = protocols.image.get(mountProtocol(model, mount))
+    return row === undefined ? [] : [imageFamilyOf(row, mount.upstream_model ?? model.id)]
+  })
+  const references = families.flatMap(({ references }) => references ?? [])
+  return {
+    images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES },
+    parameters: Object.assign({}, ...families.map(({ parameters }) => parameters)),
+    references:
+      references.length === 0
+        ? null
+        : {
+            max: Math.max(...references.map(({ max }) => max)),
+            mask: references.some(({ mask }) => mask)
+          },
+    streams: families.some(({ streams }) => streams)
+  }
+}
+
 /** What a client may order of a model: all that the protocols of its mounts offer together. */
 const limitsOf = (protocols: ProtocolTables, snapshot: CatalogSnapshot, model: Model) => {
-  if (model.modality === "image") {
-    return { images: { min: MIN_IMAGES, max: MAX_IMAGES, default: DEFAULT_IMAGES } }
-  }
+  if (model.modality === "image") return imageLimitsOf(protocols, snapshot, model)
   const rows = protocolsOf(model, snapshot.mounts.get(model.id)).flatMap(
     (name) => protocols.video.get(name) ?? []
   )

@@ -1,13 +1,16 @@
 /** What handlers answer with. */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Stream } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
+import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
 import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
 import { withHeaders } from "../server/envelope.ts"
+import { errorBody } from "../server/errorResponse.ts"
 
 /** Larger answers leave as their client takes them. */
 const MAX_AT_ONCE_BYTES = 64 * 1024
@@ -34,6 +37,28 @@ export const eventResponse = (events: Stream.Stream<Uint8Array>) =>
     contentType: "text/event-stream",
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
   })
+
+/**
+ * Every event as soon as it is there, and then `last`, or what became of the rest. A client that takes
+ * nothing for too long is cut off at its socket: who sends is waiting for it then.
+ */
+export const streamResponse = Effect.fnUntraced(function* (
+  answer: StreamedAnswer,
+  last: Stream.Stream<Uint8Array> = Stream.empty
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  yield* Effect.addFinalizer(() => answer.leave)
+  answer.onCut(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
+  return eventResponse(
+    answer.events.pipe(
+      Stream.concat(last),
+      Stream.catch((error) => Stream.succeed(dataEvent(JSON.stringify(errorBody(error)))))
+    )
+  )
+})
+
+const utf8 = new TextEncoder()
+export const dataEvent = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
 
 /** What an order comes to; a replay says that it is one. */
 export const answerTo = Effect.fnUntraced(function* <Body, A, E>(

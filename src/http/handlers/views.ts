@@ -52,7 +52,7 @@ export const billingView = (quote: Quote) => {
         kind: quote.kind,
         unit: "image" as const,
         unit_price: formatNano(quote.nanoPerImage),
-        inputs: { images: quote.images }
+        inputs: { images: quote.images, ...quote.tier }
       }
     case "tokens":
       return {

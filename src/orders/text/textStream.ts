@@ -1,43 +1,16 @@
 /** A text as an order that is answered while it is written, and charged when it ends. */
-import { Array as Arr, Cause, Deferred, Duration, Effect, Exit, Option, type Stream } from "effect"
+import { Array as Arr, Cause, Effect, Exit, Option } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
-import type { UpstreamError } from "../../domain/Errors.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
 import type { ChatBody } from "../../domain/text/TextRequest.ts"
 import { upstreamErrorOf, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
-import type { KeyAlreadyUsed } from "../../services/IdempotencyKeys.ts"
 import type { TextPiece } from "../../services/ProtocolAdapter.ts"
-import type { OrderRefusal } from "../OrderChecks.ts"
 import { chatRequest, type OrderResolution } from "../OrderResolution.ts"
 import type { PaidOrder } from "../orderValue.ts"
-import { makeSlowClientBuffer } from "./SlowClientBuffer.ts"
+import { makeStreamedAnswer } from "../streamedAnswer.ts"
 import { textOrderOf, type Written } from "./textOrder.ts"
-
-/** An answer that is being written. */
-export class WrittenText {
-  /**
-   * Server-sent events as the vendor wrote them, without the one that ends its stream. The end
-   * comes when the charge is in the books; a failure is what became of the rest.
-   */
-  readonly events: Stream.Stream<Uint8Array, UpstreamError>
-  /** The client is gone: says so where it went before it read the first event. */
-  readonly leave: Effect.Effect<void>
-  /** To be run when the client took nothing for too long, and should be cut off. */
-  readonly onCut: (cutOff: () => void) => void
-
-  constructor(outlet: Pick<WrittenText, "events" | "leave" | "onCut">) {
-    this.events = outlet.events
-    this.leave = outlet.leave
-    this.onCut = outlet.onCut
-  }
-}
-
-/** Kept for a client that reads more slowly than its vendor writes. */
-const ROOM_BYTES = 1024 * 1024
-/** Of the hold's time, for the client; most of the rest is the vendor's. */
-const CLIENT_SHARE = 0.1
 
 /** Why the stream broke off after something had been written; null where it came to its end. */
 type Broken = Cause.Cause<VendorFailure> | null
@@ -48,18 +21,13 @@ type Broken = Cause.Cause<VendorFailure> | null
  */
 export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
   Effect.map(Settings, ({ textDeadlineSeconds, textStreamDeadlineSeconds }) => {
-    const patience = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds) * CLIENT_SHARE
+    const patienceOf = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds)
 
-    /** `begun` completes with the first event. The runner of the order fails it when no event came. */
     return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
       const request = chatRequest(body)
       const resolved = yield* resolve.text(caller, request)
       const { common, charged } = textOrderOf(caller, request, resolved)
-      const outlet = yield* makeSlowClientBuffer<UpstreamError>({
-        roomBytes: ROOM_BYTES,
-        patience: Duration.seconds(patience)
-      })
-      const begun = yield* Deferred.make<void, OrderRefusal | KeyAlreadyUsed>()
+      const { answer, begun, offer, around } = yield* makeStreamedAnswer(patienceOf)
       const written: { usage: TokenCounts | null; outputBytes: number; hasEvents: boolean } = {
         usage: null,
         outputBytes: 0,
@@ -72,8 +40,7 @@ export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
           written.outputBytes += piece.outputBytes
           if (piece.event === null) return
           written.hasEvents = true
-          yield* outlet.offer(piece.event)
-          yield* Deferred.succeed(begun, undefined)
+          yield* offer(piece.event)
         })
       /** What the vendor counted in mid-stream may be of what it had read alone. */
       const brokenOff = (): Written => ({ ...written, usage: null })
@@ -86,8 +53,8 @@ export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
               Effect.annotateLogs({ hold_id: id })
             )
           }
-          const answer = Exit.failCause(Cause.map(broken, upstreamErrorOf))
-          return yield* charged(id, brokenOff(), null, answer)
+          const failed = Exit.failCause(Cause.map(broken, upstreamErrorOf))
+          return yield* charged(id, brokenOff(), null, failed)
         })
 
       const order: PaidOrder<Broken, void> = {
@@ -123,21 +90,8 @@ export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
         finish,
         finishPart: (id) =>
           written.outputBytes > 0 ? charged(id, brokenOff(), null, Exit.void) : null,
-        around: (steps) =>
-          steps.pipe(
-            Effect.onExit((exit) =>
-              Exit.isSuccess(exit)
-                ? Effect.andThen(Deferred.succeed(begun, undefined), outlet.end)
-                : Effect.flatMap(Deferred.isDone(begun), (hasBegun) =>
-                    // Where nothing had begun, the failure is the answer.
-                    hasBegun ? outlet.failCause(exit.cause) : outlet.leave
-                  )
-            ),
-            Effect.exit,
-            Effect.tap(() => outlet.taken),
-            Effect.flatten
-          )
+        around
       }
-      return { order, begun, text: new WrittenText(outlet) }
+      return { order, begun, answer }
     })
   })

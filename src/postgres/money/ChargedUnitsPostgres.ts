@@ -22,7 +22,7 @@ export const layerChargedUnits = Layer.effect(
         // that was reckoned by tokens tells their number where the charge was reckoned by seconds.
         const summed = sql`
           SELECT o.model, o.job ->> 'channelId' AS "channelId", q.resolution,
-                 q."withVideo", q."expectsOutput", count(*)::int AS count,
+                 q."withVideo", q."expectsOutput", q.quality, q.size, count(*)::int AS count,
                  sum(o.charge)::text AS "chargeNano", coalesce(sum(o.cost), 0)::text AS "costNano",
                  (count(*) - count(o.cost))::int AS "withoutCost",
                  sum(q.tokens)::text AS "videoTokens", sum(q.seconds)::text AS seconds,
@@ -35,13 +35,14 @@ export const layerChargedUnits = Layer.effect(
                     coalesce(o.quote -> 'withVideo', o.cost_quote -> 'withVideo')::boolean
                       AS "withVideo",
                     coalesce(o.quote ->> 'outputTokens' <> '0', false) AS "expectsOutput",
+                    o.quote ->> 'quality' AS quality, o.quote ->> 'size' AS size,
                     (o.quote ->> 'outputSeconds')::bigint AS seconds,
                     CASE WHEN o.quote ? 'nanoPerToken' THEN o.output
                          ELSE o.cost / (o.cost_quote ->> 'nanoPerToken')::bigint END AS tokens) q
            WHERE o.state = 'captured' AND o.month = ${first}
              AND o.created_at >= ${first} - interval '1 day'
              AND o.created_at < ${first} + interval '1 month 1 day'
-           GROUP BY 1, 2, 3, 4, 5, q.tokens IS NULL`
+           GROUP BY 1, 2, 3, 4, 5, 6, 7, q.tokens IS NULL`
         return oneAtATime.withPermits(1)(
           rowsOf(UnitGroup)(
             within(PATIENCE)(

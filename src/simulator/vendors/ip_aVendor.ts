@@ -15,6 +15,8 @@ import {
   type Refusal,
   type Vendor
 } from "../Vendor.ts"
+import { readEdit } from "./ip_a/edits.ts"
+import { type ImageWork, streamImages } from "./ip_a/streaming.ts"
 import { modelsAt } from "./modelList.ts"
 import {
   badKey,
@@ -30,6 +32,9 @@ const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.
 
 const Url = Schema.String.check(Schema.isPattern(/^(https?:\/\/\S|data:[^;,]+;base64,.)/))
 
+const percent = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
+const partials = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
+
 const Submit = Schema.Struct({
   model: Schema.NonEmptyString,
   prompt: Schema.NonEmptyString,
@@ -41,9 +46,15 @@ const Submit = Schema.Struct({
   background: optional(Schema.String),
   seed: optional(Schema.Int),
   watermark: optional(Schema.Boolean),
+  output_format: optional(Schema.Literals(["png", "jpeg", "webp"])),
+  output_compression: optional(percent),
+  moderation: optional(Schema.Literals(["low", "auto"])),
   image: optional(Schema.Union([Url, Schema.Array(Url)])),
+  stream: optional(Schema.Boolean),
+  partial_images: optional(partials),
   user: optional(Schema.String)
 })
+type Submit = typeof Submit.Type
 
 const decodeSubmit = decodeBody(Submit, { unknownFields: "ignored", refuse: ofFault })
 
@@ -77,19 +88,25 @@ const answer = Effect.fnUntraced(function* (
   desk: Desk,
   accepted: AcceptedEntry,
   size: Size,
-  inline: boolean,
-  prompt: string
+  { response_format, prompt, stream, partial_images }: Submit,
+  work: ImageWork
 ) {
   const tasks = yield* Tasks
   const links = yield* MediaLinks
   const ended = yield* tasks.finish(accepted, lifecycle)
   if (ended.reason === "moderated") return yield* refusedContent("moderation_blocked")
   if (ended.reason !== null) return yield* desk.refuse(500)
-  const indexes = Array.from({ length: ended.produced.images ?? 0 }, (_, index) => index)
+  const made = ended.produced.images ?? 0
+  if (stream === true) {
+    return yield* streamImages(accepted, size, { work, made, partial: partial_images ?? 0 })
+  }
+  const indexes = Array.from({ length: made }, (_, index) => index)
   const data = yield* Effect.forEach(
     indexes,
     Effect.fnUntraced(function* (index): Effect.fn.Return<Schema.JsonObject> {
-      if (!inline) return { url: links.image(accepted, index, size), revised_prompt: prompt }
+      if (response_format !== "b64_json") {
+        return { url: links.image(accepted, index, size), revised_prompt: prompt }
+      }
       const png = yield* drawPicture(pictureSeed(accepted, index), size)
       return { b64_json: png.toString("base64") }
     })
@@ -99,38 +116,55 @@ const answer = Effect.fnUntraced(function* (
 
 const newId = (): string => `img-${randomText("abcdefghijklmnopqrstuvwxyz0123456789", 20)}`
 
+const place = Effect.fnUntraced(function* (
+  desk: Desk,
+  call: Call,
+  order: Submit,
+  images: number,
+  work: ImageWork
+) {
+  const size = yield* Effect.fromResult(readSize(order.size ?? "1024x1024"))
+  if (isMissingModel(order.model)) {
+    return yield* missingModel(order.model)
+  }
+  return yield* placeOrder(
+    desk,
+    call,
+    {
+      kind: "image",
+      model: order.model,
+      prompt: order.prompt,
+      order: {
+        seconds: null,
+        resolution: null,
+        ratio: null,
+        n: order.n ?? 1,
+        size: order.size ?? "1024x1024",
+        inputs: { images, videos: 0, audios: 0 },
+        generate_audio: null
+      },
+      clientToken: null,
+      echo: {},
+      newId
+    },
+    (accepted) => answer(desk, accepted, size, order, work)
+  )
+})
+
 /** The call of the protocol at a desk. */
 export const submitAt = (desk: Desk) =>
   Effect.fnUntraced(function* (call: Call) {
     const order = yield* decodeSubmit(call.body)
-    const size = yield* Effect.fromResult(readSize(order.size ?? "1024x1024"))
-    if (isMissingModel(order.model)) {
-      return yield* missingModel(order.model)
-    }
     const images = [order.image ?? []].flat().length
-    return yield* placeOrder(
-      desk,
-      call,
-      {
-        kind: "image",
-        model: order.model,
-        prompt: order.prompt,
-        order: {
-          seconds: null,
-          resolution: null,
-          ratio: null,
-          n: order.n ?? 1,
-          size: order.size ?? "1024x1024",
-          inputs: { images, videos: 0, audios: 0 },
-          generate_audio: null
-        },
-        clientToken: null,
-        echo: {},
-        newId
-      },
-      (accepted) => answer(desk, accepted, size, order.response_format === "b64_json", order.prompt)
-    )
+    return yield* place(desk, call, order, images, "image_generation")
   })
+
+/** Edits say what they are to become as orders do, in JSON or in a form. */
+const edit = Effect.fnUntraced(function* (call: Call) {
+  const { fields, pictures } = yield* readEdit(call)
+  const order = yield* decodeSubmit(fields)
+  return yield* place(desk, call, order, pictures, "image_edit")
+})
 
 const desk: Desk = { protocol: "ip_a", refuse, moderatedInput }
 const submit = submitAt(desk)
@@ -143,6 +177,7 @@ export const ip_a: Vendor = {
   authenticate: (headers) => keyOf(headers, "Bearer", badKey),
   routes: versions.flatMap((version) => [
     { method: "POST" as const, path: `${version}/images/generations` as const, handle: submit },
+    { method: "POST" as const, path: `${version}/images/edits` as const, handle: edit },
     modelsAt(version, "sim-paint-1")
   ])
 }

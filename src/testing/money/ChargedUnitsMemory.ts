@@ -9,6 +9,7 @@ const decodeQuote = Schema.decodeUnknownOption(Quote)
 
 const unknown = {
   ...{ resolution: null, withVideo: null, expectsOutput: false },
+  ...{ quality: null, size: null },
   ...{ videoTokens: null, seconds: null, images: null, inputTokens: null, outputTokens: null }
 }
 
@@ -23,7 +24,7 @@ const unitsOf = (order: StoredOrder, input: bigint, output: bigint): Partial<Uni
   if (quote === null) return {}
   switch (quote.kind) {
     case "image":
-      return { images: output }
+      return { images: output, quality: quote.quality ?? null, size: quote.size ?? null }
     case "tokens":
       return {
         expectsOutput: quote.outputTokens !== 0n,

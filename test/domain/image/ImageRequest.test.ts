@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { builtInProtocols } from "../../../src/domain/catalog/ProtocolTables.ts"
-import { imageProtocols } from "../../../src/domain/image/ImageProtocol.ts"
+import { imageFamilyOf, imageProtocols } from "../../../src/domain/image/ImageProtocol.ts"
 import { ImageBody, imageCount } from "../../../src/domain/image/ImageRequest.ts"
 
 const decode = (fields: Readonly<Record<string, unknown>>) =>
@@ -29,7 +29,6 @@ describe("an image request", () => {
     ["prompt", null],
     ["size", ""],
     ["response_format", "base64"],
-    ["stream", true],
     ["stream", "true"],
     ["stream", 1],
     ["partial_images", 1],
@@ -48,12 +47,14 @@ describe("an image request", () => {
 })
 
 describe("the image protocols", () => {
-  it("are three, and two pass on what the gateway does not know", () => {
-    assert.deepStrictEqual(imageProtocols, {
-      ip_a: { passesOn: [""] },
-      ip_b: { passesOn: [] },
-      ip_c: { passesOn: ["doubao"] }
-    })
+  it.each([
+    ["ip_a", "any-model", true, true, 16],
+    ["ip_b", "any-model", false, false, 9],
+    ["ip_c", "doubao-1", true, false, 14],
+    ["ip_c", "wan-1", false, false, 9]
+  ] as const)("%s passes on what it does not know for %s: %s", (name, model, ...expected) => {
+    const { passesOn, streams, references } = imageFamilyOf(imageProtocols[name], model)
+    assert.deepStrictEqual([passesOn, streams, references?.max], [...expected])
   })
 
   it("are recognised by their exact names", () => {

@@ -34,7 +34,14 @@ describe("the video protocols", () => {
   it.each(table)(
     "%s offers what its row says",
     (protocol, min, max, smart, resolutions, billing, needsAppId, relayFamily) => {
-      const { parameters: _, modelsWith: __, ...row } = rowOf(protocol)
+      const {
+        parameters: _,
+        modelsWith: __,
+        ratios: ___,
+        isShapedByImage,
+        ...row
+      } = rowOf(protocol)
+      assert.strictEqual(isShapedByImage ?? false, billing === "second_video")
       assert.deepStrictEqual(row, {
         seconds: [min, max],
         smart,

@@ -2,6 +2,7 @@
 import { ActionIcon, Group, Stack, Text } from "@mantine/core"
 import { IconPencil, IconTrash } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
+import { imageAmounts } from "../../../domain/image/imagePrices.ts"
 import { type Column, RowTable } from "../../parts/DataTable.tsx"
 import { Amount, Id } from "../../parts/texts.tsx"
 import { KindBadge } from "./DifferenceTable.tsx"
@@ -28,7 +29,11 @@ const amountsOf = (prices: PricesText): ReadonlyArray<readonly [name: string, am
     case "second_video":
       return Object.entries(prices.per_second).flatMap(([tier, amount]) => told(tier, amount))
     case "image":
-      return told("", prices.per_image)
+      return typeof prices.per_image === "object"
+        ? imageAmounts(prices.per_image).flatMap(({ quality, size, amount }) =>
+            told(`${quality} ${size}`, amount)
+          )
+        : told("", prices.per_image)
     case "tokens":
       return [...told("↑", prices.per_million_input), ...told("↓", prices.per_million_output)]
   }

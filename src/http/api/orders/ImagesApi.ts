@@ -1,11 +1,14 @@
 import { Schema } from "effect"
+import { Sse } from "effect/encoding"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ImageEditBody } from "../../../domain/image/ImageEditRequest.ts"
 import { MAX_IMAGES } from "../../../domain/image/ImageProtocol.ts"
-import { ImageBody } from "../../../domain/image/ImageRequest.ts"
+import { ImageBody, orderFields } from "../../../domain/image/ImageRequest.ts"
 import { anyFields } from "../../../domain/requestFields.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
 import { imageExamples, operation } from "../document.ts"
-import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "../middlewares.ts"
+import { asForm } from "../forms.ts"
+import { BodyLimit, HeldOpen, KeepsFiles, RequiredScope, TakesLinks } from "../middlewares.ts"
 import {
   deletedTask,
   expiresAt,
@@ -38,6 +41,24 @@ const ImageFields = {
 const ImageAnswer = Schema.StructWithRest(Schema.Struct(ImageFields), anyFields).annotate({
   identifier: "Images",
   description: "The images; of ip_a, with whatever else the vendor says"
+})
+
+/** Of ip_a: unfinished images as they were asked for, and each one that is finished. */
+const ImageEvents = HttpApiSchema.StreamSse({
+  events: Sse.EventEncoded.mapFields(({ id, event, data }) => ({
+    id: id.annotateKey({ description: "The event's id, where the vendor gives one" }),
+    event: event.annotate({ description: "Its kind, such as image_generation.completed" }),
+    data: data.annotate({ description: "An image in `b64_json`, and what it is, as JSON" })
+  }))
+})
+
+const file = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
+/** The same as a form: `image` or `image[]` for each picture. */
+const ImageEditForm = Schema.Struct({
+  ...orderFields,
+  image: file("A picture as a file, or its address"),
+  "image[]": file("One of several pictures"),
+  mask: file("Where the first picture is to change: what is transparent in it")
 })
 
 const processing = { id: taskId, task_status: taskStatus("processing") }
@@ -86,28 +107,42 @@ const Accepted = Schema.Struct(processing).annotate({
   httpApiStatus: 202
 })
 
-export class ImagesGroup extends HttpApiGroup.make("images").add(
-  HttpApiEndpoint.post("generate", "/images/generations", {
-    headers: {
-      ...idempotencyHeader,
-      prefer: Schema.optionalKey(
-        told(
-          "`respond-async` (RFC 7240): answered at once with a task to read; without it, with the images",
-          "respond-async"
-        )
+const ordering = {
+  headers: {
+    ...idempotencyHeader,
+    prefer: Schema.optionalKey(
+      told(
+        "`respond-async` (RFC 7240): answered at once with a task to read; without it, with the images",
+        "respond-async"
       )
-    },
-    payload: ImageBody,
-    success: [ImageAnswer, Accepted],
-    error: [errors.ImageUnsupportedProtocol, ...orderErrors]
-  })
+    )
+  },
+  success: [ImageAnswer, Accepted, ImageEvents],
+  error: [errors.ImageUnsupportedProtocol, ...orderErrors]
+} as const
+
+export class ImagesGroup extends HttpApiGroup.make("images").add(
+  HttpApiEndpoint.post("generate", "/images/generations", { ...ordering, payload: ImageBody })
     .annotate(RequiredScope, "images")
     .annotate(BodyLimit, "media")
     .annotateMerge(
       operation(
         "Make images",
-        "Holds the price of `n` images, has them made and answers them. Charged is what was asked for. With `Prefer: respond-async` it answers 202 as soon as the price is held.",
+        "Holds the price of `n` images, has them made and answers them. Charged is what was asked for. With `Prefer: respond-async` it answers 202 as soon as the price is held, and with `stream` while they are made.",
         imageExamples
+      )
+    ),
+  HttpApiEndpoint.post("edit", "/images/edits", {
+    ...ordering,
+    payload: [ImageEditBody, asForm(ImageEditForm)]
+  })
+    .annotate(RequiredScope, "images")
+    .annotate(BodyLimit, "media")
+    .annotate(KeepsFiles, true)
+    .annotateMerge(
+      operation(
+        "Edit images",
+        "Makes images from those it has, given as addresses in JSON or as files of a form. It is held, charged and answered as new images are; models that take no references refuse it."
       )
     ),
   HttpApiEndpoint.get("list", "/images", {

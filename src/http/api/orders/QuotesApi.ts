@@ -87,7 +87,9 @@ export const SecondVideoInputs = Schema.Struct({
 })
 
 export const ImageInputs = Schema.Struct({
-  images: counted("Images ordered (`n`); the number that comes back changes nothing", 1)
+  images: counted("Images ordered (`n`); the number that comes back changes nothing", 1),
+  quality: Schema.optionalKey(told("Where prices are a table: the quality that is billed", "high")),
+  size: Schema.optionalKey(told("Where prices are a table: the size that is billed", "1024x1024"))
 })
 
 export const TextInputs = Schema.Struct({

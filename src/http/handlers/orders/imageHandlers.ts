@@ -2,15 +2,30 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
+import { ImageEditBody } from "../../../domain/image/ImageEditRequest.ts"
 import { ImageBody } from "../../../domain/image/ImageRequest.ts"
+import type { Ordered } from "../../../orders/idempotency.ts"
 import { Orders } from "../../../orders/Orders.ts"
+import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
+import type { Caller } from "../../../services/Access.ts"
+import type { AnswerBody } from "../../../services/IdempotencyKeys.ts"
+import { Protocols } from "../../../services/ProtocolAdapter.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
-import { bodyOf } from "../../server/requestRules.ts"
-import { answerTo, responseOf } from "../respond.ts"
+import { RequestForm } from "../../api/middlewares.ts"
+import { bodyOf, decodeBody } from "../../server/requestRules.ts"
+import { answerTo, responseOf, streamResponse } from "../respond.ts"
 import { makeFileResponses } from "./fileResponses.ts"
+import { editOfForm, formKinds } from "./imageForms.ts"
 import { makeTaskResponses } from "./taskResponses.ts"
 
 const asImages = bodyOf(ImageBody)
+const asEditOfJson = bodyOf(ImageEditBody)
+
+type Order<Body, A, E> = (caller: Caller, body: Body, key?: string) => Effect.Effect<Ordered<A>, E>
+
+interface Ordering {
+  readonly headers: { readonly prefer?: string; readonly "idempotency-key"?: string }
+}
 
 const RESPOND_ASYNC = "respond-async"
 
@@ -31,29 +46,55 @@ export const layerImagesHandlers = HttpApiBuilder.group(
     const tasks = yield* makeTaskResponses("image")
     const files = yield* makeFileResponses
 
-    const ordering = handlers.handleRaw(
-      "generate",
-      Effect.fnUntraced(function* (request) {
-        const body = yield* asImages
-        if (!prefersTask(request.headers.prefer)) {
-          if (body.callback_url != null) return yield* needsTask
-          return responseOf(yield* answerTo(request, body, orders.images))
-        }
-        yield* tasks.mayCallBack(body.callback_url)
-        const id = yield* answerTo(request, body, orders.imageTask)
-        return HttpServerResponse.jsonUnsafe(
-          { id, task_status: "processing" },
-          {
-            status: 202,
-            headers: {
-              location: `/v1/images/${id}`,
-              "preference-applied": RESPOND_ASYNC,
-              ...tasks.pace(null, 0)
-            }
-          }
-        )
-      })
+    const protocols = yield* Protocols
+    const kinds = formKinds(protocols.image.values())
+    const asEditOfForm = decodeBody(ImageEditBody)
+
+    const asEdit = Effect.flatMap(RequestForm, (form) =>
+      form === null
+        ? asEditOfJson
+        : form.pipe(
+            Effect.flatMap((parts) => editOfForm(parts, kinds)),
+            Effect.flatMap(asEditOfForm)
+          )
     )
+
+    /** Answers an order with its images, or at once where the request prefers that. */
+    const answerWith = Effect.fnUntraced(function* <Body extends ImageBody | ImageEditBody, E, F>(
+      request: Ordering,
+      body: Body,
+      now: Order<Body, AnswerBody | StreamedAnswer, E>,
+      later: Order<Body, string, F>
+    ) {
+      if (!prefersTask(request.headers.prefer)) {
+        if (body.callback_url != null) return yield* needsTask
+        const answer = yield* answerTo(request, body, now)
+        return answer instanceof StreamedAnswer ? yield* streamResponse(answer) : responseOf(answer)
+      }
+      yield* tasks.mayCallBack(body.callback_url)
+      const id = yield* answerTo(request, body, later)
+      return HttpServerResponse.jsonUnsafe(
+        { id, task_status: "processing" },
+        {
+          status: 202,
+          headers: {
+            location: `/v1/images/${id}`,
+            "preference-applied": RESPOND_ASYNC,
+            ...tasks.pace(null, 0)
+          }
+        }
+      )
+    })
+
+    const ordering = handlers
+      .handleRaw("generate", (request) =>
+        Effect.flatMap(asImages, (body) =>
+          answerWith(request, body, orders.images, orders.imageTask)
+        )
+      )
+      .handleRaw("edit", (request) =>
+        Effect.flatMap(asEdit, (body) => answerWith(request, body, orders.edits, orders.editTask))
+      )
     return ordering.handleAll({
       list: ({ query }) => tasks.list(query),
       read: ({ params, query }) => tasks.answer(params.task_id, query.wait),

@@ -9,7 +9,7 @@ import { OpenaiVideoBody, openaiOrder } from "../../../domain/video/OpenaiVideoB
 import { openaiVideo } from "../../../domain/video/openaiVideo.ts"
 import { kindOf } from "../../../domain/video/VideoQuote.ts"
 import { Orders } from "../../../orders/Orders.ts"
-import type { AcceptedVideo } from "../../../orders/videoOrder.ts"
+import type { AcceptedVideo } from "../../../orders/video/videoOrder.ts"
 import { TaskRepo } from "../../../services/TaskRepo.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import {

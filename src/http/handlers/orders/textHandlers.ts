@@ -1,37 +1,17 @@
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Stream } from "effect"
-import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChatBody, EmbeddingBody } from "../../../domain/text/TextRequest.ts"
 import { Orders } from "../../../orders/Orders.ts"
-import { WrittenText } from "../../../orders/text/textStream.ts"
+import { StreamedAnswer } from "../../../orders/streamedAnswer.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
-import { errorBody } from "../../server/errorResponse.ts"
 import { bodyOf } from "../../server/requestRules.ts"
-import { answerTo, eventResponse, responseOf } from "../respond.ts"
+import { answerTo, dataEvent, responseOf, streamResponse } from "../respond.ts"
 
 const asChat = bodyOf(ChatBody)
 const asEmbeddings = bodyOf(EmbeddingBody)
 
-const utf8 = new TextEncoder()
-const event = (data: string): Uint8Array => utf8.encode(`data: ${data}\n\n`)
-
-/**
- * Every event as soon as it is there. The last one tells that the charge is in the books, or what
- * became of the rest. A client that takes nothing for too long is cut off at its socket: who sends is
- * waiting for it then.
- */
-const answerWith = Effect.fnUntraced(function* (text: WrittenText) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  yield* Effect.addFinalizer(() => text.leave)
-  text.onCut(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
-  return eventResponse(
-    text.events.pipe(
-      Stream.concat(Stream.succeed(event("[DONE]"))),
-      Stream.catch((error) => Stream.succeed(event(JSON.stringify(errorBody(error)))))
-    )
-  )
-})
+/** Tells that the charge is in the books. */
+const done = Stream.succeed(dataEvent("[DONE]"))
 
 export const layerTextsHandlers = HttpApiBuilder.group(
   GatewayApi,
@@ -43,7 +23,9 @@ export const layerTextsHandlers = HttpApiBuilder.group(
         "chat",
         Effect.fnUntraced(function* (request) {
           const answer = yield* answerTo(request, yield* asChat, orders.chat)
-          return answer instanceof WrittenText ? yield* answerWith(answer) : responseOf(answer)
+          return answer instanceof StreamedAnswer
+            ? yield* streamResponse(answer, done)
+            : responseOf(answer)
         })
       )
       .handleRaw(

@@ -3,6 +3,7 @@ import { Select, Stack, Table, Text, TextInput } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { priceKindsOf } from "../../../../domain/catalog/CatalogRules.ts"
 import type { Modality } from "../../../../domain/catalog/Modality.ts"
+import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
 import { PriceTier, Resolution } from "../../../../domain/video/tiers.ts"
 import type { PricesText } from "../draft/catalogEntries.ts"
 
@@ -144,16 +145,42 @@ const Amounts = ({
           </Table.Tbody>
         </Table>
       )
-    case "image":
+    case "image": {
+      const table = value.per_image
+      if (typeof table === "object") {
+        return (
+          <Table withRowBorders={false} aria-label={t("prices.perImage")}>
+            <Table.Tbody>
+              {imageAmounts(table).map(({ quality, size, amount }) => (
+                <Table.Tr key={`${quality} ${size}`}>
+                  <Table.Th scope="row">{`${quality} · ${size}`}</Table.Th>
+                  <Table.Td>
+                    <Cell
+                      label={t("prices.at", { tier: quality, column: size })}
+                      value={amount}
+                      error={faultAt(`per_image.${quality}.${size}`)}
+                      onChange={(text) => {
+                        const sizes = { ...table[quality], [size]: text }
+                        onChange({ ...value, per_image: { ...table, [quality]: sizes } })
+                      }}
+                    />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )
+      }
       return (
         <TextInput
           label={t("prices.perImage")}
           inputMode="decimal"
-          value={value.per_image ?? ""}
+          value={table ?? ""}
           error={faultAt("per_image")}
           onChange={(event) => onChange(put(value, "per_image", event.currentTarget.value.trim()))}
         />
       )
+    }
     case "tokens":
       return (
         <Stack gap="xs">

@@ -1,6 +1,7 @@
 /** The models by kind, found by typing; what the chosen one offers, and its prices. */
 import { Group, Select, Stack, Table, Text } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { imageAmounts } from "../../../../domain/image/imagePrices.ts"
 import { formatNano } from "../../../../domain/money/Money.ts"
 import type { ModelEntry } from "../../../../http/api/ModelsApi.ts"
 import { Amount } from "../../../parts/texts.tsx"
@@ -37,7 +38,12 @@ const usePrices = ({ prices }: ModelEntry) => {
     case "image":
       return table(
         [t("prices.perImage")],
-        [{ what: t("prices.image"), amounts: [prices.per_image] }]
+        typeof prices.per_image === "object"
+          ? imageAmounts(prices.per_image).map(({ quality, size, amount }) => ({
+              what: `${quality} · ${size}`,
+              amounts: [amount]
+            }))
+          : [{ what: t("prices.image"), amounts: [prices.per_image] }]
       )
     case "tokens":
       return table(

@@ -89,7 +89,11 @@ export const mendsOf = (error: unknown): ReadonlyArray<Mend> => {
   const nearest = told(failure, Nearest)?.nearest
   const priced = told(failure, Priced)?.priced ?? []
   if (nearest === undefined) {
-    return priced.map((resolution) => ({ value: resolution, patch: { resolution } }))
+    return failure.param === "size"
+      ? priced.flatMap((size) => (size === "*" ? [] : [{ value: size, patch: { size } }]))
+      : failure.param === "resolution"
+        ? priced.map((resolution) => ({ value: resolution, patch: { resolution } }))
+        : []
   }
   const value = String(nearest)
   return failure.param === "resolution"

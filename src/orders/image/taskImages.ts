@@ -1,11 +1,12 @@
 /** What a task keeps of the images it made: addresses, or the images themselves in the archive. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { RawAnswer } from "../domain/RawAnswer.ts"
-import { VendorRefused } from "../domain/VendorOutcome.ts"
-import { mediumOf } from "../hiding/patterns.ts"
-import type { ImageResult } from "../services/ProtocolAdapter.ts"
-import { type ArchivedFile, Bucket, keyOf } from "../services/results/ArchiveBucket.ts"
-import type { TaskResult } from "../services/TaskRepo.ts"
+import { pictureType } from "../../domain/image/pictureType.ts"
+import { RawAnswer } from "../../domain/RawAnswer.ts"
+import { VendorRefused } from "../../domain/VendorOutcome.ts"
+import { mediumOf } from "../../hiding/patterns.ts"
+import type { ImageResult } from "../../services/ProtocolAdapter.ts"
+import { type ArchivedFile, Bucket, keyOf } from "../../services/results/ArchiveBucket.ts"
+import type { TaskResult } from "../../services/TaskRepo.ts"
 
 export interface TaskImages {
   /** No word of the vendor's, which may repeat the prompt. */
@@ -31,19 +32,6 @@ const isImage = Schema.is(
     Schema.Struct({ b64_json: Schema.NonEmptyString })
   ])
 )
-
-/** How files begin that images come as, in bytes as Latin letters. */
-const beginnings: ReadonlyArray<readonly [RegExp, string]> = [
-  [/^\x89PNG/, "image/png"],
-  [/^\xff\xd8\xff/, "image/jpeg"],
-  [/^RIFF.{4}WEBP/s, "image/webp"],
-  [/^GIF8/, "image/gif"]
-]
-
-const typeOf = (bytes: Uint8Array): string => {
-  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1")
-  return beginnings.find(([begin]) => begin.test(head))?.[1] ?? "application/octet-stream"
-}
 
 /** An address, or the image itself. */
 const contentOf = (image: Readonly<{ url: string } | { b64_json: string }>) => {
@@ -83,7 +71,7 @@ export const makeKeepImages = Effect.map(Bucket, (bucket) =>
       )
     }
     const files = yield* Effect.forEach(images, (bytes, n) => {
-      const contentType = typeOf(bytes)
+      const contentType = pictureType(bytes) ?? "application/octet-stream"
       return bucket.put(keyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
         Effect.map((stored) => ({ ...stored, contentType })),
         Effect.tapError(({ message }) =>

@@ -1,20 +1,20 @@
 /** What an order of a video is and what it costs: its fields, its SKU and its mounts. */
 import { Array as Arr, Effect, Result } from "effect"
-import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../domain/catalog/Prices.ts"
-import { BillingUnavailable, VideoUnsupportedProtocol } from "../domain/Errors.ts"
-import { videoReferences } from "../domain/files/fileReferences.ts"
-import { knownSeconds } from "../domain/video/length/knownSeconds.ts"
-import { inputAsWished, type OpenaiWish, sizeWishOf } from "../domain/video/OpenaiVideoBody.ts"
-import { checkSize, type SizeWish, sizeOfferOf } from "../domain/video/sizes.ts"
-import type { VideoBody } from "../domain/video/VideoBody.ts"
-import { countInputs, normaliseVideo, type VideoInput } from "../domain/video/VideoInput.ts"
+import type { Prices, SecondVideoPrices, TokenVideoPrices } from "../../domain/catalog/Prices.ts"
+import { BillingUnavailable, VideoUnsupportedProtocol } from "../../domain/Errors.ts"
+import { videoReferences } from "../../domain/files/fileReferences.ts"
+import { knownSeconds } from "../../domain/video/length/knownSeconds.ts"
+import { inputAsWished, type OpenaiWish, sizeWishOf } from "../../domain/video/OpenaiVideoBody.ts"
+import { checkSize, type SizeWish, sizeOfferOf } from "../../domain/video/sizes.ts"
+import type { VideoBody } from "../../domain/video/VideoBody.ts"
+import { countInputs, normaliseVideo, type VideoInput } from "../../domain/video/VideoInput.ts"
 import {
   canServe,
   DEFAULT_RESOLUTION,
   type VideoProtocolRow
-} from "../domain/video/VideoProtocol.ts"
-import { quoteVideo } from "../domain/video/VideoQuote.ts"
-import { notOffered, resolveSku, type VideoSku } from "../domain/video/VideoSku.ts"
+} from "../../domain/video/VideoProtocol.ts"
+import { quoteVideo } from "../../domain/video/VideoQuote.ts"
+import { notOffered, resolveSku, type VideoSku } from "../../domain/video/VideoSku.ts"
 import {
   checkFields,
   hasFields,
@@ -22,11 +22,11 @@ import {
   parametersAnywhere,
   parametersOf,
   readParameters
-} from "../domain/video/vendorFields.ts"
-import type { Caller } from "../services/Access.ts"
-import { ProtocolAdapter, Protocols } from "../services/ProtocolAdapter.ts"
-import { makeModelCheck, makeMountCheck, type OrderedModel, otherKind } from "./OrderChecks.ts"
-import { makeFindFiles } from "./orderFiles.ts"
+} from "../../domain/video/vendorFields.ts"
+import type { Caller } from "../../services/Access.ts"
+import { ProtocolAdapter, Protocols } from "../../services/ProtocolAdapter.ts"
+import { makeModelCheck, makeMountCheck, type OrderedModel, otherKind } from "../OrderChecks.ts"
+import { makeFindFiles } from "../orderFiles.ts"
 
 /** By the ids of files, as they were measured when they were uploaded. */
 type KnownLengths = ReadonlyMap<string, number | null>

@@ -1,0 +1,108 @@
+/** What a client may write in an edit of images, as JSON or as a form. */
+import { Schema } from "effect"
+import { type FileReference, filesIn, MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
+import {
+  anyFields,
+  type FieldFault,
+  fieldCheck,
+  MAX_FIELD_FAULTS,
+  optional
+} from "../requestFields.ts"
+import { type ImageRequest, orderFields, partialImagesCheck } from "./ImageRequest.ts"
+
+/** Images in one edit: more than any vendor takes. */
+export const MAX_REFERENCES = 16
+
+const ONE = "a URL, {url}, {image_url}, the id of a file or {file_id}"
+
+const Reference = Schema.Union([MediaRef, Schema.Struct({ image_url: MediaUrl })]).annotate({
+  description: "A URL, {url}, {image_url}, the id of a file or {file_id}",
+  expected: ONE
+})
+type Reference = typeof Reference.Type
+
+const References = Schema.Union([Reference, Schema.Array(Reference)])
+const references = optional(References, `${ONE}, or an array of them`).annotate({
+  description: `The images to change: ${ONE}, or an array of them, ${MAX_REFERENCES} in all`
+})
+
+const EditFields = Schema.Struct({
+  ...orderFields,
+  image: references,
+  images: references,
+  image_url: references,
+  mask: optional(Reference, ONE).annotate({
+    description: "Where the first image is to change: what is transparent in it"
+  })
+})
+
+const mediumOf = (reference: Reference): MediaRef =>
+  typeof reference === "object" && "image_url" in reference ? reference.image_url : reference
+
+const addressOf = (reference: Reference): string => urlOf(mediumOf(reference))
+
+type References = typeof References.Type | null | undefined
+interface Pictures {
+  readonly image?: References
+  readonly images?: References
+  readonly image_url?: References
+}
+
+const addressesOf = ({ image, images, image_url }: Pictures): ReadonlyArray<string> =>
+  [image, images, image_url].flatMap((some) => [some ?? []].flat().map(addressOf))
+
+const countFaults = (body: Pictures): ReadonlyArray<FieldFault> => {
+  const { length } = addressesOf(body)
+  if (length === 0) return [{ path: "image", message: "This field is required" }]
+  const message = `Expected at most ${MAX_REFERENCES} images`
+  return length > MAX_REFERENCES ? [{ path: "image", message }] : []
+}
+
+/** A form reads brackets in a name as a field within a field. */
+const nameFaults = (body: object): ReadonlyArray<FieldFault> =>
+  Object.keys(body)
+    .filter((name) => /[[\]]/.test(name))
+    .slice(0, MAX_FIELD_FAULTS)
+    .map((name) => ({
+      path: name.slice(0, MAX_NAME).toWellFormed(),
+      message: "Expected a name without brackets"
+    }))
+
+const MAX_NAME = 100
+
+/** Body of `POST /v1/images/edits`; further fields are those of an order of new images. */
+export const ImageEditBody = Schema.StructWithRest(EditFields, anyFields)
+  .check(partialImagesCheck, fieldCheck(countFaults), fieldCheck(nameFaults))
+  .annotate({
+    identifier: "ImageEdit",
+    description:
+      "Images to change, and what they are to become; further fields belong to the vendor"
+  })
+export type ImageEditBody = typeof ImageEditBody.Type
+
+/** By the fields they stand in. */
+const filesOf = ({
+  mask,
+  ...pictures
+}: Pictures & { readonly mask: Reference | null }): ReadonlyArray<FileReference> => [
+  ...Object.entries(pictures).flatMap(([field, some]) => {
+    const media = [some ?? []].flat().map(mediumOf)
+    return filesIn(field, "image", Array.isArray(some) ? media : media[0])
+  }),
+  ...filesIn("mask", "image", mask === null ? null : mediumOf(mask))
+]
+
+export const editRequest = ({
+  image,
+  images,
+  image_url,
+  mask = null,
+  ...body
+}: ImageEditBody): ImageRequest => ({
+  body,
+  edit: {
+    references: addressesOf({ image, images, image_url }),
+    mask: mask === null ? null : addressOf(mask),
+    files: filesOf({ image, images, image_url, mask })
+  }
+})

@@ -1,0 +1,121 @@
+/** Which price of a table by quality and size an image has, and what must be sent for it to be true. */
+import { Result, Schema } from "effect"
+import { BillingUnavailable } from "../Errors.ts"
+import { PositiveAmount } from "../money/Money.ts"
+import { plainText } from "../plainText.ts"
+import { type FieldFault, fieldCheck } from "../requestFields.ts"
+
+/** A row or column for everything that has no other. */
+const ANY = "*"
+/** What an order says that leaves it to the vendor. */
+export const AUTO = "auto"
+
+const MAX_ENTRIES = 64
+
+/** One spelling for the sizes that a vendor takes for the same: `1024*1024` and `01024X1024` are `1024x1024`. */
+const plainWord = (name: string): string => {
+  const word = name.trim()
+  const [, width, height] = /^0*(\d+)\s*[x*×]\s*0*(\d+)$/i.exec(word) ?? []
+  return width === undefined || height === undefined ? word : `${width}x${height}`
+}
+const tierKey = (name: string): string => plainWord(name).toLowerCase()
+
+/** Names that are empty or mean the same, and tables without a price. */
+const namesFaults = (names: ReadonlyArray<string>): ReadonlyArray<FieldFault> => {
+  const seen = new Map<string, string>()
+  return names.flatMap((name) => {
+    const key = tierKey(name)
+    const before = seen.get(key)
+    seen.set(key, name)
+    if (before !== undefined) return [{ path: name, message: `Means the same as ${before}` }]
+    return Schema.is(plainText(64))(name) ? [] : [{ path: name, message: "Expected a short name" }]
+  })
+}
+
+const named = (table: Readonly<Record<string, unknown>>): ReadonlyArray<FieldFault> =>
+  namesFaults(Object.keys(table))
+const sized = Schema.isMinProperties(1, { expected: "at least one price" })
+const bounded = Schema.isMaxProperties(MAX_ENTRIES, { expected: `at most ${MAX_ENTRIES} entries` })
+
+const Sizes = Schema.Record(Schema.String, PositiveAmount)
+  .check(sized, bounded, fieldCheck(named))
+  .annotate({ description: "Prices by size, such as 1024x1024; * is for every other" })
+
+/** Nano-units an image, by quality and then by size. */
+export const ImageTable = Schema.Record(Schema.String, Sizes)
+  .check(sized, bounded, fieldCheck(named))
+  .annotate({
+    identifier: "ImagePriceTable",
+    description:
+      "Prices of an image by quality, such as high, and then by size, such as 1024x1024. An order that names none is looked up at auto; * is for every other"
+  })
+export type ImageTable = typeof ImageTable.Type
+
+/** Every price of a table with what it is for, whatever amounts are written as. */
+export const imageAmounts = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>) =>
+  Object.entries(table).flatMap(([quality, sizes]) =>
+    Object.entries(sizes).map(([size, amount]) => ({ quality, size, amount }))
+  )
+
+/** What an order says of both; null where it says nothing. */
+export interface ImageTier {
+  readonly quality: string | null
+  readonly size: string | null
+}
+
+export interface TierPrice {
+  readonly nanoPerImage: bigint
+  /** The names in the table whose price it is. */
+  readonly tier: { readonly quality: string; readonly size: string }
+  /** What the price depends on, as it must go out; null where the price is the same for all. */
+  readonly sent: { readonly quality: string | null; readonly size: string | null }
+}
+
+/** The entry for what is asked, under its name in the table. */
+const entryOf = <A>(table: Readonly<Record<string, A>>, asked: string | null) => {
+  const wanted = tierKey(asked ?? AUTO)
+  const entries = Object.entries(table)
+  return (
+    entries.find(([name]) => name !== ANY && tierKey(name) === wanted) ??
+    entries.find(([name]) => name === ANY) ??
+    null
+  )
+}
+
+/** How it goes out: as the table spells it, which is how the vendor does. */
+const wordOf = (table: object, name: string, asked: string | null): string | null => {
+  if (Object.keys(table).every((key) => key === ANY)) return null
+  return name === ANY ? plainWord(asked ?? AUTO) : name
+}
+
+const noPrice = (param: "quality" | "size", asked: string | null, table: object, of: string) => {
+  const priced = Object.keys(table)
+  const what = asked === null ? `an order without a ${param}` : `${param} ${JSON.stringify(asked)}`
+  return Result.fail(
+    new BillingUnavailable({
+      message: `No price is configured for ${what}${of}, so this order cannot be billed. Priced are: ${priced.join(", ")}.`,
+      param,
+      priced
+    })
+  )
+}
+
+export const tierPrice = (
+  table: ImageTable,
+  { quality, size }: ImageTier
+): Result.Result<TierPrice, BillingUnavailable> => {
+  const row = entryOf(table, quality)
+  if (row === null) return noPrice("quality", quality, table, "")
+  const [rowName, sizes] = row
+  const entry = entryOf(sizes, size)
+  if (entry === null) return noPrice("size", size, sizes, ` at quality ${JSON.stringify(rowName)}`)
+  const [sizeName, nanoPerImage] = entry
+  return Result.succeed({
+    nanoPerImage,
+    tier: { quality: rowName, size: sizeName },
+    sent: {
+      quality: wordOf(table, rowName, quality),
+      size: wordOf(sizes, sizeName, size)
+    }
+  })
+}

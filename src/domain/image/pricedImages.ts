@@ -1,0 +1,53 @@
+/** An order of images with its price, and with what the price depends on written into it. */
+import { Result } from "effect"
+import type { ImagePrices } from "../catalog/Prices.ts"
+import { BillingUnavailable } from "../Errors.ts"
+import type { ImageFamily } from "./ImageProtocol.ts"
+import { type ImageQuote, imagePrice, quoteImages } from "./ImageQuote.ts"
+import { type ImageBody, type ImageRequest, imageCount } from "./ImageRequest.ts"
+import { AUTO, type ImageTier } from "./imagePrices.ts"
+
+export interface PricedImages {
+  readonly quote: ImageQuote
+  /** What every price table is asked for. */
+  readonly asked: ImageTier
+  /** As it goes to the vendor, but for the model's name. */
+  readonly request: ImageRequest
+}
+
+/** What says nothing is left to the vendor, and so is `auto`. */
+const saidOf = (value: unknown): string | null =>
+  typeof value === "string" && value !== "" && value.toLowerCase() !== AUTO ? value : null
+
+/** `auto` cannot be said to every vendor, and none may choose what has prices of its own. */
+const unsaidSize = () =>
+  new BillingUnavailable({
+    message:
+      "The price of this model depends on the size, so this order cannot be billed without one",
+    param: "size"
+  })
+
+/**
+ * Prices an order by its quality and size. Where the price depends on one of them, the vendor is told it,
+ * also where the client did not say it.
+ */
+export const priceImages = (
+  prices: ImagePrices,
+  { body, edit }: ImageRequest,
+  family: ImageFamily
+): Result.Result<PricedImages, BillingUnavailable> =>
+  Result.gen(function* () {
+    const asked: ImageTier = { quality: saidOf(body.quality), size: saidOf(body.size) }
+    const quote = yield* quoteImages(prices, imageCount(body), asked)
+    const { sent } = yield* imagePrice(prices, asked)
+    if (sent === undefined) return { quote, asked, request: { body, edit } }
+    if (sent.size === AUTO && !family.hasAutoSize) return yield* Result.fail(unsaidSize())
+    const written: ImageBody = {
+      ...body,
+      ...(sent.size === null ? {} : { size: sent.size }),
+      ...(sent.quality === null || !Object.hasOwn(family.parameters, "quality")
+        ? {}
+        : { quality: sent.quality })
+    }
+    return { quote, asked, request: { body: written, edit } }
+  })

@@ -1,0 +1,85 @@
+/** Images as events: unfinished ones before each that is finished. */
+import { Effect, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { AcceptedEntry } from "../../Book.ts"
+import { pictureSeed, type Size } from "../../Media.ts"
+import { drawPicture } from "../../media/picture.ts"
+import { hangUp } from "../../placing.ts"
+import { countOf, isOn } from "../../switches.ts"
+
+/** How the names of the events begin. */
+export type ImageWork = "image_generation" | "image_edit"
+
+interface Streaming {
+  readonly work: ImageWork
+  /** Images that are finished in the end. */
+  readonly made: number
+  /** Unfinished images before each. */
+  readonly partial: number
+}
+
+const eventOf = (name: string, data: object): Uint8Array =>
+  new TextEncoder().encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+
+const failed = eventOf("error", {
+  type: "error",
+  error: {
+    message: "The server had an error",
+    type: "server_error",
+    param: null,
+    code: "server_error"
+  }
+})
+
+/** What was written arrives before the connection is gone. */
+const broken = Effect.sleep("50 millis").pipe(Effect.andThen(hangUp), Effect.andThen(Effect.never))
+
+/** Writes event by event; after `sim:breaks`, `sim:stalls` or `sim:errors` events it does just that. */
+export const streamImages = Effect.fnUntraced(function* (
+  accepted: AcceptedEntry,
+  size: Size,
+  { work, made, partial }: Streaming
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { switches } = accepted
+  const told = {
+    created_at: Math.floor(Date.parse(accepted.at) / 1000),
+    size: `${size.width}x${size.height}`,
+    quality: "auto",
+    background: "auto",
+    output_format: "png"
+  }
+  const names = Array.from({ length: made }, (_, image) => [
+    ...Array.from({ length: partial }, (_, index) => ({ image, index })),
+    { image, index: null }
+  ]).flat()
+  const event = Effect.fnUntraced(function* ({ image, index }: (typeof names)[number]) {
+    const png = yield* drawPicture(pictureSeed(accepted, image), size)
+    const type = `${work}.${index === null ? "completed" : "partial_image"}`
+    return eventOf(type, {
+      type,
+      b64_json: png.toString("base64"),
+      ...told,
+      ...(index === null
+        ? { usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } }
+        : { partial_image_index: index })
+    })
+  })
+  const after = (name: string) => countOf(switches, name, isOn(switches, name) ? 1 : names.length)
+  const whole = Math.min(after("breaks"), after("stalls"), after("errors"))
+  const pause = (countOf(switches, "takes", 0) * 1000) / names.length
+  const ending = isOn(switches, "errors")
+    ? Stream.succeed(failed)
+    : Stream.fromEffect(isOn(switches, "breaks") ? broken : Effect.never)
+  const written = Stream.fromIterable(names.slice(0, whole)).pipe(
+    Stream.rechunk(1),
+    Stream.mapEffect(event),
+    Stream.tap(() => Effect.sleep(pause))
+  )
+  return HttpServerResponse.stream(
+    (whole < names.length ? Stream.concat(written, ending) : written).pipe(
+      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
+    ),
+    { contentType: "text/event-stream" }
+  )
+})
