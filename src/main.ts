@@ -32,9 +32,19 @@ const checkSharing = Effect.fnUntraced(function* ({
   if (port === 0) return yield* refuse("a port that others can use as well must be named in PORT")
 })
 
+/** What waits for another's migrations needs a database that another can reach. */
+const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
+  migrate || databaseUrl !== null
+    ? Effect.void
+    : new StartRefused({
+        message:
+          "GATEWAY_MIGRATE is 0, but nobody else can migrate the embedded database: set DATABASE_URL as well"
+      })
+
 const gateway = Effect.gen(function* () {
   const config = yield* loadConfig
   yield* checkSharing(config)
+  yield* checkMigrating(config)
   return yield* runGateway(config, yield* loadSecrets(config))
 }).pipe(
   Effect.provide([NodeServices.layer, layerSecureRandom]),

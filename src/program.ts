@@ -15,10 +15,12 @@ import { layerOutgoingWeb } from "./outgoing/OutgoingWeb.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
+import { awaitSchema } from "./postgres/schema/applySchema.ts"
 import { layerChangesAlone } from "./runtime/Changes.ts"
 import { Settings } from "./runtime/Settings.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
+import { layerWaitingRoom } from "./waitingRoom.ts"
 
 const layerDatabase = (config: GatewayConfig) =>
   config.databaseUrl === null
@@ -45,6 +47,7 @@ export const layerGateway = (
     Layer.provideMerge([vendors, layerOutgoingWeb]),
     Layer.provide(config.archive === null ? Layer.empty : layerBucketS3(config.archive)),
     Layer.provideMerge(layerStores(secrets)),
+    Layer.provide(config.migrate ? Layer.empty : layerWaitingRoom(config, awaitSchema)),
     Layer.provideMerge(layerDatabase(config)),
     Layer.provide(Layer.succeed(Settings, config.settings))
   )

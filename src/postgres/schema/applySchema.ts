@@ -1,44 +1,11 @@
-/**
- * The schema, as the `.sql` files beside this one, applied before anything else touches the database.
- * From the first release on a released file is never edited: what changes the schema comes as a file
- * of its own, and as a migration below with the next number.
- */
-import { readFile } from "node:fs/promises"
-import { Effect, Layer, Schema } from "effect"
+/** The migrations, applied before anything else touches the database. */
+import { Effect, Layer, Schedule, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import type { SchemaState } from "../../services/Operations.ts"
 import { rowOf } from "../client/rows.ts"
+import { Migrations } from "./migrations.ts"
 
-/** In the order in which a database needs them. */
-const files = [
-  "01_access.sql",
-  "02_catalog.sql",
-  "03_ledger.sql",
-  "04_tasks.sql",
-  "05_usage_sums.sql",
-  "06_budgets.sql",
-  "07_move_funds.sql",
-  "08_audit.sql",
-  "09_log.sql",
-  "10_webhooks.sql",
-  "11_archive.sql",
-  "12_reconciliations.sql"
-] as const
-
-const BODY = "$sql_file$"
-
-/** A statement of the driver is one command, and `EXECUTE` takes a file of them. */
-const run = Effect.fnUntraced(function* (file: string) {
-  const sql = yield* SqlClient.SqlClient
-  const text = yield* Effect.promise(() => readFile(new URL(file, import.meta.url), "utf8"))
-  yield* sql.unsafe(`DO $do$ BEGIN EXECUTE ${BODY}${text}${BODY}; END $do$`)
-})
-
-const migrations = { "1_gateway": Effect.forEach(files, run, { discard: true }) }
-
-/** Number of the last migration, as the database records it. */
-export const latestMigration = Object.keys(migrations).length
-
-/** The database has tables that no released gateway has made. */
+/** This gateway cannot work with what the database has been filled with. */
 export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>()(
   "UnsupportedDatabase",
   { message: Schema.String }
@@ -47,39 +14,122 @@ export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>
 /** Any number, the same on every gateway. */
 const SCHEMA_LOCK = 7_263_001
 
-/** Migration 1 had other names before the first release. */
-const isFilledByAnother = Effect.gen(function* () {
+const Tables = Schema.Struct({ migrations: Schema.Boolean, rules: Schema.Boolean })
+
+const Found = Schema.Struct({
+  /** Number of the last migration that was applied; 0 before the first. */
+  latest: Schema.Int,
+  /** The first one that this gateway does not know and must not work with. */
+  stopsAt: Schema.NullOr(Schema.Int),
+  /** Migration 1 had other names before the first release. */
+  isForeign: Schema.Boolean
+})
+type Found = typeof Found.Type
+
+const NOTHING: Found = { latest: 0, stopsAt: null, isForeign: false }
+
+/** What has been applied to the database, as it records it. */
+const find = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { exists } = yield* rowOf(Schema.Struct({ exists: Schema.Boolean }))(
-    sql`SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS exists`
-  )
-  if (!exists) return false
-  const rows = yield* sql`
-    SELECT 1 FROM effect_sql_migrations WHERE migration_id = 1 AND name <> 'gateway'`
-  return rows.length > 0
+  const known = (yield* Migrations).length
+  const tables = yield* rowOf(Tables)(sql`
+    SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS migrations,
+           to_regclass('migration_rules') IS NOT NULL AS rules`)
+  if (!tables.migrations) return NOTHING
+  if (!tables.rules) {
+    return (yield* sql`SELECT 1 FROM effect_sql_migrations LIMIT 1`).length === 0
+      ? NOTHING
+      : { ...NOTHING, isForeign: true }
+  }
+  return yield* rowOf(Found)(sql`
+    SELECT coalesce(max(migration_id), 0) AS latest,
+           coalesce(bool_or(migration_id = 1 AND name <> 'gateway'), false) AS "isForeign",
+           (SELECT min(migration_id) FROM migration_rules
+             WHERE migration_id > ${known} AND older_gateways = 'stop') AS "stopsAt"
+      FROM effect_sql_migrations`)
+})
+
+const stateOf = ({ latest, stopsAt }: Found, known: number): SchemaState =>
+  stopsAt !== null ? "ahead" : latest < known ? "behind" : "ready"
+
+/** Whether this gateway can work with the database as it is. */
+export const schemaState = Effect.gen(function* () {
+  return stateOf(yield* find, (yield* Migrations).length)
+})
+
+const refuseUnsupported = Effect.fnUntraced(function* ({ latest, stopsAt, isForeign }: Found) {
+  if (isForeign) {
+    return yield* new UnsupportedDatabase({
+      message:
+        "The database was filled by a version from before the first release, which is not " +
+        "supported any more. Give the gateway an empty one: another DATABASE_URL or DATA_DIR"
+    })
+  }
+  if (stopsAt === null) return
+  const known = (yield* Migrations).length
+  return yield* new UnsupportedDatabase({
+    message:
+      `The database is at migration ${latest}, and this gateway knows migrations up to ${known}: it ` +
+      `cannot work with a database that has migration ${stopsAt}. Start the version that migrated ` +
+      "it or a newer one, or restore a backup from before"
+  })
+})
+
+const missing = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const migrations = yield* Migrations
+  const applied = yield* Migrator.make({})({
+    loader: Migrator.fromRecord(
+      Object.fromEntries(migrations.map(({ name, apply }, at) => [`${at + 1}_${name}`, apply]))
+    )
+  })
+  // What older gateways do about them is known to all from the same commit on.
+  for (const [id] of applied) {
+    const rule = migrations[id - 1]?.olderGateways ?? "stop"
+    yield* sql`
+      INSERT INTO migration_rules (migration_id, older_gateways) VALUES (${id}, ${rule})`
+  }
+  return applied
 })
 
 /**
- * Brings the database up to the latest migration. Gateways that start together wait for the first
- * of them; the limits of requests do not count here, since a large table takes its time.
+ * Brings the database up to the last migration of this gateway, and answers those that were missing.
+ * Gateways that start together wait for the first of them; the limits of requests do not count here,
+ * since a large table takes its time. Where nothing is missing, nothing is locked or written.
  */
 export const applySchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const known = (yield* Migrations).length
+  const before = yield* find
+  yield* refuseUnsupported(before)
+  if (stateOf(before, known) === "ready") return []
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET LOCAL statement_timeout = 0`
       yield* sql`SET LOCAL lock_timeout = '10min'`
       yield* sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`
-      if (yield* isFilledByAnother) {
-        return yield* new UnsupportedDatabase({
-          message:
-            "The database was filled by a version from before the first release, which is not " +
-            "supported any more. Give the gateway an empty one: another DATABASE_URL or DATA_DIR"
-        })
-      }
-      return yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+      yield* refuseUnsupported(yield* find)
+      return yield* missing
     })
   )
 })
 
 export const layerSchema = Layer.effectDiscard(applySchema)
+
+/** How often a gateway looks for a schema that something else applies. */
+const LOOK_EVERY = "500 millis"
+
+/** Waits until the schema is there that something else applies, however often the database is away. */
+export const awaitSchema = Effect.gen(function* () {
+  const known = (yield* Migrations).length
+  const found = yield* find.pipe(
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logDebug("the schema could not be looked for", cause), NOTHING)
+    ),
+    Effect.repeat({
+      until: (now) => now.isForeign || stateOf(now, known) !== "behind",
+      schedule: Schedule.spaced(LOOK_EVERY)
+    })
+  )
+  yield* refuseUnsupported(found)
+})

@@ -63,10 +63,10 @@ describe("the schema", () => {
 
   it("leaves no file of the folder out", () => {
     const folder = new URL("../../../src/postgres/schema/", import.meta.url)
-    const applying = readFileSync(new URL("applySchema.ts", folder), "utf8")
+    const applied = readFileSync(new URL("migrations.ts", folder), "utf8")
     const files = readdirSync(folder).filter((file) => file.endsWith(".sql"))
     assert.deepStrictEqual(
-      [...applying.matchAll(/"(\d+_\w+\.sql)"/g)].map(([, file]) => file),
+      [...applied.matchAll(/"(\d+_\w+\.sql)"/g)].map(([, file]) => file),
       files.toSorted()
     )
   })
