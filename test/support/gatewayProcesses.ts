@@ -14,6 +14,11 @@ export type Environment = Readonly<Record<string, string>>
 /** The program that is shipped. */
 export const shippedEntry = startable(fileURLToPath(new URL("../../src/main.ts", import.meta.url)))
 
+/** The one-shot that migrates a database. */
+export const migrateEntry = startable(
+  fileURLToPath(new URL("../../src/cli/applyMigrations.ts", import.meta.url))
+)
+
 /** An empty database of the kind, secrets, and a pace for vendors that answer at once. */
 export const processEnvironment = Effect.fnUntraced(function* (
   kind: DatabaseKind

@@ -10,7 +10,8 @@ const programs = [
   "test/support/loudProcess.ts",
   "test/postgres/insertUntilKilled.ts",
   "src/main.ts",
-  "src/cli/rotateMasterKey.ts"
+  "src/cli/rotateMasterKey.ts",
+  "src/cli/applyMigrations.ts"
 ]
 
 /** Looked for beside the file that starts or reads them. */
