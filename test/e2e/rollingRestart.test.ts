@@ -69,8 +69,10 @@ it.live(
       ]
       yield* Effect.forkChild(probe(slots))
 
-      const load = yield* startLoad(CLIENTS, (path, options) =>
-        throughBalancer(slots, path, { key, ...options })
+      const load = yield* startLoad(
+        CLIENTS,
+        (path, options) => throughBalancer(slots, path, { key, ...options }),
+        20
       )
       const { answered } = load
 

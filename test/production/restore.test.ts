@@ -36,7 +36,7 @@ import { startLoad } from "../support/steadyLoad.ts"
 
 const CLIENTS = 6
 /** Images and videos before the backup, up to the moment, and after it. */
-const ORDERS = Number(process.env.RESTORED_ORDERS ?? 5)
+const ORDERS = Number(process.env.RESTORED_ORDERS ?? 2)
 
 /** A server with its log in an archive, stopped and gone when the scope closes. */
 const serverOf = (options: Parameters<typeof startPostgres>[0]) =>
@@ -64,7 +64,7 @@ const backUp = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, folder: st
   const [{ place }] = yield* Schema.decodeUnknownEffect(Place)(
     yield* sql`SELECT current_setting('data_directory') AS place`
   )
-  yield* sql`SELECT pg_backup_start('test', true)`
+  yield* sql`SELECT pg_backup_start('test', true)::text`
   for (const name of readdirSync(place)) {
     if (/^(pg_wal|postmaster\..*)$/.test(name)) continue
     cpSync(join(place, name), join(folder, name), { recursive: true })
@@ -102,8 +102,8 @@ it.live(
       const env = {
         ...quickPace,
         DATABASE_POOL: "4",
-        GATEWAY_SUBMIT_DEADLINE_SECONDS: "10",
-        GATEWAY_IMAGE_DEADLINE_SECONDS: "10"
+        GATEWAY_SUBMIT_DEADLINE_SECONDS: "16",
+        GATEWAY_IMAGE_DEADLINE_SECONDS: "16"
       }
       const gateway = yield* startGateway({ ...env, DATABASE_URL: server.url }, shippedEntry)
       const { key, organizationPath } = yield* prepareCustomer(gateway, "100000")
@@ -116,7 +116,7 @@ it.live(
         yield* backUp(sql, files)
         yield* load.more(ORDERS)
         const before = yield* videoJobs
-        yield* sql`SELECT pg_create_restore_point('the_moment')`
+        yield* sql`SELECT pg_create_restore_point('the_moment')::text`
         const begun = yield* videoJobs
         yield* load.more(ORDERS)
         return { before, begun: new Set(begun) }

@@ -14,7 +14,7 @@ import { assertEqualBooks, startLoad } from "../support/steadyLoad.ts"
 
 const CLIENTS = 6
 /** Images and videos that come to their end under each set of gateways. */
-const ORDERS = 5
+const ORDERS = 2
 
 const stop = Effect.fnUntraced(function* ({ process }: GatewayNode) {
   yield* process.kill("SIGTERM")

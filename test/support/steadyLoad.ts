@@ -10,12 +10,13 @@ import type { CallOptions, HttpAnswer } from "./http.ts"
 const Task = Schema.Struct({ id: Schema.String, task_status: Schema.String })
 
 /**
- * Starts `clients` of them: images, videos that are waited for, and balances, in turn. Anything but a
- * whole 200 ends `lost` with its reason.
+ * Starts `clients` of them: images, videos that are waited for, and balances, in turn. A video's vendor
+ * is asked `questions` times until it has made it. Anything but a whole 200 ends `lost` with its reason.
  */
 export const startLoad = Effect.fnUntraced(function* (
   clients: number,
-  ask: (path: string, options: CallOptions) => Effect.Effect<HttpAnswer>
+  ask: (path: string, options: CallOptions) => Effect.Effect<HttpAnswer>,
+  questions = 3
 ) {
   const answered = { images: 0, videos: 0, ends: 0, balances: 0 }
   let stopping = false
@@ -36,7 +37,7 @@ export const startLoad = Effect.fnUntraced(function* (
         answered.images++
       } else if (index % 3 === 1) {
         const created = yield* send("/v1/videos/generations", {
-          json: { model: "film-1", prompt: "x sim:slow=20" }
+          json: { model: "film-1", prompt: `x sim:slow=${questions}` }
         })
         const { id } = yield* bodyAs(Task, created)
         answered.videos++

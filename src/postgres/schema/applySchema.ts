@@ -16,37 +16,40 @@ const SCHEMA_LOCK = 7_263_001
 
 const Tables = Schema.Struct({ migrations: Schema.Boolean, rules: Schema.Boolean })
 
-const Found = Schema.Struct({
+const Rules = Schema.Struct({
   /** Number of the last migration that was applied; 0 before the first. */
   latest: Schema.Int,
   /** The first one that this gateway does not know and must not work with. */
-  stopsAt: Schema.NullOr(Schema.Int),
-  /** Migration 1 had other names before the first release. */
-  isForeign: Schema.Boolean
+  stopsAt: Schema.NullOr(Schema.Int)
 })
-type Found = typeof Found.Type
+
+interface Found extends Schema.Schema.Type<typeof Rules> {
+  /** Before the first release there were migrations without rules. */
+  readonly isForeign: boolean
+}
 
 const NOTHING: Found = { latest: 0, stopsAt: null, isForeign: false }
 
-/** What has been applied to the database, as it records it. */
+/**
+ * What has been applied to the database, as it records it. The migrator's own table is not read, which
+ * it locks until its commit: gateways that serve on meanwhile would wait. Nor is `to_regclass` asked,
+ * which may remember in a transaction that a table was not there before another one's commit.
+ */
 const find = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = (yield* Migrations).length
   const tables = yield* rowOf(Tables)(sql`
-    SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS migrations,
-           to_regclass('migration_rules') IS NOT NULL AS rules`)
-  if (!tables.migrations) return NOTHING
-  if (!tables.rules) {
-    return (yield* sql`SELECT 1 FROM effect_sql_migrations LIMIT 1`).length === 0
-      ? NOTHING
-      : { ...NOTHING, isForeign: true }
-  }
-  return yield* rowOf(Found)(sql`
+    SELECT coalesce(bool_or(relname = 'effect_sql_migrations'), false) AS migrations,
+           coalesce(bool_or(relname = 'migration_rules'), false) AS rules
+      FROM pg_class
+     WHERE relname IN ('effect_sql_migrations', 'migration_rules') AND pg_table_is_visible(oid)`)
+  if (!tables.rules) return { ...NOTHING, isForeign: tables.migrations }
+  const rules = yield* rowOf(Rules)(sql`
     SELECT coalesce(max(migration_id), 0) AS latest,
-           coalesce(bool_or(migration_id = 1 AND name <> 'gateway'), false) AS "isForeign",
-           (SELECT min(migration_id) FROM migration_rules
-             WHERE migration_id > ${known} AND older_gateways = 'stop') AS "stopsAt"
-      FROM effect_sql_migrations`)
+           min(migration_id) FILTER (WHERE migration_id > ${known} AND older_gateways = 'stop')
+             AS "stopsAt"
+      FROM migration_rules`)
+  return { ...rules, isForeign: false }
 })
 
 const stateOf = ({ latest, stopsAt }: Found, known: number): SchemaState =>
