@@ -46,7 +46,7 @@ const fieldsOf = ({ settings, ...config }: GatewayConfig): ReadonlyMap<string, s
   )
 
 /** Between them they fit every variable, and none is a default. */
-const probes = ["7", "17", "true", "Asia/Shanghai", "s3://bucket", "https://a.test"]
+const probes = ["7", "17", "true", "false", "Asia/Shanghai", "s3://bucket", "https://a.test"]
 
 /** The first field that changes with the variable. */
 const fieldOf = (name: string, defaults: ReadonlyMap<string, string>): string => {

@@ -144,6 +144,7 @@ const gatewayConfig = Config.all({
   metricsPort,
   databaseUrl: secret("DATABASE_URL"),
   databasePool: Config.Int("DATABASE_POOL").pipe(Config.withDefault(16)),
+  migrate: Config.Boolean("GATEWAY_MIGRATE").pipe(Config.withDefault(true)),
   dataDir: Config.String("DATA_DIR").pipe(Config.withDefault(".data")),
   masterKey: secret("GATEWAY_MASTER_KEY"),
   previousMasterKey: secret("GATEWAY_MASTER_KEY_PREVIOUS"),
@@ -180,6 +181,11 @@ export interface GatewayConfig {
   readonly databaseUrl: Redacted.Redacted | null
   /** Connections to the server; one more listens for changes. */
   readonly databasePool: number
+  /**
+   * `0`: the start applies no migrations, and the gateway is not ready until `migrate` has. Needs
+   * `DATABASE_URL`.
+   */
+  readonly migrate: boolean
   /** Directory of the embedded database, of generated secrets and of the demo's API key (mode 0600). */
   readonly dataDir: string
   /** 32 bytes in base64 that seal the vendors' keys; required with `DATABASE_URL`, else generated. */

@@ -17,11 +17,13 @@ import { layerOutgoingWeb } from "./outgoing/OutgoingWeb.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
 import { layerEmbedded } from "./postgres/embedded/EmbeddedPostgres.ts"
+import { awaitSchema } from "./postgres/schema/applySchema.ts"
 import { reportingFailure } from "./run.ts"
 import { layerChangesAlone } from "./runtime/Changes.ts"
 import { Settings } from "./runtime/Settings.ts"
 import { loadSecrets, type Secrets } from "./secrets.ts"
 import { layerSimulator, Simulator } from "./simulator/Simulator.ts"
+import { layerWaitingRoom } from "./waitingRoom.ts"
 
 const layerDatabase = (config: GatewayConfig) =>
   config.databaseUrl === null
@@ -48,6 +50,7 @@ export const layerGateway = (
     Layer.provideMerge([vendors, layerOutgoingWeb]),
     Layer.provide(config.archive === null ? Layer.empty : layerBucketS3(config.archive)),
     Layer.provideMerge(layerStores(secrets)),
+    Layer.provide(config.migrate ? Layer.empty : layerWaitingRoom(config, awaitSchema)),
     Layer.provideMerge(layerDatabase(config)),
     Layer.provide(Layer.succeed(Settings, config.settings))
   )
@@ -118,10 +121,20 @@ const checkSharing = Effect.fnUntraced(function* ({
   if (port === 0) return yield* refuse("a port that others can use as well must be named in PORT")
 })
 
+/** What waits for another's migrations needs a database that another can reach. */
+const checkMigrating = ({ migrate, databaseUrl }: GatewayConfig) =>
+  migrate || databaseUrl !== null
+    ? Effect.void
+    : new StartRefused({
+        message:
+          "GATEWAY_MIGRATE is 0, but nobody else can migrate the embedded database: set DATABASE_URL as well"
+      })
+
 /** Reads the configuration, and serves until it is interrupted; says in one line why it cannot start. */
 export const serveAsConfigured = Effect.gen(function* () {
   const config = yield* loadConfig
   yield* checkSharing(config)
+  yield* checkMigrating(config)
   return yield* runGateway(config, yield* loadSecrets(config))
 }).pipe(
   Effect.provide([NodeServices.layer, layerSecureRandom]),

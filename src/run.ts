@@ -19,9 +19,14 @@ const exitAtSecondSignal = (): void => {
   }
 }
 
-/** The words of an error, or of what caused it where it has none of its own. */
-export const reasonOf = (error: Error): string =>
-  error.message === "" && error.cause instanceof Error ? error.cause.message : error.message
+/** The words of an error and of all that caused it, each once. */
+export const reasonOf = (error: Error): string => {
+  const words = new Set<string>()
+  for (let next: unknown = error; next instanceof Error; next = next.cause) {
+    if (next.message !== "") words.add(next.message)
+  }
+  return [...words].join(": ")
+}
 
 /** Says on stderr that `what` happened, and why: in one line, unless it is a defect. */
 export const reportingFailure =

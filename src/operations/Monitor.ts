@@ -22,6 +22,7 @@ import {
   PollerPulse,
   Readiness,
   type ReadinessReport,
+  type SchemaState,
   type StoreReport,
   type Totals
 } from "../services/Operations.ts"
@@ -44,6 +45,12 @@ interface Known {
 const pending: Check = { status: "pending" }
 const failsWhen = (isFailing: boolean, detail: string): Check =>
   isFailing ? { status: "failing", detail } : { status: "ok" }
+
+const schemaCheck: Readonly<Record<SchemaState, Check>> = {
+  ready: { status: "ok" },
+  behind: failsWhen(true, "The database has not all migrations of this gateway"),
+  ahead: failsWhen(true, "A newer version has migrated the database, and this one has to make room")
+}
 
 const auditCheck = (
   { violations, stopped, ageSeconds }: AuditState,
@@ -131,17 +138,14 @@ export const layerMonitor = Layer.effect(
     const report = Effect.gen(function* () {
       const isAway = known.failing || (yield* monotonicMillis) - known.at > storeLimit
       const silence = yield* pulse.secondsSinceBeat
-      const { writable = null, migrated = null, audit = null } = known.report ?? {}
+      const { writable = null, schema = null, audit = null } = known.report ?? {}
       const checks = {
         store: isAway
           ? failsWhen(true, "The database does not answer")
           : writable === null
             ? pending
             : failsWhen(!writable, "The database cannot be written"),
-        migrations:
-          migrated === null
-            ? pending
-            : failsWhen(!migrated, "The database has not all migrations of this gateway"),
+        migrations: schema === null ? pending : schemaCheck[schema],
         poller: failsWhen(
           silence > roundLimit,
           `The poller came round ${Math.round(silence)} seconds ago`

@@ -13,10 +13,15 @@ export const AuditState = Schema.Struct({
 })
 export type AuditState = typeof AuditState.Type
 
+/**
+ * `behind`: the database lacks a migration of this gateway. `ahead`: it has one that this gateway does
+ * not know and cannot work with.
+ */
+export type SchemaState = "ready" | "behind" | "ahead"
+
 export interface StoreReport {
-  /** Every migration this gateway knows has been applied. */
-  readonly migrated: boolean
-  /** Null while it is not migrated. */
+  readonly schema: SchemaState
+  /** Null while the schema is not ready. */
   readonly audit: AuditState | null
   /** False for a database that can be read alone: a standby, one without room, a role without the right. */
   readonly writable: boolean

@@ -95,7 +95,7 @@ it.live("finds nothing wrong in a gateway that serves, and another's key and sch
     )
 
     const sql = yield* connect(DATABASE_URL)
-    yield* sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (99, 'later')`
+    yield* sql`INSERT INTO migration_rules (migration_id, older_gateways) VALUES (99, 'stop')`
     const strange = (yield* examine({
       ...env,
       GATEWAY_URL: "http://127.0.0.1:1",

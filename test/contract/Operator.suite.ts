@@ -319,7 +319,7 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       assert.lengthOf(taken.filter(Boolean), 1)
       assert.isFalse(yield* store.takeAudit(0))
       assert.deepStrictEqual(yield* store.report, {
-        migrated: true,
+        schema: "ready",
         writable: true,
         audit: { auditedAt: null, ageSeconds: null, violations: 0, stopped: 0 }
       })

@@ -1,18 +1,16 @@
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Redacted, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
-import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
+import { Duration, Effect } from "effect"
+import { layerSimulator } from "../../src/simulator/Simulator.ts"
 import { type GatewayNode, startGateway } from "../support/cluster.ts"
-import { bodyAs } from "../support/gateway.ts"
 import {
   prepareCustomer,
   processEnvironment,
   settledBalance,
   shippedEntry
 } from "../support/gatewayProcesses.ts"
-import { type CallOptions, call, type HttpAnswer } from "../support/http.ts"
+import { type CallOptions, call } from "../support/http.ts"
 import { isRefused } from "../support/refused.ts"
+import { assertEqualBooks, startLoad } from "../support/steadyLoad.ts"
 
 /** Each restarts one of the two gateways. */
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 4)
@@ -56,13 +54,10 @@ const throughBalancer = Effect.fnUntraced(function* (
   }
 })
 
-const Task = Schema.Struct({ id: Schema.String, task_status: Schema.String })
-
 it.live(
   "two gateways restarted in turn under load lose no request and no unit of money",
   () =>
     Effect.gen(function* () {
-      const simulator = yield* Simulator
       const database = yield* processEnvironment("postgres")
       const env = { ...database, GATEWAY_DRAIN_SECONDS: "1" }
       const start = startGateway(env, shippedEntry)
@@ -74,54 +69,12 @@ it.live(
       ]
       yield* Effect.forkChild(probe(slots))
 
-      const answered = { images: 0, videos: 0, ends: 0, balances: 0 }
-      const whole = (answer: HttpAnswer) =>
-        Effect.sync(() => {
-          assert.strictEqual(answer.status, 200, answer.text)
-          assert.isDefined(answer.body, answer.text)
-          return answer
-        })
-
-      let stopping = false
-      const client = Effect.fnUntraced(function* (index: number) {
-        // Half of the clients keep their connections, the others open one for each request.
-        const headers = index % 2 === 0 ? {} : { connection: "close" }
-        const send = (path: string, options: CallOptions = {}) =>
-          Effect.flatMap(throughBalancer(slots, path, { key, headers, ...options }), whole)
-        while (!stopping) {
-          if (index % 3 === 0) {
-            yield* send("/v1/images/generations", {
-              json: { model: "paint-1", prompt: "x", size: "16x16" }
-            })
-            answered.images++
-          } else if (index % 3 === 1) {
-            const created = yield* send("/v1/videos/generations", {
-              json: { model: "film-1", prompt: "x sim:slow=20" }
-            })
-            const { id } = yield* bodyAs(Task, created)
-            answered.videos++
-            let task = { id, task_status: "processing" }
-            while (task.task_status === "processing") {
-              task = yield* bodyAs(Task, yield* send(`/v1/videos/${id}?wait=10`))
-            }
-            assert.strictEqual(task.task_status, "succeeded")
-            answered.ends++
-          } else {
-            yield* send("/v1/balance")
-            answered.balances++
-          }
-        }
-      })
-      const load = yield* Effect.forkChild(
-        Effect.forEach(
-          Array.from({ length: CLIENTS }, (_, index) => index),
-          client,
-          {
-            concurrency: "unbounded",
-            discard: true
-          }
-        )
+      const load = yield* startLoad(
+        CLIENTS,
+        (path, options) => throughBalancer(slots, path, { key, ...options }),
+        20
       )
+      const { answered } = load
 
       const rolling = Effect.gen(function* () {
         for (let round = 0; round < ROUNDS; round++) {
@@ -141,36 +94,13 @@ it.live(
             Effect.timeout("30 seconds")
           )
         }
-        stopping = true
       })
-      // A client that loses a request ends the test with its reason.
-      yield* Effect.raceFirst(rolling, Effect.andThen(Fiber.join(load), Effect.never))
-      yield* Fiber.join(load)
+      yield* Effect.raceFirst(rolling, load.lost)
+      yield* load.stop
 
       const last = slots[0] ?? assert.fail()
       yield* settledBalance(last.gateway, organizationPath)
-      const jobs = (yield* simulator.book).filter((entry) => entry.event === "accepted")
-      const jobsOf = (kind: string) => jobs.filter((job) => job.kind === kind).length
-      assert.deepStrictEqual(
-        [answered.images, answered.videos],
-        [jobsOf("image"), jobsOf("video")],
-        "every job of a vendor was answered"
-      )
-      const charged = yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        assert.deepStrictEqual(yield* sql`SELECT * FROM orphans`, [])
-        return yield* sql<{ modality: string; count: number }>`
-          SELECT modality, count(*)::int AS count FROM orders WHERE state = 'captured'
-           GROUP BY modality ORDER BY 1`
-      }).pipe(
-        Effect.provide(
-          layerPostgres({ url: Redacted.make(database.DATABASE_URL ?? ""), maxConnections: 1 })
-        )
-      )
-      assert.deepStrictEqual(charged, [
-        { modality: "image", count: answered.images },
-        { modality: "video", count: answered.ends }
-      ])
+      yield* assertEqualBooks(database.DATABASE_URL ?? "", answered)
     }).pipe(Effect.provide(layerSimulator({ port: 0 })), Effect.scoped),
   120_000 + ROUNDS * 30_000
 )

@@ -13,7 +13,7 @@ import {
 } from "../../src/services/Operations.ts"
 
 const sound: StoreReport = {
-  migrated: true,
+  schema: "ready",
   writable: true,
   audit: { auditedAt: new Date(0), ageSeconds: 1, violations: 0, stopped: 0 }
 }

@@ -71,16 +71,21 @@ export const asAdmin = (statement: string): Effect.Effect<void, SqlError.SqlErro
  * closes, even if somebody is still connected.
  */
 export const temporaryServerDatabase: Effect.Effect<string, SqlError.SqlError, Scope.Scope> =
-  Effect.gen(function* () {
-    const name = `test_${randomUUID().replaceAll("-", "")}`
-    yield* Effect.acquireRelease(
-      asAdmin(`CREATE DATABASE ${name} TEMPLATE ${inject("postgresTemplate")}`),
-      () => Effect.orDie(asAdmin(`DROP DATABASE ${name} WITH (FORCE)`))
-    )
-    const url = new URL(inject("postgresUrl"))
-    url.pathname = name
-    return url.href
-  })
+  Effect.suspend(() => serverDatabaseFrom(inject("postgresTemplate")))
+
+/** The same without a schema, as an operator makes one. */
+export const emptyServerDatabase: Effect.Effect<string, SqlError.SqlError, Scope.Scope> =
+  Effect.suspend(() => serverDatabaseFrom("template1"))
+
+const serverDatabaseFrom = Effect.fnUntraced(function* (template: string) {
+  const name = `test_${randomUUID().replaceAll("-", "")}`
+  yield* Effect.acquireRelease(asAdmin(`CREATE DATABASE ${name} TEMPLATE ${template}`), () =>
+    Effect.orDie(asAdmin(`DROP DATABASE ${name} WITH (FORCE)`))
+  )
+  const url = new URL(inject("postgresUrl"))
+  url.pathname = name
+  return url.href
+})
 
 /** The PostgreSQL database behind the URL, as a gateway uses it. */
 export const layerDatabaseAt = (

@@ -3,9 +3,15 @@ import { writeSync } from "node:fs"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Config, Console, Effect, Layer, Metric } from "effect"
+import { Config, Console, Effect, Layer, Metric, Option } from "effect"
 import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { loadConfig } from "../../src/config.ts"
+import {
+  type Migration,
+  Migrations,
+  shippedMigrations
+} from "../../src/postgres/schema/migrations.ts"
 import { layerGateway } from "../../src/program.ts"
 import { Failpoints } from "../../src/runtime/Failpoints.ts"
 import { loadSecrets } from "../../src/secrets.ts"
@@ -14,6 +20,30 @@ const places = Config.all({
   killAt: Config.String("KILL_AT").pipe(Config.withDefault("nowhere")),
   stopAt: Config.String("STOP_AT").pipe(Config.withDefault("nowhere"))
 })
+
+/**
+ * With NEXT_MIGRATION this is the version after this one, whose only change is a migration: a column
+ * that it fills and nobody else knows, and of which older gateways `serve` or `stop`.
+ */
+const nextVersion = Effect.map(
+  Config.option(Config.Literals(["serve", "stop"], "NEXT_MIGRATION")),
+  Option.match({
+    onNone: () => shippedMigrations,
+    onSome: (olderGateways): ReadonlyArray<Migration> => [
+      ...shippedMigrations,
+      {
+        name: "next",
+        olderGateways,
+        apply: Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.andThen(
+            sql`ALTER TABLE orders ADD COLUMN of_next text NOT NULL DEFAULT 'next'`,
+            sql`CREATE INDEX orders_of_next ON orders (organization_id, of_next)`
+          )
+        )
+      }
+    ]
+  })
+)
 
 /** A stop happens once, is announced, and ends with a SIGCONT. */
 const layerFailpoints = Layer.effect(
@@ -59,7 +89,11 @@ const program = Effect.gen(function* () {
     return yield* Effect.never
   }).pipe(
     Effect.scoped,
-    Effect.provide(layerGateway(config, secrets).pipe(Layer.provide(layerFailpoints)))
+    Effect.provide(
+      layerGateway(config, secrets).pipe(
+        Layer.provide([layerFailpoints, Layer.effect(Migrations, nextVersion)])
+      )
+    )
   )
 }).pipe(Effect.provide([NodeServices.layer, NodeCrypto.layerSecureRandom]))
 

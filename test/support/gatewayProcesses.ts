@@ -14,17 +14,19 @@ export type Environment = Readonly<Record<string, string>>
 /** The program that is shipped. */
 export const shippedEntry = startable(fileURLToPath(new URL("../../src/main.ts", import.meta.url)))
 
+/** For vendors that answer at once. */
+export const quickPace: Environment = {
+  GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
+  GATEWAY_POLLER_SECONDS: "0.05"
+}
+
 /** An empty database of the kind, secrets, and a pace for vendors that answer at once. */
 export const processEnvironment = Effect.fnUntraced(function* (
   kind: DatabaseKind
 ): Effect.fn.Return<Environment, SqlError.SqlError, Scope.Scope> {
-  const common = {
-    GATEWAY_ASK_INTERVAL_SECONDS: "0.05",
-    GATEWAY_POLLER_SECONDS: "0.05"
-  }
   return kind === "embedded"
-    ? { ...common, DATA_DIR: yield* temporaryDataDir({ initialised: true }) }
-    : { ...common, DATABASE_URL: yield* temporaryServerDatabase }
+    ? { ...quickPace, DATA_DIR: yield* temporaryDataDir({ initialised: true }) }
+    : { ...quickPace, DATABASE_URL: yield* temporaryServerDatabase }
 })
 
 const Id = Schema.Struct({ id: Schema.String })

@@ -105,6 +105,8 @@ const ready = (child: ChildProcess): Promise<void> =>
  */
 export const startPostgres = async (options?: {
   readonly settings?: Readonly<Record<string, string>>
+  /** In place of an empty server: the files of a backup, and a URL of the server it was made of. */
+  readonly restored?: { readonly files: string; readonly url: string }
 }): Promise<PostgresServer> => {
   const [found, identity, port] = await Promise.all([findBinaries(), unprivileged(), freePort()])
   let binaries = found
@@ -122,7 +124,9 @@ export const startPostgres = async (options?: {
     join(settings.fsync === "off" ? quickDirectory() : tmpdir(), "media-gateway-cluster-")
   )
   const guard = startGuard({ signal: "INT", directories: [directory, data] })
-  const password = randomBytes(16).toString("hex")
+  const restored = options?.restored
+  const password =
+    restored === undefined ? randomBytes(16).toString("hex") : new URL(restored.url).password
   // Detached: a terminal's interrupt goes to the tests alone, which then stop the server themselves.
   const spawnServer = (): ChildProcess =>
     spawn(
@@ -162,20 +166,26 @@ export const startPostgres = async (options?: {
       await chown(data, identity.uid, identity.gid)
       await chown(passwordFile, identity.uid, identity.gid)
     }
-    await execute(
-      binaries.initdb,
-      [
-        `--pgdata=${data}`,
-        `--pwfile=${passwordFile}`,
-        "--username=postgres",
-        "--auth=scram-sha-256",
-        "--encoding=UTF8",
-        "--locale=C",
-        "--no-sync",
-        "--no-instructions"
-      ],
-      identity
-    )
+    if (restored === undefined) {
+      await execute(
+        binaries.initdb,
+        [
+          `--pgdata=${data}`,
+          `--pwfile=${passwordFile}`,
+          "--username=postgres",
+          "--auth=scram-sha-256",
+          "--encoding=UTF8",
+          "--locale=C",
+          "--no-sync",
+          "--no-instructions"
+        ],
+        identity
+      )
+    } else {
+      await cp(restored.files, data, { recursive: true })
+      const { uid, gid } = identity
+      if (uid !== undefined) await execute("chown", ["-R", `${uid}:${gid}`, data])
+    }
     await start()
   } catch (cause) {
     await stop()

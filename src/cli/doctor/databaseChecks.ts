@@ -7,7 +7,8 @@ import type { GatewayConfig } from "../../config.ts"
 import { layerCrypto } from "../../crypto.ts"
 import { CLOCKS_APART_MILLIS, rowOf } from "../../postgres/client/rows.ts"
 import { ownerOf } from "../../postgres/embedded/DataDirectoryLock.ts"
-import { latestMigration, recordedMigrations } from "../../postgres/schema/applySchema.ts"
+import { foundMigrations } from "../../postgres/schema/applySchema.ts"
+import { Migrations } from "../../postgres/schema/migrations.ts"
 import { sealedFaults } from "../../postgres/stores/masterKeyRotation.ts"
 import { reasonOf } from "../../run.ts"
 import { loadSecrets } from "../../secrets.ts"
@@ -82,7 +83,9 @@ const serverFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
   return findings
 })
 
-const schemaFindings = Effect.map(recordedMigrations, ({ latest, isForeign }) => {
+const schemaFindings = Effect.gen(function* () {
+  const { latest, stopsAt, isForeign } = yield* foundMigrations
+  const { length: known } = yield* Migrations
   if (isForeign) {
     return [
       wrong(
@@ -91,21 +94,26 @@ const schemaFindings = Effect.map(recordedMigrations, ({ latest, isForeign }) =>
       )
     ]
   }
-  if (latest === null) {
+  if (latest === 0) {
     return [ok("The schema is not there yet: the first start, or `migrate`, makes it.")]
   }
-  if (latest > latestMigration) {
+  if (stopsAt !== null) {
     return [
       wrong(
-        `The schema is of migration ${latest}, and this version knows ${latestMigration}: a newer gateway has been here.`,
+        `The schema is of migration ${latest}, and this version knows ${known}: a newer gateway has been here.`,
         "Install that version, or a newer one."
       )
     ]
   }
+  if (latest > known) {
+    return [
+      ok(`The schema is of migration ${latest}, beside which this version, of ${known}, may serve.`)
+    ]
+  }
   return [
-    latest < latestMigration
+    latest < known
       ? worthALook(
-          `The schema is of migration ${latest}, and this version has ${latestMigration}.`,
+          `The schema is of migration ${latest}, and this version has ${known}.`,
           "The next start brings it up, and so does `migrate`."
         )
       : ok(`The schema is this version's, migration ${latest}.`)
@@ -113,8 +121,8 @@ const schemaFindings = Effect.map(recordedMigrations, ({ latest, isForeign }) =>
 })
 
 const secretFindings = Effect.fnUntraced(function* (config: GatewayConfig) {
-  const { latest, isForeign } = yield* recordedMigrations
-  if (latest === null || isForeign) return []
+  const { latest, isForeign } = yield* foundMigrations
+  if (latest === 0 || isForeign) return []
   const { masterKey, previousMasterKey } = yield* loadSecrets(config)
   const faults = yield* Effect.provide(sealedFaults, layerVault(masterKey, previousMasterKey))
   return faults.length === 0

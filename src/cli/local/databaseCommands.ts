@@ -3,7 +3,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { makeAudit } from "../../postgres/ledger/ledgerAudit.ts"
-import { applySchema, latestMigration } from "../../postgres/schema/applySchema.ts"
+import { applySchema } from "../../postgres/schema/applySchema.ts"
+import { Migrations } from "../../postgres/schema/migrations.ts"
 import { reasonOf } from "../../run.ts"
 import { EndsWith, Failed } from "../failures.ts"
 import { table, tell } from "../output.ts"
@@ -19,13 +20,14 @@ const migrate = Command.make(
         (error) => new Failed({ message: `The schema was not applied: ${reasonOf(error)}` })
       )
     )
+    const { length: latest } = yield* Migrations
     const document = {
-      latest: latestMigration,
+      latest,
       applied: applied.map(([id, name]) => ({ id, name }))
     }
     yield* tell(document, () =>
       applied.length === 0
-        ? `The database has every migration up to ${latestMigration}: nothing was to do.`
+        ? `The database has every migration up to ${latest}: nothing was to do.`
         : applied.map(([id, name]) => `Applied migration ${id} (${name}).`).join("\n")
     )
   })

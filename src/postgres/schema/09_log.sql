@@ -1,5 +1,5 @@
 -- What the operator reads: calls to vendors and administrative writes; and where gateways prove that
--- the database can be written.
+-- the database can be written, and what migrations mean for older ones.
 
 -- The call that made an image or a text stands on its order (`orders.call`) and not here.
 -- No foreign key: a lost or late row here must never stand in the way of money.
@@ -49,3 +49,9 @@ CREATE TABLE gateway_writes (
   slot integer PRIMARY KEY,
   written_at timestamptz NOT NULL
 ) WITH (fillfactor = 20);
+
+-- What each migration means for gateways that do not know it: whether they serve on beside it.
+CREATE TABLE migration_rules (
+  migration_id integer PRIMARY KEY,
+  older_gateways text NOT NULL CHECK (older_gateways IN ('serve', 'stop'))
+);

@@ -1,45 +1,11 @@
-/**
- * The schema, as the `.sql` files beside this one, applied before anything else touches the database.
- * From the first release on a released file is never edited: what changes the schema comes as a file
- * of its own, and as a migration below with the next number.
- */
-import { readFile } from "node:fs/promises"
-import { Effect, Layer, Schema } from "effect"
+/** The migrations, applied before anything else touches the database. */
+import { Effect, Layer, Schedule, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import type { SchemaState } from "../../services/Operations.ts"
 import { rowOf } from "../client/rows.ts"
+import { Migrations } from "./migrations.ts"
 
-/** In the order in which a database needs them. */
-const files = [
-  "01_access.sql",
-  "02_catalog.sql",
-  "03_ledger.sql",
-  "04_tasks.sql",
-  "05_usage_sums.sql",
-  "06_budgets.sql",
-  "07_move_funds.sql",
-  "08_audit.sql",
-  "09_log.sql",
-  "10_webhooks.sql",
-  "11_archive.sql",
-  "12_reconciliations.sql",
-  "13_files.sql"
-] as const
-
-const BODY = "$sql_file$"
-
-/** A statement of the driver is one command, and `EXECUTE` takes a file of them. */
-const run = Effect.fnUntraced(function* (file: string) {
-  const sql = yield* SqlClient.SqlClient
-  const text = yield* Effect.promise(() => readFile(new URL(file, import.meta.url), "utf8"))
-  yield* sql.unsafe(`DO $do$ BEGIN EXECUTE ${BODY}${text}${BODY}; END $do$`)
-})
-
-const migrations = { "1_gateway": Effect.forEach(files, run, { discard: true }) }
-
-/** Number of the last migration, as the database records it. */
-export const latestMigration = Object.keys(migrations).length
-
-/** The database has tables that no released gateway has made. */
+/** This gateway cannot work with what the database has been filled with. */
 export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>()(
   "UnsupportedDatabase",
   { message: Schema.String }
@@ -48,52 +14,126 @@ export class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>
 /** Any number, the same on every gateway. */
 const SCHEMA_LOCK = 7_263_001
 
-/** Migration 1 had other names before the first release. */
-const isFilledByAnother = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const { exists } = yield* rowOf(Schema.Struct({ exists: Schema.Boolean }))(
-    sql`SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS exists`
-  )
-  if (!exists) return false
-  const rows = yield* sql`
-    SELECT 1 FROM effect_sql_migrations WHERE migration_id = 1 AND name <> 'gateway'`
-  return rows.length > 0
+const Tables = Schema.Struct({ migrations: Schema.Boolean, rules: Schema.Boolean })
+
+const Rules = Schema.Struct({
+  /** Number of the last migration that was applied; 0 before the first. */
+  latest: Schema.Int,
+  /** The first one that this gateway does not know and must not work with. */
+  stopsAt: Schema.NullOr(Schema.Int)
 })
 
-/** Numbers of the migrations that the database records; changes nothing. */
-export const recordedMigrations = Effect.gen(function* () {
+/** What has been applied to a database. */
+export interface Found extends Schema.Schema.Type<typeof Rules> {
+  /** Before the first release there were migrations without rules. */
+  readonly isForeign: boolean
+}
+
+const NOTHING: Found = { latest: 0, stopsAt: null, isForeign: false }
+
+/**
+ * What has been applied to the database, as it records it. The migrator's own table is not read, which
+ * it locks until its commit: gateways that serve on meanwhile would wait. Nor is `to_regclass` asked,
+ * which may remember in a transaction that a table was not there before another one's commit.
+ */
+export const foundMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { exists } = yield* rowOf(Schema.Struct({ exists: Schema.Boolean }))(
-    sql`SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS exists`
-  )
-  if (!exists) return { latest: null, isForeign: false }
-  const { latest } = yield* rowOf(Schema.Struct({ latest: Schema.NullOr(Schema.Int) }))(
-    sql`SELECT max(migration_id) AS latest FROM effect_sql_migrations`
-  )
-  return { latest, isForeign: yield* isFilledByAnother }
+  const known = (yield* Migrations).length
+  const tables = yield* rowOf(Tables)(sql`
+    SELECT coalesce(bool_or(relname = 'effect_sql_migrations'), false) AS migrations,
+           coalesce(bool_or(relname = 'migration_rules'), false) AS rules
+      FROM pg_class
+     WHERE relname IN ('effect_sql_migrations', 'migration_rules') AND pg_table_is_visible(oid)`)
+  if (!tables.rules) return { ...NOTHING, isForeign: tables.migrations }
+  const rules = yield* rowOf(Rules)(sql`
+    SELECT coalesce(max(migration_id), 0) AS latest,
+           min(migration_id) FILTER (WHERE migration_id > ${known} AND older_gateways = 'stop')
+             AS "stopsAt"
+      FROM migration_rules`)
+  return { ...rules, isForeign: false }
+})
+
+const stateOf = ({ latest, stopsAt }: Found, known: number): SchemaState =>
+  stopsAt !== null ? "ahead" : latest < known ? "behind" : "ready"
+
+/** Whether this gateway can work with the database as it is. */
+export const schemaState = Effect.gen(function* () {
+  return stateOf(yield* foundMigrations, (yield* Migrations).length)
+})
+
+const refuseUnsupported = Effect.fnUntraced(function* ({ latest, stopsAt, isForeign }: Found) {
+  if (isForeign) {
+    return yield* new UnsupportedDatabase({
+      message:
+        "The database was filled by a version from before the first release, which is not " +
+        "supported any more. Give the gateway an empty one: another DATABASE_URL or DATA_DIR"
+    })
+  }
+  if (stopsAt === null) return
+  const known = (yield* Migrations).length
+  return yield* new UnsupportedDatabase({
+    message:
+      `The database is at migration ${latest}, and this gateway knows migrations up to ${known}: it ` +
+      `cannot work with a database that has migration ${stopsAt}. Start the version that migrated ` +
+      "it or a newer one, or restore a backup from before"
+  })
+})
+
+const missing = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const migrations = yield* Migrations
+  const applied = yield* Migrator.make({})({
+    loader: Migrator.fromRecord(
+      Object.fromEntries(migrations.map(({ name, apply }, at) => [`${at + 1}_${name}`, apply]))
+    )
+  })
+  // What older gateways do about them is known to all from the same commit on.
+  for (const [id] of applied) {
+    const rule = migrations[id - 1]?.olderGateways ?? "stop"
+    yield* sql`
+      INSERT INTO migration_rules (migration_id, older_gateways) VALUES (${id}, ${rule})`
+  }
+  return applied
 })
 
 /**
- * Brings the database up to the latest migration. Gateways that start together wait for the first
- * of them; the limits of requests do not count here, since a large table takes its time.
+ * Brings the database up to the last migration of this gateway, and answers those that were missing.
+ * Gateways that start together wait for the first of them; the limits of requests do not count here,
+ * since a large table takes its time. Where nothing is missing, nothing is locked or written.
  */
 export const applySchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const known = (yield* Migrations).length
+  const before = yield* foundMigrations
+  yield* refuseUnsupported(before)
+  if (stateOf(before, known) === "ready") return []
   return yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET LOCAL statement_timeout = 0`
       yield* sql`SET LOCAL lock_timeout = '10min'`
       yield* sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`
-      if (yield* isFilledByAnother) {
-        return yield* new UnsupportedDatabase({
-          message:
-            "The database was filled by a version from before the first release, which is not " +
-            "supported any more. Give the gateway an empty one: another DATABASE_URL or DATA_DIR"
-        })
-      }
-      return yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+      yield* refuseUnsupported(yield* foundMigrations)
+      return yield* missing
     })
   )
 })
 
 export const layerSchema = Layer.effectDiscard(applySchema)
+
+/** How often a gateway looks for a schema that something else applies. */
+const LOOK_EVERY = "500 millis"
+
+/** Waits until the schema is there that something else applies, however often the database is away. */
+export const awaitSchema = Effect.gen(function* () {
+  const known = (yield* Migrations).length
+  const found = yield* foundMigrations.pipe(
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logDebug("the schema could not be looked for", cause), NOTHING)
+    ),
+    Effect.repeat({
+      until: (now) => now.isForeign || stateOf(now, known) !== "behind",
+      schedule: Schedule.spaced(LOOK_EVERY)
+    })
+  )
+  yield* refuseUnsupported(found)
+})

@@ -3,9 +3,8 @@ import { Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditState, OperationsStore, Totals } from "../../services/Operations.ts"
 import { bounded, oneTry, rowOf } from "../client/rows.ts"
-import { latestMigration } from "../schema/applySchema.ts"
-
-const MigrationRow = Schema.Struct({ latest: Schema.NullOr(Schema.Int) })
+import { schemaState } from "../schema/applySchema.ts"
+import { Migrations } from "../schema/migrations.ts"
 
 /** Sums of amounts are numerics. */
 const TotalsRow = Schema.Struct({
@@ -45,15 +44,18 @@ export const layerOperationsStore = Layer.effect(
       )
     )
 
+    const migrations = yield* Migrations
+    const schemaNow = schemaState.pipe(
+      Effect.provideService(SqlClient.SqlClient, sql),
+      Effect.provideService(Migrations, migrations),
+      bounded
+    )
+
     const report = Effect.gen(function* () {
-      const { latest } = yield* rowOf(MigrationRow)(
-        oneTry(sql`SELECT max(migration_id) AS latest FROM effect_sql_migrations`)
-      )
-      // A newer gateway may have added some; this one needs only its own.
-      const migrated = latest !== null && latest >= latestMigration
-      return migrated
-        ? { migrated, audit: yield* audit, writable: yield* writable }
-        : { migrated, audit: null, writable: true }
+      const schema = yield* schemaNow
+      return schema === "ready"
+        ? { schema, audit: yield* audit, writable: yield* writable }
+        : { schema, audit: null, writable: true }
     })
 
     // Each count reads what is open alone, and pools has one row an organisation.

@@ -14,7 +14,7 @@ export const layerOperationsStoreMemory = Layer.effect(
     const { organizations, audit } = yield* MemoryStore
 
     const report = Effect.map(Clock.currentTimeMillis, (now) => ({
-      migrated: true,
+      schema: "ready" as const,
       writable: true,
       audit: {
         auditedAt: dateOrNull(audit.auditedAt),

@@ -1,22 +1,9 @@
-import { randomUUID } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { inject } from "vitest"
 import { applySchema } from "../../../src/postgres/schema/applySchema.ts"
-import { asAdmin, layerDatabaseAt } from "../../support/databases.ts"
-
-/** A database without anything in it. */
-const emptyDatabase = Effect.gen(function* () {
-  const name = `test_${randomUUID().replaceAll("-", "")}`
-  yield* Effect.acquireRelease(asAdmin(`CREATE DATABASE ${name}`), () =>
-    Effect.orDie(asAdmin(`DROP DATABASE ${name} WITH (FORCE)`))
-  )
-  const url = new URL(inject("postgresUrl"))
-  url.pathname = name
-  return url.href
-})
+import { emptyServerDatabase, layerDatabaseAt } from "../../support/databases.ts"
 
 /** Runs the effect as a gateway with connections of its own. */
 const on =
@@ -29,7 +16,7 @@ describe("the schema", () => {
     "is applied once by gateways that start together, and not again later",
     () =>
       Effect.gen(function* () {
-        const url = yield* emptyDatabase
+        const url = yield* emptyServerDatabase
         const applied = yield* Effect.all(
           Array.from({ length: 4 }, () => applySchema.pipe(on(url))),
           { concurrency: "unbounded" }
@@ -44,7 +31,7 @@ describe("the schema", () => {
     "is refused by a database that an unreleased version has filled, which stays as it is",
     () =>
       Effect.gen(function* () {
-        const url = yield* emptyDatabase
+        const url = yield* emptyServerDatabase
         const error = yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           yield* sql`CREATE TABLE effect_sql_migrations (migration_id int, name text)`
@@ -63,10 +50,10 @@ describe("the schema", () => {
 
   it("leaves no file of the folder out", () => {
     const folder = new URL("../../../src/postgres/schema/", import.meta.url)
-    const applying = readFileSync(new URL("applySchema.ts", folder), "utf8")
+    const applied = readFileSync(new URL("migrations.ts", folder), "utf8")
     const files = readdirSync(folder).filter((file) => file.endsWith(".sql"))
     assert.deepStrictEqual(
-      [...applying.matchAll(/"(\d+_\w+\.sql)"/g)].map(([, file]) => file),
+      [...applied.matchAll(/"(\d+_\w+\.sql)"/g)].map(([, file]) => file),
       files.toSorted()
     )
   })

@@ -1,0 +1,62 @@
+/** What answers at a gateway's address while something else migrates its database. */
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Console, Effect, Layer } from "effect"
+import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Overloaded } from "./domain/Errors.ts"
+import { errorResponse } from "./http/server/errorResponse.ts"
+import type { Address } from "./http/server/listener.ts"
+import { pathOf } from "./http/server/routes.ts"
+import type { Check, ReadinessReport } from "./services/Operations.ts"
+
+const pending: Check = { status: "pending" }
+
+const report: ReadinessReport = {
+  status: "not_ready",
+  checks: {
+    store: pending,
+    migrations: {
+      status: "failing",
+      detail: "The database has not all migrations of this gateway"
+    },
+    poller: pending,
+    audit: pending,
+    deadlines: pending,
+    shutdown: { status: "ok" }
+  }
+}
+
+const RETRY_SECONDS = 2
+
+/** A new answer each time, as the caller of one may change it. */
+const answerTo = (path: string) => {
+  if (path === "/healthz") return HttpServerResponse.jsonUnsafe({ status: "ok" })
+  if (path === "/readyz") {
+    const headers = { "cache-control": "no-store" }
+    return HttpServerResponse.jsonUnsafe(report, { status: 503, headers })
+  }
+  return errorResponse(
+    new Overloaded({
+      message: "The gateway waits for its database to be migrated",
+      retryAfterSeconds: RETRY_SECONDS
+    })
+  )
+}
+
+/**
+ * Answers at the address until `ready` has ended: alive, not ready, and 503 `overloaded` to everything
+ * else. The port is free again afterwards.
+ */
+export const layerWaitingRoom = <E, R>(address: Address, ready: Effect.Effect<void, E, R>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const server = yield* HttpServer.HttpServer
+      yield* server.serve(
+        Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => answerTo(pathOf(url)))
+      )
+      yield* Console.log(
+        `media-gateway waits for migrations of its database at ${HttpServer.formatAddress(server.address)}`
+      )
+      yield* ready
+    }).pipe(Effect.provide(NodeHttpServer.layer(createServer, address)), Effect.scoped)
+  )
