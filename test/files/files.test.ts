@@ -66,6 +66,14 @@ const hold = (who: Customer, order: object) =>
     (quote) => quote.hold
   )
 
+const edit = (who: Customer, images: unknown) =>
+  Effect.flatMap(Gateway, (gateway) =>
+    gateway.call("/v1/images/edits", {
+      key: who.key,
+      json: { model: "paint-1", prompt: "at dusk", images }
+    })
+  )
+
 const ways: ReadonlyArray<
   readonly [string, "embedded" | "postgres", Settings, { bucket?: typeof bucket }]
 > = [
@@ -197,6 +205,13 @@ for (const [where, kind, settings, options] of ways) {
           for (const sent of [first, second]) {
             assert.strictEqual(yield* digestOf(sent ?? ""), digest(PNG))
           }
+          const edited = yield* edit(who, [{ file_id: picture }, picture])
+          assert.strictEqual(edited.status, 200, edited.text)
+          // By a form, where they are inline.
+          const taken = (yield* gateway.simulator.book).findLast(
+            ({ event }) => event === "accepted"
+          )
+          assert.deepNestedInclude(taken, { "order.inputs": { images: 2, videos: 0, audios: 0 } })
           // What is kept of them for the operator names neither bytes nor addresses.
           const task = yield* gateway.admin(`/tasks/${id}`)
           assert.notInclude(task.text, PNG.toString("base64").slice(20, 60))
@@ -247,6 +262,13 @@ for (const [where, kind, settings, options] of ways) {
           })
           const quote = yield* errorOf(yield* quoteOf(who, { prompt: "a lighthouse", ...order }))
           assert.deepStrictEqual(quote, error)
+        }
+        for (const [images, param] of [
+          [[picture, { file_id: foreign }], "images[1].file_id"],
+          [unknown, "images"]
+        ] as const) {
+          const error = yield* errorOf(yield* edit(who, images))
+          assert.deepInclude(error, { code: "invalid_request", param })
         }
         const both = yield* orderVideo(who, { model: "film-1", images: [unknown, foreign] })
         assert.deepNestedInclude(both.body, { "error.faults[1].path": "images[1]" })
