@@ -26,10 +26,14 @@ export interface Planned {
 
 type Node = Readonly<Record<string, unknown>>
 
-const nodesOf = (plan: unknown): ReadonlyArray<Node> =>
-  Predicate.isObject(plan)
-    ? [plan, ...(Array.isArray(plan["Plans"]) ? plan["Plans"].flatMap(nodesOf) : [])]
-    : []
+const field = (node: object, name: string): unknown =>
+  Predicate.hasProperty(node, name) ? node[name] : undefined
+
+const nodesOf = (plan: unknown): ReadonlyArray<Node> => {
+  if (!Predicate.isObject(plan)) return []
+  const plans = field(plan, "Plans")
+  return [plan, ...(Array.isArray(plans) ? plans.flatMap(nodesOf) : [])]
+}
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 
@@ -59,7 +63,11 @@ const planned = (queryText: string, plan: unknown): Planned => {
     .map((node) => {
       const table = tableOf(node) ?? ""
       const column = table === "organizations" ? "id" : "organization_id"
-      return { table, column: `${text(node["Alias"])}.${column}`, isPlace: "TID Cond" in node }
+      return {
+        table,
+        column: `${text(field(node, "Alias"))}.${column}`,
+        isPlace: "TID Cond" in node
+      }
     })
   // Tables that are only joined with each other are read of all organisations.
   const open = new Set(reads.map(({ column }) => column))

@@ -58,11 +58,7 @@ export const layerCallLogMemory = Layer.effect(
     const prune = Effect.map(Clock.currentTimeMillis, (now) => {
       const oldest = now - callLogDays * DAY_MILLIS
       const isKept = (millis: number) => millis - (millis % DAY_MILLIS) + DAY_MILLIS > oldest
-      calls.splice(
-        0,
-        calls.length,
-        ...calls.filter(({ startedAt }) => isKept(startedAt.getTime()))
-      )
+      calls.splice(0, calls.length, ...calls.filter(({ startedAt }) => isKept(startedAt.getTime())))
     })
 
     return { record, flush: FiberSet.awaitEmpty(describing), prune }

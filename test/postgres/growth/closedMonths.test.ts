@@ -49,12 +49,10 @@ for (const kind of ["embedded", "postgres"] as const) {
           const load = yield* Effect.forkChild(
             Effect.forEach(
               Array.from({ length: 12 }, (_, n) => n),
-              (n) =>
-                n % 2 === 0
-                  ? orderImages(other, { model: "paint-1" })
-                  : Effect.flatMap(createVideo(other, { model: "film-1" }), (id) =>
-                      finishVideo(other, id)
-                    ),
+              Effect.fnUntraced(function* (n) {
+                if (n % 2 === 0) yield* orderImages(other, { model: "paint-1" })
+                else yield* finishVideo(other, yield* createVideo(other, { model: "film-1" }))
+              }),
               { concurrency: 4, discard: true }
             )
           )
