@@ -67,15 +67,15 @@ export interface CallLogShape {
   record(subject: CallSubject, report: CallReport): Effect.Effect<void>
   /** Waits a short time for what was recorded so far to be stored. */
   readonly flush: Effect.Effect<void>
-  /** Deletes calls older than the settings keep them; answers how many. */
-  readonly prune: Effect.Effect<number>
+  /** Deletes calls older than the settings keep them, a day (UTC) at a time, once all of it is older. */
+  readonly prune: Effect.Effect<void>
 }
 
 export const CallLog = Context.Reference<CallLogShape>("gateway/services/CallLog", {
   defaultValue: () => ({
     record: () => Effect.void,
     flush: Effect.void,
-    prune: Effect.succeed(0)
+    prune: Effect.void
   })
 })
 

@@ -244,7 +244,7 @@ for (const kind of ["embedded", "postgres"] as const) {
           SELECT organization_id, job_id, started_at, 'uc_' || n, channel_id, purpose,
                  method, url, duration_ms, last_at
             FROM upstream_calls, generate_series(1, 2500) n WHERE job_id = ${old}`)
-        assert.isAtLeast(yield* log.prune, 2501)
+        yield* log.prune
         assert.deepStrictEqual((yield* timelineOf(old)).upstream_calls, [])
         assert.strictEqual((yield* timelineOf(young)).upstream_calls.length, 1)
       })

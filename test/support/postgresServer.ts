@@ -86,10 +86,11 @@ export const freePort = async (): Promise<number> => {
 }
 
 /** Resolves when the server accepts connections; rejects with its log when it ends before. */
-const ready = (child: ChildProcess): Promise<void> =>
+const ready = (child: ChildProcess, onLog: (text: string) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     let log = ""
     child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      onLog(chunk)
       // Read to the end, so that the pipe never fills. Clients that knock during a recovery leave
       // many lines before the one that is waited for, so the last part is what is kept.
       log = (log + chunk).slice(-10_000)
@@ -107,6 +108,8 @@ export const startPostgres = async (options?: {
   readonly settings?: Readonly<Record<string, string>>
   /** In place of an empty server: the files of a backup, and a URL of the server it was made of. */
   readonly restored?: { readonly files: string; readonly url: string }
+  /** Gets the server's log, in pieces that end anywhere. */
+  readonly onLog?: (text: string) => void
 }): Promise<PostgresServer> => {
   const [found, identity, port] = await Promise.all([findBinaries(), unprivileged(), freePort()])
   let binaries = found
@@ -149,7 +152,7 @@ export const startPostgres = async (options?: {
   const start = async (): Promise<void> => {
     server = spawnServer()
     guard.watch(server.pid)
-    await ready(server)
+    await ready(server, options?.onLog ?? (() => {}))
   }
   const stop = async (): Promise<void> => {
     await kill("SIGINT")

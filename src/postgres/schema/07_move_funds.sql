@@ -201,22 +201,25 @@ BEGIN
     END IF;
     IF p_forgotten IS NOT NULL THEN
       DELETE FROM idempotency_keys q
-       USING (SELECT (SELECT array_agg(k.ctid) FROM idempotency_keys k
-                       WHERE k.organization_id = p_organizations[u.place] AND k.order_id = u.id) AS rows
+       USING (SELECT k.row
                 FROM unnest(close_outcomes, p_close_places, p_closes, p_forgotten)
                   AS u(outcome, place, id, is_forgotten)
+               CROSS JOIN LATERAL (
+                 SELECT r.ctid AS row FROM idempotency_keys r
+                  WHERE r.organization_id = p_organizations[u.place] AND r.order_id = u.id OFFSET 0) k
                WHERE u.outcome = 'won' AND u.is_forgotten) f
-       WHERE q.ctid = ANY (f.rows);
+       WHERE q.ctid = f.row;
     END IF;
     IF p_answers IS NOT NULL THEN
       UPDATE idempotency_keys q SET answer = a.answer
-        FROM (SELECT u.answer, (SELECT array_agg(k.ctid) FROM idempotency_keys k
-                                 WHERE k.organization_id = p_organizations[u.place]
-                                   AND k.order_id = u.id) AS rows
+        FROM (SELECT u.answer, k.row
                 FROM unnest(close_outcomes, p_close_places, p_closes, p_answers)
                   AS u(outcome, place, id, answer)
+               CROSS JOIN LATERAL (
+                 SELECT r.ctid AS row FROM idempotency_keys r
+                  WHERE r.organization_id = p_organizations[u.place] AND r.order_id = u.id OFFSET 0) k
                WHERE u.outcome = 'won' AND u.answer IS NOT NULL) a
-       WHERE q.ctid = ANY (a.rows);
+       WHERE q.ctid = a.row;
     END IF;
   END IF;
 

@@ -3,6 +3,7 @@
 
 -- The call that made an image or a text stands on its order (`orders.call`) and not here.
 -- No foreign key: a lost or late row here must never stand in the way of money.
+-- A day (UTC) is a table of its own, so that retention drops tables and leaves nothing to clean up.
 CREATE TABLE upstream_calls (
   organization_id text NOT NULL,
   -- Id of a task, or of an image or text request.
@@ -23,8 +24,42 @@ CREATE TABLE upstream_calls (
   repeats int NOT NULL DEFAULT 0,
   last_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, job_id, started_at, id)
-) WITH (fillfactor = 80);
+) PARTITION BY RANGE (started_at);
 CREATE INDEX upstream_calls_by_started ON upstream_calls (started_at);
+-- Calls of days that have no table: of a gateway with a wrong clock, or of none that ran for a week.
+CREATE TABLE upstream_calls_other PARTITION OF upstream_calls DEFAULT WITH (fillfactor = 80);
+
+-- Drops the days whose calls are all older than `p_kept`, and makes those from today to `p_ahead` days
+-- on. Calls of such a day that came before its table move into it. Changes nothing while another
+-- gateway is at it. Drops first: an insert holds the lock of the whole, which a drop waits for, when it
+-- waits for the table of the other calls, which is locked here while a day is made.
+CREATE FUNCTION turn_call_days(p_kept interval, p_ahead int) RETURNS void LANGUAGE plpgsql
+SET timezone = 'UTC'
+AS $$
+DECLARE
+  day date; name text;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(7263002) THEN RETURN; END IF;
+  FOR name IN
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = 'upstream_calls'::regclass AND c.relname ~ '_[0-9]{8}$'
+       AND to_date(right(c.relname, 8), 'YYYYMMDD') + 1 <= now() - p_kept
+  LOOP
+    EXECUTE format('DROP TABLE %I', name);
+  END LOOP;
+  FOR day IN SELECT current_date + n FROM generate_series(0, p_ahead) AS n LOOP
+    name := 'upstream_calls_' || to_char(day, 'YYYYMMDD');
+    CONTINUE WHEN to_regclass(name) IS NOT NULL;
+    EXECUTE format('CREATE TABLE %I (LIKE upstream_calls INCLUDING ALL) WITH (fillfactor = 80)', name);
+    LOCK TABLE upstream_calls_other IN ACCESS EXCLUSIVE MODE;
+    EXECUTE format('WITH late AS (DELETE FROM upstream_calls_other
+                                   WHERE started_at >= %L AND started_at < %L RETURNING *)
+                    INSERT INTO %I SELECT * FROM late', day, day + 1, name);
+    EXECUTE format('ALTER TABLE upstream_calls ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+                   name, day, day + 1);
+  END LOOP;
+END $$;
+SELECT turn_call_days('1 day', 7);
 
 CREATE TABLE admin_audit (
   -- A prefix and a UUIDv7: in order of time.

@@ -70,9 +70,11 @@ CREATE TABLE webhook_attempts (
   duration_ms integer NOT NULL,
   -- How the answer begins.
   answer text,
-  error text
+  error text,
+  -- The claim of the message that it belongs to.
+  lease bigint NOT NULL,
+  PRIMARY KEY (organization_id, message_id, at, lease)
 );
-CREATE INDEX webhook_attempts_by_message ON webhook_attempts (organization_id, message_id, at);
 
 -- Its time comes first, so that messages stand in order of time.
 CREATE FUNCTION message_id() RETURNS text LANGUAGE sql VOLATILE AS $$
@@ -231,9 +233,9 @@ BEGIN
   RETURNING * INTO message;
   IF NOT FOUND THEN RETURN; END IF;
   INSERT INTO webhook_attempts
-    (organization_id, message_id, at, status, duration_ms, answer, error)
+    (organization_id, message_id, at, status, duration_ms, answer, error, lease)
   VALUES (p_organization, p_id, now() - make_interval(secs => p_millis / 1000.0), p_status, p_millis,
-          p_answer, p_error);
+          p_answer, p_error, p_lease);
   -- Callbacks have a receiver each, so that none of them says anything of the others.
   IF message.callback_url IS NOT NULL OR endpoint.disabled_at IS NOT NULL THEN RETURN; END IF;
 

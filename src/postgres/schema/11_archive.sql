@@ -75,3 +75,28 @@ BEGIN
    WHERE a.organization_id = p_organization AND a.task_id = p_id AND a.state <> 'removing';
   RETURN true;
 END $$;
+
+-- Deletes tasks of an organisation's sealed months, the oldest first and at most `p_most`, and answers
+-- how many. Their orders stay, and with them all that the books are made of; nobody can read the tasks
+-- any more. Those with a file in the archive stay until it is removed, and those with an open orphan
+-- until it is settled.
+CREATE FUNCTION drop_closed_tasks(p_organization text, p_most int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  closed text[];
+BEGIN
+  SELECT array_agg(c.id) INTO closed FROM (
+    SELECT t.id FROM tasks t
+     WHERE t.organization_id = p_organization AND t.finished_at IS NOT NULL
+       AND EXISTS (SELECT FROM orders o
+                    WHERE o.organization_id = p_organization AND o.id = t.id AND o.state <> 'open'
+                      AND o.month <= (SELECT max(s.month) FROM sealed_months s
+                                       WHERE s.organization_id = p_organization))
+       AND NOT EXISTS (SELECT FROM archives a
+                        WHERE a.organization_id = p_organization AND a.task_id = t.id)
+       AND NOT EXISTS (SELECT FROM orphans n
+                        WHERE n.organization_id = p_organization AND n.order_id = t.id
+                          AND NOT n.is_resolved)
+     ORDER BY t.id LIMIT p_most) c;
+  DELETE FROM tasks t WHERE t.organization_id = p_organization AND t.id = ANY (closed);
+  RETURN coalesce(cardinality(closed), 0);
+END $$;

@@ -12,7 +12,7 @@ import {
   type CallReport,
   type CallSubject
 } from "../../services/CallLog.ts"
-import { deleteInBatches, persistent } from "../client/rows.ts"
+import { bounded, deleteInBatches, persistent } from "../client/rows.ts"
 import { type Column, columns } from "../client/typedColumns.ts"
 import { type CallRow, makeUnwrittenCalls } from "./unwrittenCalls.ts"
 
@@ -30,6 +30,8 @@ const MAX_GATHERED = 4000
 const MAX_JOBS = 100_000
 /** How long for: after more time without a poll the next one is a row. */
 const REMEMBER_MILLIS = 300_000
+/** Days whose table is made before their calls come: all gateways may be away for as long. */
+const DAYS_AHEAD = 7
 
 /** Calls that are missing from the log, because too many came at a time or could not be written. */
 export const droppedCalls = Metric.counter("gateway_call_log_dropped_total", {
@@ -175,16 +177,20 @@ export const layerCallLog = Layer.effect(
       Effect.forkScoped
     )
 
-    const prune = deleteInBatches(
-      (most) => sql`
-        DELETE FROM upstream_calls c
-         USING (SELECT organization_id, job_id, started_at, id FROM upstream_calls
-                 WHERE started_at < now() - make_interval(secs => ${callLogDays * 86_400})
-                 ORDER BY started_at LIMIT ${most}) old
-         WHERE (c.organization_id, c.job_id, c.started_at, c.id) =
-               (old.organization_id, old.job_id, old.started_at, old.id)
-        RETURNING 1`
-    ).pipe(Effect.withSpan("CallLog.prune"))
+    const kept = sql`make_interval(secs => ${callLogDays * 86_400})`
+    const prune = bounded(sql`SELECT turn_call_days(${kept}, ${DAYS_AHEAD})`).pipe(
+      Effect.andThen(
+        deleteInBatches(
+          (most) => sql`
+            DELETE FROM upstream_calls_other
+             WHERE ctid = ANY (ARRAY(SELECT ctid FROM upstream_calls_other
+                                      WHERE started_at < now() - ${kept} LIMIT ${most}))
+            RETURNING 1`
+        )
+      ),
+      Effect.asVoid,
+      Effect.withSpan("CallLog.prune")
+    )
 
     return { record, flush, prune }
   })

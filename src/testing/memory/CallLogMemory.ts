@@ -16,6 +16,8 @@ const isSameEnd = (last: StoredCall | undefined, subject: CallSubject, call: Ven
   subject.purpose === "poll" &&
   last.outcome === call.outcome
 
+const DAY_MILLIS = 86_400_000
+
 export const layerCallLogMemory = Layer.effect(
   CallLog,
   Effect.gen(function* () {
@@ -54,9 +56,9 @@ export const layerCallLogMemory = Layer.effect(
       )
 
     const prune = Effect.map(Clock.currentTimeMillis, (now) => {
-      const oldest = now - callLogDays * 86_400_000
-      const kept = calls.filter(({ startedAt }) => startedAt.getTime() >= oldest)
-      return calls.splice(0, calls.length, ...kept).length - kept.length
+      const oldest = now - callLogDays * DAY_MILLIS
+      const isKept = (millis: number) => millis - (millis % DAY_MILLIS) + DAY_MILLIS > oldest
+      calls.splice(0, calls.length, ...calls.filter(({ startedAt }) => isKept(startedAt.getTime())))
     })
 
     return { record, flush: FiberSet.awaitEmpty(describing), prune }

@@ -158,6 +158,53 @@ describeOnBoth(
       }).pipe(Effect.provide(layerLog))
     )
 
+    it.effect(
+      "a day of calls goes as a table, and calls without one are moved or go one by one",
+      () =>
+        Effect.gen(function* () {
+          yield* Effect.orDie(applySchema)
+          const sql = yield* SqlClient.SqlClient
+          const log = yield* CallLog
+          const days = Effect.orDie(sql`
+          SELECT right(inhrelid::regclass::text, 8) AS day FROM pg_inherits
+           WHERE inhparent = 'upstream_calls'::regclass ORDER BY 1`)
+          const calls = Effect.orDie(sql`
+          SELECT job_id, tableoid::regclass::text LIKE '%other' AS other FROM upstream_calls
+           WHERE job_id LIKE 'day-%' ORDER BY 1`)
+          // Made as 40 days ago, then the same day as if nobody had made it, and a time of no day at all.
+          yield* Effect.orDie(sql`
+          DO $$ DECLARE day text := to_char(now() - interval '40 days', 'YYYYMMDD'); BEGIN
+            EXECUTE format('CREATE TABLE upstream_calls_%s PARTITION OF upstream_calls
+                              FOR VALUES FROM (%L) TO (%L)', day, day, day::date + 1);
+            EXECUTE format('DROP TABLE upstream_calls_%s', to_char(now(), 'YYYYMMDD'));
+          END $$`)
+          const write = (job: string, at: string) =>
+            Effect.orDie(sql`
+            INSERT INTO upstream_calls (organization_id, job_id, started_at, id, channel_id, purpose,
+                                        method, url, duration_ms, last_at)
+            VALUES ('org_1', ${job}, ${at}::timestamptz, 'uc', 'ch', 'poll', 'GET', 'u', 1, now())`)
+          yield* write("day-dropped", new Date(Date.now() - 40 * 86_400_000).toISOString())
+          yield* write("day-old", "1970-01-01")
+          yield* write("day-today", new Date().toISOString())
+          yield* write("day-young", new Date(Date.now() - 29 * 86_400_000).toISOString())
+          assert.deepStrictEqual(yield* calls, [
+            { job_id: "day-dropped", other: false },
+            { job_id: "day-old", other: true },
+            { job_id: "day-today", other: true },
+            { job_id: "day-young", other: true }
+          ])
+          yield* log.prune
+          assert.deepStrictEqual(yield* calls, [
+            { job_id: "day-today", other: false },
+            { job_id: "day-young", other: true }
+          ])
+          const left = yield* days
+          assert.isAtLeast(left.length, 9)
+          yield* log.prune
+          assert.deepStrictEqual(yield* days, left)
+        }).pipe(Effect.provide(layerLog))
+    )
+
     it.effect("calls that are still being described are written before the gateway ends", () =>
       Effect.gen(function* () {
         yield* Effect.orDie(applySchema)

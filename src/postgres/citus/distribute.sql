@@ -1,0 +1,48 @@
+-- Distributes an applied schema over a Citus cluster: run once, by `psql` on the coordinator, while no
+-- gateway runs. Tables stand after those that they refer to. What is not named stays on the coordinator.
+
+-- Every trigger works on a row, and writes rows of that row's organisation alone.
+SET citus.enable_unsafe_triggers = on;
+
+-- Read everywhere and seldom written: who may order, and who is told.
+SELECT create_reference_table('organizations');
+SELECT create_reference_table('members');
+SELECT create_reference_table('api_keys');
+SELECT create_reference_table('webhook_endpoints');
+
+-- All rows of an organisation lie on one node, beside each other.
+SELECT create_distributed_table('pools', 'organization_id', colocate_with => 'none');
+SELECT create_distributed_table('member_months', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('orders', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('order_tags', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('lingering_orders', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('transfers', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('sealed_months', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('idempotency_keys', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('tasks', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('orphans', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('usage_sums', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('budgets', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('budget_uses', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('ledger_audited_pools', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('ledger_audited_months', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('upstream_calls', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('webhook_messages', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('webhook_attempts', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('archives', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('files', 'organization_id', colocate_with => 'pools');
+SELECT create_distributed_table('file_chunks', 'organization_id', colocate_with => 'pools');
+
+-- Run on the node of their organisation, in one round trip.
+SELECT create_distributed_function(
+  'transfer_funds(text, text, text, text, bigint, text, text, text, text)', 'p_organization',
+  colocate_with => 'pools');
+SELECT create_distributed_function(
+  'reassign_order(text, text, jsonb, jsonb, jsonb)', 'p_organization', colocate_with => 'pools');
+SELECT create_distributed_function(
+  'remove_budget(text, text)', 'p_organization', colocate_with => 'pools');
+SELECT create_distributed_function(
+  'erase_task(text, text, interval)', 'p_organization', colocate_with => 'pools');
+SELECT create_distributed_function(
+  'add_file(text, text, text, text, text, text, integer, double precision, boolean, interval, interval, bigint, bigint)',
+  'p_organization', colocate_with => 'pools');
