@@ -1,21 +1,14 @@
-/** What the first bytes of a picture say of it. */
+/** How large a picture is, by its first bytes. */
+import { mediaTypeOf } from "../files/mediaTypes.ts"
 import type { Sides } from "../video/sizes.ts"
 
-export interface PictureHead {
-  readonly contentType: string
-  /** Null where they do not stand at the beginning, or where readers may turn the picture. */
-  readonly sides: Sides | null
-}
-
 /** Enough for a JPEG with a preview in front; what needs more is not known. */
-export const HEAD_BYTES = 96 * 1024
+const HEAD_BYTES = 96 * 1024
 
 const latin = (bytes: Buffer, start: number, end: number) => bytes.toString("latin1", start, end)
 
 const both = (width: number, height: number): Sides | null =>
   width > 0 && height > 0 ? [width, height] : null
-
-const PNG = "\x89PNG\r\n\x1a\n"
 
 /** Of markers that begin a frame: SOF0 to SOF15, without those of tables. */
 const isFrame = (marker: number): boolean =>
@@ -51,23 +44,20 @@ const webpSides = (bytes: Buffer): Sides | null => {
   }
 }
 
-/** Null for what is no PNG, JPEG, GIF or WebP. */
-export const pictureHead = (bytes: Buffer): PictureHead | null => {
-  if (latin(bytes, 0, 8) === PNG) {
-    const sides = bytes.length < 24 ? null : both(bytes.readUInt32BE(16), bytes.readUInt32BE(20))
-    return { contentType: "image/png", sides }
+/** Null where they do not stand at the beginning, or where readers may turn the picture. */
+const sidesOf = (bytes: Buffer): Sides | null => {
+  switch (mediaTypeOf(bytes)) {
+    case "image/png":
+      return bytes.length < 24 ? null : both(bytes.readUInt32BE(16), bytes.readUInt32BE(20))
+    case "image/jpeg":
+      return jpegSides(bytes)
+    case "image/gif":
+      return bytes.length < 10 ? null : both(bytes.readUInt16LE(6), bytes.readUInt16LE(8))
+    case "image/webp":
+      return webpSides(bytes)
+    default:
+      return null
   }
-  if (latin(bytes, 0, 3) === "\xff\xd8\xff") {
-    return { contentType: "image/jpeg", sides: jpegSides(bytes) }
-  }
-  if (/^GIF8[79]a$/.test(latin(bytes, 0, 6))) {
-    const sides = bytes.length < 10 ? null : both(bytes.readUInt16LE(6), bytes.readUInt16LE(8))
-    return { contentType: "image/gif", sides }
-  }
-  if (latin(bytes, 0, 4) === "RIFF" && latin(bytes, 8, 12) === "WEBP") {
-    return { contentType: "image/webp", sides: webpSides(bytes) }
-  }
-  return null
 }
 
 const inline = /^data:[^,]{0,256};base64,/i
@@ -77,5 +67,5 @@ export const sidesOfUrl = (url: string): Sides | "unknown" => {
   const head = inline.exec(url.slice(0, 300))?.[0]
   if (head === undefined) return "unknown"
   const text = url.slice(head.length, head.length + Math.ceil((HEAD_BYTES * 4) / 3))
-  return pictureHead(Buffer.from(text, "base64"))?.sides ?? "unknown"
+  return sidesOf(Buffer.from(text, "base64")) ?? "unknown"
 }

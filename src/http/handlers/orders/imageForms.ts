@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { VendorParameter } from "../../../domain/catalog/vendorParameters.ts"
 import { InvalidRequest } from "../../../domain/Errors.ts"
+import { mediaTypeOf } from "../../../domain/files/mediaTypes.ts"
 import type { ImageProtocolRow } from "../../../domain/image/ImageProtocol.ts"
-import { pictureType } from "../../../domain/image/pictureType.ts"
 import type { FormFile, FormParts } from "../../api/middlewares.ts"
 
 type Kind = VendorParameter["type"]
@@ -47,7 +47,7 @@ const addressOf = Effect.fnUntraced(function* ({ field, contentType, bytes }: Fo
   if (bytes.byteLength === 0) return yield* refused(field, "The file is empty")
   const told = plainType.test(contentType) ? contentType : "application/octet-stream"
   yield* Effect.yieldNow
-  return `data:${pictureType(bytes) ?? told};base64,${bytes.toString("base64")}`
+  return `data:${mediaTypeOf(bytes) ?? told};base64,${bytes.toString("base64")}`
 })
 
 /** The same edit as JSON would say it. Of a field that comes twice the last one counts, but of images all. */

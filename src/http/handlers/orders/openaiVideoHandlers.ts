@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvalidRequest } from "../../../domain/Errors.ts"
-import { HEAD_BYTES, pictureHead } from "../../../domain/image/pictureHeads.ts"
+import { mediaTypeOf } from "../../../domain/files/mediaTypes.ts"
 import { openaiIdOf } from "../../../domain/orderIds.ts"
 import { OpenaiVideoBody, openaiOrder } from "../../../domain/video/OpenaiVideoBody.ts"
 import { openaiVideo } from "../../../domain/video/openaiVideo.ts"
@@ -32,8 +32,8 @@ const REFERENCE = "input_reference"
 
 /** The type a file is, by its bytes first: clients often do not say it. */
 const typeOf = ({ bytes, contentType }: FormFile): string | null => {
-  const seen = pictureHead(bytes.subarray(0, HEAD_BYTES))?.contentType
-  if (seen !== undefined) return seen
+  const seen = mediaTypeOf(bytes)
+  if (seen !== null) return seen.startsWith("image/") ? seen : null
   return bytes.length > 0 && /^image\/[\w.+-]{1,60}$/.test(contentType) ? contentType : null
 }
 
