@@ -9,8 +9,10 @@ import { layerVendorWire } from "./adapters/wire/VendorWire.ts"
 import { layerBucketS3 } from "./archive/BucketS3.ts"
 import { startDemoArchive } from "./archive/demoArchive.ts"
 import type { GatewayConfig } from "./config.ts"
+import { layerSecureRandom } from "./crypto.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
+import { layerTelemetry } from "./operations/telemetry.ts"
 import { layerOutgoingWeb } from "./outgoing/OutgoingWeb.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
@@ -46,7 +48,8 @@ export const layerGateway = (
     Layer.provide(config.archive === null ? Layer.empty : layerBucketS3(config.archive)),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provideMerge(layerDatabase(config)),
-    Layer.provide(Layer.succeed(Settings, config.settings))
+    Layer.provide(Layer.succeed(Settings, config.settings)),
+    Layer.provide(layerTelemetry(config.telemetry).pipe(Layer.provide(layerSecureRandom)))
   )
 
 /** Where the gateway listens, as a client would write it. */

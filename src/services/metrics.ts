@@ -167,3 +167,10 @@ export const ledgerAuditTime = Metric.gauge("gateway_ledger_audit_timestamp_seco
 export const stoppedOrganizations = Metric.gauge("gateway_stopped_organizations", {
   description: "Organisations that take no new orders because their books are broken"
 })
+
+/** Label: `signal` (traces, metrics, logs). */
+export const droppedTelemetry = Metric.counter("gateway_telemetry_dropped_total", {
+  description:
+    "Exports that the collector did not take, or that others before them left no place for",
+  incremental: true
+})
