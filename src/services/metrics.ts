@@ -35,6 +35,23 @@ export const overheadSeconds = Metric.histogram("gateway_http_request_overhead_s
   boundaries: requestBuckets
 })
 
+/**
+ * Attributes, as OpenTelemetry names them for generative models: `gen_ai.operation.name`,
+ * `gen_ai.request.model` (the catalog's), and of orders that failed `error.type` (a code of the API, or
+ * `interrupted` and `defect`).
+ */
+export const orderSeconds = Metric.histogram("gen_ai.server.request.duration", {
+  description:
+    "Seconds of an order that was checked and priced, to its answer; of videos to the vendor's acceptance, of streams to their end",
+  boundaries: requestBuckets
+})
+
+/** The same, with `gen_ai.provider.name` (the protocol) and the vendor's name of the model. */
+export const vendorCallSeconds = Metric.histogram("gen_ai.client.operation.duration", {
+  description: "Seconds of one paid call of a vendor, whatever its end",
+  boundaries: requestBuckets
+})
+
 /** Label: `state`. */
 export const openTasks = Metric.gauge("gateway_open_tasks", {
   description: "Video tasks that have not ended, in the whole database"

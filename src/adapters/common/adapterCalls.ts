@@ -4,6 +4,7 @@ import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import type { VideoExtras } from "../../domain/video/VideoInput.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
+import { spanned } from "../../runtime/spans.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
 import type {
@@ -24,7 +25,6 @@ import { timedOut } from "../wire/vendorFailures.ts"
 import { send } from "../wire/vendorHttp.ts"
 import type { VendorRequest } from "../wire/vendorRequest.ts"
 import { absentTask, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
-import { spanned } from "./spans.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
