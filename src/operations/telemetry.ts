@@ -2,10 +2,10 @@
  * Sends traces, metrics and logs to a collector by OTLP. Where none is named, no part of it is built.
  * Nothing waits for the collector: what it does not take in its time is dropped and counted.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Metric, Option, Redacted, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
+  FetchHttpClient,
   HttpClient,
   HttpClientError,
   type HttpClientRequest,
@@ -198,7 +198,9 @@ export const layerTelemetry = (
       ).pipe(
         Layer.provide(
           Layer.effect(HttpClient.HttpClient, makeBounded(config.otlpTimeoutMillis)).pipe(
-            Layer.provide(NodeHttpClient.layerUndici)
+            Layer.provide(FetchHttpClient.layer),
+            // The headers of an export may hold a key of the collector's.
+            Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
           )
         ),
         Layer.provide(

@@ -157,7 +157,7 @@ const told = (attributes: ReadonlyArray<typeof Attribute.Type> = []): Told =>
 const objectOf = (name: string, bytes: Uint8Array, isJson: boolean): unknown => {
   if (isJson) return JSON.parse(Buffer.from(bytes).toString())
   const type = root.lookupType(name)
-  return type.toObject(type.decode(bytes), { longs: Number })
+  return type.toObject(type.decode(bytes), { longs: Number, arrays: true })
 }
 
 export interface CollectedSpan {
