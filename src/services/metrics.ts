@@ -69,6 +69,37 @@ export const oldestLateHoldSeconds = Metric.gauge("gateway_oldest_late_hold_seco
   description: "How long the first deadline of those holds has passed; 0 when nothing is late"
 })
 
+export const openOrphans = Metric.gauge("gateway_open_orphans", {
+  description:
+    "Jobs that a vendor may have made and nobody has looked into, in the whole database; at most 10000"
+})
+
+export const waitingWebhooks = Metric.gauge("gateway_waiting_webhooks", {
+  description:
+    "Messages that are neither delivered nor given up, in the whole database; at most 10000"
+})
+
+export const waitingArchives = Metric.gauge("gateway_waiting_archives", {
+  description:
+    "Tasks whose results are to be copied into the archive, in the whole database; at most 10000"
+})
+
+export const pollerSilenceSeconds = Metric.gauge("gateway_poller_silence_seconds", {
+  description: "Since this gateway's poller last asked the database for due tasks"
+})
+
+export const residentBytes = Metric.gauge("process_resident_memory_bytes", {
+  description: "Memory of this gateway's process"
+})
+
+export const heapBytes = Metric.gauge("nodejs_heap_size_used_bytes", {
+  description: "JavaScript objects of this gateway's process"
+})
+
+export const eventLoopDelaySeconds = Metric.gauge("nodejs_eventloop_lag_p99_seconds", {
+  description: "How late one of a hundred turns of the event loop came since the last look"
+})
+
 /** Label: `currency`. */
 export const heldMoney = Metric.gauge("gateway_held_money", {
   description: "Currency units held by open holds, over all pools"
