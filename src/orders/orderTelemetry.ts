@@ -28,25 +28,35 @@ const errorTypeOf = (exit: Exit.Exit<unknown, unknown>): string | null => {
 
 const NANOS = 1e9
 
-/** Notes how long the effect took and why it failed, by attributes that have few values. */
-const timed = (
-  metric: Metric.Histogram<number>,
-  attributes: () => Readonly<Record<string, string>>
-) => {
-  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(Clock.currentTimeNanos, (startedAt) =>
-      Effect.onExit(effect, (exit) =>
-        Effect.flatMap(Clock.currentTimeNanos, (now) => {
-          const failed = errorTypeOf(exit)
-          const of = Metric.withAttributes(metric, {
-            ...attributes(),
-            ...(failed === null ? {} : { "error.type": failed })
-          })
-          return Metric.update(of, Number(now - startedAt) / NANOS)
-        })
-      )
-    )
+/** A metric with labels looks for its place whenever it is made, so each is made once. */
+const madeOnce = (metric: Metric.Histogram<number>) => {
+  const made = new Map<string, Metric.Histogram<number>>()
+  return (attributes: Readonly<Record<string, string>>) => {
+    const key = Object.values(attributes).join("\n")
+    const one = made.get(key) ?? Metric.withAttributes(metric, attributes)
+    made.set(key, one)
+    return one
+  }
 }
+
+const orderSecondsOf = madeOnce(orderSeconds)
+const vendorCallSecondsOf = madeOnce(vendorCallSeconds)
+
+/** Notes how long the effect took and why it failed, by attributes that have few values. */
+const timed =
+  (metricOf: ReturnType<typeof madeOnce>, attributes: Readonly<Record<string, string>>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.withFiber<A, E, R>((fiber) => {
+      const clock = fiber.getRef(Clock.Clock)
+      const startedAt = clock.currentTimeNanosUnsafe()
+      return Effect.onExitPrimitive(effect, (exit) => {
+        const failed = errorTypeOf(exit)
+        const of = metricOf(failed === null ? attributes : { ...attributes, "error.type": failed })
+        const took = Number(clock.currentTimeNanosUnsafe() - startedAt) / NANOS
+        of.updateUnsafe(took, fiber.context)
+        return undefined
+      })
+    })
 
 type Ordered = Pick<PaidOrder<unknown, unknown>, "kind" | "model">
 
@@ -63,7 +73,7 @@ export const observedOrder = (id: string, { kind, model }: Ordered) => {
       "media.task.id": id
     })
   })
-  const inTime = timed(orderSeconds, () => names)
+  const inTime = timed(orderSecondsOf, names)
   return <A, E, R>(order: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     inTime(inSpan(Effect.andThen(asSpanOf(id), order)))
 }
@@ -82,7 +92,7 @@ export const observedCall = (
     kind: "internal",
     attributes: () => ({ ...names, "media.channel": channelId })
   })
-  const inTime = timed(vendorCallSeconds, () => names)
+  const inTime = timed(vendorCallSecondsOf, names)
   return <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => inTime(inSpan(call))
 }
 

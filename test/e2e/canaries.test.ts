@@ -320,6 +320,12 @@ it.live.each(["embedded", "postgres"] as const)(
         yield* load(vendor.url)
         if (reply === refusing) yield* writeAll
         yield* orderAll(reply === refusing ? ways : ways.filter(({ model }) => model === "film-a"))
+        // The ids of a trace are nothing for vendors.
+        const names = (yield* vendor.requests).flatMap(({ headers }) => Object.keys(headers))
+        assert.isNotEmpty(names)
+        assert.isEmpty(
+          names.filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3)/i.test(name))
+        )
       }
       for (const reply of ["reset", { body: "<html>" }, { body: "[" }] as const) {
         const vendor = yield* brokenVendor(reply)
