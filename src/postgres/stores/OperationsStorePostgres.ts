@@ -59,7 +59,9 @@ export const layerOperationsStore = Layer.effect(
 
     /** Of a backlog it is enough to know that it is one, and each look stays cheap. */
     const some = (from: string) =>
-      sql.literal(`(SELECT count(*)::int FROM (SELECT 1 FROM ${from} LIMIT ${MOST_COUNTED}) counted)`)
+      sql.literal(
+        `(SELECT count(*)::int FROM (SELECT 1 FROM ${from} LIMIT ${MOST_COUNTED}) counted)`
+      )
 
     // Each count reads what is open alone, and pools has one row an organisation.
     const totals = rowOf(TotalsRow)(
