@@ -37,16 +37,30 @@ const load = (variables: ReadonlyMap<string, string>, asked: (name: string) => v
   )
 
 /** A text for each field, so that two configurations can be compared. */
-const fieldsOf = ({ settings, ...config }: GatewayConfig): ReadonlyMap<string, string> =>
+const fieldsOf = ({ settings, telemetry, ...config }: GatewayConfig): ReadonlyMap<string, string> =>
   new Map(
-    Object.entries({ ...config, ...settings }).map(([field, value]) => [
+    Object.entries({ ...config, ...telemetry, ...settings }).map(([field, value]) => [
       field,
       Redacted.isRedacted(value) ? `given: ${Redacted.value(value)}` : JSON.stringify(value)
     ])
   )
 
 /** Between them they fit every variable, and none is a default. */
-const probes = ["7", "17", "true", "false", "Asia/Shanghai", "s3://bucket", "https://a.test"]
+const probes = [
+  "7",
+  "17",
+  "true",
+  "false",
+  "Asia/Shanghai",
+  "s3://bucket",
+  "https://a.test",
+  "a=b",
+  "http/json",
+  "gzip",
+  "none",
+  "always_off",
+  "0.5"
+]
 
 /** The first field that changes with the variable. */
 const fieldOf = (name: string, defaults: ReadonlyMap<string, string>): string => {
@@ -64,14 +78,15 @@ const docPattern = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:readonly )?(\w+):/g
 
 /** The comments above the fields of the configuration and of the settings, as text. */
 const comments = new Map(
-  ["src/runtime/Settings.ts", "src/config.ts"].flatMap((file) =>
-    [...read(file).matchAll(docPattern)].map(([, comment = "", field = ""]) => [
-      field,
-      comment
-        .replace(/^\s*\*/gm, "")
-        .replace(/\s+/g, " ")
-        .trim()
-    ])
+  ["src/runtime/Settings.ts", "src/operations/telemetryConfig.ts", "src/config.ts"].flatMap(
+    (file) =>
+      [...read(file).matchAll(docPattern)].map(([, comment = "", field = ""]) => [
+        field,
+        comment
+          .replace(/^\s*\*/gm, "")
+          .replace(/\s+/g, " ")
+          .trim()
+      ])
   )
 )
 

@@ -1,5 +1,6 @@
 /** Every variable the gateway reads, named once. */
 import { Config, DateTime, Effect, Option, Record, Redacted, Schema } from "effect"
+import { type TelemetryConfig, telemetryConfig } from "./operations/telemetryConfig.ts"
 import { defaultSettings, type Settings } from "./runtime/Settings.ts"
 
 const positive = Schema.NumberFromString.check(
@@ -162,6 +163,7 @@ const gatewayConfig = Config.all({
   demoArchive: Config.Boolean("GATEWAY_DEMO_ARCHIVE").pipe(Config.withDefault(false)),
   archiveRedirect: Config.Boolean("GATEWAY_ARCHIVE_REDIRECT").pipe(Config.withDefault(false)),
   webhookAllowPrivate: Config.option(Config.Boolean("GATEWAY_WEBHOOK_ALLOW_PRIVATE")),
+  telemetry: telemetryConfig,
   settings
 })
 
@@ -208,6 +210,7 @@ export interface GatewayConfig {
   readonly demoArchive: boolean
   /** Port of the simulator of the demo. */
   readonly simulatorPort: number
+  readonly telemetry: TelemetryConfig
   readonly settings: Settings
 }
 

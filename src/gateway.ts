@@ -53,6 +53,7 @@ import {
   layerOrderlyEnd
 } from "./http/server/listener.ts"
 import { layerMetricsListener } from "./http/server/metricsListener.ts"
+import { layerRequestSpans } from "./http/server/requestMetrics.ts"
 import { layerRequestRules } from "./http/server/requestRules.ts"
 import { layerNoIds } from "./http/server/wrongPaths.ts"
 import { layerAuditor } from "./operations/Auditor.ts"
@@ -213,5 +214,5 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
     Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
     Layer.provide(layerRecovery),
-    Layer.provide(layerDiscreetTracing)
+    Layer.provide([layerDiscreetTracing, layerRequestSpans])
   )

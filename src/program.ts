@@ -13,6 +13,7 @@ import { type GatewayConfig, loadConfig } from "./config.ts"
 import { layerSecureRandom } from "./crypto.ts"
 import { printDemo, seedDemo } from "./demo.ts"
 import { layerServer, layerStores, layerUseCases } from "./gateway.ts"
+import { layerTelemetry } from "./operations/telemetry.ts"
 import { layerOutgoingWeb } from "./outgoing/OutgoingWeb.ts"
 import { layerChanges } from "./postgres/client/ChangesPostgres.ts"
 import { layerPostgres } from "./postgres/client/databaseClient.ts"
@@ -52,7 +53,8 @@ export const layerGateway = (
     Layer.provideMerge(layerStores(secrets)),
     Layer.provide(config.migrate ? Layer.empty : layerWaitingRoom(config, awaitSchema)),
     Layer.provideMerge(layerDatabase(config)),
-    Layer.provide(Layer.succeed(Settings, config.settings))
+    Layer.provide(Layer.succeed(Settings, config.settings)),
+    Layer.provide(layerTelemetry(config.telemetry).pipe(Layer.provide(layerSecureRandom)))
   )
 
 /** Where the gateway listens, as a client would write it. */

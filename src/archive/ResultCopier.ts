@@ -8,6 +8,7 @@ import { expiryOf } from "../domain/resultAddresses.ts"
 import { imageAddresses } from "../domain/taskAnswers.ts"
 import { bytesWithin, headerOf, OutgoingFault, OutgoingWeb } from "../outgoing/OutgoingWeb.ts"
 import { Settings } from "../runtime/Settings.ts"
+import { spanned } from "../runtime/spans.ts"
 import { archivedBytes, archiveTries } from "../services/metrics.ts"
 import {
   type ArchiveBucket,
@@ -129,7 +130,12 @@ export const layerResultCopier = Layer.effectDiscard(
         yield* FiberSet.run(
           fibers,
           Effect.ensuring(
-            copy(result),
+            copy(result).pipe(
+              spanned("archive result", {
+                attributes: () => ({ "media.task.id": result.taskId }),
+                orders: () => [result.taskId]
+              })
+            ),
             Effect.sync(() => running.delete(result))
           )
         )

@@ -11,9 +11,12 @@ import {
   ledgerViolations,
   oldestLateHoldSeconds,
   openHolds,
+  openOrphans,
   openTasks,
   poolMoney,
-  stoppedOrganizations
+  stoppedOrganizations,
+  waitingArchives,
+  waitingWebhooks
 } from "../services/metrics.ts"
 import {
   type AuditState,
@@ -26,6 +29,7 @@ import {
   type StoreReport,
   type Totals
 } from "../services/Operations.ts"
+import { makeProcessMeasure } from "./processMeasure.ts"
 
 /** A database that has not answered for longer than this, beyond the pace of asking, is away. */
 const STORE_PATIENCE_SECONDS = 4
@@ -120,6 +124,9 @@ export const layerMonitor = Layer.effect(
       yield* Metric.update(tasksIn("submitting"), totals.submittingTasks)
       yield* Metric.update(tasksIn("processing"), totals.processingTasks)
       yield* Metric.update(openHolds, totals.openHolds)
+      yield* Metric.update(openOrphans, totals.openOrphans)
+      yield* Metric.update(waitingWebhooks, totals.waitingWebhooks)
+      yield* Metric.update(waitingArchives, totals.waitingArchives)
       yield* Metric.update(lateHolds, totals.lateHolds)
       yield* Metric.update(oldestLateHoldSeconds, totals.oldestLateSeconds)
       yield* Metric.update(Metric.withAttributes(poolMoney, currency), units(totals.poolNano))
@@ -131,6 +138,8 @@ export const layerMonitor = Layer.effect(
       Effect.forkScoped(Effect.repeat(round, Schedule.spaced(`${seconds} seconds`)))
     yield* every(settings.healthSeconds, lookAtStore)
     yield* every(settings.totalsSeconds, countTotals)
+    const measureProcess = yield* makeProcessMeasure
+    yield* every(settings.totalsSeconds, Effect.flatMap(pulse.secondsSinceBeat, measureProcess))
 
     const storeLimit = (settings.healthSeconds + STORE_PATIENCE_SECONDS) * 1000
     const roundLimit = Math.max(MISSED_ROUNDS * settings.pollerSeconds, ROUND_PATIENCE_SECONDS)

@@ -19,6 +19,7 @@ import {
 import { withoutMedia } from "../hiding/promptsFromRecords.ts"
 import { Failpoints, type OrderStep } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
+import { spanned } from "../runtime/spans.ts"
 import { CallLog, type CallSubject, recordingCalls } from "../services/CallLog.ts"
 import { IdempotencyKeys, type RequestKey } from "../services/IdempotencyKeys.ts"
 import { Ledger } from "../services/Ledger.ts"
@@ -26,6 +27,7 @@ import { lateSuccesses } from "../services/metrics.ts"
 import { TaskEnds, TaskRepo } from "../services/TaskRepo.ts"
 import { drawn, type Mounted, makeMounted, makeTurns, type Turn } from "./mountTurns.ts"
 import { makeOrderCall } from "./orderCall.ts"
+import { observedCall, observedOrder, toldOfUsage } from "./orderTelemetry.ts"
 import type { ChargeNow, ChargeOf, Finish, PaidOrder } from "./orderValue.ts"
 import { makePlaces } from "./places.ts"
 
@@ -38,6 +40,11 @@ const words = {
   OrderKind,
   { readonly by: string; readonly purpose: CallSubject["purpose"] }
 >
+
+const inHoldSpan = spanned("hold", { kind: "internal" })
+const inReleaseSpan = spanned("release", { kind: "internal" })
+const inAcceptSpan = spanned("accept", { kind: "internal" })
+const inCaptureSpan = spanned("capture", { kind: "internal" })
 
 const encodeQuote = Schema.encodeSync(Quote)
 const encodeCost = Schema.encodeSync(Schema.NullOr(Quote))
@@ -121,7 +128,7 @@ export const makePaidOrders = Effect.gen(function* () {
         if (!won) yield* logFailure("a hold was not there to be given back", { state })
         yield* pass("returned")
         return won
-      })
+      }).pipe(inReleaseSpan)
 
     /** A failure is answered only when the money is back. */
     const giveBack = (error: UpstreamError, orphan: Doubt | null) =>
@@ -206,12 +213,15 @@ export const makePaidOrders = Effect.gen(function* () {
         return yield* givenUp()
       })
 
+    const charged = <A>(finish: ChargeOf<A>) =>
+      Effect.andThen(toldOfUsage(mounted.now().job, finish.usage), inCaptureSpan(charge(finish)))
+
     const finished = (finish: Finish<Answer>): Effect.Effect<Answer, UpstreamError> => {
       switch (finish._tag) {
         case "Accept":
-          return accept(finish)
+          return inAcceptSpan(accept(finish))
         case "Charge":
-          return charge(finish)
+          return charged(finish)
         case "Charged":
           return finish.answer
       }
@@ -219,7 +229,7 @@ export const makePaidOrders = Effect.gen(function* () {
 
     const chargeNow: ChargeNow = (finish) =>
       pass("made").pipe(
-        Effect.andThen(charge(finish)),
+        Effect.andThen(charged(finish)),
         Effect.andThen(pass("finished")),
         Effect.match({ onSuccess: () => true, onFailure: () => false })
       )
@@ -231,6 +241,7 @@ export const makePaidOrders = Effect.gen(function* () {
 
     const callAt = ({ mount, isTrial }: Turn<Made>) =>
       mount.call(id, chargeNow).pipe(
+        observedCall(order, mount.job),
         watched(mount.job.channelId, isTrial, order.brokenOffBy, orderCall.said),
         Effect.onInterrupt(() => whenInterrupted),
         recordingCalls(orderCall, [
@@ -256,7 +267,7 @@ export const makePaidOrders = Effect.gen(function* () {
 
     return Effect.gen(function* () {
       yield* pass("placed")
-      yield* hold
+      yield* inHoldSpan(hold)
       yield* pass("held")
       return yield* order.around === undefined ? fromTheHold : order.around(fromTheHold, id)
     })
@@ -279,6 +290,6 @@ export const makePaidOrders = Effect.gen(function* () {
         Effect.flatMap((first) => makeMounted(first, next, order)),
         Effect.flatMap((mounted) => stepsOf(id, order, key, mounted))
       )
-    })
+    }).pipe(observedOrder(id, order))
   })
 })

@@ -5,6 +5,7 @@ import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
+import { spanned } from "../runtime/spans.ts"
 import { CallLog, recordingCalls } from "../services/CallLog.ts"
 import { ChannelCredentials, type KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import {
@@ -103,6 +104,15 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
         againIfCut(recorded(tasks)(poll(adapter, account)))
       )
     }).pipe(
+      spanned(`poll ${protocol}`, {
+        attributes: () => ({
+          "gen_ai.provider.name": protocol,
+          "media.channel": channelId,
+          "media.tasks": tasks.length,
+          ...(tasks.length === 1 ? { "media.task.id": tasks[0].id } : {})
+        }),
+        orders: () => tasks.map(({ id }) => id)
+      }),
       Effect.catch((trouble) => Effect.succeed(troubled(tasks, trouble))),
       Effect.map(Effect.catchDefect(stumbled)),
       Effect.catchDefect((defect) => Effect.succeed(stumbled(defect)))
@@ -143,8 +153,7 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
               ? settle(task, answer.success, account)
               : verdicts.troubled(task, answer.failure)
           })
-        ),
-        Effect.withSpan("VideoQuestions.many")
+        )
       )
     )
 

@@ -10,6 +10,7 @@ import { nextPollSeconds, pauseSeconds } from "../domain/video/PollPace.ts"
 import { chargeVideo, kindOf, type VideoUsage } from "../domain/video/VideoQuote.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
 import { Settings } from "../runtime/Settings.ts"
+import { spanned, told } from "../runtime/spans.ts"
 import { Ledger, type Release } from "../services/Ledger.ts"
 import {
   completionLagSeconds,
@@ -82,6 +83,12 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
     usage: VideoUsage
   ) {
     const charge = chargeVideo(task.quote, usage)
+    const { unit } = unitOf(task.quote)
+    yield* told(() => ({
+      [unit === "token" ? "gen_ai.usage.output_tokens" : "media.video.seconds"]: Number(
+        charge.units
+      )
+    }))
     const { won, state } = yield* ledger.capture({
       organizationId: task.organizationId,
       holdId: task.id,
@@ -199,7 +206,21 @@ export const makeVideoVerdicts = Effect.fnUntraced(function* (ended: (id: string
 
   /** Settles the task by the vendor's answer, or gives it back. */
   const apply = (task: ClaimedTask, status: VideoStatus) =>
-    Effect.catchDefect(applyStatus(task, status), (defect) => stumbled(task, defect))
+    Effect.catchDefect(applyStatus(task, status), (defect) => stumbled(task, defect)).pipe(
+      spanned(`settle ${task.model}`, {
+        kind: "internal",
+        attributes: () => ({
+          "gen_ai.operation.name": "generate_content",
+          "gen_ai.provider.name": task.protocol,
+          "gen_ai.request.model": task.model,
+          "gen_ai.output.type": "video",
+          "media.channel": task.channelId,
+          "media.task.id": task.id,
+          "media.verdict": status._tag
+        }),
+        orders: () => [task.id]
+      })
+    )
 
   /**
    * Trouble while asking says nothing about the job: the task stays as it is. The vendor's words,

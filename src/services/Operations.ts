@@ -36,6 +36,12 @@ export const Totals = Schema.Struct({
   lateHolds: Schema.Int,
   /** How long the first deadline of those has passed; 0 when nothing is late. */
   oldestLateSeconds: Schema.Number,
+  /** Jobs that a vendor may have made, and that nobody has looked into; of more than 10,000 as many. */
+  openOrphans: Schema.Int,
+  /** Messages that are not delivered and not given up, counted like that. */
+  waitingWebhooks: Schema.Int,
+  /** Results that are to be copied into the archive, counted like that. */
+  waitingArchives: Schema.Int,
   poolNano: Schema.BigInt,
   heldNano: Schema.BigInt
 })

@@ -35,6 +35,23 @@ export const overheadSeconds = Metric.histogram("gateway_http_request_overhead_s
   boundaries: requestBuckets
 })
 
+/**
+ * Attributes, as OpenTelemetry names them for generative models: `gen_ai.operation.name`,
+ * `gen_ai.request.model` (the catalog's), and of orders that failed `error.type` (a code of the API, or
+ * `interrupted` and `defect`).
+ */
+export const orderSeconds = Metric.histogram("gen_ai.server.request.duration", {
+  description:
+    "Seconds of an order that was checked and priced, to its answer; of videos to the vendor's acceptance, of streams to their end",
+  boundaries: requestBuckets
+})
+
+/** The same, with `gen_ai.provider.name` (the protocol) and the vendor's name of the model. */
+export const vendorCallSeconds = Metric.histogram("gen_ai.client.operation.duration", {
+  description: "Seconds of one paid call of a vendor, whatever its end",
+  boundaries: requestBuckets
+})
+
 /** Label: `state`. */
 export const openTasks = Metric.gauge("gateway_open_tasks", {
   description: "Video tasks that have not ended, in the whole database"
@@ -50,6 +67,37 @@ export const lateHolds = Metric.gauge("gateway_late_holds", {
 
 export const oldestLateHoldSeconds = Metric.gauge("gateway_oldest_late_hold_seconds", {
   description: "How long the first deadline of those holds has passed; 0 when nothing is late"
+})
+
+export const openOrphans = Metric.gauge("gateway_open_orphans", {
+  description:
+    "Jobs that a vendor may have made and nobody has looked into, in the whole database; at most 10000"
+})
+
+export const waitingWebhooks = Metric.gauge("gateway_waiting_webhooks", {
+  description:
+    "Messages that are neither delivered nor given up, in the whole database; at most 10000"
+})
+
+export const waitingArchives = Metric.gauge("gateway_waiting_archives", {
+  description:
+    "Tasks whose results are to be copied into the archive, in the whole database; at most 10000"
+})
+
+export const pollerSilenceSeconds = Metric.gauge("gateway_poller_silence_seconds", {
+  description: "Since this gateway's poller last asked the database for due tasks"
+})
+
+export const residentBytes = Metric.gauge("process_resident_memory_bytes", {
+  description: "Memory of this gateway's process"
+})
+
+export const heapBytes = Metric.gauge("nodejs_heap_size_used_bytes", {
+  description: "JavaScript objects of this gateway's process"
+})
+
+export const eventLoopDelaySeconds = Metric.gauge("nodejs_eventloop_lag_p99_seconds", {
+  description: "How late one of a hundred turns of the event loop came since the last look"
 })
 
 /** Label: `currency`. */
@@ -166,4 +214,11 @@ export const ledgerAuditTime = Metric.gauge("gateway_ledger_audit_timestamp_seco
 
 export const stoppedOrganizations = Metric.gauge("gateway_stopped_organizations", {
   description: "Organisations that take no new orders because their books are broken"
+})
+
+/** Label: `signal` (traces, metrics, logs). */
+export const droppedTelemetry = Metric.counter("gateway_telemetry_dropped_total", {
+  description:
+    "Exports that the collector did not take, or that others before them left no place for",
+  incremental: true
 })

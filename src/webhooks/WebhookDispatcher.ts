@@ -8,6 +8,7 @@ import { taskKindOf } from "../domain/orderIds.ts"
 import type { AddressOf } from "../domain/taskAnswers.ts"
 import { OutgoingWeb } from "../outgoing/OutgoingWeb.ts"
 import { Settings } from "../runtime/Settings.ts"
+import { spanned } from "../runtime/spans.ts"
 import { callbacksOf, WebhookEndpoints } from "../services/delivery/WebhookEndpoints.ts"
 import {
   type AttemptEnd,
@@ -106,7 +107,14 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
       FiberSet.run(
         fibers,
         Effect.ensuring(
-          deliver(message),
+          deliver(message).pipe(
+            spanned("deliver webhook", {
+              kind: "producer",
+              attributes: () =>
+                message.taskId === null ? {} : { "media.task.id": message.taskId },
+              orders: () => (message.taskId === null ? [] : [message.taskId])
+            })
+          ),
           Effect.sync(() => running.delete(message))
         )
       )

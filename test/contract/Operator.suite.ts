@@ -350,6 +350,10 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       yield* ledger.hold(hold(1n, { ttlSeconds: -60 }))
       yield* ledger.hold(hold(1n, { ttlSeconds: -50 }))
       yield* (yield* TaskRepo).accept(organizationId, processing, upstream("up"), 3600)
+      // One that an operator has seen to does not count.
+      yield* orphaned("counted")
+      const seen = yield* orphaned("seen")
+      yield* (yield* Orphans).resolve(seen, "seen")
       const { oldestLateSeconds, ...totals } = yield* store.totals
       assert.isAtLeast(oldestLateSeconds, 60)
       assert.deepStrictEqual(totals, {
@@ -357,7 +361,10 @@ export const operatorSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
         processingTasks: before.processingTasks + 1,
         openHolds: before.openHolds + 5,
         lateHolds: before.lateHolds + 1,
-        poolNano: before.poolNano + 100n,
+        openOrphans: before.openOrphans + 1,
+        waitingWebhooks: before.waitingWebhooks,
+        waitingArchives: before.waitingArchives,
+        poolNano: before.poolNano + 300n,
         heldNano: before.heldNano + 27n
       })
     })

@@ -10,6 +10,7 @@ import { layerPostgres } from "../../src/postgres/client/databaseClient.ts"
 import { layerEmbedded } from "../../src/postgres/embedded/EmbeddedPostgres.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { brokenVendor, type ReceivedRequest, type Reply } from "../support/brokenVendor.ts"
+import { makeCollector } from "../support/collector.ts"
 import {
   type DatabaseKind,
   temporaryDataDir,
@@ -198,7 +199,17 @@ it.live.each(["embedded", "postgres"] as const)(
     Effect.gen(function* () {
       const simulator = yield* Simulator
       const { env, database } = yield* environment(kind)
-      const gateway = yield* startProcess({ entry, env })
+      // One of the two prints its traces, and the other sends them away with its logs and metrics.
+      const collector = kind === "postgres" ? yield* makeCollector() : null
+      const telemetry: Record<string, string> =
+        collector === null
+          ? {}
+          : {
+              OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+              OTEL_METRIC_EXPORT_INTERVAL: "1000",
+              OTEL_BSP_SCHEDULE_DELAY: "200"
+            }
+      const gateway = yield* startProcess({ entry, env: { ...env, ...telemetry } })
       const [, url = ""] = yield* gateway.waitForLine(/listens on (http:\S+)/)
       const admin = (path: string, options?: CallOptions) =>
         call(`${url}/admin/v1${path}`, { key: adminToken, ...options })
@@ -309,6 +320,12 @@ it.live.each(["embedded", "postgres"] as const)(
         yield* load(vendor.url)
         if (reply === refusing) yield* writeAll
         yield* orderAll(reply === refusing ? ways : ways.filter(({ model }) => model === "film-a"))
+        // The ids of a trace are nothing for vendors.
+        const names = (yield* vendor.requests).flatMap(({ headers }) => Object.keys(headers))
+        assert.isNotEmpty(names)
+        assert.isEmpty(
+          names.filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3)/i.test(name))
+        )
       }
       for (const reply of ["reset", { body: "<html>" }, { body: "[" }] as const) {
         const vendor = yield* brokenVendor(reply)
@@ -355,8 +372,26 @@ it.live.each(["embedded", "postgres"] as const)(
       yield* gateway.kill("SIGTERM")
       yield* gateway.end
       const printed = gateway.stdout() + gateway.stderr()
-      for (const sign of ["SPAN vp_a.submit", "SPAN ERROR vp_d.submit", " DEBUG ", "METRICS"]) {
+      const spans = ["SPAN vp_a.submit", "SPAN ERROR vp_d.submit"]
+      for (const sign of [...(collector === null ? spans : []), " DEBUG ", "METRICS"]) {
         assert.isTrue(printed.includes(sign), sign)
+      }
+      if (collector !== null) {
+        const names = new Set(collector.spans.map(({ name }) => name))
+        for (const name of ["vp_a.submit", "vendor POST", "poll vp_a", "hold", "capture"]) {
+          assert.isTrue(names.has(name), name)
+        }
+        assert.isTrue(
+          collector.spans.some(({ name, status }) => name === "vp_d.submit" && status === 2)
+        )
+        assert.isTrue(collector.logs.some(({ level }) => level === "Debug"))
+        assert.isNotEmpty(collector.snapshots)
+        const sent = collector.exports.flatMap(({ path, headers, bytes }) =>
+          found(canaries, JSON.stringify(headers) + Buffer.from(bytes).toString()).map(
+            (name) => `${name} in ${path}`
+          )
+        )
+        assert.deepStrictEqual([...new Set(sent)], [])
       }
       const lines = printed
         .split("\n")

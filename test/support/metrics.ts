@@ -13,8 +13,8 @@ export interface Scrape {
 const linePattern = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/
 
 /** Throws on a line that is neither a comment nor a sample. */
-export const parseMetrics = (text: string): Scrape => {
-  const series = text
+export const samplesOf = (text: string) =>
+  text
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => {
@@ -28,6 +28,9 @@ export const parseMetrics = (text: string): Scrape => {
         value: Number(value)
       }
     })
+
+export const parseMetrics = (text: string): Scrape => {
+  const series = samplesOf(text)
   const same = (one: Labels, other: Labels) =>
     Object.keys(one).length === Object.keys(other).length &&
     Object.entries(one).every(([key, word]) => other[key] === word)
@@ -37,6 +40,15 @@ export const parseMetrics = (text: string): Scrape => {
       series.find((one) => one.name === name && same(one.labels, labels))?.value ?? null
   }
 }
+
+/** Every sample, by its name and its labels in order. */
+export const allSeries = (text: string): ReadonlyMap<string, number> =>
+  new Map(
+    samplesOf(text).map(({ name, labels, value }) => {
+      const all = Object.entries(labels).map(([key, word]) => `${key}=${word}`)
+      return [`${name}{${all.sort().join()}}`, value]
+    })
+  )
 
 export const scrape = Effect.gen(function* () {
   const gateway = yield* Gateway

@@ -3,6 +3,7 @@ import { Clock, Duration, Effect, Metric, type Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
+import { spanned } from "../../runtime/spans.ts"
 import { CurrentCallSubjects } from "../../services/CallLog.ts"
 import { surplusImages } from "../../services/metrics.ts"
 import type {
@@ -26,7 +27,6 @@ import type { VendorRequest } from "../wire/vendorRequest.ts"
 import { type StreamOptions, sendForEvents } from "../wire/vendorStream.ts"
 import { absentTask, type CheckDialect, NO_TASK, readCheck } from "./accountCheck.ts"
 import type { ImageStream } from "./imageStream.ts"
-import { spanned } from "./spans.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 

@@ -1,6 +1,6 @@
 /** Counts every request and how long it took, with and without the wait for vendors. */
-import { Clock, Context, Effect, Exit, Metric } from "effect"
-import type { HttpServerResponse } from "effect/http"
+import { Clock, Context, Effect, Exit, Layer, Metric } from "effect"
+import { HttpMiddleware, type HttpServerResponse } from "effect/http"
 import {
   overheadSeconds,
   requestSeconds,
@@ -32,6 +32,16 @@ const metricsOf = madeOnce((route) => ({
   seconds: Metric.withAttributes(requestSeconds, { route }),
   overhead: Metric.withAttributes(overheadSeconds, { route })
 }))
+
+const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
+
+/** Spans of requests are named by route, and what monitoring asks all the time has none. */
+export const layerRequestSpans = Layer.merge(
+  Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method, url }) =>
+    [methods.has(method) ? method : "HTTP", routesAt(pathOf(url))[0]?.path ?? ""].join(" ").trim()
+  ),
+  Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => probes.has(pathOf(url)))
+)
 
 const statusClass = (status: number | null): string =>
   status === null ? "aborted" : `${Math.floor(status / 100)}xx`

@@ -17,6 +17,7 @@ const TotalsRow = Schema.Struct({
 const LONGEST_AUDIT = "10 minutes"
 /** What a sweep may take to give back what is due. */
 const LATE = "60 seconds"
+const MOST_COUNTED = 10_000
 /** So many gateways write in rows of their own, and no row is ever left behind. */
 const SLOTS = 64
 
@@ -58,12 +59,21 @@ export const layerOperationsStore = Layer.effect(
         : { schema, audit: null, writable: true }
     })
 
+    /** Of a backlog it is enough to know that it is one, and each look stays cheap. */
+    const some = (from: string) =>
+      sql.literal(
+        `(SELECT count(*)::int FROM (SELECT 1 FROM ${from} LIMIT ${MOST_COUNTED}) counted)`
+      )
+
     // Each count reads what is open alone, and pools has one row an organisation.
     const totals = rowOf(TotalsRow)(
       oneTry(sql`
       SELECT (SELECT count(*)::int FROM tasks WHERE state = 'submitting') AS "submittingTasks",
              (SELECT count(*)::int FROM tasks WHERE state = 'processing') AS "processingTasks",
              (SELECT count(*)::int FROM open_orders()) AS "openHolds",
+             ${some("orphans WHERE NOT is_resolved")} AS "openOrphans",
+             ${some("webhook_messages WHERE state = 'pending'")} AS "waitingWebhooks",
+             ${some("archives WHERE state = 'waiting'")} AS "waitingArchives",
              late.holds AS "lateHolds", late.seconds AS "oldestLateSeconds",
              coalesce(sum(balance), 0)::text AS "poolNano",
              coalesce(sum(held), 0)::text AS "heldNano"

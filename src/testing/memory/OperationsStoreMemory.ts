@@ -8,10 +8,15 @@ const LONGEST_AUDIT_MILLIS = 600_000
 /** What a sweep may take to give back what is due. */
 const LATE_MILLIS = 60_000
 
+const MOST_COUNTED = 10_000
+
+const countOf = <A>(all: ReadonlyMap<string, A>, isSuch: (one: A) => boolean): number =>
+  Math.min(MOST_COUNTED, [...all.values()].filter(isSuch).length)
+
 export const layerOperationsStoreMemory = Layer.effect(
   OperationsStore,
   Effect.gen(function* () {
-    const { organizations, audit } = yield* MemoryStore
+    const { organizations, audit, orphans, webhookMessages, archives } = yield* MemoryStore
 
     const report = Effect.map(Clock.currentTimeMillis, (now) => ({
       schema: "ready" as const,
@@ -32,6 +37,9 @@ export const layerOperationsStoreMemory = Layer.effect(
         openHolds: 0,
         lateHolds: 0,
         oldestLateSeconds: 0,
+        openOrphans: countOf(orphans, ({ resolvedAt }) => resolvedAt === null),
+        waitingWebhooks: countOf(webhookMessages, ({ state }) => state === "pending"),
+        waitingArchives: countOf(archives, ({ state }) => state === "waiting"),
         poolNano: 0n,
         heldNano: 0n
       }

@@ -1,0 +1,145 @@
+/** The variables of OpenTelemetry that the gateway reads, as their specification has them. */
+import { Config, Redacted, Schema } from "effect"
+
+const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "")
+
+const Endpoint = Schema.String.check(
+  Schema.makeFilter((text) => text === "" || isHttp(text), {
+    expected: "an address such as http://127.0.0.1:4318"
+  })
+)
+
+/** Null where a part is no `name=value`, or its escapes are broken. */
+const pairsOf = (text: string): Readonly<Record<string, string>> | null => {
+  const pairs: Record<string, string> = {}
+  for (const part of text.split(",")) {
+    if (part.trim() === "") continue
+    const [, name, value] = /^\s*([^=\s]+)\s*=(.*)$/s.exec(part) ?? []
+    if (name === undefined || value === undefined) return null
+    try {
+      pairs[decodeURIComponent(name)] = decodeURIComponent(value.trim())
+    } catch {
+      return null
+    }
+  }
+  return pairs
+}
+
+const Pairs = Schema.String.check(
+  Schema.makeFilter((text) => pairsOf(text) !== null, {
+    expected: "name=value pairs with commas between them, percent-encoded"
+  })
+)
+
+const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio"
+] as const
+export type Sampler = (typeof samplers)[number]
+
+/** An empty variable counts as absent, as it does in shells and compose files. */
+const optional = <A extends string>(name: string, schema: Schema.Codec<A, string>) =>
+  Config.schema(Schema.Union([Schema.Literal(""), schema]), name).pipe(Config.withDefault(""))
+
+const orNull = (text: string): string | null => (text === "" ? null : text)
+
+const endpoint = (name: string) => optional(name, Endpoint).pipe(Config.map(orNull))
+
+const words = <const A extends string>(name: string, known: ReadonlyArray<A>, absent: A) =>
+  Config.schema(Schema.Literals(["", ...known]), name).pipe(
+    Config.withDefault(""),
+    Config.map((given): A => known.find((word) => word === given) ?? absent)
+  )
+
+const Millis = Schema.NumberFromString.check(
+  Schema.isInt(),
+  Schema.isGreaterThan(0, { expected: "milliseconds, more than 0" })
+)
+const Ratio = Schema.NumberFromString.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+
+const number = (name: string, schema: Schema.Codec<number, string>, absent: number) =>
+  Config.schema(Schema.Union([Schema.Literal(""), schema]), name).pipe(
+    Config.withDefault(""),
+    Config.map((given) => (given === "" ? absent : given))
+  )
+
+const exporters = ["otlp", "none"] as const
+
+export interface TelemetryConfig {
+  /**
+   * Collector that gets traces, metrics and logs by OTLP over HTTP, such as `http://127.0.0.1:4318`;
+   * absent: nothing is collected or sent.
+   */
+  readonly otlpEndpoint: string | null
+  /** The whole address for traces, where it is another one. */
+  readonly otlpTracesEndpoint: string | null
+  /** The whole address for metrics, where it is another one. */
+  readonly otlpMetricsEndpoint: string | null
+  /** The whole address for logs, where it is another one. */
+  readonly otlpLogsEndpoint: string | null
+  /** Headers of every export, as `name=value,name=value`. */
+  readonly otlpHeaders: Redacted.Redacted | null
+  /** `http/protobuf` or `http/json`. */
+  readonly otlpProtocol: "http/protobuf" | "http/json"
+  /** `gzip` or `none`. */
+  readonly otlpCompression: "gzip" | "none"
+  /** Milliseconds the collector has to answer an export. */
+  readonly otlpTimeoutMillis: number
+  /** Name of the service in all that is exported; absent: `media-gateway`. */
+  readonly serviceName: string | null
+  /** What else is said of this process, as `name=value,name=value`. */
+  readonly resourceAttributes: string
+  /** Milliseconds between two exports of the metrics. */
+  readonly metricExportMillis: number
+  /** Milliseconds between two exports of traces. */
+  readonly traceExportMillis: number
+  /** Milliseconds between two exports of logs. */
+  readonly logExportMillis: number
+  /** `none`: no traces are made. */
+  readonly tracesExporter: "otlp" | "none"
+  /** `none`: no metrics are exported. */
+  readonly metricsExporter: "otlp" | "none"
+  /** `none`: no logs are exported. */
+  readonly logsExporter: "otlp" | "none"
+  /** Which traces are exported: `always_on`, `always_off`, `traceidratio`, or one of them for those without a `traceparent` (`parentbased_...`). */
+  readonly tracesSampler: Sampler
+  /** The part of the traces for `traceidratio`, from 0 to 1. */
+  readonly tracesSamplerArg: number
+  /** `true`: nothing is collected or sent. */
+  readonly otelDisabled: boolean
+}
+
+export const telemetryConfig: Config.Config<TelemetryConfig> = Config.all({
+  otlpEndpoint: endpoint("OTEL_EXPORTER_OTLP_ENDPOINT"),
+  otlpTracesEndpoint: endpoint("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+  otlpMetricsEndpoint: endpoint("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
+  otlpLogsEndpoint: endpoint("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"),
+  otlpHeaders: optional("OTEL_EXPORTER_OTLP_HEADERS", Pairs).pipe(
+    Config.map((given) => (given === "" ? null : Redacted.make(given)))
+  ),
+  otlpProtocol: words(
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    ["http/protobuf", "http/json"],
+    "http/protobuf"
+  ),
+  otlpCompression: words("OTEL_EXPORTER_OTLP_COMPRESSION", ["gzip", "none"], "none"),
+  otlpTimeoutMillis: number("OTEL_EXPORTER_OTLP_TIMEOUT", Millis, 10_000),
+  serviceName: optional("OTEL_SERVICE_NAME", Schema.String).pipe(Config.map(orNull)),
+  resourceAttributes: optional("OTEL_RESOURCE_ATTRIBUTES", Pairs),
+  metricExportMillis: number("OTEL_METRIC_EXPORT_INTERVAL", Millis, 60_000),
+  traceExportMillis: number("OTEL_BSP_SCHEDULE_DELAY", Millis, 5000),
+  logExportMillis: number("OTEL_BLRP_SCHEDULE_DELAY", Millis, 1000),
+  tracesExporter: words("OTEL_TRACES_EXPORTER", exporters, "otlp"),
+  metricsExporter: words("OTEL_METRICS_EXPORTER", exporters, "otlp"),
+  logsExporter: words("OTEL_LOGS_EXPORTER", exporters, "otlp"),
+  tracesSampler: words("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on"),
+  tracesSamplerArg: number("OTEL_TRACES_SAMPLER_ARG", Ratio, 1),
+  otelDisabled: Config.Boolean("OTEL_SDK_DISABLED").pipe(Config.withDefault(false))
+})
+
+/** What a list of `name=value` says; the configuration has checked its form. */
+export const pairsIn = (text: string): Readonly<Record<string, string>> => pairsOf(text) ?? {}
