@@ -35,9 +35,7 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   // The package's own name leads to its sources, that of no other package.
-  ssr: {
-    resolve: { conditions: ["media-gateway-source", "node", "import", "default"] }
-  },
+  resolve: { tsconfigPaths: true },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
