@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** What takes longest, to be begun first: the run would end with one of them otherwise. */
 const long = [
+  "package",
   "crash",
   "chaos",
   "embedded",

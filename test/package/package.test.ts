@@ -286,6 +286,18 @@ layer(layerInstalled, { timeout: "120 seconds", excludeTestServices: true })(
           assert.deepStrictEqual(yield* second.process.end, { code: 0, signal: null })
           assert.deepStrictEqual([first.process.stderr(), second.process.stderr()], ["", ""])
           assert.includeMembers(readdirSync(folder), [".data", "node_modules"])
+
+          // What an archive needs is no part of it, and both say what to do.
+          const archive = { GATEWAY_ARCHIVE_URL: "s3://bucket?region=eu-central-1" }
+          const [start, look] = yield* Effect.all([
+            run(["demo"], { PORT: "0", GATEWAY_SIMULATOR_PORT: "0", ...archive }),
+            run(["doctor"], archive)
+          ])
+          const remedy = /not installed: npm install @aws-sdk\/client-s3 @aws-sdk\/lib-storage/
+          assert.deepStrictEqual([(yield* start.end).code, (yield* look.end).code], [1, 1])
+          assert.match(start.stderr(), /^media-gateway cannot start: an archive needs [^\n]*\n$/)
+          assert.match(start.stderr(), remedy)
+          assert.match(look.stdout(), remedy)
         }).pipe(Effect.scoped),
       120_000
     )
