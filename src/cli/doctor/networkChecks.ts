@@ -71,7 +71,9 @@ export const archiveCheck: Check = {
       Effect.timeout("20 seconds"),
       Effect.as([ok(`The bucket ${place.bucket} takes files, gives them back and removes them.`)]),
       Effect.catchTag("ArchiveUnavailable", ({ message }) =>
-        Effect.succeed([wrong(`The archive cannot be used: ${message}.`, "Install them.")])
+        Effect.succeed([
+          wrong(`The archive cannot be used: ${message}`, "See GATEWAY_ARCHIVE_URL.")
+        ])
       ),
       Effect.catchCause((cause) =>
         Effect.succeed([
