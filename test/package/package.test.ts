@@ -289,12 +289,12 @@ layer(layerInstalled, { timeout: "120 seconds", excludeTestServices: true })(
 
           // What an archive needs is no part of it, and both say what to do.
           const archive = { GATEWAY_ARCHIVE_URL: "s3://bucket?region=eu-central-1" }
-          const [start, look] = yield* Effect.all([
-            run(["demo"], { PORT: "0", GATEWAY_SIMULATOR_PORT: "0", ...archive }),
-            run(["doctor"], archive)
-          ])
+          const start = yield* run(["demo"], { PORT: "0", GATEWAY_SIMULATOR_PORT: "0", ...archive })
+          const started = yield* start.end
+          const look = yield* run(["doctor"], archive)
+          const looked = yield* look.end
           const remedy = /not installed: npm install @aws-sdk\/client-s3 @aws-sdk\/lib-storage/
-          assert.deepStrictEqual([(yield* start.end).code, (yield* look.end).code], [1, 1])
+          assert.deepStrictEqual([started.code, looked.code], [1, 1])
           assert.match(start.stderr(), /^media-gateway cannot start: an archive needs [^\n]*\n$/)
           assert.match(start.stderr(), remedy)
           assert.match(look.stdout(), remedy)
