@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** What takes longest, to be begun first: the run would end with one of them otherwise. */
 const long = [
+  "package",
   "crash",
   "chaos",
   "embedded",
@@ -38,9 +39,7 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   // The package's own name leads to its sources, that of no other package.
-  ssr: {
-    resolve: { conditions: ["media-gateway-source", "node", "import", "default"] }
-  },
+  resolve: { tsconfigPaths: true },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],

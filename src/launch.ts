@@ -7,6 +7,13 @@ import { runUntilStopped } from "./run.ts"
 
 const FIRST_ARGUMENT = 2
 
+// Node's own listener prints all of them. That a package uses what is experimental concerns its
+// tests here, and nobody who starts a gateway.
+process.removeAllListeners("warning")
+process.on("warning", (warning) => {
+  if (warning.name !== "ExperimentalWarning") console.error(`${warning.name}: ${warning.message}`)
+})
+
 // Each is loaded alone: a gateway starts without the commands, and most commands without a gateway.
 const commands = Effect.flatMap(
   Effect.promise(() => import("./cli/commands.ts")),

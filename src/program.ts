@@ -7,7 +7,7 @@ import { HttpServer } from "effect/http"
 import { layerAdapters } from "./adapters/liveAdapters.ts"
 import { layerVendorLimits } from "./adapters/wire/limits.ts"
 import { layerVendorWire } from "./adapters/wire/VendorWire.ts"
-import { layerBucketS3 } from "./archive/BucketS3.ts"
+import { layerArchiveBucket } from "./archive/archiveClient.ts"
 import { startDemoArchive } from "./archive/demoArchive.ts"
 import { type GatewayConfig, loadConfig } from "./config.ts"
 import { layerSecureRandom } from "./crypto.ts"
@@ -49,7 +49,7 @@ export const layerGateway = (
   layerServer(secrets, config).pipe(
     Layer.provideMerge(layerUseCases),
     Layer.provideMerge([vendors, layerOutgoingWeb]),
-    Layer.provide(config.archive === null ? Layer.empty : layerBucketS3(config.archive)),
+    Layer.provide(config.archive === null ? Layer.empty : layerArchiveBucket(config.archive)),
     Layer.provideMerge(layerStores(secrets)),
     Layer.provide(config.migrate ? Layer.empty : layerWaitingRoom(config, awaitSchema)),
     Layer.provideMerge(layerDatabase(config)),

@@ -12,7 +12,6 @@ export default defineConfig({
   root: CONSOLE_SOURCES,
   base: "/console/",
   plugins: [react()],
-  resolve: { conditions: ["media-gateway-source", "module", "browser", "import", "default"] },
   // The gateway puts a nonce of each answer in its place.
   html: { cspNonce: "CONSOLE_NONCE" },
   build: {

@@ -1,11 +1,7 @@
 /** A server of the S3 protocol on this machine, for those who want to see the archive at work. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
+import { ArchiveUnavailable } from "./archiveClient.ts"
 import type { BucketPlace } from "./BucketS3.ts"
-
-export class ArchiveUnavailable extends Schema.TaggedError<ArchiveUnavailable>()(
-  "ArchiveUnavailable",
-  { message: Schema.String }
-) {}
 
 /** The only ones that the server knows. */
 const CREDENTIALS = "S3RVER"

@@ -14,6 +14,7 @@ import {
   quickSettings
 } from "../support/gateway.ts"
 import { chunkOf, counted, finished, heldStream } from "../support/heldStream.ts"
+import { byItsName } from "../support/sources.ts"
 import { textCatalog } from "../support/textCatalog.ts"
 import { Browser, inBrowser, type Page, steps } from "./support/browser.ts"
 
@@ -93,7 +94,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-const asModule = ["--conditions=media-gateway-source", "--input-type=module", "-e"]
+const asModule = [...byItsName, "--input-type=module", "-e"]
 
 /** The code of a language as the page shows it. */
 const codeOf = (page: Page, tab: string) =>

@@ -16,6 +16,7 @@ import { shippedEntry } from "../support/gatewayProcesses.ts"
 import { call } from "../support/http.ts"
 import { freePort } from "../support/postgresServer.ts"
 import { startProcess } from "../support/processes.ts"
+import { byItsName } from "../support/sources.ts"
 import { newestHold, timelineOf } from "../support/timelines.ts"
 import { example, examples, read, root } from "./documents.ts"
 
@@ -112,7 +113,7 @@ const typedClient = Effect.fnUntraced(function* (code: string) {
   const gateway = yield* Gateway
   yield* standsIn("test/readme/typedClient.ts")(code)
   const customer = yield* gateway.customer("100")
-  const args = ["--conditions=media-gateway-source", "--input-type=module-typescript"]
+  const args = [...byItsName, "--input-type=module-typescript"]
   const said = yield* node(yield* addressed(code), args, customer.key)
   assert.strictEqual(said, "succeeded\n")
   const usage = yield* gateway.call("/v1/usage", { key: customer.key })
@@ -122,7 +123,7 @@ const typedClient = Effect.fnUntraced(function* (code: string) {
 const aiSdk = Effect.fnUntraced(function* (code: string) {
   const gateway = yield* Gateway
   const customer = yield* gateway.customer("100")
-  const args = ["--conditions=media-gateway-source", "--input-type=module"]
+  const args = [...byItsName, "--input-type=module"]
   const said = yield* node(yield* addressed(code), args, customer.key)
   const [text = "", ...others] = said.trim().split("\n")
   assert.isAbove(text.length, 0)

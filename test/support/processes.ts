@@ -52,6 +52,8 @@ export const startProcess = Effect.fnUntraced(function* (options: {
   /** The command that runs the file; the Node.js that runs this one where it is left out. */
   readonly command?: readonly [string, ...ReadonlyArray<string>]
   readonly env?: Readonly<Record<string, string>>
+  /** Where it runs; where this one does where it is left out. */
+  readonly cwd?: string
 }): Effect.fn.Return<TestProcess, never, Scope.Scope> {
   const end = yield* Deferred.make<ProcessEnd>()
   const printed = { stdout: "", stderr: "" }
@@ -63,6 +65,7 @@ export const startProcess = Effect.fnUntraced(function* (options: {
     const guard = startGuard({ signal: "KILL", directories: [directory] })
     const [program, ...before] = options.command ?? [process.execPath]
     const child = spawn(program, [...before, options.entry, ...(options.args ?? [])], {
+      cwd: options.cwd,
       env: {
         ...inheritedEnvironment(),
         TMPDIR: directory,

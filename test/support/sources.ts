@@ -31,3 +31,6 @@ export const importsOf = (file: string): ReadonlyArray<string> =>
     )
 
 export const imports = new Map(files.map((file) => [file, importsOf(file)]))
+
+/** Arguments for a Node.js in which `media-gateway/...` is what stands in the sources. */
+export const byItsName = ["--import", new URL("ownName.ts", import.meta.url).href]

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:net"
 import { Cause, Effect, Stream } from "effect"
-import { layerBucketS3 } from "../../archive/BucketS3.ts"
+import { layerArchiveBucket } from "../../archive/archiveClient.ts"
 import { Bucket, BucketFault } from "../../services/results/ArchiveBucket.ts"
 import { deepestReason } from "../failures.ts"
 import { type Check, ok, wrong } from "./findings.ts"
@@ -67,9 +67,14 @@ export const archiveCheck: Check = {
     const place = config?.archive ?? null
     if (place === null) return Effect.succeed([])
     return probe.pipe(
-      Effect.provide(layerBucketS3(place)),
+      Effect.provide(layerArchiveBucket(place)),
       Effect.timeout("20 seconds"),
       Effect.as([ok(`The bucket ${place.bucket} takes files, gives them back and removes them.`)]),
+      Effect.catchTag("ArchiveUnavailable", ({ message }) =>
+        Effect.succeed([
+          wrong(`The archive cannot be used: ${message}`, "See GATEWAY_ARCHIVE_URL.")
+        ])
+      ),
       Effect.catchCause((cause) =>
         Effect.succeed([
           wrong(

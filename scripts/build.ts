@@ -1,0 +1,41 @@
+/**
+ * Builds what the package ships: modules and types, what they read from beside themselves, and the
+ * console. With `--out DIR` there, and otherwise into `dist`, of which nothing older stays.
+ */
+import { execFileSync } from "node:child_process"
+import { cp, mkdir, readdir, rm } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
+import { parseArgs } from "node:util"
+
+const root = join(import.meta.dirname, "..")
+const BUILT = join(root, "dist")
+const CONSOLE = "console"
+const MEDIA = "src/simulator/media/sunset.mp4"
+const SCHEMA = "src/postgres/schema"
+
+const node = (...args: ReadonlyArray<string>) =>
+  execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" })
+
+const removeAllButConsole = async (folder: string): Promise<void> => {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter((one) => one !== CONSOLE)) {
+    await rm(join(folder, name), { recursive: true })
+  }
+}
+
+const copyAssets = async (folder: string): Promise<void> => {
+  const scripts = (await readdir(join(root, SCHEMA))).filter((name) => name.endsWith(".sql"))
+  for (const asset of [MEDIA, ...scripts.map((name) => join(SCHEMA, name))]) {
+    const target = join(folder, dirname(asset).slice("src/".length))
+    await mkdir(target, { recursive: true })
+    await cp(join(root, asset), join(target, basename(asset)))
+  }
+}
+
+const { values } = parseArgs({ options: { out: { type: "string" } } })
+const folder = resolve(values.out ?? BUILT)
+await removeAllButConsole(folder)
+node("node_modules/typescript/bin/tsc", "-p", "scripts/tsconfig.build.json", "--outDir", folder)
+await copyAssets(folder)
+node("scripts/console/build.ts", "--if-changed")
+if (folder !== BUILT) await cp(join(BUILT, CONSOLE), join(folder, CONSOLE), { recursive: true })

@@ -1,0 +1,35 @@
+/**
+ * The bucket of the archive, by the client of AWS. Only installations with an archive have its
+ * packages, which are a sixth of all that a gateway needs.
+ */
+import { Effect, Layer, Schema } from "effect"
+import type { BucketPlace } from "./BucketS3.ts"
+
+export class ArchiveUnavailable extends Schema.TaggedError<ArchiveUnavailable>()(
+  "ArchiveUnavailable",
+  { message: Schema.String }
+) {}
+
+/** Those of BucketS3.ts, as the package names them among its optional peers. */
+export const ARCHIVE_PACKAGES = [
+  "@aws-sdk/client-s3",
+  "@aws-sdk/lib-storage",
+  "@aws-sdk/s3-request-presigner"
+]
+
+const isMissing = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND"
+
+const loadBucketS3 = Effect.tryPromise({
+  try: () => import("./BucketS3.ts"),
+  catch: (cause) =>
+    new ArchiveUnavailable({
+      message: isMissing(cause)
+        ? `an archive needs packages that are not installed: npm install ${ARCHIVE_PACKAGES.join(" ")}`
+        : `the archive's client cannot be loaded: ${String(cause)}`
+    })
+})
+
+/** Fails where the packages are missing, and names them. */
+export const layerArchiveBucket = (place: BucketPlace) =>
+  Layer.unwrap(Effect.map(loadBucketS3, ({ layerBucketS3 }) => layerBucketS3(place)))
