@@ -21,11 +21,14 @@ const exitAtSecondSignal = (): void => {
 
 /** The words of an error and of all that caused it, each once. */
 export const reasonOf = (error: Error): string => {
-  const words = new Set<string>()
-  for (let next: unknown = error; next instanceof Error; next = next.cause) {
-    if (next.message !== "") words.add(next.message)
+  const words: Array<string> = []
+  let next: Error | null = error
+  while (next !== null) {
+    const { message, cause }: Error = next
+    if (!words.some((said) => said.includes(message))) words.push(message)
+    next = cause instanceof Error ? cause : null
   }
-  return [...words].join(": ")
+  return words.filter((said) => said !== "").join(": ")
 }
 
 /** Says on stderr that `what` happened, and why: in one line, unless it is a defect. */

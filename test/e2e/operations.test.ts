@@ -321,8 +321,8 @@ layer(layerTestGateway("postgres", settings), {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* readinessUntil(({ status }) => status === "ready")
-      yield* sql`UPDATE effect_sql_migrations SET migration_id = -migration_id
-                  WHERE migration_id = (SELECT max(migration_id) FROM effect_sql_migrations)`
+      yield* sql`UPDATE migration_rules SET migration_id = -migration_id
+                  WHERE migration_id = (SELECT max(migration_id) FROM migration_rules)`
       const behind = yield* readinessUntil(({ status }) => status === "not_ready")
       assert.strictEqual(behind.http, 503)
       assert.strictEqual(behind.checks.migrations?.status, "failing")
