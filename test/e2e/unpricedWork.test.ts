@@ -64,19 +64,21 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("work that no price covers", (it) => {
-  it.effect.each([...passedOn, ...translated])("is refused of %s: a stream", (model) =>
+  const streamed = [
+    ["stream", "true", "Expected true or false"],
+    ["stream", 1, "Expected true or false"],
+    ["stream", {}, "Expected true or false"],
+    ["partial_images", 2, "Expected 0, or stream: true beside it"],
+    ["partial_images", true, "Expected a whole number from 0 to 3"]
+  ] as const
+  const whole = ["stream", true, "this model's images are answered whole"] as const
+
+  it.effect.each([...passedOn, ...translated])("is refused of %s: what is no stream", (model) =>
     allRefused(
       "/v1/images/generations",
-      [
-        ["stream", true] as const,
-        ["stream", "true"] as const,
-        ["stream", 1] as const,
-        ["stream", {}] as const,
-        ["partial_images", 2] as const,
-        ["partial_images", true] as const
-      ].map(([field, value]) => [
+      (model === "paint-a" ? streamed : [...streamed, whole]).map(([field, value, message]) => [
         field,
-        "answered whole and not as a stream",
+        message,
         paint(model, { [field]: value })
       ])
     )
@@ -160,7 +162,10 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
         "error.faults": [
           { path: "num_images", message: "n is the field for the number of images" },
           { path: "parameters.n", message: "n is the field for the number of images" },
-          { path: "parameters.stream", message: "Images are answered whole, not as a stream" }
+          {
+            path: "parameters.stream",
+            message: "stream and partial_images are the fields for this"
+          }
         ]
       })
     })

@@ -45,14 +45,17 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       })
     )
 
-    it.effect.each(["/v1", "/v1/nothing", "/v1/files/file-1", `/v1/videos/${"x/".repeat(500)}`])(
-      "%s that nothing is like names the list of paths",
-      (path) =>
-        Effect.gen(function* () {
-          const gateway = yield* Gateway
-          const { error } = yield* bodyAs(Failed, yield* gateway.call(path))
-          assert.match(error.message, /^Nothing is served at \S{1,200}; GET \/openapi.json lists/)
-        })
+    it.effect.each([
+      "/v1",
+      "/v1/nothing",
+      "/v1/assistants/asst-1",
+      `/v1/videos/${"x/".repeat(500)}`
+    ])("%s that nothing is like names the list of paths", (path) =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const { error } = yield* bodyAs(Failed, yield* gateway.call(path))
+        assert.match(error.message, /^Nothing is served at \S{1,200}; GET \/openapi.json lists/)
+      })
     )
 
     it.effect("in capitals or with a slash at its end is the path itself", () =>
@@ -66,7 +69,7 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
     )
 
     it.effect.each([
-      ["/v1/images/edits", "GET or DELETE", "POST /v1/images/generations"],
+      ["/v1/images/variations", "GET or DELETE", "POST /v1/images/generations"],
       ["/v1/images/generation", "GET or DELETE", "POST /v1/images/generations"],
       ["/v1/videos/edits", "GET or DELETE", "POST /v1/videos/generations"]
     ])("POST %s, which has no POST but %s, names %s", ([path = "", served, meant]) =>
