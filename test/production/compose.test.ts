@@ -133,6 +133,18 @@ describe("the composition", () => {
     }
   })
 
+  it("lets Prometheus find each gateway, at the port of its metrics", () => {
+    assert.include(serviceOf("prometheus").volumes ?? [], "./scripts/monitoring:/etc/prometheus:ro")
+    const [, name = "", port] =
+      /names: \[([\w-]+)\][\s\S]*port: (\d+)/.exec(source("scripts/monitoring/prometheus.yml")) ??
+      []
+    for (const gateway of ["gateway-1", "gateway-2"]) {
+      const { networks, environment = {} } = serviceOf(gateway)
+      assert.deepStrictEqual(networks?.default.aliases, [name])
+      assert.strictEqual(environment.GATEWAY_METRICS_PORT, port)
+    }
+  })
+
   it("lets only this machine in", () => {
     const ports = Object.values(services).flatMap(({ ports = [] }) => ports)
     assert.isNotEmpty(ports)

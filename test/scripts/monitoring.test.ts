@@ -9,7 +9,7 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { parser } from "@prometheus-io/lezer-promql"
 import { Effect, Metric, Schema } from "effect"
-import { parse } from "yaml"
+import { Yaml } from "effect/encoding"
 import * as metrics from "../../src/services/metrics.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { startGateway } from "../support/cluster.ts"
@@ -65,7 +65,7 @@ const asked = (): ReadonlyArray<Asked> => [
         words: legendFormat
       }))
   ),
-  ...Schema.decodeUnknownSync(Rules)(parse(read("alerts.yml"))).groups.flatMap(({ rules }) =>
+  ...Schema.decodeUnknownSync(Rules)(Yaml.parse(read("alerts.yml"))).groups.flatMap(({ rules }) =>
     rules.map(({ alert, expr, annotations }) => ({
       where: `alert ${alert}`,
       expr,

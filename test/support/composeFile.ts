@@ -20,6 +20,7 @@ const Service = Schema.Struct({
   read_only: Schema.optionalKey(Schema.Boolean),
   cap_drop: Schema.optionalKey(Texts),
   security_opt: Schema.optionalKey(Texts),
+  networks: Schema.optionalKey(Schema.Struct({ default: Schema.Struct({ aliases: Texts }) })),
   depends_on: Schema.optionalKey(Schema.Unknown),
   stop_grace_period: Schema.optionalKey(Schema.String),
   restart: Schema.String
