@@ -187,6 +187,7 @@ layer(layerTestGateway("postgres", quickSettings, { catalogFor }), {
     ["tiers", { quality: "auto", size: "2x2" }, "billing_unavailable", "size"],
     ["paint-1", { background: "green" }, "invalid_request", "background"],
     ["paint-1", { quality: 5 }, "invalid_request", "quality"],
+    ["paint-1", { quality: "hi\u0000gh" }, "invalid_request", "quality"],
     ["paint-1", { output_compression: 101 }, "invalid_request", "output_compression"],
     ["paint-1", { partial_images: 4, stream: true }, "invalid_request", "partial_images"],
     ["paint-1", { partial_images: 1 }, "invalid_request", "partial_images"],

@@ -50,6 +50,9 @@ export type VendorParameters = Readonly<Record<string, VendorParameter>>
 /** What an order says of them; a field that is missing or null says nothing. */
 export type VendorValues = Readonly<Record<string, boolean | number | string>>
 
+/** What an order depends on is kept with its price, and PostgreSQL takes no NUL. */
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000")
+
 const isWithin = (value: number, { minimum, maximum }: { minimum: number; maximum: number }) =>
   value >= minimum && value <= maximum
 
@@ -70,9 +73,9 @@ const expectedOf = (parameter: VendorParameter, value: unknown): string | null =
       return typeof value === "string" &&
         value !== "" &&
         value.length <= parameter.max_length &&
-        value.isWellFormed()
+        isStorable(value)
         ? null
-        : `a text of 1 to ${parameter.max_length} characters`
+        : `a text of 1 to ${parameter.max_length} characters, without NUL`
     case "choice":
       return typeof value === "string" && parameter.values.includes(value)
         ? null
