@@ -205,6 +205,10 @@ for (const [where, kind, settings, options] of ways) {
           for (const sent of [first, second]) {
             assert.strictEqual(yield* digestOf(sent ?? ""), digest(PNG))
           }
+          for (const path of ["/v1/files/%00", "/v1/files/%00/content", "/v1/files/a%20b"]) {
+            const { status } = yield* gateway.call(path, { key: who.key })
+            assert.strictEqual(status, 404, path)
+          }
           const edited = yield* edit(who, [{ file_id: picture }, picture])
           assert.strictEqual(edited.status, 200, edited.text)
           // By a form, where they are inline.

@@ -8,6 +8,7 @@ import {
   UnsupportedMediaType
 } from "../../../domain/Errors.ts"
 import { mediaTypeOf } from "../../../domain/files/mediaTypes.ts"
+import { isFileId } from "../../../domain/mediaUrls.ts"
 import { unknownFields, withoutFaults } from "../../../domain/requestFields.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { Files, type MediaFile, noSuchFile } from "../../../services/files/Files.ts"
@@ -120,7 +121,7 @@ export const layerFilesHandlers = HttpApiBuilder.group(
 
     const find = Effect.fnUntraced(function* (id: string) {
       const { organizationId } = yield* CurrentCaller
-      const [file] = yield* files.find(organizationId, [id])
+      const [file] = isFileId(id) ? yield* files.find(organizationId, [id]) : []
       return file === undefined ? yield* noSuchFile(id) : { ...file, organizationId }
     })
 
@@ -157,8 +158,10 @@ export const layerFilesHandlers = HttpApiBuilder.group(
       }),
       remove: Effect.fn("files.remove")(function* ({ params }) {
         const { organizationId } = yield* CurrentCaller
-        if (!(yield* files.remove(organizationId, params.id))) return yield* noSuchFile(params.id)
-        return { id: params.id, object: "file" as const, deleted: true }
+        const { id } = params
+        const isRemoved = isFileId(id) && (yield* files.remove(organizationId, id))
+        if (!isRemoved) return yield* noSuchFile(id)
+        return { id, object: "file" as const, deleted: true }
       })
     })
   })
