@@ -28,7 +28,7 @@ const wholeOf = async (response: Response): Promise<Response> => {
   return new Response(await response.arrayBuffer(), { status, statusText, headers })
 }
 
-/** With it, nobody above repeats the order under another key. */
+/** Keeps the callers from repeating the order under another key. */
 const final = ({ body, status, statusText, headers: given }: Response): Response => {
   const headers = new Headers(given)
   headers.set("x-should-retry", "false")
