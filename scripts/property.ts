@@ -1,6 +1,7 @@
 /**
- * The property of product and charge in its long form: a vendor that answers anything, for so many
- * orders. Ends with 1 when a rule was broken, and tells the least order that breaks it.
+ * The properties in their long form, each generator with so many cases: a vendor that answers anything,
+ * bodies in any spelling and the like. Ends with 1 when a rule was broken, and prints the case that
+ * breaks it. `--only` takes a part of a test's file name.
  *
  *   npm run property -- --cases 20000 --seed 7
  */
@@ -12,12 +13,13 @@ import { parseArgs } from "node:util"
 const { values } = parseArgs({
   options: {
     cases: { type: "string", default: "20000" },
-    seed: { type: "string", default: String(Date.now() % 2 ** 31) }
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+    only: { type: "string", default: "" }
   }
 })
 
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url))
-const run = spawn(process.execPath, [vitest, "run", "test/property/productAndCharge.test.ts"], {
+const run = spawn(process.execPath, [vitest, "run", `test/property/${values.only}`], {
   cwd: fileURLToPath(new URL("..", import.meta.url)),
   env: { ...process.env, PROPERTY_CASES: values.cases, PROPERTY_SEED: values.seed },
   stdio: "inherit"

@@ -1,8 +1,6 @@
-import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { files, imports, importsOf, sources, specifiersOf } from "./support/sources.ts"
 
-const MAX_LINES = 300
 interface Rule {
   /** Files the rule is for: the longest matching folder decides. */
   readonly folder: string
@@ -80,10 +78,6 @@ const ruleOf = (file: string): Rule | undefined =>
       undefined
     )
 
-const MAX_FILES = 15
-/** Folders with a file for each protocol, however many there are. */
-const ofProtocols: ReadonlySet<string> = new Set(["adapters", "simulator/vendors"])
-
 const isTopLevel = (file: string) => !file.includes("/")
 
 /** The first cycle met when imports are followed from every file; null when there is none. */
@@ -130,26 +124,6 @@ describe("the sources", () => {
   it("each live in a folder whose direction is stated, or at the top", () => {
     assert.deepStrictEqual(
       files.filter((file) => !isTopLevel(file) && ruleOf(file) === undefined),
-      []
-    )
-  })
-
-  it(`stay under ${MAX_LINES} lines`, () => {
-    const long = [...sources].filter(
-      ([, source]) => source.trimEnd().split("\n").length >= MAX_LINES
-    )
-    assert.deepStrictEqual(
-      long.map(([file]) => file),
-      []
-    )
-  })
-
-  it(`live in rooms of at most ${MAX_FILES} files`, () => {
-    const full = [...Map.groupBy(files, dirname)]
-      .filter(([, inside]) => inside.length > MAX_FILES)
-      .map(([room]) => room)
-    assert.deepStrictEqual(
-      full.filter((room) => !ofProtocols.has(room)),
       []
     )
   })

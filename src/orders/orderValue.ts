@@ -43,6 +43,8 @@ export interface ChargeOf<Answer> {
   /** What a vendor bills for what came, by a quote of its prices. */
   readonly costBy: (cost: Quote) => bigint
   readonly usage: UsageEntry
+  /** What an operator should ask the vendor about, although the order is charged. */
+  readonly orphan?: Doubt | null
   /** Absent where a task stands for the answer. */
   readonly keep?: () => {
     readonly stored: StoredAnswer

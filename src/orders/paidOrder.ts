@@ -194,6 +194,7 @@ export const makePaidOrders = Effect.gen(function* () {
           chargeNano: finish.chargeNano,
           costNano: cost === null ? null : finish.costBy(cost),
           usage: finish.usage,
+          orphan: finish.orphan ?? null,
           call: answered,
           answer: stored
         })

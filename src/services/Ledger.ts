@@ -107,6 +107,8 @@ export interface Capture extends Close {
   readonly usage: UsageEntry
   /** The vendor's call that made what is charged, where one answer was all of it. */
   readonly call?: AnsweredCall | null
+  /** Recorded for the operator when the charge rests on something the vendor did not say well. */
+  readonly orphan?: Doubt | null
 }
 
 export interface Release extends Close {

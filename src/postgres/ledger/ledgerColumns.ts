@@ -87,7 +87,7 @@ const closeColumns = {
   p_costs: [int8, (close) => captureOf(close)?.costNano],
   p_calls: [jsonb, (close) => given(captureOf(close)?.call, encodeCall)],
   p_task_ends: [jsonb, ({ request }) => given(request.task, outcomeItem)],
-  p_orphans: [jsonb, (close) => given(releaseOf(close)?.orphan, orphanItem)],
+  p_orphans: [jsonb, ({ request }) => given(request.orphan, orphanItem)],
   p_answers: [text, ({ request }) => given(request.answer, encodeAnswer)],
   p_forgotten: [bool, (close) => (releaseOf(close)?.forgetKey === true ? true : null)]
 } as const satisfies Record<string, Column<Placed<Close>>>

@@ -203,8 +203,9 @@ export const closeHold = (
       order.call = request.call ?? null
     } else {
       order.state = "released"
-      if (request.orphan !== null) addOrphan(state, order, request.orphan, nowMillis)
     }
+    const orphan = request.orphan ?? null
+    if (orphan !== null) addOrphan(state, order, orphan, nowMillis)
     order.ended = momentOf(state, nowMillis)
     order.closedBy = request.by
     month.heldNano -= amountNano
