@@ -14,6 +14,7 @@ import {
   type Read
 } from "./common/adapterCalls.ts"
 import { makeImageStream } from "./common/imageStream.ts"
+import { standardRefusals } from "./common/standardErrors.ts"
 import { type Fields, imagesIn, isAnswer } from "./common/standardImages.ts"
 import { errorOf, saysError } from "./wire/errorText.ts"
 import { isFileUrl, isFormValue } from "./wire/multipartBody.ts"
@@ -86,6 +87,7 @@ export const readGenerated: Read<ImageOrder, Drawn> = (account, answer, order) =
 export const makeIpA = imageCalls("ip_a", {
   generateRequest,
   readGenerated,
+  refusals: () => standardRefusals,
   readStream: makeImageStream,
   check: modelsCheck
 })

@@ -11,8 +11,9 @@ import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { absentTask, type CheckDialect, NO_TASK } from "./common/accountCheck.ts"
 import { type Drawing, type Drawn, type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
-import { emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
+import { cloudRefusals, emptyAnswer, failedJob, flatFailure } from "./common/flatErrors.ts"
 import { saysError } from "./wire/errorText.ts"
+import type { RefusalTable } from "./wire/refusalTable.ts"
 import { decodedWhole, listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf } from "./wire/vendorRequest.ts"
@@ -167,14 +168,19 @@ const readChecked: CheckDialect["readChecked"] = (account, answer) =>
 // Calls
 
 /** Asks for a task that nobody has. */
-export const taskCheck = (tasksUrl: (account: ChannelAccount) => string): CheckDialect => ({
+export const taskCheck = (
+  tasksUrl: (account: ChannelAccount) => string,
+  refusals: RefusalTable
+): CheckDialect => ({
   checkRequest: (account) => Result.succeed(taskRequest(account, tasksUrl(account), NO_TASK)),
   readChecked,
+  refusals,
   absentStatuses: absentTask
 })
 
 export const makeIpB = imageCalls("ip_b", {
   generateRequest,
   readGenerated,
-  check: taskCheck(tasksUrl)
+  refusals: () => cloudRefusals,
+  check: taskCheck(tasksUrl, cloudRefusals)
 })

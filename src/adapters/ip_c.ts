@@ -4,7 +4,9 @@ import { RELAYED_STANDARD_MODELS } from "../domain/image/ImageProtocol.ts"
 import { imageCount } from "../domain/image/ImageRequest.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
 import { type ImageDialect, imageCalls } from "./common/adapterCalls.ts"
-import { familyAccount } from "./common/relay.ts"
+import { cloudRefusals } from "./common/flatErrors.ts"
+import { familyAccount, relayedRefusals } from "./common/relay.ts"
+import { standardRefusals } from "./common/standardErrors.ts"
 import * as ip_a from "./ip_a.ts"
 import { readMessages, taskCheck, toEnvelope } from "./ip_b.ts"
 import { bearer, post, rootOf } from "./wire/vendorRequest.ts"
@@ -35,6 +37,9 @@ const generateRequest: ImageDialect["generateRequest"] = (account, order) => {
 
 // From the vendor
 
+const standardFamily = relayedRefusals(standardRefusals)
+const messageFamily = relayedRefusals(cloudRefusals)
+
 const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
   isStandard(order)
     ? ip_a.readGenerated(account, answer, order)
@@ -45,6 +50,7 @@ const readGenerated: ImageDialect["readGenerated"] = (account, answer, order) =>
 export const makeIpC = imageCalls("ip_c", {
   generateRequest,
   readGenerated,
+  refusals: (order) => (isStandard(order) ? standardFamily : messageFamily),
   // One key is for both families, and family a has no tasks.
-  check: taskCheck(tasksUrl)
+  check: taskCheck(tasksUrl, messageFamily)
 })

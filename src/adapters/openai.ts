@@ -14,7 +14,7 @@ import type {
   TextAnswer
 } from "../services/ProtocolAdapter.ts"
 import { modelsCheck } from "./common/accountCheck.ts"
-import { callsOver, checkOver, type Read } from "./common/adapterCalls.ts"
+import { callsOver, checkOver, judging, type Read } from "./common/adapterCalls.ts"
 import {
   Count,
   chatUsage,
@@ -24,6 +24,7 @@ import {
   wantsUsage,
   writtenIn
 } from "./common/chatStream.ts"
+import { standardRefusals } from "./common/standardErrors.ts"
 import { VendorLimits } from "./wire/limits.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
 import type { VendorAnswer } from "./wire/vendorAnswer.ts"
@@ -97,6 +98,8 @@ export const makeOpenAi = Effect.gen(function* () {
   const limits = yield* VendorLimits
 
   const call = callsOver(wire)
+  const refusals = () => standardRefusals
+  const readWhole = judging(refusals, readChat)
 
   const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
     const chat = makeChatStream(account, order.body, limits.stream)
@@ -111,7 +114,7 @@ export const makeOpenAi = Effect.gen(function* () {
       )
     )
     if (answer !== null && !answer.streamed) {
-      const whole = yield* Effect.fromResult(readList(account, answer, "choices"))
+      const { result: whole } = yield* Effect.fromResult(readWhole(account, answer, order))
       const pieces = piecesOf(whole, wantsUsage(order.body))
       return yield* Effect.forEach(pieces, take, { discard: true })
     }
@@ -121,9 +124,9 @@ export const makeOpenAi = Effect.gen(function* () {
   })
 
   return {
-    complete: call(chatRequest, readChat, limits.text),
+    complete: call(chatRequest, readWhole, limits.text),
     stream,
-    embed: call(requestTo("embeddings"), readEmbedding, limits.text),
+    embed: call(requestTo("embeddings"), judging(refusals, readEmbedding), limits.text),
     check: checkOver(wire, modelsCheck, limits)
   } satisfies TextAdapter
 })

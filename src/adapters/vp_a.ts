@@ -7,6 +7,7 @@ import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
+import { contentRefusals } from "./common/contentErrors.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
 import { unusable } from "./wire/vendorFailures.ts"
@@ -118,5 +119,6 @@ export const makeVpA = videoCalls("vp_a", {
   readSubmitted,
   pollRequest,
   readPolled,
+  refusals: () => contentRefusals,
   noTask: { upstreamId: "cgt-20000101000000-00000" }
 })

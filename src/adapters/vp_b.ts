@@ -3,6 +3,7 @@ import { Result, Schema } from "effect"
 import { JobId } from "../domain/plainText.ts"
 import type { ChannelAccount } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
+import { contentRefusals } from "./common/contentErrors.ts"
 import { commonFields, readPolled } from "./vp_a.ts"
 import { unusable } from "./wire/vendorFailures.ts"
 import { bearer, get, post, rootOf } from "./wire/vendorRequest.ts"
@@ -41,5 +42,6 @@ export const makeVpB = videoCalls("vp_b", {
   readSubmitted,
   pollRequest,
   readPolled,
+  refusals: () => contentRefusals,
   noTask: { upstreamId: "vbt-000000000000" }
 })

@@ -7,6 +7,7 @@ import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorOf } from "./wire/errorText.ts"
+import { flatNumber, meanings, refusalTable } from "./wire/refusalTable.ts"
 import { listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, refusal } from "./wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
@@ -115,28 +116,33 @@ const pollRequest: VideoDialect["pollRequest"] = (account, task) =>
 
 // From the vendor
 
-/** HTTP status a vendor code stands for: the code decides, also when HTTP says 200. */
-const statusOfCode = (code: number): number | null => {
-  if (code >= 1000 && code <= 1004) return 401
-  if (code >= 1100 && code <= 1102) return 402
-  if (code === 1103) return 403
-  if (code === 1202 || code === 1203) return 404
-  if (code >= 1200 && code <= 1301) return 400
-  if (code >= 1302 && code <= 1304) return 429
-  if (code === 5001) return 503
-  if (code === 5002) return 504
-  return code >= 5000 ? 500 : null
-}
+/** The code decides, also when HTTP says 200. */
+export const codeRefusals = refusalTable([flatNumber], {
+  "1000": meanings.credentials,
+  "1001": meanings.credentials,
+  "1002": meanings.credentials,
+  "1003": meanings.credentials,
+  "1004": meanings.credentials,
+  "1100": meanings.balance,
+  "1101": meanings.balance,
+  "1102": meanings.balance,
+  "1103": meanings.access,
+  "1200": meanings.order,
+  "1201": meanings.order,
+  "1202": meanings.model,
+  "1203": meanings.model,
+  "1300": meanings.order,
+  "1301": meanings.order,
+  "1302": meanings.rate,
+  "1303": meanings.rate,
+  "1304": meanings.rate,
+  "5000": meanings.failure,
+  "5001": meanings.maintenance,
+  "5002": meanings.timeout
+})
 
-/** A refusal by the vendor's own code; a code for a bad request leaves the finer HTTP status. */
-const refused = (account: ChannelAccount, answer: VendorAnswer) => {
-  const byCode = isEnvelope(answer.body) ? statusOfCode(answer.body.code) : null
-  const finer = byCode === 400 && answer.status === 422
-  return refusal(account, answer, { effectiveStatus: finer ? answer.status : byCode })
-}
-
-const withoutEnvelope = (account: ChannelAccount, answer: VendorAnswer) =>
-  answer.status >= 300 ? refused(account, answer) : brokenAnswer(answer)
+const withoutEnvelope = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
+  answer.status >= 300 ? refusal(account, answer) : brokenAnswer(answer)
 
 /**
  * HTTP 200 is not success here: only `code` 0 is. `failureOf` tells why an answer without a code is
@@ -150,7 +156,7 @@ export const open = (
   if (!isEnvelope(answer.body)) return Result.fail(failureOf(account, answer))
   return answer.status < 300 && answer.body.code === 0
     ? Result.succeed(answer.body.data)
-    : Result.fail(refused(account, answer))
+    : Result.fail(refusal(account, answer))
 }
 
 const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) =>
@@ -202,6 +208,7 @@ export const makeVpD = videoCalls("vp_d", {
   readSubmitted,
   pollRequest,
   readPolled,
+  refusals: () => codeRefusals,
   noTask: { upstreamId: "0" },
   together: {
     most: MOST_TOGETHER,

@@ -1,14 +1,14 @@
 /** vp_e: one path per kind of order, `Token` authentication; billed by ordered seconds. */
 import { Redacted, Result, Schema } from "effect"
 import { JobId, WebAddress } from "../domain/plainText.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { countInputs, textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { ChannelAccount, VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
 import { flatFailure } from "./common/flatErrors.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { errorText } from "./wire/errorText.ts"
-import { listOf, type VendorAnswer } from "./wire/vendorAnswer.ts"
+import { flatReason, meanings, refusalTable } from "./wire/refusalTable.ts"
+import { listOf } from "./wire/vendorAnswer.ts"
 import { refusal, refusedUnsent } from "./wire/vendorFailures.ts"
 import { get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
 
@@ -19,8 +19,6 @@ const isPolled = Schema.is(
   Schema.Struct({ state: Schema.String, creations: Schema.optional(Schema.Unknown) })
 )
 const isCreation = Schema.is(Schema.Struct({ url: WebAddress }))
-/** An empty account is an HTTP 400 here. */
-const isUnpaid = Schema.is(Schema.Struct({ reason: Schema.Literal("CreditInsufficient") }))
 const isFailedSubmit = Schema.is(Schema.Struct({ state: Schema.Literal("failed") }))
 const isCoded = Schema.is(Schema.Struct({ err_code: Schema.NonEmptyString }))
 
@@ -95,11 +93,16 @@ const words: TaskWords = {
   failed: ["failed"]
 }
 
-/** Our empty account must not look like the client's own fault. */
-const failure = (account: ChannelAccount, answer: VendorAnswer): VendorFailure =>
-  isUnpaid(answer.body)
-    ? refusal(account, answer, { effectiveStatus: 402 })
-    : flatFailure(account, answer)
+export const reasonRefusals = refusalTable([flatReason], {
+  // An empty account is an HTTP 400 here, and must not look like the client's own fault.
+  CreditInsufficient: meanings.balance,
+  InternalServiceFailure: meanings.unsure,
+  OperationInProcess: meanings.unsure,
+  QuotaExceeded: meanings.rate,
+  SystemThrottling: meanings.rate,
+  TooManyRequests: meanings.rate,
+  UserCancelled: meanings.unsure
+})
 
 const failedMessage = (body: unknown): string | null =>
   errorText(body).message ??
@@ -113,13 +116,13 @@ const readSubmitted: VideoDialect["readSubmitted"] = (account, answer) => {
   }
   return answer.status < 300 && isSubmitted(answer.body)
     ? Result.succeed(answer.body.task_id)
-    : Result.fail(failure(account, answer))
+    : Result.fail(flatFailure(account, answer))
 }
 
 const readPolled: VideoDialect["readPolled"] = (account, answer) => {
   if (answer.status === 404) return unknownTask
   if (answer.status >= 300 || !isPolled(answer.body)) {
-    return Result.fail(failure(account, answer))
+    return Result.fail(flatFailure(account, answer))
   }
   const { body } = answer
   return taskStatus(account, answer, words, {
@@ -137,6 +140,7 @@ export const vpE: VideoDialect = {
   readSubmitted,
   pollRequest,
   readPolled,
+  refusals: () => reasonRefusals,
   noTask: { upstreamId: "0" }
 }
 export const makeVpE = videoCalls("vp_e", vpE)

@@ -9,7 +9,7 @@ import type { VendorRefused } from "../domain/VendorOutcome.ts"
 import { textOf, type VideoBlock } from "../domain/video/VideoInput.ts"
 import type { VideoOrder } from "../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "./common/adapterCalls.ts"
-import { flatFailure } from "./common/flatErrors.ts"
+import { cloudRefusals, flatFailure } from "./common/flatErrors.ts"
 import { type TaskWords, taskStatus, unknownTask } from "./common/videoStatus.ts"
 import { refusedUnsent } from "./wire/vendorFailures.ts"
 import { bearer, get, given, post, rootOf, secondsOf } from "./wire/vendorRequest.ts"
@@ -229,6 +229,7 @@ export const vpF: VideoDialect = {
   submitRequest,
   readSubmitted,
   pollRequest,
-  readPolled
+  readPolled,
+  refusals: () => cloudRefusals
 }
 export const makeVpF = videoCalls("vp_f", vpF)

@@ -3,7 +3,7 @@
  * called with: a refused key proves that nothing was made.
  */
 import { Array as Arr, Effect } from "effect"
-import { isAboutKey, type VendorFailure } from "../domain/VendorOutcome.ts"
+import { isAboutKey, isKeyRefused, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import { ChannelHealth, type Standing } from "./ChannelHealth.ts"
 
@@ -16,6 +16,8 @@ interface Turns<A> {
   readonly call: Call<A>
   /** False when a part of the answer has been used. */
   readonly mayRepeat: () => boolean
+  /** Whether another key may be called with after this failure. */
+  readonly isRefused: (failure: VendorFailure) => boolean
   readonly standing: ChannelHealth["Service"]["standing"]
 }
 
@@ -25,10 +27,14 @@ export const makeKeyTurns = Effect.gen(function* () {
   const health = yield* ChannelHealth
   const turns = new Map<string, number>()
 
-  const calledWith = <A>(account: KeyedAccount, standing: Standing["_tag"], call: Call<A>) => {
+  const calledWith = <A>(
+    account: KeyedAccount,
+    standing: Standing["_tag"],
+    { call, isRefused }: Turns<A>
+  ) => {
     const of = restable(account)
     const called = Effect.tapError(call(account), (failure) => {
-      if (isAboutKey(failure)) return health.refused(of, failure)
+      if (isRefused(failure)) return health.refused(of, failure)
       return standing === "Trial" ? health.untold(of) : Effect.void
     })
     return standing === "Well" ? called : Effect.tap(called, () => health.works(of))
@@ -49,8 +55,8 @@ export const makeKeyTurns = Effect.gen(function* () {
       standing === "Rests"
         ? oneAfterAnother(others, turns, otherwise)
         : Effect.catchIf(
-            calledWith(account, standing, turns.call),
-            (failure) => isAboutKey(failure) && turns.mayRepeat(),
+            calledWith(account, standing, turns),
+            (failure) => turns.isRefused(failure) && turns.mayRepeat(),
             (failure) => oneAfterAnother(others, turns, Effect.fail(failure))
           )
     )
@@ -60,7 +66,7 @@ export const makeKeyTurns = Effect.gen(function* () {
     oneAfterAnother(
       accounts,
       turns,
-      Effect.suspend(() => calledWith(accounts[0], "Rests", turns.call))
+      Effect.suspend(() => calledWith(accounts[0], "Rests", turns))
     )
 
   /** A key without money makes nothing, and is told what it has made. */
@@ -80,7 +86,12 @@ export const makeKeyTurns = Effect.gen(function* () {
         const turn = turns.get(channelId) ?? 0
         if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
         const { standing } = health
-        return from(Arr.rotate(accounts, -turn), { call, mayRepeat, standing })
+        return from(Arr.rotate(accounts, -turn), {
+          call,
+          mayRepeat,
+          isRefused: isAboutKey,
+          standing
+        })
       }),
     /** Begins with the key of the name, as a vendor may know a task by its key alone. */
     forTask: <A>(
@@ -92,7 +103,12 @@ export const makeKeyTurns = Effect.gen(function* () {
         0,
         accounts.findIndex((account) => account.keyName === keyName)
       )
-      const turns = { call, mayRepeat: () => true, standing: standingForTask }
+      const turns = {
+        call,
+        mayRepeat: () => true,
+        isRefused: isKeyRefused,
+        standing: standingForTask
+      }
       return from(Arr.rotate(accounts, -first), turns)
     }
   }

@@ -27,6 +27,17 @@ const trace = {
   answer: Schema.optionalKey(AnswerTrace)
 }
 
+/** What a refusal is about by which a vendor is known to have made nothing. */
+export const KnownRefusal = Schema.Literals([
+  "refused",
+  "credentials_refused",
+  "account_empty",
+  "model_unknown",
+  "rate_limited",
+  "overloaded"
+])
+export type KnownRefusal = typeof KnownRefusal.Type
+
 /**
  * The vendor answered with an error. `body` is unchanged, and null where the error stood in an answer
  * of success: what else such an answer holds may be what was ordered.
@@ -38,6 +49,11 @@ export class VendorRefused extends Schema.TaggedError<VendorRefused>()("VendorRe
   body: Schema.Unknown,
   message: Schema.String,
   retryAfterSeconds,
+  /**
+   * Set where the vendor's own table knows the refusal: it certainly made nothing. Without it the order
+   * may have been made, whatever the status.
+   */
+  proof: Schema.optionalKey(KnownRefusal),
   /** Set where the vendor says of the job itself that it failed, and so that it is not billed. */
   isVerdict: Schema.optionalKey(Schema.Boolean),
   ...trace
@@ -91,45 +107,46 @@ export const statusOfVendor = (vendorStatus: number): number => {
 /** Refusals of our own account at the vendor: wrong key, no money, not allowed. */
 export const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
 
-/** Statuses below 500 of a vendor that stopped waiting, or that points to what it made. */
-const unsure: ReadonlySet<number> = new Set([303, 408, 499])
-
-/** A vendor that failed inside or gave up waiting may have started the job. */
-const inDoubt = (vendorStatus: number): boolean =>
-  unsure.has(vendorStatus) || (vendorStatus >= 500 && vendorStatus !== 503)
-
-/** Null when the vendor certainly made nothing. Only then may a client order again by itself. */
-export const doubtOf = (failure: VendorFailure): Doubt | null => {
-  if (failure._tag === "VendorUnreachable") return null
-  const { upstreamId = null, answer } = failure
-  const known = { upstreamId, ...(answer === undefined ? {} : { answer }) }
-  if (failure._tag === "VendorLost") return { reason: failure.reason, ...known }
-  return failure.isVerdict !== true && inDoubt(failure.effectiveStatus)
-    ? { reason: timeouts.has(failure.effectiveStatus) ? "timeout" : "vendor_error", ...known }
-    : null
-}
-
-/** Refusals of our account, of the vendor's name for the model, and of more work for now. */
-const reasons: ReadonlyMap<number, string> = new Map([
+/** What a status says of a refusal that is known to be one; null where it never is one. */
+const knownStatuses: ReadonlyMap<number, KnownRefusal> = new Map([
+  [400, "refused"],
   [401, "credentials_refused"],
   [402, "account_empty"],
   [403, "credentials_refused"],
   [404, "model_unknown"],
+  [413, "refused"],
+  [415, "refused"],
+  [422, "refused"],
   [429, "rate_limited"],
   [503, "overloaded"]
 ])
+export const knownRefusalOf = (vendorStatus: number): KnownRefusal | null =>
+  knownStatuses.get(vendorStatus) ?? null
+
+/** Known by the vendor's own table, which knows none that tells of a job. */
+const proofOf = (failure: VendorFailure): KnownRefusal | null =>
+  failure._tag === "VendorRefused" && failure.upstreamId === undefined
+    ? (failure.proof ?? null)
+    : null
+
+/** Null when the vendor certainly made nothing. Only then may a client order again by itself. */
+export const doubtOf = (failure: VendorFailure): Doubt | null => {
+  if (failure._tag === "VendorUnreachable" || proofOf(failure) !== null) return null
+  const { upstreamId = null, answer } = failure
+  const known = { upstreamId, ...(answer === undefined ? {} : { answer }) }
+  if (failure._tag === "VendorLost") return { reason: failure.reason, ...known }
+  return failure.isVerdict === true
+    ? null
+    : { reason: timeouts.has(failure.effectiveStatus) ? "timeout" : "vendor_error", ...known }
+}
 
 /**
  * Whether another channel may be asked for the same order: this one's vendor certainly made nothing,
  * and what it refused is not what was ordered.
  */
 export const mayFailOver = (failure: VendorFailure): boolean => {
-  if (failure._tag !== "VendorRefused") return failure._tag === "VendorUnreachable"
-  return (
-    failure.isVerdict !== true &&
-    failure.upstreamId === undefined &&
-    reasons.has(failure.effectiveStatus)
-  )
+  const proof = proofOf(failure)
+  return failure._tag === "VendorUnreachable" || (proof !== null && proof !== "refused")
 }
 
 /**
@@ -139,10 +156,10 @@ export const mayFailOver = (failure: VendorFailure): boolean => {
 export const failureKind = (failure: VendorFailure): string => {
   if (failure._tag === "VendorUnreachable") return "unreachable"
   if (failure._tag === "VendorLost") return failure.reason
-  const { effectiveStatus, isVerdict, status } = failure
+  const { effectiveStatus, isVerdict, proof, status } = failure
   if (isVerdict === true) return "refused"
-  const reason = reasons.get(effectiveStatus)
-  if (reason !== undefined) return reason
+  const reason = proof ?? knownRefusalOf(effectiveStatus)
+  if (reason !== null) return reason
   if (timeouts.has(effectiveStatus)) return "timeout"
   return effectiveStatus >= 500 && status >= 300 ? "vendor_error" : "refused"
 }
@@ -159,11 +176,19 @@ export const refusalOf = (failure: VendorFailure): Refusal => ({
   status: failure._tag === "VendorUnreachable" ? null : failure.status
 })
 
+const aboutKey: ReadonlySet<unknown> = new Set<KnownRefusal>([
+  "credentials_refused",
+  "account_empty"
+])
+
 /** Refused for the key it was called with, and certainly not begun: another key may be taken. */
-export const isAboutKey = (failure: VendorFailure): boolean =>
-  mayFailOver(failure) &&
+export const isAboutKey = (failure: VendorFailure): boolean => aboutKey.has(proofOf(failure))
+
+/** The same of a question, which begins nothing: its status is enough. */
+export const isKeyRefused = (failure: VendorFailure): boolean =>
   failure._tag === "VendorRefused" &&
-  aboutAccount.has(failure.effectiveStatus)
+  failure.isVerdict !== true &&
+  aboutKey.has(failureKind(failure))
 
 /** What an error says where nothing of the vendor's is passed on. */
 const silent = {

@@ -3,9 +3,11 @@ import { Predicate, Result } from "effect"
 import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorOf, saysError } from "../wire/errorText.ts"
+import { judged, type RefusalTable } from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusable } from "../wire/vendorFailures.ts"
 import { bearer, get, standardUrl, type VendorRequest } from "../wire/vendorRequest.ts"
+import { standardRefusals } from "./standardErrors.ts"
 
 type Outcome<A> = Result.Result<A, VendorFailure>
 
@@ -14,6 +16,7 @@ export interface CheckDialect {
   readonly checkRequest: (account: ChannelAccount) => Outcome<VendorRequest>
   /** Fails where the answer is not the one that was asked for. */
   readonly readChecked: (account: ChannelAccount, answer: VendorAnswer) => Outcome<unknown>
+  readonly refusals: RefusalTable
   /** Statuses by which a vendor that accepts the account says that it has no such thing. */
   readonly absentStatuses: ReadonlySet<number>
 }
@@ -31,6 +34,7 @@ export const modelsCheck: CheckDialect = {
     answer.status < 300 && Predicate.isObjectOrArray(answer.body) && !saysError(answer.body)
       ? Result.void
       : Result.fail(unusable(account, answer)),
+  refusals: standardRefusals,
   absentStatuses: new Set([404])
 }
 
@@ -42,9 +46,11 @@ const saysWhy = ({ body }: VendorAnswer): boolean => {
 
 /** Passes the answer that was asked for, and the vendor's word that it has no such thing. */
 export const readCheck =
-  ({ readChecked, absentStatuses }: CheckDialect) =>
+  ({ readChecked, refusals, absentStatuses }: CheckDialect) =>
   (account: ChannelAccount, answer: VendorAnswer): Outcome<void> => {
-    const read = readChecked(account, answer)
+    const read = Result.mapError(readChecked(account, answer), (failure) =>
+      judged(refusals, answer, failure)
+    )
     // A poll takes every 404 for a task that is unknown, whoever answered it.
     const said =
       answer.status === 404 && Result.isSuccess(read) ? Result.fail(refusal(account, answer)) : read

@@ -1,5 +1,5 @@
 /** The calls of every adapter, made from what its protocol writes and reads. */
-import { Clock, Duration, Effect, Metric, type Result } from "effect"
+import { Clock, Duration, Effect, Metric, Result } from "effect"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { type VendorFailure, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
@@ -19,6 +19,7 @@ import type {
   VideoTaskRef
 } from "../../services/ProtocolAdapter.ts"
 import { VendorLimits } from "../wire/limits.ts"
+import { judged, type RefusalTable, refusalTable } from "../wire/refusalTable.ts"
 import { VendorWire } from "../wire/VendorWire.ts"
 import type { SendOptions, VendorAnswer } from "../wire/vendorAnswer.ts"
 import { timedOut } from "../wire/vendorFailures.ts"
@@ -40,6 +41,17 @@ export type Read<Asked, A> = (
   asked: Asked
 ) => Outcome<A>
 
+/** The table of the vendor's refusals; without one none is known, and each leaves a doubt. */
+type RefusalsOf<Asked> = (asked: Asked) => RefusalTable
+
+/** Reads the same, and knows a refusal that proves that nothing was made. */
+export const judging =
+  <Asked, A>(refusalsOf: RefusalsOf<Asked>, read: Read<Asked, A>): Read<Asked, A> =>
+  (account, answer, asked) =>
+    Result.mapError(read(account, answer, asked), (failure) =>
+      judged(refusalsOf(asked), answer, failure)
+    )
+
 type Tasks = ReadonlyArray<VideoTaskRef>
 
 /** How a vendor of videos is asked, and what its answers mean. */
@@ -49,6 +61,8 @@ export interface VideoDialect {
   readonly readSubmitted: Read<VideoOrder, string>
   readonly pollRequest: Write<VideoTaskRef>
   readonly readPolled: Read<VideoTaskRef, VideoStatus>
+  /** How the vendor refuses, where its models are listed under the protocol. */
+  readonly refusals?: RefusalsOf<string>
   /** The task that a check asks for, where it is not `NO_TASK` of the protocol itself. */
   readonly noTask?: Partial<VideoTaskRef>
   /** Where the vendor answers for many tasks of an account in one request. */
@@ -57,6 +71,8 @@ export interface VideoDialect {
     readonly readPolled: Read<Tasks, ReadonlyMap<string, Outcome<VideoStatus>>>
   }
 }
+
+const noRefusals = refusalTable([], {})
 
 /** One question to a vendor and what its answer means, for orders of one kind. */
 export const callsOver =
@@ -83,8 +99,11 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const wire = yield* VendorWire
     const call = callsOver(wire)
     const limits = yield* VendorLimits
-    const { submitRequest, readSubmitted, pollRequest, readPolled, together } = dialect
-    const submit = call(submitRequest, readSubmitted, limits.submit)
+    const { submitRequest, pollRequest, refusals = () => noRefusals, together } = dialect
+    const refusalsOf = ({ listedProtocol }: Pick<VideoTaskRef, "listedProtocol">) =>
+      refusals(listedProtocol)
+    const readPolled = judging(refusalsOf, dialect.readPolled)
+    const submit = call(submitRequest, judging(refusalsOf, dialect.readSubmitted), limits.submit)
     const inSpan = spanned(`${protocol}.submit`)
     const noTask: VideoTaskRef = {
       upstreamId: NO_TASK,
@@ -95,6 +114,7 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
     const checks: CheckDialect = {
       checkRequest: (account) => pollRequest(account, noTask),
       readChecked: (account, answer) => readPolled(account, answer, noTask),
+      refusals: refusalsOf(noTask),
       absentStatuses: absentTask
     }
     return {
@@ -106,7 +126,11 @@ export const videoCalls = (protocol: string, dialect: VideoDialect) =>
         : {
             together: {
               ...together,
-              poll: call(together.pollRequest, together.readPolled, limits.poll)
+              poll: call(
+                together.pollRequest,
+                judging((tasks) => refusalsOf(tasks[0] ?? noTask), together.readPolled),
+                limits.poll
+              )
             }
           })
     } satisfies VideoAdapter
@@ -132,6 +156,7 @@ export interface Drawing {
 export interface ImageDialect {
   readonly generateRequest: Write<ImageOrder>
   readonly readGenerated: Read<ImageOrder, Drawn | Drawing>
+  readonly refusals?: RefusalsOf<ImageOrder>
   /** How images are read that come while they are made, where the vendor has that. */
   readonly readStream?: (
     account: ChannelAccount,
@@ -147,7 +172,8 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const wire = yield* VendorWire
     const limits = yield* VendorLimits
     const { timeout } = limits.image
-    const { generateRequest, readGenerated, readStream, check } = dialect
+    const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
+    const readGenerated = judging(refusals, dialect.readGenerated)
     const options = { ...limits.image, keepsLongTexts: true }
     const ask = callsOver(wire)(generateRequest, readGenerated, options)
 
@@ -181,7 +207,13 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
       generate,
       ...(readStream === undefined
         ? {}
-        : { stream: streamedImages(wire, limits.imageStream, generateRequest, readStream) }),
+        : {
+            stream: streamedImages(wire, limits.imageStream, {
+              generateRequest,
+              refusals,
+              readStream
+            })
+          }),
       ...(check === undefined ? {} : { check: checkOver(wire, check, limits) })
     } satisfies ImageAdapter
   })
@@ -189,8 +221,11 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
 const streamedImages = (
   wire: VendorWire["Service"],
   limits: StreamOptions,
-  generateRequest: ImageDialect["generateRequest"],
-  readStream: NonNullable<ImageDialect["readStream"]>
+  {
+    generateRequest,
+    refusals,
+    readStream
+  }: Required<Pick<ImageDialect, "generateRequest" | "refusals" | "readStream">>
 ): NonNullable<ImageAdapter["stream"]> =>
   Effect.fnUntraced(function* (account, order, take) {
     const images = readStream(account, order, limits)
@@ -211,7 +246,7 @@ const streamedImages = (
     )
     if (answer !== null && !answer.streamed) {
       const pieces = images.whole(answer)
-      if ("_tag" in pieces) return yield* pieces
+      if ("_tag" in pieces) return yield* judged(refusals(order), answer, pieces)
       for (const piece of pieces) if (isWanted) yield* takePiece(piece)
     }
     yield* noteSurplus(account, images.surplus())

@@ -7,14 +7,10 @@ import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
 import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
-import {
-  type AnswerHead,
-  boundsOf,
-  parseBody,
-  partOf,
-  type SendOptions
-} from "../wire/vendorAnswer.ts"
+import { judgedInStream } from "../wire/refusalTable.ts"
+import { boundsOf, eventHead, parseBody, partOf, type SendOptions } from "../wire/vendorAnswer.ts"
 import { refusal } from "../wire/vendorFailures.ts"
+import { standardRefusals } from "./standardErrors.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -134,9 +130,6 @@ const parsed = (data: string, options: SendOptions): Fields | null => {
   return Predicate.isObject(value) ? { ...value } : null
 }
 
-/** How an error begins that comes as an event, as the answer it would have been by itself. */
-const eventHead: AnswerHead = { status: 200, requestId: null, retryAfterSeconds: null }
-
 /**
  * Knows when all that was ordered has been said, whether or not the vendor ends in good form, and
  * which of its counts can be of the whole.
@@ -181,6 +174,7 @@ export const wantsUsage = ({ stream_options }: ChatBody): boolean =>
 export const makeChatStream = (account: ChannelAccount, body: ChatBody, options: SendOptions) => {
   const progress = makeProgress(body.n ?? 1)
   let failure: VendorFailure | null = null
+  let isFirst = true
   const next = (piece: TextPiece): SeenEvent => ({ piece, isLast: false })
 
   const read = (event: Uint8Array): SeenEvent => {
@@ -193,9 +187,11 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
     const chunk = parsed(data, options)
     if (chunk !== null && saysError(chunk)) {
       const { error: _, ...said } = chunk
-      failure = refusal(account, partOf(eventHead, chunk, event.byteLength))
+      const answer = partOf(eventHead, chunk, event.byteLength)
+      failure = judgedInStream(standardRefusals, answer, refusal(account, answer), isFirst)
       return { piece: writtenIn(said) === 0 ? null : plainPiece(said), isLast: true }
     }
+    isFirst = false
     if (chunk === null || (!Array.isArray(chunk.choices) && chatUsage(chunk.usage) === null)) {
       return next(strangePiece(event, chunk))
     }

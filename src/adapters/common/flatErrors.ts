@@ -2,30 +2,23 @@
 import { Predicate, Schema } from "effect"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorText } from "../wire/errorText.ts"
+import { errorObject, flatWord, meaningOf, meanings, refusalTable } from "../wire/refusalTable.ts"
 import type { VendorAnswer } from "../wire/vendorAnswer.ts"
 import { refusal, unusable } from "../wire/vendorFailures.ts"
 
-const words: ReadonlyMap<string, number> = new Map([
-  ["Arrearage", 402],
-  ["AccessDenied", 403],
-  ["BadRequest", 400],
-  ["DataInspectionFailed", 400],
-  ["InternalError", 500],
-  ["InvalidApiKey", 401],
-  ["InvalidParameter", 400],
-  ["InvalidURL", 400],
-  ["ModelNotFound", 404],
-  ["RequestTimeOut", 408],
-  ["Throttling", 429]
-])
-
-/** HTTP status a code stands for, by the word before its first dot; null for unknown ones. */
-const statusOfWord = (code: string | null): number | null =>
-  words.get(code?.split(".")[0] ?? "") ?? null
-
-/** An error in an HTTP 200 has only its code; an empty account is an HTTP 400 here. */
-const effectiveStatus = (answer: VendorAnswer, code: string | null): number | null =>
-  answer.status < 300 || code === "Arrearage" ? statusOfWord(code) : null
+/** The cloud's errors, which one of its hosts writes in the standard form at times. */
+export const cloudRefusals = refusalTable([flatWord, errorObject], {
+  AccessDenied: meanings.access,
+  BadRequest: meanings.order,
+  DataInspectionFailed: meanings.order,
+  InternalError: meanings.failure,
+  InvalidApiKey: meanings.credentials,
+  InvalidParameter: meanings.order,
+  InvalidURL: meanings.order,
+  ModelNotFound: meanings.model,
+  RequestTimeOut: { status: 408, proof: null },
+  Throttling: meanings.rate
+})
 
 /** Words of an object alone: a text is no error body but an unreadable answer. */
 const wordsOf = (body: unknown) =>
@@ -34,9 +27,7 @@ const wordsOf = (body: unknown) =>
 /** An answer without a product: refused where it says why, else it cannot be read. */
 export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer) => {
   const { code, message } = wordsOf(answer.body)
-  return code === null && message === null
-    ? unusable(account, answer)
-    : refusal(account, answer, { effectiveStatus: effectiveStatus(answer, code) })
+  return code === null && message === null ? unusable(account, answer) : refusal(account, answer)
 }
 
 const hasOutput = Schema.is(Schema.Struct({ output: Schema.ObjectKeyword }))
@@ -48,9 +39,10 @@ export const flatFailure = (account: ChannelAccount, answer: VendorAnswer) =>
 /** The vendor's verdict on a job that failed, told by `{code, message}` inside the answer. */
 export const failedJob = (account: ChannelAccount, answer: VendorAnswer, job: unknown) => {
   const { code, message } = wordsOf(job)
+  const meaning = code === null ? null : meaningOf(cloudRefusals, [code], answer.status)
   return refusal(account, answer, {
     message: message ?? "The vendor failed to do the job",
-    effectiveStatus: statusOfWord(code),
+    effectiveStatus: meaning?.status ?? null,
     isVerdict: true
   })
 }

@@ -5,20 +5,19 @@ import type { VendorFailure } from "../../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder, ImagePiece } from "../../services/ProtocolAdapter.ts"
 import { saysError } from "../wire/errorText.ts"
 import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
+import { judgedInStream } from "../wire/refusalTable.ts"
 import {
-  type AnswerHead,
   boundsOf,
   decodedWhole,
+  eventHead,
   parseBody,
   partOf,
   type SendOptions,
   type VendorAnswer
 } from "../wire/vendorAnswer.ts"
 import { brokenAnswer, refusal, unusable } from "../wire/vendorFailures.ts"
+import { standardRefusals } from "./standardErrors.ts"
 import { type Fields, imagesIn, isHarmless, isImage, isOwnImage, plain } from "./standardImages.ts"
-
-/** How an error begins that comes as an event, as the answer it would have been by itself. */
-const eventHead: AnswerHead = { status: 200, requestId: null, retryAfterSeconds: null }
 
 /** What becomes of an event; there is no piece where the client gets nothing of it. */
 interface SeenEvent {
@@ -64,12 +63,14 @@ export const makeImageStream = (
   let finished = 0
   let failed: VendorFailure | null = null
   let refusedPart: VendorFailure | null = null
+  let isFirst = true
   const next = (piece: ImagePiece | null): SeenEvent => ({ piece, isLast: false })
 
   const failureIn = (chunk: Fields, bytes: number): VendorFailure => {
     const answer = partOf(eventHead, chunk, bytes)
     // An error with what was ordered in it proves that it was made.
-    return isHarmless(chunk) && !isImage(chunk) ? refusal(account, answer) : brokenAnswer(answer)
+    if (!isHarmless(chunk) || isImage(chunk)) return brokenAnswer(answer)
+    return judgedInStream(standardRefusals, answer, refusal(account, answer), isFirst)
   }
 
   const read = (event: Uint8Array): SeenEvent => {
@@ -87,6 +88,7 @@ export const makeImageStream = (
       }
       refusedPart ??= failure
     }
+    isFirst = false
     const hasImage = isImage(chunk)
     if (hasImage) {
       const isBeyond = finished >= ordered

@@ -5,11 +5,15 @@ import { VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import type { RelayFamily } from "../../domain/video/VideoProtocol.ts"
 import { type ChannelAccount, Protocols } from "../../services/ProtocolAdapter.ts"
 import { type VideoDialect, videoCalls } from "../common/adapterCalls.ts"
-import { familyAccount } from "../common/relay.ts"
+import { contentRefusals } from "../common/contentErrors.ts"
+import { cloudRefusals } from "../common/flatErrors.ts"
+import { familyAccount, relayedRefusals, relayRefusals } from "../common/relay.ts"
 import { unknownTask } from "../common/videoStatus.ts"
-import { vpE } from "../vp_e.ts"
+import { codeRefusals } from "../vp_d.ts"
+import { reasonRefusals, vpE } from "../vp_e.ts"
 import { toBody, vpF } from "../vp_f.ts"
 import { saysError } from "../wire/errorText.ts"
+import type { RefusalTable } from "../wire/refusalTable.ts"
 import { refusal } from "../wire/vendorFailures.ts"
 import { bearer, get, post, rootOf, type VendorRequest } from "../wire/vendorRequest.ts"
 import { familyA } from "./familyA.ts"
@@ -69,9 +73,16 @@ const requests = (
 
 // From the vendor
 
+const tables: Readonly<Record<RelayFamily, RefusalTable>> = {
+  a: relayedRefusals(contentRefusals),
+  d: relayedRefusals(codeRefusals),
+  e: relayedRefusals(reasonRefusals),
+  f: relayedRefusals(cloudRefusals)
+}
+
 const readers = (
   protocols: ProtocolTables
-): Pick<VideoDialect, "readSubmitted" | "readPolled"> => ({
+): Pick<VideoDialect, "readSubmitted" | "readPolled" | "refusals"> => ({
   // The relay tells its own refusals also with HTTP 200, beside whatever else the body holds.
   readSubmitted: (account, answer, order) =>
     saysError(answer.body)
@@ -84,7 +95,11 @@ const readers = (
       ? unknownTask
       : Result.flatMap(familyOf(protocols, task.listedProtocol), ({ dialect }) =>
           dialect.readPolled(account, answer, task)
-        )
+        ),
+  refusals: (listedProtocol) => {
+    const family = protocols.video.get(listedProtocol)?.relayFamily ?? null
+    return family === null ? relayRefusals : tables[family]
+  }
 })
 
 // Calls

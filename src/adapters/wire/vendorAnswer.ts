@@ -41,6 +41,15 @@ export interface AnswerHead {
   readonly retryAfterSeconds: number | null
   /** The vendor's own name of the request, where it tells one. */
   readonly requestId: string | null
+  readonly headers: WireHead["headers"]
+}
+
+/** How an error begins that comes as an event, as the answer it would have been by itself. */
+export const eventHead: AnswerHead = {
+  status: 200,
+  requestId: null,
+  retryAfterSeconds: null,
+  headers: {}
 }
 
 export interface SendOptions extends WireLimits {
@@ -87,7 +96,8 @@ export const headOf = ({ status, headers }: WireHead): AnswerHead => {
   return {
     status,
     retryAfterSeconds: parseRetryAfter(headers["retry-after"]),
-    requestId: requestIdHeaders.map((name) => headers[name]).find(isPlainId) ?? null
+    requestId: requestIdHeaders.map((name) => headers[name]).find(isPlainId) ?? null,
+    headers
   }
 }
 

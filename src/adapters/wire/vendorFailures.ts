@@ -1,19 +1,14 @@
 /** Why a vendor's answer is of no use: it refuses, or what it has made is lost. */
-import { Duration, Predicate, Schema } from "effect"
+import { Duration, Schema } from "effect"
 import { JobId } from "../../domain/plainText.ts"
-import {
-  type AnswerTrace,
-  aboutAccount,
-  timeouts,
-  VendorLost,
-  VendorRefused
-} from "../../domain/VendorOutcome.ts"
+import { type AnswerTrace, VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { scrub, scrubText } from "../../hiding/credentialsFromClients.ts"
 import { productIn } from "../../hiding/productsFromRefusals.ts"
 import { withoutEchoes } from "../../hiding/promptsFromRecords.ts"
 import type { ChannelAccount } from "../../services/ProtocolAdapter.ts"
 import { errorOf, isExplained, saysError } from "./errorText.ts"
 import { startsEvents } from "./eventBlocks.ts"
+import { jobMarkOf } from "./jobMarks.ts"
 import { type AnswerHead, partOf, type VendorAnswer } from "./vendorAnswer.ts"
 
 const traceOf = (answer: VendorAnswer): AnswerTrace => ({
@@ -23,20 +18,14 @@ const traceOf = (answer: VendorAnswer): AnswerTrace => ({
   requestId: answer.requestId
 })
 
-const isJobId = Schema.is(JobId)
+const isRequest = Schema.is(Schema.Struct({ request_id: JobId }))
 
-const idFields = ["task_id", "id", "request_id"]
-const idHolders = ["data", "output"]
-
-/** The vendor's name of the job, or of the request, where an answer tells one in a usual place. */
-const idIn = (body: unknown): string | null => {
-  if (!Predicate.isObject(body)) return null
-  const told = [...idFields.map((name) => body[name]), ...idHolders.map((name) => idIn(body[name]))]
-  return told.find(isJobId) ?? null
-}
+/** The vendor's name of the job, or of the request where it tells of no job. */
+const idIn = (answer: VendorAnswer): string | null =>
+  jobMarkOf(answer)?.upstreamId ?? (isRequest(answer.body) ? answer.body.request_id : null)
 
 const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnswer) => {
-  const upstreamId = answer === undefined ? null : idIn(answer.body)
+  const upstreamId = answer === undefined ? null : idIn(answer)
   return new VendorLost({
     reason,
     message,
@@ -62,29 +51,11 @@ export const tooLarge = (head: AnswerHead, bytes: number) =>
 interface RefusalText {
   /** Where it stands in no usual place of the body. */
   readonly message?: string | null
-  /** Status the vendor's own code stands for, where it differs from the HTTP status. */
+  /** Status that the vendor's code for a failed job stands for. */
   readonly effectiveStatus?: number | null
   /** Said of the job itself: it failed. */
   readonly isVerdict?: true
 }
-
-/** Codes by which vendors say that our account there is empty, closed or not allowed. */
-const accountCodes: ReadonlyMap<string, number> = new Map([
-  ["account_deactivated", 401],
-  ["account_overdue_error", 402],
-  ["accountoverdueerror", 402],
-  ["arrearage", 402],
-  ["billing_hard_limit_reached", 402],
-  ["billing_not_active", 402],
-  ["insufficient_balance", 402],
-  ["insufficient_quota", 402],
-  ["invalid_api_key", 401]
-])
-
-const accountStatus = ({ status, body }: VendorAnswer): number | null =>
-  aboutAccount.has(status)
-    ? null
-    : (accountCodes.get(errorOf(body).code?.split(".")[0]?.toLowerCase() ?? "") ?? null)
 
 /** Longer errors explain nothing that a client could use. */
 const MAX_REFUSAL_BYTES = 64 * 1024
@@ -118,7 +89,7 @@ const passedWords = (account: ChannelAccount, { status, sent }: VendorAnswer, sa
 /**
  * A vendor's error answer, its body unchanged except for our own credentials. An error in an HTTP 200
  * counts as a bad gateway. An error that carries what was ordered proves that it was made, so it
- * counts as lost.
+ * counts as lost. That nothing was made is not known of any before `judged` has looked at it.
  */
 export const refusal = (
   account: ChannelAccount,
@@ -127,11 +98,7 @@ export const refusal = (
 ): VendorRefused | VendorLost => {
   const said = text.message ?? errorOf(answer.body).message
   const message = passedWords(account, answer, said ?? `The vendor answered HTTP ${answer.status}`)
-  // A proxy that stopped waiting speaks for itself, whatever code it found in the vendor's words.
-  const byCode = timeouts.has(answer.status)
-    ? null
-    : (accountStatus(answer) ?? text.effectiveStatus)
-  const effectiveStatus = byCode ?? (answer.status >= 300 ? answer.status : 502)
+  const effectiveStatus = text.effectiveStatus ?? (answer.status >= 300 ? answer.status : 502)
   if (answer.status >= 300 && productIn(answer.body, answer.sent) === "certain") {
     return brokenAnswer(answer)
   }
@@ -168,6 +135,7 @@ export const refusedUnsent = (body: {
   new VendorRefused({
     effectiveStatus: 400,
     status: 400,
+    proof: "refused",
     body,
     message: body.message,
     retryAfterSeconds: null
