@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import {
+  knownRefusalOf,
   type VendorFailure,
   VendorLost,
   VendorRefused,
@@ -144,23 +145,31 @@ export const vendor = {
     content: options.content ?? "A lighthouse stands at dusk.",
     usage: options.usage === undefined ? { inputTokens: 10n, outputTokens: 6n } : options.usage
   }),
-  /** Refuses: no job exists. */
+  /**
+   * Refuses, in a way that its adapter knows where its status can be one: no job exists then. Where
+   * `isKnown` is false, or an id of a job is told, one may.
+   */
   refuses: (
     options: {
       readonly status?: number
       readonly message?: string
       readonly body?: unknown
       readonly retryAfterSeconds?: number
+      readonly isKnown?: boolean
+      readonly upstreamId?: string
     } = {}
   ) => {
-    const { status = 400, message = "The vendor refused the order" } = options
+    const { status = 400, message = "The vendor refused the order", isKnown = true } = options
+    const proof = isKnown && options.upstreamId === undefined ? knownRefusalOf(status) : null
     return failing(
       new VendorRefused({
         effectiveStatus: status,
         status,
         body: options.body ?? { error: { message } },
         message,
-        retryAfterSeconds: options.retryAfterSeconds ?? null
+        retryAfterSeconds: options.retryAfterSeconds ?? null,
+        ...(proof === null ? {} : { proof }),
+        ...(options.upstreamId === undefined ? {} : { upstreamId: options.upstreamId })
       })
     )
   },

@@ -16,6 +16,7 @@ const account = (keyName: string) => ({
 const refused = new VendorRefused({
   effectiveStatus: 402,
   status: 402,
+  proof: "account_empty",
   body: null,
   message: "no",
   retryAfterSeconds: null

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   doubtOf,
+  isAboutKey,
+  isKeyRefused,
+  knownRefusalOf,
+  mayFailOver,
   statusOfVendor,
   upstreamErrorOf,
   VendorLost,
@@ -39,6 +43,15 @@ const refused = (effectiveStatus: number, retryAfterSeconds: number | null = nul
     body,
     message: "no",
     retryAfterSeconds
+  })
+
+/** The same in a way that its vendor's table knows. */
+const known = (status: number, upstreamId?: string) =>
+  new VendorRefused({
+    ...refused(status),
+    message: "no",
+    proof: knownRefusalOf(status) ?? "refused",
+    ...(upstreamId === undefined ? {} : { upstreamId })
   })
 
 describe("a vendor's refusal", () => {
@@ -85,12 +98,41 @@ describe("a vendor's refusal", () => {
       assert.deepStrictEqual([error.status, error.retryable], [502, false])
       assert.deepStrictEqual(error.upstream, { status, body: null })
       assert.notInclude(error.message, "no ")
-      assert.isNull(doubtOf(refused(status)))
+      assert.isNull(doubtOf(known(status)))
+      assert.isFalse(upstreamErrorOf(known(status)).retryable)
     }
   )
 
-  it.each([400, 404, 422, 429, 503])("with %d leaves no job, so a retry is safe", (status) => {
-    assert.isTrue(upstreamErrorOf(refused(status)).retryable)
+  it.each([400, 404, 413, 415, 422, 429, 503])(
+    "with %d that its table knows leaves no job, so a retry is safe",
+    (status) => {
+      assert.isTrue(upstreamErrorOf(known(status)).retryable)
+      assert.isNull(doubtOf(known(status)))
+      assert.strictEqual(mayFailOver(known(status)), [404, 429, 503].includes(status))
+    }
+  )
+
+  it("without that is a doubt, whatever its status, and stays with its channel and key", () => {
+    for (let status = 200; status < 600; status++) {
+      assert.isFalse(upstreamErrorOf(refused(status)).retryable, `${status}`)
+      assert.isNotNull(doubtOf(refused(status)), `${status}`)
+      assert.isFalse(mayFailOver(refused(status)), `${status}`)
+      assert.isFalse(isAboutKey(refused(status)), `${status}`)
+    }
+  })
+
+  it.each([400, 401, 402, 403, 404, 409, 429, 503])(
+    "with %d and the id of a job is a doubt with that id",
+    (status) => {
+      const told = known(status, "job-7")
+      assert.deepStrictEqual(doubtOf(told), { reason: "vendor_error", upstreamId: "job-7" })
+      assert.isFalse(upstreamErrorOf(told).retryable)
+      assert.deepStrictEqual([mayFailOver(told), isAboutKey(told)], [false, false])
+    }
+  )
+
+  it.each([401, 402, 403])("with %d to a question is about the key without any proof", (status) => {
+    assert.isTrue(isKeyRefused(refused(status)))
   })
 
   it.each([303, 408, 499, 500, 502, 504, 520, 529])(

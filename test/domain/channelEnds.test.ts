@@ -3,6 +3,7 @@ import { isFailing, isVendorsFault, quantile, stepOf } from "../../src/domain/ch
 import {
   failureKind,
   isAboutKey,
+  knownRefusalOf,
   VendorLost,
   VendorRefused,
   VendorUnreachable
@@ -16,6 +17,13 @@ const refused = (effectiveStatus: number, more: { status?: number; isVerdict?: b
     message: "no",
     retryAfterSeconds: null,
     ...more
+  })
+
+const known = (status: number) =>
+  new VendorRefused({
+    ...refused(status),
+    message: "no",
+    proof: knownRefusalOf(status) ?? "refused"
   })
 
 const lost = (reason: VendorLost["reason"]) =>
@@ -36,9 +44,12 @@ const kinds = [
   [refused(422), "refused", false, false],
   [refused(404), "model_unknown", false, false],
   [refused(429), "rate_limited", false, false],
-  [refused(401), "credentials_refused", false, true],
-  [refused(402), "account_empty", false, true],
-  [refused(403), "credentials_refused", false, true],
+  [refused(401), "credentials_refused", false, false],
+  [known(401), "credentials_refused", false, true],
+  [known(402), "account_empty", false, true],
+  [known(403), "credentials_refused", false, true],
+  [known(429), "rate_limited", false, false],
+  [known(503), "overloaded", true, false],
   // A refused content is told in many ways.
   [refused(502, { status: 200 }), "refused", false, false],
   [refused(500, { isVerdict: true }), "refused", false, false],

@@ -14,6 +14,8 @@ export type VendorDoes =
       /** Where in the body it stands is the protocol's matter. */
       readonly message: string
       readonly retryAfterSeconds?: number
+      /** False where the body is none by which the vendor is known to refuse at that status. */
+      readonly isKnown?: boolean
     }
   /** HTTP 200 with a body that is no answer. */
   | { readonly does: "mumble"; readonly body: unknown }

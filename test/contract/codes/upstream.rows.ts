@@ -20,7 +20,13 @@ const whileVendor = (does: VendorDoes, asked: Effect.Effect<Asked, never, Surfac
     return yield* asked
   })
 
-const BODY = { error: { message: "no hats", code: "hats", detail: [1, { deep: true }] } }
+const bodyWith = (code: string) => ({
+  error: { message: "no hats", code, detail: [1, { deep: true }] }
+})
+const BODY = bodyWith("hats")
+/** By which the vendors are known to refuse what others may have refused as well. */
+const BUSY = bodyWith("RateLimitExceeded")
+const bodies: Readonly<Record<number, typeof BODY>> = { 429: BUSY, 503: bodyWith("overloaded") }
 
 const said = (
   upstream: { readonly status: number | null; readonly body: unknown },
@@ -44,7 +50,7 @@ const refusals: ReadonlyArray<readonly [vendors: number, ours: number, retryable
   [401, 502, false],
   [402, 502, false],
   [403, 502, false],
-  [409, 502, true],
+  [409, 502, false],
   [429, 503, true],
   [500, 502, false],
   [502, 502, false],
@@ -69,12 +75,13 @@ const ACCOUNT_REFUSED =
 const refused = Struct.keys(orders).flatMap((kind) =>
   refusals
     .filter(([vendors]) => triedWith[kind].includes(vendors))
-    .map(([vendors, ours, retryable]) =>
-      row(
+    .map(([vendors, ours, retryable]) => {
+      const body = bodies[vendors] ?? BODY
+      return row(
         "upstream_error",
         `${vendors} of the vendor to ${kind} is ${ours}`,
         whileVendor(
-          { does: "refuse", status: vendors, body: BODY, message: BODY.error.message },
+          { does: "refuse", status: vendors, body, message: body.error.message },
           asRich(orders[kind])
         ),
         aboutAccount.has(vendors)
@@ -86,11 +93,11 @@ const refused = Struct.keys(orders).flatMap((kind) =>
           : {
               status: ours,
               message: "no hats",
-              ...said({ status: vendors, body: BODY }, retryable)
+              ...said({ status: vendors, body }, retryable)
             },
         1
       )
-    )
+    })
 )
 
 const later = Object.entries(orders).map(([kind, asked]) =>
@@ -98,11 +105,32 @@ const later = Object.entries(orders).map(([kind, asked]) =>
     "upstream_error",
     `429 of the vendor to ${kind} with a time to come again`,
     whileVendor(
-      { does: "refuse", status: 429, body: BODY, message: "no hats", retryAfterSeconds: 7 },
+      { does: "refuse", status: 429, body: BUSY, message: "no hats", retryAfterSeconds: 7 },
       asRich(asked)
     ),
-    { status: 503, message: "no hats", ...said({ status: 429, body: BODY }, true, 7) },
+    { status: 503, message: "no hats", ...said({ status: 429, body: BUSY }, true, 7) },
     1
+  )
+)
+
+/** What no table knows may come from a proxy whose connection to the vendor broke off. */
+const unproved = Object.entries(orders).flatMap(([kind, asked]) =>
+  (
+    [
+      [429, 503],
+      [503, 502]
+    ] as const
+  ).map(([vendors, ours]) =>
+    row(
+      "upstream_error",
+      `${vendors} to ${kind} by a code that its vendor has not`,
+      whileVendor(
+        { does: "refuse", status: vendors, body: BODY, message: "no hats", isKnown: false },
+        asRich(asked)
+      ),
+      { status: ours, message: "no hats", ...said({ status: vendors, body: BODY }, false) },
+      1
+    )
   )
 )
 
@@ -196,4 +224,12 @@ const replayed = [
   )
 ]
 
-export const upstreamRows = [...refused, ...later, ...lost, unreachable, ...replayed, silent]
+export const upstreamRows = [
+  ...refused,
+  ...later,
+  ...unproved,
+  ...lost,
+  unreachable,
+  ...replayed,
+  silent
+]
