@@ -19,7 +19,7 @@ for (const kind of ["embedded", "postgres"] as const) {
       ["sim:http500", 502, "false"],
       ["sim:lost", 502, "false"],
       ["sim:html", 502, "false"],
-      ["sim:redirect", 502, null]
+      ["sim:redirect", 502, "false"]
     ] as const)(
       "%s answers %i in JSON and costs nothing, as a stream too",
       ([word, status, shouldRetry]) =>

@@ -75,7 +75,7 @@ describe("the judge of product and charge", () => {
     assert.isEmpty(faults(planOf("chat"), roundOf(received(200, words), { charge: 900n })))
     assert.isEmpty(faults(planOf("image", { shape: "html" }), roundOf(upstreamError(""), orphan)))
     const refused = roundOf(received(400, '{"error":{"code":"upstream_error"}}'))
-    assert.isEmpty(faults(planOf("image", { status: 400 }), refused))
+    assert.isEmpty(faults(planOf("image", { status: 400, shape: "error" }), refused))
     assert.isEmpty(faults(planOf("chat", { usage: "zero" }), roundOf(received(200, words))))
     const unsent = roundOf(received(400, '{"error":{"code":"invalid_request"}}'), { orders: 0 })
     assert.isEmpty(faults(planOf("image"), unsent))

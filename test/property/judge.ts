@@ -120,13 +120,17 @@ const inGoodForm = ({ coding, cut, framing }: AnswerPlan): boolean =>
   framing !== "too short" &&
   framing !== "both"
 
-const clearStatuses: ReadonlySet<number> = new Set([503, 529])
+/** At these a vendor is known to refuse, at the last two by its code alone. */
+const refusing: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 415, 422, 429, 503])
 
 /** What a vendor refuses of our account there, which no repeat of the order would change. */
 const aboutAccount: ReadonlySet<number> = new Set([401, 402, 403])
 
 /** An error with a product, where there is one. */
 const besideErrors: ReadonlySet<AnswerPlan["shape"]> = new Set(["beside", "within", "message"])
+
+/** An error in the vendor's own form, whatever stands beside it. */
+const isError = ({ shape }: AnswerPlan): boolean => shape === "error" || besideErrors.has(shape)
 
 /** The vendor may have made what nobody has got yet. */
 const mayHaveMade = (answer: AnswerPlan): boolean => {
@@ -136,7 +140,7 @@ const mayHaveMade = (answer: AnswerPlan): boolean => {
     const isRefused = shape === "error" || (items === "none" && besideErrors.has(shape))
     return !(isRefused && status !== 204 && inGoodForm(answer))
   }
-  return status === 408 || (status >= 500 && !clearStatuses.has(status))
+  return !(refusing.has(status) && isError(answer) && inGoodForm(answer))
 }
 
 const saysFailed = ({ shape }: AnswerPlan): boolean =>

@@ -63,7 +63,15 @@ const wellDone = (target: string, body: string): Reply => {
 const busy = (seconds: string): Reply => ({
   status: 429,
   headers: { "content-type": "application/json", "retry-after": seconds },
-  body: { error: { message: "too many requests" } }
+  body: { error: { message: "too many requests", code: "RateLimitExceeded" } }
+})
+
+/** An overload is told by its code, as what stands before a vendor answers 503 as well. */
+const errorOf = (word: string) => ({
+  error: {
+    message: `the vendor says ${word}`,
+    code: word === "503" ? "ServerOverloaded" : "unheard"
+  }
 })
 
 const layerVendor = Layer.effect(
@@ -93,7 +101,7 @@ const layerVendor = Layer.effect(
         default:
           return word === undefined || word === "" || word === "200"
             ? wellDone(target, body)
-            : { status: Number(word), body: { error: { message: `the vendor says ${word}` } } }
+            : { status: Number(word), body: errorOf(word) }
       }
     })
     return {

@@ -100,12 +100,9 @@ const isErrorObject = Schema.is(
 )
 const isCode = Schema.is(Code)
 
-/** `{error: {message, type, code}}`, in which one of the last two may be empty. */
-export const errorObject: Shape = (body) => {
-  if (!isErrorObject(body)) return null
-  const codes = [body.error.code, body.error.type].filter(isCode).map(String)
-  return codes.length === 0 ? null : codes
-}
+/** `{error: {message, type, code}}`, in which the last two may be empty. */
+export const errorObject: Shape = (body) =>
+  isErrorObject(body) ? [body.error.code, body.error.type].filter(isCode).map(String) : null
 
 /** `{error: "text"}`, which has no code. */
 const isErrorText = Schema.is(Schema.Struct({ error: Text }))
@@ -172,6 +169,10 @@ const verdictOf = (table: RefusalTable, answer: VendorAnswer): Verdict => {
   }
   const isJudged = status < 300 || refusing.has(status) || busy.has(status)
   if (!isJudged || meaning === null || (meaning.proof === null && status >= 300)) return unproved
+  // Of two words for too much work the status is the one that clients know.
+  if (busy.has(status) && busy.has(meaning.status ?? 0)) {
+    return { effectiveStatus: own, proof: knownRefusalOf(status) }
+  }
   const finer = aboutAccount.has(status) ? status : meaning.status
   return { effectiveStatus: finer ?? own, proof: meaning.proof }
 }

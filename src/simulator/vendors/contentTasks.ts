@@ -91,9 +91,9 @@ const ownCause = [
   "InternalServerError"
 ] as const
 
-/** A vendor's `refuse`; the vendors differ in the code for too many requests. */
+/** A vendor's `refuse`; the vendors differ in the codes for too many requests and for too much work. */
 export const refuseWith =
-  (rateCode: string) =>
+  (rateCode: string, overloadCode?: string) =>
   (status: number): Refusal => {
     switch (status) {
       case 401:
@@ -111,6 +111,9 @@ export const refuseWith =
       case 429:
         return refusal(429, rateCode, "The request limit was exceeded.", "TooManyRequests")
       default:
+        if (status === 503 && overloadCode !== undefined) {
+          return refusal(status, overloadCode, "The service is overloaded.", "TooManyRequests")
+        }
         return status >= 500
           ? refusal(status, ...ownCause)
           : refusal(status, "InvalidParameter", "The request is not valid.", "BadRequest")

@@ -57,7 +57,7 @@ const newId = (): string => `vbt-${randomText("0123456789abcdef", 12)}`
 
 const desk: Desk = {
   protocol: "vp_b",
-  refuse: refuseWith("RateLimitExceeded"),
+  refuse: refuseWith("RateLimitExceeded", "ServerOverloaded"),
   moderatedInput: sensitiveInput
 }
 
