@@ -152,22 +152,27 @@ export const layerChannelCredentials = Layer.effect(
         )
     )
 
-    /** Whether a key has another value than the one that is written. */
-    const isReplaced = (row: AccountRow, written: ReadonlyArray<ChannelKeyWrite>) => {
-      const value = written.find(({ name }) => name === row.name)?.api_key ?? null
-      return value === null
-        ? Effect.succeed(false)
-        : openAccount(row).pipe(
-            Effect.map((stored) => stored !== null && !Equal.equals(stored.apiKey, value)),
-            // What cannot be opened is of no use to its tasks either.
-            Effect.orElseSucceed(() => false)
-          )
+    /**
+     * Whether the account has no key of the name, or one of another value. It may have had one that was
+     * forgotten, which a task was made with.
+     */
+    const isNew = (
+      { name, api_key = null }: ChannelKeyWrite,
+      current: ReadonlyArray<AccountRow>
+    ) => {
+      const row = current.find((one) => one.name === name)
+      if (api_key === null || row === undefined) return Effect.succeed(api_key !== null)
+      return openAccount(row).pipe(
+        Effect.map((stored) => stored !== null && !Equal.equals(stored.apiKey, api_key)),
+        // What cannot be opened is of no use to its tasks either.
+        Effect.orElseSucceed(() => false)
+      )
     }
 
     /**
-     * The version that the channel is written at. An account of which anything else changes than which
-     * keys there are makes way for a new one, which takes its keys along as they are sealed where the
-     * origin is the same.
+     * The version that the channel is written at. Where the address, the application id or the value of a
+     * key changes, the account makes way for a new one, which takes its keys along as they are sealed if
+     * the origin is the same.
      */
     const versionFor = Effect.fnUntraced(function* (
       { id, base_url, app_id }: ChannelWrite,
@@ -176,8 +181,8 @@ export const layerChannelCredentials = Layer.effect(
     ) {
       const [before] = current
       const isSame = before?.baseUrl === base_url && before.appId === app_id
-      const replaced = yield* Effect.forEach(current, (row) => isReplaced(row, keys))
-      if (before !== undefined && isSame && !replaced.includes(true)) return before.version
+      const news = yield* Effect.forEach(keys, (key) => isNew(key, current))
+      if (before !== undefined && isSame && !news.includes(true)) return before.version
       const version = (before?.version ?? 0) + 1
       yield* sql`
         UPDATE channel_accounts SET superseded_at = now()

@@ -1,6 +1,10 @@
 /** The catalog in memory, where every version stays, with its channel accounts and what tells of its changes. */
 import { Array as Arr, Clock, Effect, Equal, Layer, Result, Semaphore } from "effect"
-import type { CatalogDocument, ChannelWrite } from "../../domain/catalog/CatalogDocument.ts"
+import type {
+  CatalogDocument,
+  ChannelKeyWrite,
+  ChannelWrite
+} from "../../domain/catalog/CatalogDocument.ts"
 import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
 import { originOf } from "../../domain/catalog/origin.ts"
 import type { InvalidRequest } from "../../domain/Errors.ts"
@@ -96,11 +100,9 @@ const storeAccount = (
   const versions = accounts.get(id) ?? []
   const before = versions.find(({ supersededAt }) => supersededAt === null)
   const written = writtenKeys(channel)
-  const isReplaced = written.some(({ name, api_key = null }) => {
-    const stored = before?.keys.get(name)
-    return api_key !== null && stored !== undefined && !Equal.equals(stored.apiKey, api_key)
-  })
-  const stays = before?.baseUrl === baseUrl && before.appId === appId && !isReplaced
+  const isNew = ({ name, api_key = null }: ChannelKeyWrite) =>
+    api_key !== null && !Equal.equals(before?.keys.get(name)?.apiKey, api_key)
+  const stays = before?.baseUrl === baseUrl && before.appId === appId && !written.some(isNew)
   const account: StoredAccount =
     before !== undefined && stays
       ? before
