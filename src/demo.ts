@@ -3,6 +3,7 @@ import { Console, Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { demoCatalog } from "./demoCatalog.ts"
 import { CatalogWrite } from "./domain/catalog/CatalogDocument.ts"
+import { DEFAULT_KEY } from "./domain/catalog/channelKeys.ts"
 import { NANO_PER_UNIT } from "./domain/money/Money.ts"
 import { rowsOf } from "./postgres/client/rows.ts"
 import { keepDemoKey, keptDemoKey } from "./secrets.ts"
@@ -14,6 +15,8 @@ const DEMO_DEPOSIT_NANO = 1000n * NANO_PER_UNIT
 
 const ORGANIZATION = "Demo"
 const MEMBER = "demo"
+
+const decodeCatalog = Schema.decodeEffect(CatalogWrite, { onExcessProperty: "error" })
 
 const MemberRow = Schema.Struct({ id: Schema.String })
 
@@ -38,21 +41,38 @@ const demoKey = Effect.fnUntraced(function* (dataDir: string) {
   return key
 })
 
-/** The simulator may listen elsewhere than at the last start: its channels go with it. */
+/** Whether two addresses differ in their port alone. */
+const isMoved = (before: string, after: string): boolean => {
+  const [from, to] = [new URL(before), new URL(after)]
+  return from.port !== to.port && from.hostname === to.hostname && from.pathname === to.pathname
+}
+
+/**
+ * The simulator may listen on another port than at the last start: its channels go with it, with their
+ * keys given anew as for any other origin. It has its book with it, so that running tasks are asked
+ * there as well. A channel that somebody has led elsewhere stays where it is.
+ */
 const followSimulator = Effect.fnUntraced(function* (simulatorUrl: string) {
+  const sql = yield* SqlClient.SqlClient
   const catalog = yield* Catalog
   const { document } = yield* catalog.snapshot
-  const addresses = new Map(
-    demoCatalog(simulatorUrl).channels.map((channel) => [channel.id, channel.base_url])
-  )
-  const channels = document.channels.map((channel) => ({
-    ...channel,
-    base_url: addresses.get(channel.id) ?? channel.base_url
-  }))
-  const moved = channels.some(
-    (channel, index) => channel.base_url !== document.channels[index]?.base_url
-  )
-  if (moved) yield* catalog.replace({ ...document, channels })
+  const { channels: fresh } = yield* decodeCatalog(demoCatalog(simulatorUrl))
+  const moved = document.channels.flatMap(({ id, base_url, app_id, enabled }) => {
+    const match = fresh.find((channel) => channel.id === id)
+    if (match === undefined || !isMoved(base_url, match.base_url)) return []
+    return [{ ...match, app_id, enabled }]
+  })
+  if (moved.length === 0) return
+  const byId = new Map(moved.map((channel) => [channel.id, channel]))
+  yield* catalog.replace({
+    ...document,
+    channels: document.channels.map((channel) => byId.get(channel.id) ?? channel)
+  })
+  yield* sql`
+    UPDATE tasks t SET account_version = a.version, key_name = ${DEFAULT_KEY}
+      FROM channel_accounts a
+     WHERE t.state = 'processing' AND t.channel_id = ANY (${moved.map(({ id }) => id)}::text[])
+       AND a.channel_id = t.channel_id AND a.superseded_at IS NULL`
 })
 
 /**
@@ -65,9 +85,7 @@ export const seedDemo = Effect.fnUntraced(function* (simulatorUrl: string, dataD
   const catalog = yield* Catalog
   const ledger = yield* Ledger
   if (yield* access.isEmpty) {
-    const document = yield* Schema.decodeEffect(CatalogWrite, {
-      onExcessProperty: "error"
-    })(demoCatalog(simulatorUrl))
+    const document = yield* decodeCatalog(demoCatalog(simulatorUrl))
     yield* sql.withTransaction(
       Effect.gen(function* () {
         // Gateways that start together on one empty database must not both fill it.

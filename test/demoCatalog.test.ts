@@ -14,7 +14,9 @@ it("the demo catalog is sound and calls every protocol", () => {
     findWarnings(
       catalog,
       builtInProtocols,
-      new Map(catalog.channels.map(({ id }) => [id, new Set([DEFAULT_KEY])]))
+      new Map(
+        catalog.channels.map(({ id }) => [id, { origin: "x", names: new Set([DEFAULT_KEY]) }])
+      )
     ),
     []
   )

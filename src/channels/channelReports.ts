@@ -108,7 +108,7 @@ export const makeChannelReports = Effect.gen(function* () {
         keys: (channel === null ? [] : keysOf(channel)).map(({ name, enabled }) => ({
           name,
           enabled,
-          stored: storedKeys.get(id)?.has(name) === true,
+          stored: storedKeys.get(id)?.names.has(name) === true,
           rest: restingOf(restOf(name))
         }))
       }

@@ -5,12 +5,23 @@
 import { Array as Arr, Effect } from "effect"
 import { isAboutKey, isKeyRefused, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { KeyedAccount } from "../services/channels/ChannelCredentials.ts"
+import type { UpstreamTask } from "../services/TaskRepo.ts"
 import { ChannelHealth, type Standing } from "./ChannelHealth.ts"
 
 type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
 type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
 
-const restable = ({ channelId, keyName }: KeyedAccount) => ({ channelId, keyName })
+/** That a vendor refuses a key which made way says nothing of the one that orders are made with now. */
+const restable = ({ channelId, keyName, version, isSuperseded }: KeyedAccount) => ({
+  channelId,
+  keyName: isSuperseded ? `${keyName}@${version}` : keyName
+})
+
+/** Whether the task was made with this account. */
+export const isMaker = (
+  { keyName, version }: KeyedAccount,
+  task: Pick<UpstreamTask, "accountVersion" | "keyName">
+): boolean => version === task.accountVersion && keyName === task.keyName
 
 interface Turns<A> {
   readonly call: Call<A>
@@ -93,15 +104,15 @@ export const makeKeyTurns = Effect.gen(function* () {
           standing
         })
       }),
-    /** Begins with the key of the name, as a vendor may know a task by its key alone. */
+    /** Begins with the key that made the task, as a vendor may know it by that alone. */
     forTask: <A>(
       accounts: Accounts,
-      keyName: string,
+      task: Parameters<typeof isMaker>[1],
       call: Call<A>
     ): Effect.Effect<A, VendorFailure> => {
       const first = Math.max(
         0,
-        accounts.findIndex((account) => account.keyName === keyName)
+        accounts.findIndex((account) => isMaker(account, task))
       )
       const turns = {
         call,

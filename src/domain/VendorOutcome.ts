@@ -76,8 +76,21 @@ export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   /** Null when no answer began. */
   status: Schema.NullOr(Schema.Int),
   retryAfterSeconds,
+  /** Set where the answer told a job that another order has. */
+  isDuplicate: Schema.optionalKey(Schema.Boolean),
   ...trace
 }) {}
+
+/** The vendor told a job that another order has: one work is charged once. */
+export const duplicateJob = (upstreamId: string) =>
+  new VendorLost({
+    reason: "broken_answer",
+    message: "The vendor answered with the job of another order",
+    status: null,
+    retryAfterSeconds: null,
+    isDuplicate: true,
+    upstreamId
+  })
 
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
 
@@ -134,7 +147,9 @@ export const doubtOf = (failure: VendorFailure): Doubt | null => {
   if (failure._tag === "VendorUnreachable" || proofOf(failure) !== null) return null
   const { upstreamId = null, answer } = failure
   const known = { upstreamId, ...(answer === undefined ? {} : { answer }) }
-  if (failure._tag === "VendorLost") return { reason: failure.reason, ...known }
+  if (failure._tag === "VendorLost") {
+    return { reason: failure.isDuplicate === true ? "duplicate_job" : failure.reason, ...known }
+  }
   return failure.isVerdict === true
     ? null
     : { reason: timeouts.has(failure.effectiveStatus) ? "timeout" : "vendor_error", ...known }

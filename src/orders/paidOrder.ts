@@ -12,6 +12,7 @@ import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
 import {
   type Doubt,
   doubtOf,
+  duplicateJob,
   givenUp,
   upstreamErrorOf,
   type VendorFailure
@@ -161,6 +162,13 @@ export const makePaidOrders = Effect.gen(function* () {
         return state !== "rejected"
       })
 
+    /** The vendor told a job that is charged to another order, or was. */
+    const refusedJob = Effect.fnUntraced(function* (upstreamId: string) {
+      yield* logFailure("the vendor answered with the job of another order", { upstreamId })
+      const lost = duplicateJob(upstreamId)
+      return yield* giveBack(upstreamErrorOf(lost), doubtOf(lost))
+    })
+
     /** Records the acceptance, and answers only where the task stands. */
     const accept = ({ upstream, answer }: Extract<Finish<Answer>, { _tag: "Accept" }>) =>
       Effect.gen(function* () {
@@ -169,6 +177,7 @@ export const makePaidOrders = Effect.gen(function* () {
           .accept(organizationId, id, upstream, settings.askIntervalSeconds)
           .pipe(
             Effect.catchDefect((defect) => unrecorded(upstreamId, defect)),
+            Effect.catchTag("DuplicateJob", () => refusedJob(upstreamId)),
             Effect.onInterrupt(() =>
               logFailure("the gateway stopped before an accepted task was recorded", { upstreamId })
             )

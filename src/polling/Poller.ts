@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { Settings } from "../runtime/Settings.ts"
 import { CallLog } from "../services/CallLog.ts"
+import { ChannelCredentials, SUPERSEDED_SECONDS } from "../services/channels/ChannelCredentials.ts"
 import { IdempotencyKeys } from "../services/IdempotencyKeys.ts"
 import { PollerPulse } from "../services/Operations.ts"
 import { VideoSettlement } from "./VideoSettlement.ts"
@@ -23,6 +24,7 @@ export const layerPoller = Layer.effectDiscard(
     const pulse = yield* PollerPulse
     const callLog = yield* CallLog
     const idempotencyKeys = yield* IdempotencyKeys
+    const credentials = yield* ChannelCredentials
     const { pollerSeconds } = yield* Settings
     const pause = Effect.sleep(`${pollerSeconds} seconds`)
     const rounds = Effect.repeat(Effect.tap(settlement.pollDue, pulse.beat), {
@@ -33,6 +35,8 @@ export const layerPoller = Layer.effectDiscard(
     const rarely = Effect.sleep(`${PRUNE_EVERY_SECONDS} seconds`)
     yield* steadily("the call log's retention", callLog.prune, rarely)
     yield* steadily("the retention of idempotency keys", idempotencyKeys.purge, rarely)
+    const forget = credentials.forgetSuperseded(SUPERSEDED_SECONDS)
+    yield* steadily("the retention of channel accounts", forget, rarely)
   })
 )
 

@@ -1,6 +1,6 @@
 /** Asking vendors about claimed tasks, one at a time or many in one question. */
 import { Array as Arr, Effect, Result } from "effect"
-import { makeKeyTurns } from "../channels/keyTurns.ts"
+import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
@@ -91,7 +91,7 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
       account: KeyedAccount
     ) => Effect.Effect<Effect.Effect<void>, VendorFailure>
   ): Question => {
-    const { channelId, keyName, protocol } = tasks[0]
+    const { channelId, accountVersion, protocol } = tasks[0]
     const stumbled = (defect: unknown) => each(tasks, (task) => verdicts.stumbled(task, defect))
     const ask = Effect.gen(function* () {
       const adapter = adapters.video.get(protocol)
@@ -99,8 +99,8 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
         return troubled(tasks, { message: `no adapter speaks ${protocol} any more` })
       }
       yield* failpoints.pass("video.claimed")
-      const { all } = yield* credentials.accounts(channelId)
-      return yield* keyTurns.forTask(all, keyName, (account) =>
+      const accounts = yield* credentials.taskAccounts(channelId, accountVersion)
+      return yield* keyTurns.forTask(accounts, tasks[0], (account) =>
         againIfCut(recorded(tasks)(poll(adapter, account)))
       )
     }).pipe(
@@ -121,10 +121,10 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
   }
 
   /** A vendor may know a task by the key alone that it was made with. */
-  const settle = (task: ClaimedTask, status: VideoStatus, { keyName }: KeyedAccount) =>
-    status._tag === "Unknown" && keyName !== task.keyName
+  const settle = (task: ClaimedTask, status: VideoStatus, account: KeyedAccount) =>
+    status._tag === "Unknown" && !isMaker(account, task)
       ? verdicts.troubled(task, {
-          message: `the key ${task.keyName} is refused, and ${keyName} does not know the task`
+          message: `the key ${task.keyName} is refused, and ${account.keyName} does not know the task`
         })
       : verdicts.apply(task, status)
 
@@ -162,7 +162,7 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
     const sharedBy = ({ protocol }: ClaimedTask) => adapters.video.get(protocol)?.together
     const groups = Arr.groupBy(tasks, (task) =>
       sharedBy(task)?.mayShare(task) === true && alone.peek(task.id) === null
-        ? JSON.stringify([task.channelId, task.protocol, task.keyName])
+        ? JSON.stringify([task.channelId, task.protocol, task.accountVersion, task.keyName])
         : task.id
     )
     return Object.values(groups).flatMap((group) => {

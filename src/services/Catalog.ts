@@ -14,7 +14,13 @@ import {
   findFaults,
   findWarnings
 } from "../domain/catalog/CatalogRules.ts"
-import { keyFaults, type StoredKeys, writtenKeys } from "../domain/catalog/channelKeys.ts"
+import {
+  keyFaults,
+  originFaults,
+  type StoredKeys,
+  writtenKeys
+} from "../domain/catalog/channelKeys.ts"
+import { originOf } from "../domain/catalog/origin.ts"
 import type { ProtocolTables } from "../domain/catalog/ProtocolTables.ts"
 import { InvalidRequest, NotFound, PreconditionFailed } from "../domain/Errors.ts"
 import type { FieldFault } from "../domain/requestFields.ts"
@@ -76,10 +82,15 @@ const inTheClear = (channel: ChannelWrite): Channel => {
 /** What is stored in the clear, everything but the channels' keys; or every fault of it by path. */
 export const checkCatalog = (
   catalog: CatalogWrite,
-  protocols: ProtocolTables
+  protocols: ProtocolTables,
+  storedKeys: StoredKeys
 ): Result.Result<CatalogDocument, InvalidRequest> => {
   const document = { ...catalog, channels: catalog.channels.map(inTheClear) }
-  const faults = [...keyFaults(catalog), ...findFaults(document, protocols)]
+  const faults = [
+    ...keyFaults(catalog),
+    ...originFaults(catalog, storedKeys),
+    ...findFaults(document, protocols)
+  ]
   return faults[0] === undefined
     ? Result.succeed(document)
     : Result.fail(
@@ -118,8 +129,9 @@ const storedWith = (stored: StoredKeys, catalog: CatalogWrite): StoredKeys =>
     ...stored,
     ...catalog.channels.map((channel) => {
       const written = writtenKeys(channel).filter(({ api_key = null }) => api_key !== null)
-      const names = written.map(({ name }) => name)
-      return [channel.id, new Set([...(stored.get(channel.id) ?? []), ...names])] as const
+      const before = stored.get(channel.id)?.names ?? []
+      const names = new Set([...before, ...written.map(({ name }) => name)])
+      return [channel.id, { origin: originOf(channel.base_url), names }] as const
     })
   ])
 
@@ -162,12 +174,13 @@ export const previewOf = (options: {
   readonly storedKeys: Effect.Effect<StoredKeys>
 }) =>
   Effect.fn("Catalog.preview")(function* (catalog: CatalogWrite) {
-    const after = yield* Effect.fromResult(checkCatalog(catalog, options.protocols))
+    const storedKeys = yield* options.storedKeys
+    const after = yield* Effect.fromResult(checkCatalog(catalog, options.protocols, storedKeys))
     const { version, document: before } = yield* options.snapshot
     return replacedCatalog(
       { version, before, after, catalog },
       options.protocols,
-      storedWith(yield* options.storedKeys, catalog)
+      storedWith(storedKeys, catalog)
     )
   })
 
@@ -196,7 +209,10 @@ export class Catalog extends Context.Service<
   {
     /** The version in force; another gateway's change arrives within a second. */
     readonly snapshot: Effect.Effect<CatalogSnapshot>
-    /** Replaces the whole catalog in one step, or refuses it with every fault by path. */
+    /**
+     * Replaces the whole catalog in one step, or refuses it with every fault by path: also where a key
+     * that is kept would go to another origin than it was given for.
+     */
     replace(
       catalog: CatalogWrite,
       edit?: CatalogEdit

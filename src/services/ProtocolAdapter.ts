@@ -99,8 +99,15 @@ export interface VideoPollTogether {
 export type ImageResult = Readonly<Record<string, unknown>> | RawAnswer
 
 export interface ImageAdapter extends Checked {
-  /** Makes the images and waits for them. Never repeated on failure. */
-  generate(account: ChannelAccount, order: ImageOrder): Effect.Effect<ImageResult, VendorFailure>
+  /**
+   * Makes the images and waits for them. Never repeated on failure. Where the vendor answers with a job
+   * that has to be waited for, `onJob` hears of it before, and the order fails as that does.
+   */
+  generate(
+    account: ChannelAccount,
+    order: ImageOrder,
+    onJob?: (upstreamId: string) => Effect.Effect<void, VendorFailure>
+  ): Effect.Effect<ImageResult, VendorFailure>
   /**
    * Has them made and hands every event to `take` as it comes, until that answers false. Fails also
    * when the stream breaks off, tells an error or ends without a finished image, whatever was taken.

@@ -25,9 +25,20 @@ export interface NewTask {
 /** A task as its vendor knows it. */
 export interface UpstreamTask {
   readonly upstreamId: string
-  /** The key of its channel that it was made with. */
+  /** The account of its channel that it was made with, and the key of that. */
+  readonly accountVersion: number
   readonly keyName: string
+  /** Of the account's base address. */
+  readonly origin: string
 }
+
+/** A job as its vendor tells it: vendors count theirs each for itself. */
+export interface VendorsJob extends Pick<UpstreamTask, "origin" | "upstreamId"> {
+  readonly channelId: string
+}
+
+/** The vendor told the job of another order, which it makes and bills once. */
+export class DuplicateJob extends Schema.TaggedError<DuplicateJob>()("DuplicateJob", {}) {}
 
 /** What a client is answered of images: addresses, and nothing long. */
 export const TaskResult = Schema.Record(Schema.String, Schema.Unknown)
@@ -117,7 +128,8 @@ export const ClaimedTask = Schema.Struct({
   listedProtocol: Schema.String,
   upstreamModel: Schema.String,
   upstreamId: Schema.String,
-  /** The key of its channel that it was made with. */
+  /** The account of its channel that it was made with, and the key of that. */
+  accountVersion: Schema.Int,
   keyName: Schema.String,
   ageSeconds: Schema.Number,
   /** From the answer before this question, or from the vendor's acceptance. */
@@ -176,14 +188,20 @@ export class TaskRepo extends Context.Service<
     ): Effect.Effect<Page<ListedTask>, InvalidRequest>
     /**
      * Records the vendor's acceptance; a repeat changes nothing. False when the task had been given
-     * up before. Persists until the store can be reached: only its answer tells which of the two it is.
+     * up before. Fails, and changes nothing, where another order has the job. Persists until the store
+     * can be reached: only its answer tells which of them it is.
      */
     accept(
       organizationId: string,
       id: string,
       upstream: UpstreamTask,
       firstPollSeconds: number
-    ): Effect.Effect<boolean>
+    ): Effect.Effect<boolean, DuplicateJob>
+    /**
+     * The same for a job that is waited for by the order itself: it is this order's from then on.
+     * Persists like `accept`.
+     */
+    claimJob(orderId: string, job: VendorsJob): Effect.Effect<void, DuplicateJob>
     /**
      * Keeps the vendor's id of a task it accepted after it had been given up, with the task's
      * orphan, so that an operator can find the job. Persists like `accept`.

@@ -20,9 +20,16 @@ export class Vault extends Context.Service<
   {
     /** Names of the master keys at hand: what the first seals, all of them open. */
     readonly keyIds: readonly [current: string, ...previous: ReadonlyArray<string>]
-    /** AES-256-GCM; `subject` (such as the channel id) is authenticated with the secret. */
-    seal(secret: Redacted.Redacted, subject: string): Effect.Effect<Sealed>
-    open(sealed: Sealed, subject: string): Effect.Effect<Redacted.Redacted, CannotOpen>
+    /**
+     * AES-256-GCM; whose secret it is (such as the channel's id) and where alone it may be sent are
+     * authenticated with it: it opens for the same two alone. `origin` is empty where it is sent nowhere.
+     */
+    seal(secret: Redacted.Redacted, subject: string, origin: string): Effect.Effect<Sealed>
+    open(
+      sealed: Sealed,
+      subject: string,
+      origin: string
+    ): Effect.Effect<Redacted.Redacted, CannotOpen>
   }
 >()("gateway/services/Vault") {}
 
@@ -30,6 +37,9 @@ export const MASTER_KEY_BYTES = 32
 const NONCE_BYTES = 12
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** No id has a line break in it, so that no two pairs are written alike. */
+const bindingOf = (subject: string, origin: string) => utf8(`${subject}\n${origin}`)
 
 /** One master key, ready for use. */
 const prepare = Effect.fnUntraced(function* (masterKey: Redacted.Redacted<Uint8Array>) {
@@ -66,35 +76,42 @@ export const layerVault = (
       const others = previous === null ? [] : [yield* prepare(previous)]
       const keys = new Map([...others, current].map((key) => [key.keyId, key]))
 
-      const seal: Vault["Service"]["seal"] = Effect.fn("Vault.seal")(function* (secret, subject) {
-        const nonce = yield* random.randomBytes(NONCE_BYTES)
-        const sealed = yield* aead
-          .encrypt(current.sealKey, utf8(Redacted.value(secret)), { nonce, aad: utf8(subject) })
-          .pipe(Effect.orDie)
-        return { keyId: current.keyId, bytes: Buffer.concat([nonce, sealed]) }
-      })
-
-      const open: Vault["Service"]["open"] = Effect.fn("Vault.open")(function* (sealed, subject) {
-        const key = keys.get(sealed.keyId)
-        if (key === undefined) {
-          return yield* new CannotOpen({
-            message:
-              `The secret of ${subject} belongs to the master key with the id ${sealed.keyId}, ` +
-              `and only ${[...keys.keys()].join(" and ")} can be used here`
-          })
+      const seal: Vault["Service"]["seal"] = Effect.fn("Vault.seal")(
+        function* (secret, subject, origin) {
+          const nonce = yield* random.randomBytes(NONCE_BYTES)
+          const sealed = yield* aead
+            .encrypt(current.sealKey, utf8(Redacted.value(secret)), {
+              nonce,
+              aad: bindingOf(subject, origin)
+            })
+            .pipe(Effect.orDie)
+          return { keyId: current.keyId, bytes: Buffer.concat([nonce, sealed]) }
         }
-        const opened = yield* aead
-          .decrypt(key.sealKey, sealed.bytes.subarray(NONCE_BYTES), {
-            nonce: sealed.bytes.subarray(0, NONCE_BYTES),
-            aad: utf8(subject)
-          })
-          .pipe(
-            Effect.mapError(
-              () => new CannotOpen({ message: `The secret of ${subject} cannot be opened` })
+      )
+
+      const open: Vault["Service"]["open"] = Effect.fn("Vault.open")(
+        function* (sealed, subject, origin) {
+          const key = keys.get(sealed.keyId)
+          if (key === undefined) {
+            return yield* new CannotOpen({
+              message:
+                `The secret of ${subject} belongs to the master key with the id ${sealed.keyId}, ` +
+                `and only ${[...keys.keys()].join(" and ")} can be used here`
+            })
+          }
+          const opened = yield* aead
+            .decrypt(key.sealKey, sealed.bytes.subarray(NONCE_BYTES), {
+              nonce: sealed.bytes.subarray(0, NONCE_BYTES),
+              aad: bindingOf(subject, origin)
+            })
+            .pipe(
+              Effect.mapError(
+                () => new CannotOpen({ message: `The secret of ${subject} cannot be opened` })
+              )
             )
-          )
-        return Redacted.make(new TextDecoder().decode(opened))
-      })
+          return Redacted.make(new TextDecoder().decode(opened))
+        }
+      )
 
       return Vault.of({
         keyIds: [current.keyId, ...others.map(({ keyId }) => keyId)],

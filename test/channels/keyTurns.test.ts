@@ -10,7 +10,10 @@ const account = (keyName: string) => ({
   keyName,
   baseUrl: "http://vendor.test",
   apiKey: Redacted.make(keyName),
-  appId: null
+  appId: null,
+  origin: "http://vendor.test",
+  version: 1,
+  isSuperseded: false
 })
 
 const refused = new VendorRefused({

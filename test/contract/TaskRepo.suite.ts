@@ -1,10 +1,10 @@
 /** What every store of tasks must do, whatever it keeps them in. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, type Layer, Option, Result } from "effect"
 import type { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
 import { TaskHistory } from "../../src/services/TaskHistory.ts"
-import { TaskRepo } from "../../src/services/TaskRepo.ts"
+import { TaskRepo, type VendorsJob } from "../../src/services/TaskRepo.ts"
 import {
   byChannel,
   claimAgain,
@@ -300,6 +300,123 @@ export const taskRepoSuite = (
         assert.strictEqual((yield* Effect.exit(nobody))._tag, "Failure")
       })
     )
+
+    describe("a vendor's job is one order's", () => {
+      /** Orders of fresh organisations, each told the job; whether it has it. */
+      const toldJob = Effect.fnUntraced(function* (
+        job: VendorsJob,
+        orders: number,
+        concurrency: "unbounded" | 1
+      ) {
+        const repo = yield* TaskRepo
+        const submitted = yield* Effect.forEach(Array.from({ length: orders }), () =>
+          submittedTasks(job.channelId, 1)
+        )
+        return yield* Effect.forEach(
+          submitted,
+          ({ organizationId, ids: [id = ""] }) =>
+            Effect.map(
+              Effect.result(repo.accept(organizationId, id, { ...upstream(""), ...job }, 3600)),
+              (result) => ({ organizationId, id, has: Result.isSuccess(result) && result.success })
+            ),
+          { concurrency }
+        )
+      })
+      let jobs = 0
+      const freshJob = (): VendorsJob => ({
+        channelId: "jobs",
+        origin: "http://vendor.test",
+        upstreamId: `job-${jobs++}`
+      })
+
+      it.effect.each([1, "unbounded"] as const)(
+        "of orders of several organisations that are told it, one has it (concurrency %s)",
+        (concurrency) =>
+          Effect.gen(function* () {
+            const repo = yield* TaskRepo
+            const told = yield* toldJob(freshJob(), 20, concurrency)
+            const owners = told.filter(({ has }) => has)
+            assert.lengthOf(owners, 1)
+            for (const { organizationId, id, has } of told) {
+              const { state } = yield* repo.find(organizationId, id)
+              assert.strictEqual(state, has ? "processing" : "submitting")
+            }
+          })
+      )
+
+      it.effect(
+        "a repeat of its acceptance changes nothing, and after its end it stays taken",
+        () =>
+          Effect.gen(function* () {
+            const repo = yield* TaskRepo
+            const ledger = yield* Ledger
+            const job = freshJob()
+            const [owner] = yield* toldJob(job, 1, 1)
+            assert.isTrue(owner?.has)
+            const { organizationId = "", id: holdId = "" } = owner ?? {}
+            const again = { ...upstream(""), ...job }
+            assert.isTrue(yield* repo.accept(organizationId, holdId, again, 3600))
+            yield* ledger.release({
+              ...{
+                organizationId,
+                holdId,
+                by: "test",
+                orphan: null,
+                answer: null,
+                forgetKey: false
+              },
+              task: { from: "processing", state: "failed", errorCode: "x", errorMessage: "x" }
+            })
+            assert.deepStrictEqual(
+              (yield* toldJob(job, 2, 1)).map(({ has }) => has),
+              [false, false]
+            )
+          })
+      )
+
+      it.effect(
+        "one that is waited for is claimed the same way, by the order itself as often as it likes",
+        () =>
+          Effect.gen(function* () {
+            const repo = yield* TaskRepo
+            const job = freshJob()
+            const claims = yield* Effect.forEach(
+              ["im_1", "im_2", "im_1", "im_2"],
+              (id) => Effect.isSuccess(repo.claimJob(id, job)),
+              { concurrency: "unbounded" }
+            )
+            assert.includeDeepMembers(
+              [
+                [true, false, true, false],
+                [false, true, false, true]
+              ],
+              [claims]
+            )
+            assert.deepStrictEqual(
+              (yield* toldJob(job, 1, 1)).map(({ has }) => has),
+              [false]
+            )
+          })
+      )
+
+      it.effect("another channel, another origin and another spelling are other jobs", () =>
+        Effect.gen(function* () {
+          const job = freshJob()
+          const others: ReadonlyArray<Partial<VendorsJob>> = [
+            {},
+            { channelId: "other" },
+            { origin: "https://vendor.test" },
+            { origin: "http://vendor.test:81" },
+            { upstreamId: job.upstreamId.toUpperCase() },
+            { upstreamId: `${job.upstreamId} ` }
+          ]
+          for (const other of others) {
+            const [told] = yield* toldJob({ ...job, ...other }, 1, 1)
+            assert.isTrue(told?.has, JSON.stringify(other))
+          }
+        })
+      )
+    })
 
     it.effect("a paused channel is asked for nothing but tasks past their deadline", () =>
       Effect.gen(function* () {

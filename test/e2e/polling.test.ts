@@ -59,6 +59,10 @@ const unifiedVendor = (answer: (ids: ReadonlyArray<string>) => Reply) => {
   )
 }
 
+let jobs = 0
+/** As vendors of vp_a answer an order. */
+const newJob = () => ({ id: `job-${++jobs}` })
+
 const State = Schema.Struct({ task_status: Schema.String })
 
 layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 0.3 }), {
@@ -127,7 +131,7 @@ layer(
       const gateway = yield* Gateway
       const vendor = yield* brokenVendor(({ method }) =>
         method === "POST"
-          ? { body: { id: "job" } }
+          ? { body: newJob() }
           : { status: 429, headers: { "retry-after": "3600" }, body: { error: "slow down" } }
       )
       yield* callAt("ch-a", vendor.url)
@@ -164,7 +168,7 @@ layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 1.5, polls
       const vendor = yield* brokenVendor(({ method }) => ({
         body:
           method === "POST"
-            ? { id: "job" }
+            ? newJob()
             : {
                 id: "job",
                 status: "succeeded",
@@ -184,7 +188,7 @@ layer(layerTestGateway("postgres", { ...quickSettings, pollerSeconds: 1.5, polls
     Effect.gen(function* () {
       const gateway = yield* Gateway
       const vendor = yield* brokenVendor(({ method }) =>
-        method === "POST" ? { body: { id: "job" } } : "hang"
+        method === "POST" ? { body: newJob() } : "hang"
       )
       yield* callAt("ch-a", vendor.url)
       const stuck = yield* gateway.customer("1000")

@@ -14,6 +14,7 @@ const task: ClaimedTask = {
   listedProtocol: "vp_d",
   upstreamModel: "k-3",
   upstreamId: "901",
+  accountVersion: 1,
   keyName: "default",
   ageSeconds: 1,
   sinceAskedSeconds: 1,

@@ -17,6 +17,7 @@ const claimed: ClaimedTask = {
   listedProtocol: "vp_d",
   upstreamModel: "k-3",
   upstreamId: "901",
+  accountVersion: 1,
   keyName: "default",
   ageSeconds: 1,
   lease: 7n,

@@ -108,10 +108,10 @@ const filled = Effect.gen(function* () {
     SELECT organization_id, 'project', 'a', id FROM orders WHERE metadata IS NOT NULL`
   yield* sql`
     INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol, listed_protocol,
-                       upstream_model, summary, state, upstream_id, key_name, video_url,
-                       submit_deadline, deadline, finished_at)
+                       upstream_model, summary, state, upstream_id, account_version, key_name,
+                       video_url, submit_deadline, deadline, finished_at)
     SELECT organization_id, id, member_id, model, 'far', 'p', 'p', 'u', '{}', 'succeeded', 'up ' || id,
-           'k', 'x', now(), now(), now() FROM orders WHERE is_task`
+           1, 'k', 'x', now(), now(), now() FROM orders WHERE is_task`
   yield* sql`
     INSERT INTO orphans (organization_id, order_id, job, reason, resolved_at, created_at)
     SELECT organization_id, id, job, model, CASE model WHEN 'rare' THEN NULL ELSE now() END,

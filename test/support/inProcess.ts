@@ -89,7 +89,10 @@ const layerCredentials = Layer.mock(ChannelCredentials, {
       keyName: DEFAULT_KEY,
       baseUrl: catalog.channels.find(({ id }) => id === channelId)?.base_url ?? "",
       apiKey: Redacted.make("vendor-key-1"),
-      appId: APP_ID
+      appId: APP_ID,
+      origin: ORIGIN,
+      version: 1,
+      isSuperseded: false
     }
     return Effect.succeed({ forOrders: [account], all: [account] })
   }
@@ -123,7 +126,7 @@ export const layerInProcess = Layer.merge(layerOrders, layerQuotes).pipe(
     Layer.mock(Budgets, { applying: () => Effect.succeed([]) }),
     Layer.mock(IdempotencyKeys, {}),
     Layer.mock(Files, {}),
-    Layer.mock(TaskRepo, { accept: () => Effect.succeed(true) }),
+    Layer.mock(TaskRepo, { accept: () => Effect.succeed(true), claimJob: () => Effect.void }),
     layerCatalog,
     layerCredentials,
     layerWellChannels,

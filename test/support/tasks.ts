@@ -4,7 +4,7 @@ import { DEFAULT_KEY } from "../../src/domain/catalog/channelKeys.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { Access } from "../../src/services/Access.ts"
 import { Ledger } from "../../src/services/Ledger.ts"
-import { type ClaimedTask, TaskRepo } from "../../src/services/TaskRepo.ts"
+import { type ClaimedTask, TaskRepo, type UpstreamTask } from "../../src/services/TaskRepo.ts"
 
 /** A task may be claimed again a millisecond after it was asked for. */
 export const layerEager = Layer.succeed(Settings, { ...defaultSettings, askIntervalSeconds: 0.001 })
@@ -63,8 +63,15 @@ export const dueTasks = Effect.fnUntraced(function* (
   return { organizationId, ids }
 })
 
-/** A task as its vendor knows it, made with the only key of its channel. */
-export const upstream = (upstreamId: string) => ({ upstreamId, keyName: DEFAULT_KEY })
+let vendors = 0
+
+/** A task as its vendor knows it, made with the only key of its channel; each time by another vendor. */
+export const upstream = (upstreamId: string): UpstreamTask => ({
+  upstreamId,
+  accountVersion: 1,
+  keyName: DEFAULT_KEY,
+  origin: `http://vendor-${vendors++}.test`
+})
 
 export const claimDue = (
   limit: number,

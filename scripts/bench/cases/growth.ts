@@ -51,11 +51,12 @@ const statements = (tasks: number, count: number): ReadonlyArray<readonly [strin
   [
     "tasks",
     `INSERT INTO tasks (organization_id, id, member_id, model, channel_id, protocol,
-                        listed_protocol, upstream_model, summary, state, upstream_id, key_name, video_url,
+                        listed_protocol, upstream_model, summary, state, upstream_id, account_version,
+                        key_name, video_url,
                         completion_tokens, created_at, submit_deadline, deadline, accepted_at,
                         asked_at, lease, finished_at)
      SELECT x.organization_id, x.id, x.member_id, 'film-1', 'tasks', 'vp_a', 'vp_a',
-            'vendor-film-1', '{"seconds": 5, "resolution": "720p"}', 'succeeded', 'cgt-old-' || x.n, 'default',
+            'vendor-film-1', '{"seconds": 5, "resolution": "720p"}', 'succeeded', 'cgt-old-' || x.n, 1, 'default',
             'http://127.0.0.1:9/videos/' || x.n || '.mp4', ${CHARGED_TOKENS}, x.at,
             x.at + interval '2 minutes', x.at + interval '1 day', x.at + interval '1 second',
             x.at + interval '1 minute', 1, x.at + interval '1 minute'

@@ -179,9 +179,14 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
 
     /** A task is asked for until it is done; the time limit of an image call holds for all of it. */
     const inSpan = spanned(`${protocol}.generate`)
-    const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (account, order) {
+    const generate: ImageAdapter["generate"] = Effect.fnUntraced(function* (
+      account,
+      order,
+      onJob = () => Effect.void
+    ) {
       const startedAt = yield* monotonicMillis
       const said = yield* ask(account, order)
+      if ("taskId" in said) yield* onJob(said.taskId)
       const drawn =
         "taskId" in said
           ? yield* awaitDrawn(wire, said, limits.poll).pipe(

@@ -8,6 +8,7 @@ import type {
   ChannelKeyWrite,
   ChannelWrite
 } from "./CatalogDocument.ts"
+import { originOf } from "./origin.ts"
 
 type Faults = Generator<FieldFault, void>
 
@@ -45,14 +46,41 @@ export function* keyFaults({ channels }: CatalogWrite): Faults {
   }
 }
 
-/** Names of the keys that are stored, by channel. */
-export type StoredKeys = ReadonlyMap<string, ReadonlySet<string>>
+export interface ChannelStoredKeys {
+  /** Of the base address that they were given for; null where it leads nowhere. */
+  readonly origin: string | null
+  readonly names: ReadonlySet<string>
+}
+
+/** The keys that are stored, by channel. */
+export type StoredKeys = ReadonlyMap<string, ChannelStoredKeys>
+
+/**
+ * Keys that would go to another origin than the one they were given for: whoever may write the catalog
+ * could read them there. Another path of the same origin is the same vendor's.
+ */
+export function* originFaults({ channels }: CatalogWrite, storedKeys: StoredKeys): Faults {
+  for (const [index, { id, base_url, api_key = null, api_keys = [] }] of channels.entries()) {
+    const stored = storedKeys.get(id)
+    if (stored === undefined || stored.origin === originOf(base_url)) continue
+    const isKept = (name: string, value: ChannelKeyWrite["api_key"]) =>
+      (value ?? null) === null && stored.names.has(name)
+    const at = `channels[${index}]`
+    const message = `The base address has another origin than ${stored.origin ?? "before"}, so its key has to be given again`
+    if (api_keys.length === 0 && isKept(DEFAULT_KEY, api_key)) {
+      yield { path: `${at}.api_key`, message }
+    }
+    for (const [place, key] of api_keys.entries()) {
+      if (isKept(key.name, key.api_key)) yield { path: `${at}.api_keys[${place}].api_key`, message }
+    }
+  }
+}
 
 /** Keys that orders would need and that are not there. */
 export function* keyWarnings({ channels }: CatalogDocument, storedKeys: StoredKeys): Faults {
   for (const [index, channel] of channels.entries()) {
     const path = `channels[${index}].api_key`
-    const stored = storedKeys.get(channel.id)
+    const stored = storedKeys.get(channel.id)?.names
     const keys = keysOf(channel)
     if (!keys.some(({ name }) => stored?.has(name))) {
       yield { path, message: "no key is stored for this channel" }

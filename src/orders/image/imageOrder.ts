@@ -10,6 +10,7 @@ import { metadataOf } from "../../domain/money/metadata.ts"
 import { type Quote, unitOf } from "../../domain/money/Quote.ts"
 import { RawAnswer, writtenAnswer } from "../../domain/RawAnswer.ts"
 import {
+  duplicateJob,
   givenUp,
   upstreamErrorOf,
   type VendorFailure,
@@ -19,6 +20,7 @@ import { withoutMedia } from "../../hiding/promptsFromRecords.ts"
 import { textDigest } from "../../hiding/textDigest.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
+import type { KeyedAccount } from "../../services/channels/ChannelCredentials.ts"
 import { carriesImages } from "../../services/IdempotencyKeys.ts"
 import type {
   ImageAdapter,
@@ -26,6 +28,7 @@ import type {
   ImagePiece,
   ImageResult
 } from "../../services/ProtocolAdapter.ts"
+import { TaskRepo } from "../../services/TaskRepo.ts"
 import type { UsableMount } from "../OrderChecks.ts"
 import type { OrderResolution } from "../OrderResolution.ts"
 import type { GiveFiles } from "../orderFiles.ts"
@@ -92,6 +95,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
 ) {
   const { hasArchive, imageDeadlineSeconds } = yield* Settings
   const keepImages = yield* makeKeepImages
+  const tasks = yield* TaskRepo
 
   const ordered = Effect.fnUntraced(function* <Made>(
     caller: Caller,
@@ -122,14 +126,24 @@ export const makeImageOrder = Effect.fnUntraced(function* (
     return { given, charge, model, quote }
   })
 
-  const made = ({ adapter, accounts, ...order }: ImageMount) =>
-    keyTurns.forOrder(accounts, (account) => adapter.generate(account, order))
+  /** A job that the vendor tells is the order's, before it is waited for and charged. */
+  const claimJob =
+    (orderId: string, { channelId, origin }: KeyedAccount) =>
+    (upstreamId: string) =>
+      Effect.mapError(tasks.claimJob(orderId, { channelId, origin, upstreamId }), () =>
+        duplicateJob(upstreamId)
+      )
+
+  const made = ({ adapter, accounts, ...order }: ImageMount, orderId: string) =>
+    keyTurns.forOrder(accounts, (account) =>
+      adapter.generate(account, order, claimJob(orderId, account))
+    )
 
   return {
     /** Answered with its images. */
     whole: (caller: Caller, request: ImageRequest) =>
       Effect.map(
-        ordered(caller, request, (mount) => () => Effect.map(made(mount), imagesOf)),
+        ordered(caller, request, (mount) => (id) => Effect.map(made(mount, id), imagesOf)),
         ({ given, charge }) =>
           Effect.map(
             given,
@@ -155,7 +169,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
         caller,
         { body, edit },
         (mount) => (id) =>
-          Effect.flatMap(made(mount), (result) => keepImages(result, caller.organizationId, id))
+          Effect.flatMap(made(mount, id), (result) => keepImages(result, caller.organizationId, id))
       )
       return Effect.map(
         given,

@@ -68,7 +68,12 @@ export const makeVideoOrder = (
                     seconds: sku.seconds,
                     resolution: sku.resolution
                   }),
-                  (upstreamId) => ({ upstreamId, keyName: account.keyName })
+                  (upstreamId) => ({
+                    upstreamId,
+                    accountVersion: account.version,
+                    keyName: account.keyName,
+                    origin: account.origin
+                  })
                 )
               )
           })),

@@ -34,7 +34,7 @@ export const layerWebhookEndpoints = Layer.effect(
 
     const freshSecret = Effect.fnUntraced(function* (id: string) {
       const secret = yield* makeSecret(random)
-      return { secret, hint: hintOf(secret), sealed: yield* vault.seal(secret, id) }
+      return { secret, hint: hintOf(secret), sealed: yield* vault.seal(secret, id, "") }
     })
 
     /** The first row, as it is after the statement. */
@@ -69,7 +69,7 @@ export const layerWebhookEndpoints = Layer.effect(
     const opened = (id: string, bytes: Uint8Array | null, keyId: string | null) =>
       bytes === null || keyId === null
         ? Effect.succeed([])
-        : vault.open({ keyId, bytes }, id).pipe(
+        : vault.open({ keyId, bytes }, id, "").pipe(
             Effect.tapError(({ message }) => Effect.logError(message)),
             Effect.option,
             Effect.map(Option.toArray)

@@ -9,29 +9,39 @@ CREATE TABLE catalog_versions (
   author text
 );
 
--- A row outlives its channel in the catalog, so that tasks already running can still be asked about.
+-- The accounts of a channel: the one that orders are made with, and those before it that tasks still run
+-- at. A row outlives its channel in the catalog, so that these can be asked about.
 CREATE TABLE channel_accounts (
-  channel_id text PRIMARY KEY,
+  channel_id text NOT NULL,
+  version integer NOT NULL DEFAULT 1,
   base_url text NOT NULL,
   app_id text,
-  updated_at timestamptz NOT NULL DEFAULT now()
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  -- When another one took its place.
+  superseded_at timestamptz,
+  PRIMARY KEY (channel_id, version)
 );
+CREATE UNIQUE INDEX channel_accounts_current ON channel_accounts (channel_id)
+  WHERE superseded_at IS NULL;
 
--- The keys of an account that have a value, sealed under the master key of the id.
+-- The keys of an account that have a value, sealed under the master key of the id, with the channel and
+-- the origin of the base address as what they belong to.
 CREATE TABLE channel_keys (
-  channel_id text NOT NULL REFERENCES channel_accounts,
+  channel_id text NOT NULL,
+  version integer NOT NULL DEFAULT 1,
   name text COLLATE "C" NOT NULL,
   key_id text NOT NULL,
   sealed_api_key bytea NOT NULL,
   -- Orders are made with it; tasks that were made with it are asked for in any case.
   enabled boolean NOT NULL,
-  PRIMARY KEY (channel_id, name)
+  PRIMARY KEY (channel_id, version, name),
+  FOREIGN KEY (channel_id, version) REFERENCES channel_accounts ON DELETE CASCADE
 );
 
 -- Channels and keys that are left alone, because their vendor failed or refused them.
 CREATE TABLE rests (
   channel_id text NOT NULL,
-  -- Empty for the channel itself.
+  -- Empty for the channel itself; of an account that made way with its version, such as `default@3`.
   key_name text COLLATE "C" NOT NULL,
   -- Until it may be tried again; null once it is well.
   until timestamptz,

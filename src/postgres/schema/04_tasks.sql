@@ -22,7 +22,8 @@ CREATE TABLE tasks (
   state text NOT NULL DEFAULT 'submitting'
     CHECK (state IN ('submitting', 'processing', 'succeeded', 'failed', 'rejected')),
   upstream_id text,
-  -- The key of its channel that it was made with.
+  -- The account of its channel, and the key of that, which it was made with.
+  account_version integer,
   key_name text,
   video_url text,
   -- Of images: the answer a client gets, as JSON.
@@ -47,7 +48,7 @@ CREATE TABLE tasks (
   PRIMARY KEY (organization_id, id),
   CHECK ((state = 'processing') = (next_poll_at IS NOT NULL)),
   CHECK (state <> 'processing' AND video_url IS NULL
-         OR upstream_id IS NOT NULL AND key_name IS NOT NULL),
+         OR (upstream_id, account_version, key_name) IS NOT NULL),
   CHECK ((state = 'succeeded') = (num_nonnulls(video_url, result) = 1)),
   CHECK ((state IN ('failed', 'rejected')) = (error_code IS NOT NULL)),
   CHECK ((state IN ('submitting', 'processing')) = (finished_at IS NULL)),
@@ -63,6 +64,17 @@ CREATE INDEX tasks_by_id ON tasks (id);
 CREATE INDEX tasks_by_member ON tasks (organization_id, member_id, id);
 -- What vendors and operators call a task by.
 CREATE INDEX tasks_by_upstream ON tasks (upstream_id, id) WHERE upstream_id IS NOT NULL;
+
+-- The jobs that vendors told, and the one order that each is charged by. Of all organisations, since a job
+-- may be told to two of them; and kept for good, as a vendor may tell it again long after its end.
+CREATE TABLE vendor_jobs (
+  channel_id text COLLATE "C" NOT NULL,
+  -- Of the base address: another vendor behind the channel counts its own jobs.
+  origin text COLLATE "C" NOT NULL,
+  upstream_id text COLLATE "C" NOT NULL,
+  order_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (channel_id, origin, upstream_id)
+);
 
 -- The vendor said when to ask a channel again; it counts for every gateway.
 CREATE TABLE channel_pauses (

@@ -1,7 +1,8 @@
 /** The catalog in PostgreSQL: one row a version, the newest held in memory. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Ref, Schema, Struct } from "effect"
+import { Effect, Layer, Ref, Result, Schema, Struct } from "effect"
 import { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
@@ -64,13 +65,12 @@ export const layerCatalog = Layer.effect(
     yield* snapshot
 
     /**
-     * Writes the version after the newest; null writes none, nor does an edit of an older one.
-     * `alongside` is done in its commit.
+     * Writes the version after the newest; null writes none, nor does an edit of an older one, nor a
+     * catalog that is refused. What `next` does is done in its commit.
      */
-    const write = (
-      next: (before: CatalogDocument) => CatalogDocument | null,
-      { author, onVersion }: CatalogEdit,
-      alongside: Effect.Effect<void> = Effect.void
+    const write = <Next extends CatalogDocument | null>(
+      next: (before: CatalogDocument) => Effect.Effect<Next, InvalidRequest>,
+      { author, onVersion }: CatalogEdit
     ) =>
       changes
         .telling(
@@ -86,15 +86,18 @@ export const layerCatalog = Layer.effect(
                  WHERE version > ${onVersion} ORDER BY version LIMIT ${TOLD_CHANGES}`)
               return { _tag: "Late" as const, error: editedMeanwhile(last, since) }
             }
-            yield* alongside
+            const planned = yield* Effect.result(next(before))
+            if (Result.isFailure(planned)) {
+              return { _tag: "Refused" as const, error: planned.failure }
+            }
+            const document = planned.success
             const version = last + 1n
-            const document = next(before)
             if (document !== null) {
               yield* sql`
                 INSERT INTO catalog_versions (version, document, author)
                 VALUES (${version}, ${sql.json(encodeDocument(document))}, ${author})`
             }
-            return { _tag: "Done" as const, version, before, isWritten: document !== null }
+            return { _tag: "Done" as const, version, before, document }
           })
         )
         .pipe(bounded)
@@ -102,23 +105,29 @@ export const layerCatalog = Layer.effect(
     return Catalog.of({
       snapshot,
       replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
-        const document = yield* Effect.fromResult(checkCatalog(catalog, protocols))
-        const written = yield* write(() => document, edit, credentials.store(catalog.channels))
-        if (written._tag === "Late") return yield* written.error
-        const { version, before } = written
+        // The stored keys are those of the version in force, which nobody else replaces meanwhile.
+        const checkAndStore = Effect.gen(function* () {
+          const storedKeys = yield* credentials.storedKeys
+          const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
+          yield* credentials.store(catalog.channels)
+          return document
+        })
+        const written = yield* write(() => checkAndStore, edit)
+        if (written._tag !== "Done") return yield* written.error
+        const { version, before, document: after } = written
         return replacedCatalog(
-          { version, before, after: document, catalog },
+          { version, before, after, catalog },
           protocols,
           yield* credentials.storedKeys
         )
       }),
       preview: previewOf({ snapshot, protocols, storedKeys: credentials.storedKeys }),
       enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {
-        const written = yield* write((before) => withChannel(before, channelId, enabled), {
-          author,
-          onVersion: null
-        })
-        if (written._tag === "Late" || !written.isWritten) return yield* noSuchChannel()
+        const written = yield* write(
+          (before) => Effect.succeed(withChannel(before, channelId, enabled)),
+          { author, onVersion: null }
+        )
+        if (written._tag !== "Done" || written.document === null) return yield* noSuchChannel()
       })
     })
   })

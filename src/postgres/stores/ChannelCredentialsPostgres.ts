@@ -1,26 +1,48 @@
-/** Channel accounts in PostgreSQL, their keys sealed by the vault with the channel id. */
-import { Array as Arr, Effect, Layer, Option, Schema } from "effect"
+/** Channel accounts in PostgreSQL, their keys sealed by the vault for channel and origin. */
+import { Array as Arr, Effect, Equal, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { ChannelKeyWrite, ChannelWrite } from "../../domain/catalog/CatalogDocument.ts"
 import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
+import { originOf } from "../../domain/catalog/origin.ts"
 import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import {
+  type AccountVersion,
+  accountsOfTask,
   ChannelCredentials,
   type KeyedAccount,
   noCredentials
 } from "../../services/channels/ChannelCredentials.ts"
 import { CannotOpen, Vault } from "../../services/Vault.ts"
-import { repeatable, rowsOf } from "../client/rows.ts"
+import { bounded, columnsOf, decodeRows, repeatable, rowsOf } from "../client/rows.ts"
 
+/** Of an account without keys the last columns are null. */
 const AccountRow = Schema.Struct({
-  base_url: Schema.String,
-  app_id: Schema.NullOr(Schema.String),
-  name: Schema.String,
-  key_id: Schema.String,
-  sealed_api_key: Schema.Uint8Array,
-  enabled: Schema.Boolean
+  channelId: Schema.String,
+  version: Schema.Int,
+  baseUrl: Schema.String,
+  appId: Schema.NullOr(Schema.String),
+  isSuperseded: Schema.Boolean,
+  name: Schema.NullOr(Schema.String),
+  keyId: Schema.NullOr(Schema.String),
+  sealed: Schema.NullOr(Schema.Uint8Array),
+  enabled: Schema.NullOr(Schema.Boolean)
+})
+type AccountRow = typeof AccountRow.Type
+
+const accountColumns = columnsOf(AccountRow, "k", {
+  channelId: "a.channel_id",
+  version: "a.version",
+  baseUrl: "a.base_url",
+  appId: "a.app_id",
+  isSuperseded: "a.superseded_at IS NOT NULL",
+  sealed: "k.sealed_api_key"
 })
 
-const KeyedRow = Schema.Struct({ channel_id: Schema.String, name: Schema.String })
+const StoredRow = Schema.Struct({
+  channelId: Schema.String,
+  baseUrl: Schema.String,
+  name: Schema.String
+})
 const SealerRow = Schema.Struct({ key_id: Schema.String })
 
 const CACHED_ACCOUNTS = 10_000
@@ -50,93 +72,205 @@ export const layerChannelCredentials = Layer.effect(
     const vault = yield* Vault
     yield* requireMasterKey
 
-    const accountOf = (channelId: string, row: typeof AccountRow.Type) =>
-      vault.open({ keyId: row.key_id, bytes: row.sealed_api_key }, channelId).pipe(
-        Effect.map((apiKey) => ({
-          account: {
-            channelId,
-            keyName: row.name,
-            baseUrl: row.base_url,
-            apiKey,
-            appId: row.app_id
-          },
-          enabled: row.enabled
-        })),
+    /** All accounts of the channels, the newest first, once for each of their keys. */
+    const accountRows = (channelIds: ReadonlyArray<string>) => sql`
+      SELECT ${sql.literal(accountColumns)}
+        FROM channel_accounts a LEFT JOIN channel_keys k USING (channel_id, version)
+       WHERE a.channel_id = ANY (${channelIds}::text[])
+       ORDER BY a.channel_id, a.version DESC, k.name`
+
+    /** The one place where a stored key is opened: for its channel, and the origin it was given for. */
+    const openAccount = Effect.fnUntraced(function* (row: AccountRow) {
+      const { channelId, baseUrl, appId, version, isSuperseded, name, keyId, sealed } = row
+      if (name === null || keyId === null || sealed === null) return null
+      const origin = originOf(baseUrl)
+      if (origin === null) {
+        return yield* new CannotOpen({ message: "Its base address leads nowhere" })
+      }
+      const apiKey = yield* vault.open({ keyId, bytes: sealed }, channelId, origin)
+      const account = { channelId, keyName: name, baseUrl, apiKey, appId }
+      return { ...account, origin, version, isSuperseded } satisfies KeyedAccount
+    })
+
+    /** Null where it has no key, or one that cannot be opened. */
+    const usableAccount = (row: AccountRow) =>
+      openAccount(row).pipe(
         Effect.tapError(({ message }) =>
-          Effect.logError(`key ${row.name} of channel ${channelId} cannot be used: ${message}`)
+          Effect.logError(`key ${row.name} of channel ${row.channelId} cannot be used: ${message}`)
         ),
-        Effect.option
+        Effect.orElseSucceed(() => null)
       )
 
     const read = Effect.fnUntraced(function* (channelId: string) {
-      const rows = yield* rowsOf(AccountRow)(
-        repeatable(sql`
-          SELECT a.base_url, a.app_id, k.name, k.key_id, k.sealed_api_key, k.enabled
-            FROM channel_accounts a JOIN channel_keys k USING (channel_id)
-           WHERE a.channel_id = ${channelId} ORDER BY k.name`)
+      const rows = yield* rowsOf(AccountRow)(repeatable(accountRows([channelId])))
+      const opened = yield* Effect.forEach(rows, (row) =>
+        Effect.map(usableAccount(row), (account) => ({ row, account }))
       )
-      const opened = yield* Effect.forEach(rows, (row) => accountOf(channelId, row))
-      const usable = opened.flatMap(Option.toArray)
-      const all: ReadonlyArray<KeyedAccount> = usable.map(({ account }) => account)
-      if (!Arr.isReadonlyArrayNonEmpty(all)) {
-        const why = rows.length === 0 ? "no key is stored" : "none of its keys can be opened"
-        yield* Effect.logError(`channel ${channelId} cannot be used: ${why}`)
-        return yield* noCredentials()
+      const versions = [...Map.groupBy(opened, ({ row }) => row.version)].map(
+        ([version, keys]): AccountVersion => ({
+          version,
+          origin: originOf(keys[0]?.row.baseUrl ?? ""),
+          accounts: keys.flatMap(({ account }) => account ?? [])
+        })
+      )
+      const current = opened.filter(({ row }) => !row.isSuperseded)
+      const all = current.flatMap(({ account }) => account ?? [])
+      const isEnabled = ({ keyName }: KeyedAccount) =>
+        current.some(({ row }) => row.name === keyName && row.enabled === true)
+      if (Arr.isReadonlyArrayNonEmpty(all)) {
+        return { versions, accounts: { all, forOrders: all.filter(isEnabled) } }
       }
-      const forOrders = usable.flatMap(({ account, enabled }) => (enabled ? [account] : []))
-      return { forOrders, all }
+      const isKeyless = current.every(({ row }) => row.name === null)
+      const why = isKeyless ? "no key is stored" : "none of its keys can be opened"
+      yield* Effect.logError(`channel ${channelId} cannot be used: ${why}`)
+      return { versions, accounts: null }
     })
 
     // Also that there is none: a mount beside others may lack it for long.
     const find = yield* makeFreshCache({
       topic: "catalog",
       capacity: CACHED_ACCOUNTS,
-      lookup: (channelId) => Effect.result(read(channelId))
+      lookup: read
     })
 
     const storedKeys = Effect.map(
-      rowsOf(KeyedRow)(repeatable(sql`SELECT channel_id, name FROM channel_keys`)),
+      rowsOf(StoredRow)(
+        repeatable(sql`
+          SELECT a.channel_id AS "channelId", a.base_url AS "baseUrl", k.name
+            FROM channel_accounts a JOIN channel_keys k USING (channel_id, version)
+           WHERE a.superseded_at IS NULL`)
+      ),
       (rows) =>
         new Map(
-          [...Map.groupBy(rows, (row) => row.channel_id)].map(([channelId, keys]) => [
+          [...Map.groupBy(rows, ({ channelId }) => channelId)].map(([channelId, keys]) => [
             channelId,
-            new Set(keys.map(({ name }) => name))
+            {
+              origin: originOf(keys[0]?.baseUrl ?? ""),
+              names: new Set(keys.map(({ name }) => name))
+            }
           ])
         )
     )
 
-    return ChannelCredentials.of({
-      accounts: (channelId) => Effect.flatMap(find(channelId), Effect.fromResult),
-      store: Effect.fn("ChannelCredentials.store")(function* (channels) {
-        for (const channel of channels) {
-          const { id } = channel
-          yield* sql`
-            INSERT INTO channel_accounts (channel_id, base_url, app_id)
-            VALUES (${id}, ${channel.base_url}, ${channel.app_id})
-            ON CONFLICT (channel_id) DO UPDATE
-               SET base_url = excluded.base_url, app_id = excluded.app_id, updated_at = now()`
-          const keys = writtenKeys(channel)
-          yield* sql`
-            DELETE FROM channel_keys
-             WHERE channel_id = ${id} AND name <> ALL (${keys.map(({ name }) => name)}::text[])`
-          for (const { name, enabled, api_key = null } of keys) {
-            if (api_key === null) {
-              yield* sql`UPDATE channel_keys SET enabled = ${enabled}
-                          WHERE channel_id = ${id} AND name = ${name}`
-              continue
-            }
-            const { keyId, bytes } = yield* vault.seal(api_key, id)
-            yield* sql`
-              INSERT INTO channel_keys (channel_id, name, key_id, sealed_api_key, enabled)
-              VALUES (${id}, ${name}, ${keyId}, ${bytes}, ${enabled})
-              ON CONFLICT (channel_id, name) DO UPDATE
-                 SET key_id = excluded.key_id, sealed_api_key = excluded.sealed_api_key,
-                     enabled = excluded.enabled`
-            // A new value has not been refused yet.
-            yield* sql`DELETE FROM rests WHERE channel_id = ${id} AND key_name = ${name}`
-          }
+    /**
+     * Whether the account has no key of the name, or one of another value. It may have had one that was
+     * forgotten, which a task was made with.
+     */
+    const isNew = (
+      { name, api_key = null }: ChannelKeyWrite,
+      current: ReadonlyArray<AccountRow>
+    ) => {
+      const row = current.find((one) => one.name === name)
+      if (api_key === null || row === undefined) return Effect.succeed(api_key !== null)
+      return openAccount(row).pipe(
+        Effect.map((stored) => stored !== null && !Equal.equals(stored.apiKey, api_key)),
+        // What cannot be opened is of no use to its tasks either.
+        Effect.orElseSucceed(() => false)
+      )
+    }
+
+    /**
+     * The version that the channel is written at. Where the address, the application id or the value of a
+     * key changes, the account makes way for a new one, which takes its keys along as they are sealed if
+     * the origin is the same.
+     */
+    const versionFor = Effect.fnUntraced(function* (
+      { id, base_url, app_id }: ChannelWrite,
+      keys: ReadonlyArray<ChannelKeyWrite>,
+      current: ReadonlyArray<AccountRow>
+    ) {
+      const [before] = current
+      const isSame = before?.baseUrl === base_url && before.appId === app_id
+      const news = yield* Effect.forEach(keys, (key) => isNew(key, current))
+      if (before !== undefined && isSame && !news.includes(true)) return before.version
+      const version = (before?.version ?? 0) + 1
+      yield* sql`
+        UPDATE channel_accounts SET superseded_at = now()
+         WHERE channel_id = ${id} AND superseded_at IS NULL`
+      yield* sql`
+        INSERT INTO channel_accounts (channel_id, version, base_url, app_id)
+        VALUES (${id}, ${version}, ${base_url}, ${app_id})`
+      if (before !== undefined && originOf(before.baseUrl) === originOf(base_url)) {
+        yield* sql`
+          INSERT INTO channel_keys (channel_id, version, name, key_id, sealed_api_key, enabled)
+          SELECT channel_id, ${version}, name, key_id, sealed_api_key, enabled FROM channel_keys
+           WHERE channel_id = ${id} AND version = ${before.version}`
+      }
+      return version
+    })
+
+    const storeChannel = Effect.fnUntraced(function* (
+      channel: ChannelWrite,
+      rows: ReadonlyArray<AccountRow>
+    ) {
+      const { id } = channel
+      const origin = originOf(channel.base_url)
+      if (origin === null) return yield* Effect.die(new Error(`channel ${id} leads nowhere`))
+      const keys = writtenKeys(channel)
+      const current = rows.filter(({ isSuperseded }) => !isSuperseded)
+      const version = yield* versionFor(channel, keys, current)
+      // A key that is not written any more is forgotten also where tasks of the origin were made with it.
+      const versions = rows.filter(({ baseUrl }) => originOf(baseUrl) === origin)
+      yield* sql`
+        DELETE FROM channel_keys
+         WHERE channel_id = ${id}
+           AND version = ANY (${[version, ...versions.map((row) => row.version)]}::int[])
+           AND name <> ALL (${keys.map(({ name }) => name)}::text[])`
+      for (const { name, enabled, api_key = null } of keys) {
+        if (api_key === null) {
+          yield* sql`UPDATE channel_keys SET enabled = ${enabled}
+                      WHERE channel_id = ${id} AND version = ${version} AND name = ${name}`
+          continue
         }
+        const { keyId, bytes } = yield* vault.seal(api_key, id, origin)
+        yield* sql`
+          INSERT INTO channel_keys (channel_id, version, name, key_id, sealed_api_key, enabled)
+          VALUES (${id}, ${version}, ${name}, ${keyId}, ${bytes}, ${enabled})
+          ON CONFLICT (channel_id, version, name) DO UPDATE
+             SET key_id = excluded.key_id, sealed_api_key = excluded.sealed_api_key,
+                 enabled = excluded.enabled`
+        // A new value has not been refused yet.
+        yield* sql`DELETE FROM rests WHERE channel_id = ${id} AND key_name = ${name}`
+      }
+    })
+
+    return ChannelCredentials.of({
+      accounts: (channelId) =>
+        Effect.flatMap(find(channelId), ({ accounts }) =>
+          accounts === null ? Effect.fail(noCredentials()) : Effect.succeed(accounts)
+        ),
+      taskAccounts: (channelId, version) =>
+        Effect.flatMap(find(channelId), ({ versions }) => {
+          const accounts = accountsOfTask(versions, version)
+          return Arr.isReadonlyArrayNonEmpty(accounts)
+            ? Effect.succeed(accounts)
+            : Effect.fail(noCredentials())
+        }),
+      store: Effect.fn("ChannelCredentials.store")(function* (channels) {
+        const rows = yield* decodeRows(AccountRow)(accountRows(channels.map(({ id }) => id)))
+        const byChannel = Map.groupBy(rows, ({ channelId }) => channelId)
+        for (const channel of channels)
+          yield* storeChannel(channel, byChannel.get(channel.id) ?? [])
       }, Effect.orDie),
+      // A task that is being submitted has not been told yet which account will have made it.
+      forgetSuperseded: Effect.fn("ChannelCredentials.forgetSuperseded")((seconds) =>
+        Effect.asVoid(
+          bounded(sql`
+          WITH forgotten AS (
+            DELETE FROM channel_accounts a
+             WHERE a.superseded_at <= now() - make_interval(secs => ${seconds})
+               AND NOT EXISTS (SELECT FROM tasks t
+                                WHERE t.state = 'submitting' AND t.channel_id = a.channel_id)
+               AND NOT EXISTS (SELECT FROM tasks t
+                                WHERE t.state = 'processing' AND t.channel_id = a.channel_id
+                                  AND t.account_version = a.version)
+            RETURNING a.channel_id, a.version
+          )
+          DELETE FROM rests r USING forgotten f
+           WHERE r.channel_id = f.channel_id
+             AND r.key_name LIKE '%@' || f.version`)
+        )
+      ),
       storedKeys
     })
   })

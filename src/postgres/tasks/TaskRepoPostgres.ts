@@ -6,7 +6,13 @@ import { isPassing } from "../../runtime/databaseErrors.ts"
 import { makeMicroBatch } from "../../runtime/microBatch.ts"
 import { CallLog } from "../../services/CallLog.ts"
 import { COPY_LEASE_SECONDS } from "../../services/results/Archives.ts"
-import { AbandonedTask, OverdueTask, TaskRepo, type UpstreamTask } from "../../services/TaskRepo.ts"
+import {
+  AbandonedTask,
+  DuplicateJob,
+  OverdueTask,
+  TaskRepo,
+  type UpstreamTask
+} from "../../services/TaskRepo.ts"
 import { bounded, decodeRows, lasting, oneTry, repeatable, rowOf, rowsOf } from "../client/rows.ts"
 import { makeTaskClaims } from "./taskClaims.ts"
 import { makeFindTask, makeListTasks, makeRecentCompletions } from "./taskReads.ts"
@@ -25,7 +31,11 @@ const MAX_ACCEPTS = 200
 
 const ErasedRow = Schema.Struct({ erased: Schema.Boolean })
 
-const AcceptedRow = Schema.Struct({ place: Schema.Int, accepted: Schema.Boolean })
+const AcceptedRow = Schema.Struct({
+  place: Schema.Int,
+  outcome: Schema.Literals(["accepted", "given_up", "duplicate"])
+})
+const TakerRow = Schema.Struct({ orderId: Schema.String })
 
 /** Records vendors' acceptances: all that come at a time are one commit. */
 const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
@@ -40,28 +50,45 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     // from an acceptance that came too late.
     const rows = yield* decode(sql`
       WITH locked AS MATERIALIZED (
-        SELECT d.organization_id, d.id, d.state = 'submitting' AS fresh,
-               coalesce(d.upstream_id = i.upstream_id, false) AS repeated,
-               i.upstream_id, i.key_name, i.seconds::float8 AS seconds, i.place
+        SELECT d.organization_id, d.id, d.channel_id, d.state = 'submitting' AS fresh,
+               coalesce(d.upstream_id = i.upstream_id, false) AS repeated, i.upstream_id,
+               i.origin, i.account_version::int AS account_version, i.key_name,
+               i.seconds::float8 AS seconds, i.place
           FROM unnest(${texts(({ organizationId }) => organizationId)},
                       ${texts(({ id }) => id)},
                       ${texts(({ upstreamId }) => upstreamId)},
+                      ${texts(({ origin }) => origin)},
+                      ${texts(({ accountVersion }) => String(accountVersion))},
                       ${texts(({ keyName }) => keyName)},
                       ${texts(({ firstPollSeconds }) => String(firstPollSeconds))})
-                 WITH ORDINALITY AS i(organization_id, id, upstream_id, key_name, seconds, place)
+                 WITH ORDINALITY AS i(organization_id, id, upstream_id, origin, account_version,
+                                      key_name, seconds, place)
          CROSS JOIN LATERAL
-           (SELECT t.organization_id, t.id, t.state, t.upstream_id FROM tasks t
+           (SELECT t.organization_id, t.id, t.channel_id, t.state, t.upstream_id FROM tasks t
              WHERE t.organization_id = i.organization_id AND t.id = i.id FOR UPDATE) d
+      ), taken AS (
+        /* In one order at every gateway, so that two of them do not wait for each other. */
+        INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
+        SELECT l.channel_id, l.origin, l.upstream_id, l.id FROM locked l WHERE l.fresh
+         ORDER BY l.channel_id COLLATE "C", l.origin COLLATE "C", l.upstream_id COLLATE "C", l.place
+        ON CONFLICT DO NOTHING
+        RETURNING order_id
       ), accepted AS (
         UPDATE tasks t
-           SET state = 'processing', upstream_id = l.upstream_id, key_name = l.key_name,
+           SET state = 'processing', upstream_id = l.upstream_id,
+               account_version = l.account_version, key_name = l.key_name,
                asked_at = now(), accepted_at = now(),
                next_poll_at = now() + make_interval(secs => l.seconds)
           FROM locked l
          WHERE t.organization_id = l.organization_id AND t.id = l.id AND l.fresh
+           AND l.id IN (SELECT order_id FROM taken)
       )
-      SELECT place::int AS place, fresh OR repeated AS accepted FROM locked`)
-    const answers = new Map(rows.map(({ place, accepted }) => [sorted[place - 1], accepted]))
+      SELECT place::int AS place,
+             CASE WHEN NOT fresh THEN CASE WHEN repeated THEN 'accepted' ELSE 'given_up' END
+                  WHEN id IN (SELECT order_id FROM taken) THEN 'accepted'
+                  ELSE 'duplicate' END AS outcome
+        FROM locked`)
+    const answers = new Map(rows.map(({ place, outcome }) => [sorted[place - 1], outcome]))
     return items.map((item) => answers.get(item) ?? null)
   })
 
@@ -73,13 +100,14 @@ const makeAcceptTask = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 
   const accept: TaskRepo["Service"]["accept"] = Effect.fnUntraced(
     function* (organizationId, id, upstream, firstPollSeconds) {
-      const accepted = yield* accepts.submit("tasks", {
+      const outcome = yield* accepts.submit("tasks", {
         ...upstream,
         organizationId,
         id,
         firstPollSeconds
       })
-      return accepted ?? (yield* Effect.die(new Error(`no task is called ${id}`)))
+      if (outcome === null) return yield* Effect.die(new Error(`no task is called ${id}`))
+      return outcome === "duplicate" ? yield* new DuplicateJob() : outcome === "accepted"
     }
   )
 
@@ -98,6 +126,22 @@ export const layerTaskRepo = Layer.effect(
       list: makeListTasks(sql),
       accept: yield* makeAcceptTask(sql),
       ...(yield* makeTaskClaims(sql)),
+      claimJob: Effect.fn("TaskRepo.claimJob")(function* (
+        orderId,
+        { channelId, origin, upstreamId }
+      ) {
+        yield* lasting(sql`
+          INSERT INTO vendor_jobs (channel_id, origin, upstream_id, order_id)
+          VALUES (${channelId}, ${origin}, ${upstreamId}, ${orderId}) ON CONFLICT DO NOTHING`)
+        // By itself, as a statement does not see a row that came about while it waited.
+        const taker = yield* rowOf(TakerRow)(
+          lasting(sql`
+            SELECT order_id AS "orderId" FROM vendor_jobs
+             WHERE channel_id = ${channelId} AND origin = ${origin}
+               AND upstream_id = ${upstreamId}`)
+        )
+        if (taker.orderId !== orderId) return yield* new DuplicateJob()
+      }),
       acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
         yield* lasting(sql`
           INSERT INTO orphans (organization_id, order_id, job, upstream_id, reason)

@@ -1,5 +1,5 @@
 /** The accounts behind channels: address, keys and application id, the keys sealed at rest. */
-import { type Array as Arr, Context, type Effect } from "effect"
+import { Array as Arr, Context, type Effect, Redacted } from "effect"
 import type { ChannelWrite } from "../../domain/catalog/CatalogDocument.ts"
 import type { StoredKeys } from "../../domain/catalog/channelKeys.ts"
 import { ChannelUnavailable } from "../../domain/Errors.ts"
@@ -8,6 +8,12 @@ import type { ChannelAccount } from "../ProtocolAdapter.ts"
 /** An account as it is called with one of its keys. */
 export interface KeyedAccount extends ChannelAccount {
   readonly keyName: string
+  /** Of the base address. The key was stored for it, and opens for no other. */
+  readonly origin: string
+  /** Counts the accounts that a channel has had: a task names the one that made it. */
+  readonly version: number
+  /** No orders are made with it any more; its tasks are asked for with it until they end. */
+  readonly isSuperseded: boolean
 }
 
 /** The account of a channel, once for each of its keys, by name. */
@@ -24,19 +30,64 @@ export const noCredentials = () =>
     param: "model"
   })
 
+/** An account that a channel has or had, as it is stored. */
+export interface AccountVersion {
+  readonly version: number
+  readonly origin: string | null
+  readonly accounts: ReadonlyArray<KeyedAccount>
+}
+
+const nameOf = ({ apiKey, appId, baseUrl }: KeyedAccount): string =>
+  JSON.stringify([Redacted.value(apiKey), appId, baseUrl])
+
+/**
+ * With what a task is asked for, by all accounts of its channel, the newest first: the account that made
+ * it, and where the vendor refuses that, with the channel's other keys of the same origin. None at
+ * another origin, whose vendor knows nothing of the task.
+ */
+export const accountsOfTask = (
+  versions: ReadonlyArray<AccountVersion>,
+  version: number
+): ReadonlyArray<KeyedAccount> => {
+  const own = versions.find((one) => one.version === version)
+  if (own === undefined || own.origin === null) return []
+  const others = versions.filter((one) => one !== own && one.origin === own.origin)
+  return Arr.dedupeWith(
+    [own, ...others].flatMap(({ accounts }) => accounts),
+    (one, other) => nameOf(one) === nameOf(other)
+  )
+}
+
 export class ChannelCredentials extends Context.Service<
   ChannelCredentials,
   {
     /**
-     * The accounts of a channel, also of one that has left the catalog while its tasks still run.
-     * Fails when no usable key is stored.
+     * The accounts of a channel, also of one that has left the catalog. Fails when no usable key is
+     * stored.
      */
     accounts(channelId: string): Effect.Effect<ChannelAccounts, ChannelUnavailable>
     /**
-     * Stores addresses, ids and keys. A key without a value keeps the one it has, and those that are
-     * not written any more are forgotten.
+     * With what a task is asked for that the channel's account of this version has made. Fails where
+     * no usable key of its origin is stored.
+     */
+    taskAccounts(
+      channelId: string,
+      version: number
+    ): Effect.Effect<Arr.NonEmptyReadonlyArray<KeyedAccount>, ChannelUnavailable>
+    /**
+     * Stores addresses, ids and keys. A key without a value keeps the one it has, unless the address
+     * has another origin, and those that are not written any more are forgotten. Where the address, the
+     * id or the value of a key changes, the account before stays as long as tasks of it run.
      */
     store(channels: ReadonlyArray<ChannelWrite>): Effect.Effect<void>
+    /** Forgets accounts that made way so long ago and that no running task was made with. */
+    forgetSuperseded(seconds: number): Effect.Effect<void>
     readonly storedKeys: Effect.Effect<StoredKeys>
   }
 >()("gateway/services/ChannelCredentials") {}
+
+/**
+ * How long an account that made way is kept in any case: an order may have read it that has not written
+ * its hold yet.
+ */
+export const SUPERSEDED_SECONDS = 3600

@@ -1,7 +1,13 @@
 /** The catalog in memory, where every version stays, with its channel accounts and what tells of its changes. */
-import { Array as Arr, Clock, Effect, Layer, Semaphore } from "effect"
-import type { CatalogDocument } from "../../domain/catalog/CatalogDocument.ts"
+import { Array as Arr, Clock, Effect, Equal, Layer, Result, Semaphore } from "effect"
+import type {
+  CatalogDocument,
+  ChannelKeyWrite,
+  ChannelWrite
+} from "../../domain/catalog/CatalogDocument.ts"
 import { writtenKeys } from "../../domain/catalog/channelKeys.ts"
+import { originOf } from "../../domain/catalog/origin.ts"
+import type { InvalidRequest } from "../../domain/Errors.ts"
 import { Changes, makeMarks } from "../../runtime/Changes.ts"
 import {
   Catalog,
@@ -16,9 +22,14 @@ import {
   replacedCatalog,
   withChannel
 } from "../../services/Catalog.ts"
-import { ChannelCredentials, noCredentials } from "../../services/channels/ChannelCredentials.ts"
+import {
+  accountsOfTask,
+  ChannelCredentials,
+  type KeyedAccount,
+  noCredentials
+} from "../../services/channels/ChannelCredentials.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
-import { MemoryStore, restName, type StoredAccount } from "./MemoryStore.ts"
+import { type MemoryState, MemoryStore, restName, type StoredAccount } from "./MemoryStore.ts"
 
 export const layerCatalogMemory = Layer.effect(
   Catalog,
@@ -31,10 +42,9 @@ export const layerCatalogMemory = Layer.effect(
     // One version after the other, with the accounts that belong to it.
     const replacing = yield* Semaphore.make(1)
 
-    const write = (
-      next: (before: CatalogDocument) => CatalogDocument | null,
-      { author, onVersion }: CatalogEdit,
-      alongside: Effect.Effect<void> = Effect.void
+    const write = <Next extends CatalogDocument | null>(
+      next: (before: CatalogDocument) => Effect.Effect<Next, InvalidRequest>,
+      { author, onVersion }: CatalogEdit
     ) =>
       Effect.gen(function* () {
         const createdAt = new Date(yield* Clock.currentTimeMillis)
@@ -43,10 +53,11 @@ export const layerCatalogMemory = Layer.effect(
           const since = catalogs.filter(({ version }) => version > onVersion)
           return { _tag: "Late" as const, error: editedMeanwhile(last, since) }
         }
-        yield* alongside
-        const document = next(before)
+        const planned = yield* Effect.result(next(before))
+        if (Result.isFailure(planned)) return { _tag: "Refused" as const, error: planned.failure }
+        const document = planned.success
         if (document !== null) catalogs.push(makeSnapshot(last + 1n, createdAt, document, author))
-        return { _tag: "Done" as const, version: last + 1n, before, isWritten: document !== null }
+        return { _tag: "Done" as const, version: last + 1n, before, document }
       }).pipe((change) => changes.telling("catalog", change), replacing.withPermit, Effect.orDie)
 
     const snapshot = Effect.sync(newest)
@@ -54,61 +65,142 @@ export const layerCatalogMemory = Layer.effect(
     return Catalog.of({
       snapshot,
       replace: Effect.fn("Catalog.replace")(function* (catalog, edit = freeEdit) {
-        const after = yield* Effect.fromResult(checkCatalog(catalog, protocols))
-        const written = yield* write(() => after, edit, credentials.store(catalog.channels))
-        if (written._tag === "Late") return yield* written.error
-        const { version, before } = written
+        const checkAndStore = Effect.gen(function* () {
+          const storedKeys = yield* credentials.storedKeys
+          const document = yield* Effect.fromResult(checkCatalog(catalog, protocols, storedKeys))
+          yield* credentials.store(catalog.channels)
+          return document
+        })
+        const written = yield* write(() => checkAndStore, edit)
+        if (written._tag !== "Done") return yield* written.error
+        const { version, before, document: after } = written
         const storedKeys = yield* credentials.storedKeys
         return replacedCatalog({ version, before, after, catalog }, protocols, storedKeys)
       }),
       preview: previewOf({ snapshot, protocols, storedKeys: credentials.storedKeys }),
       enable: Effect.fn("Catalog.enable")(function* (channelId, enabled, author) {
-        const written = yield* write((before) => withChannel(before, channelId, enabled), {
-          author,
-          onVersion: null
-        })
-        if (written._tag === "Late" || !written.isWritten) return yield* noSuchChannel()
+        const written = yield* write(
+          (before) => Effect.succeed(withChannel(before, channelId, enabled)),
+          { author, onVersion: null }
+        )
+        if (written._tag !== "Done" || written.document === null) return yield* noSuchChannel()
       })
     })
   })
 )
 
+/** What is stored in place of the account before, or changes it where it stays. */
+const storeAccount = (
+  { accounts, rests }: MemoryState,
+  channel: ChannelWrite,
+  nowMillis: number
+): void => {
+  const { id, base_url: baseUrl, app_id: appId } = channel
+  const origin = originOf(baseUrl)
+  const versions = accounts.get(id) ?? []
+  const before = versions.find(({ supersededAt }) => supersededAt === null)
+  const written = writtenKeys(channel)
+  const isNew = ({ name, api_key = null }: ChannelKeyWrite) =>
+    api_key !== null && !Equal.equals(before?.keys.get(name)?.apiKey, api_key)
+  const stays = before?.baseUrl === baseUrl && before.appId === appId && !written.some(isNew)
+  const account: StoredAccount =
+    before !== undefined && stays
+      ? before
+      : {
+          version: (before?.version ?? 0) + 1,
+          ...{ baseUrl, appId, origin },
+          keys: new Map(before?.origin === origin ? before?.keys : []),
+          supersededAt: null
+        }
+  if (account !== before) {
+    if (before !== undefined) before.supersededAt = nowMillis
+    accounts.set(id, [account, ...versions])
+  }
+  const names = new Set(written.map(({ name }) => name))
+  for (const { keys } of [account, ...versions].filter((one) => one.origin === origin)) {
+    for (const name of keys.keys()) if (!names.has(name)) keys.delete(name)
+  }
+  for (const { name, enabled, api_key = null } of written) {
+    const apiKey = api_key ?? account.keys.get(name)?.apiKey
+    if (apiKey !== undefined) account.keys.set(name, { apiKey, enabled })
+    if (api_key !== null) rests.delete(restName({ channelId: id, keyName: name }))
+  }
+}
+
 export const layerChannelCredentialsMemory = Layer.effect(
   ChannelCredentials,
   Effect.gen(function* () {
-    const { accounts, rests } = yield* MemoryStore
+    const store = yield* MemoryStore
 
-    const accountsOf: ChannelCredentials["Service"]["accounts"] = Effect.fn(
-      "ChannelCredentials.accounts"
-    )(function* (channelId) {
-      const { baseUrl = "", appId = null, keys = new Map() } = accounts.get(channelId) ?? {}
-      const named = [...keys].sort(([one], [other]) => (one < other ? -1 : 1))
-      const all = named.map(([keyName, { apiKey }]) => ({
-        ...{ channelId, keyName, baseUrl, apiKey, appId }
-      }))
-      if (!Arr.isReadonlyArrayNonEmpty(all)) return yield* noCredentials()
-      return { all, forOrders: all.filter(({ keyName }) => keys.get(keyName)?.enabled === true) }
-    })
+    const keyedAccounts = (
+      channelId: string,
+      { baseUrl, appId, origin, version, keys, supersededAt }: StoredAccount
+    ): ReadonlyArray<KeyedAccount> => {
+      if (origin === null) return []
+      const isSuperseded = supersededAt !== null
+      return [...keys]
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([keyName, { apiKey }]) => ({
+          ...{ channelId, keyName, baseUrl, apiKey, appId },
+          ...{ origin, version, isSuperseded }
+        }))
+    }
+
+    const versionsOf = (channelId: string) => store.accounts.get(channelId) ?? []
+    const currentOf = (channelId: string) =>
+      versionsOf(channelId).find(({ supersededAt }) => supersededAt === null)
+
+    const isInUse = (channelId: string, version: number): boolean =>
+      [...store.organizations.values()].some(({ orders }) =>
+        [...orders.values()].some(
+          ({ job, task }) =>
+            job.channelId === channelId &&
+            (task?.state === "submitting" ||
+              (task?.state === "processing" && task.accountVersion === version))
+        )
+      )
 
     return ChannelCredentials.of({
-      accounts: accountsOf,
+      accounts: Effect.fn("ChannelCredentials.accounts")(function* (channelId) {
+        const current = currentOf(channelId)
+        const all = current === undefined ? [] : keyedAccounts(channelId, current)
+        if (!Arr.isReadonlyArrayNonEmpty(all)) return yield* noCredentials()
+        const isEnabled = ({ keyName }: KeyedAccount) =>
+          current?.keys.get(keyName)?.enabled === true
+        return { all, forOrders: all.filter(isEnabled) }
+      }),
+      taskAccounts: Effect.fn("ChannelCredentials.taskAccounts")(function* (channelId, version) {
+        const versions = versionsOf(channelId).map((one) => ({
+          version: one.version,
+          origin: one.origin,
+          accounts: keyedAccounts(channelId, one)
+        }))
+        const accounts = accountsOfTask(versions, version)
+        return Arr.isReadonlyArrayNonEmpty(accounts) ? accounts : yield* noCredentials()
+      }),
       store: Effect.fn("ChannelCredentials.store")((channels) =>
-        Effect.sync(() => {
-          for (const channel of channels) {
-            const { id, base_url, app_id } = channel
-            const before = accounts.get(id)?.keys
-            const keys: StoredAccount["keys"] = new Map()
-            for (const { name, enabled, api_key = null } of writtenKeys(channel)) {
-              const apiKey = api_key ?? before?.get(name)?.apiKey
-              if (apiKey !== undefined) keys.set(name, { apiKey, enabled })
-              if (api_key !== null) rests.delete(restName({ channelId: id, keyName: name }))
-            }
-            accounts.set(id, { baseUrl: base_url, appId: app_id, keys })
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          for (const channel of channels) storeAccount(store, channel, now)
+        })
+      ),
+      forgetSuperseded: Effect.fn("ChannelCredentials.forgetSuperseded")((seconds) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const until = now - seconds * 1000
+          for (const [channelId, versions] of store.accounts) {
+            const stays = ({ supersededAt, version }: StoredAccount) =>
+              supersededAt === null || supersededAt > until || isInUse(channelId, version)
+            store.accounts.set(channelId, versions.filter(stays))
           }
         })
       ),
       storedKeys: Effect.sync(
-        () => new Map([...accounts].map(([id, { keys }]) => [id, new Set(keys.keys())]))
+        () =>
+          new Map(
+            [...store.accounts.keys()].flatMap((id) => {
+              const { origin = null, keys = new Map<string, unknown>() } = currentOf(id) ?? {}
+              return keys.size === 0 ? [] : [[id, { origin, names: new Set(keys.keys()) }] as const]
+            })
+          )
       )
     })
   })

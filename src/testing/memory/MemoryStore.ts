@@ -44,6 +44,7 @@ export interface StoredTask {
   readonly deadline: number
   state: Task["state"]
   upstreamId: string | null
+  accountVersion: number | null
   keyName: string | null
   videoUrl: string | null
   /** JSON. */
@@ -121,8 +122,13 @@ export interface Books {
 }
 
 export interface StoredAccount {
+  readonly version: number
   readonly baseUrl: string
+  /** Of the base address; null where it leads nowhere. */
+  readonly origin: string | null
   readonly appId: string | null
+  /** When another one took its place. */
+  supersededAt: number | null
   /** By name. */
   readonly keys: Map<string, { readonly apiKey: Redacted.Redacted; readonly enabled: boolean }>
 }
@@ -151,7 +157,8 @@ export interface MemoryState {
   readonly operators: Map<string, StoredOperator>
   /** Every version there was, the one in force last. */
   readonly catalogs: Array<CatalogSnapshot>
-  readonly accounts: Map<string, StoredAccount>
+  /** By channel, the newest first. */
+  readonly accounts: Map<string, ReadonlyArray<StoredAccount>>
   /** By `restName`. */
   readonly rests: Map<string, StoredRest>
   channelCounts: ReadonlyArray<StoredCount>
@@ -162,6 +169,8 @@ export interface MemoryState {
   /** By order, the oldest first. */
   readonly orphans: Map<string, OrphanRecord>
   readonly calls: Array<StoredCall>
+  /** The order of each job that a vendor told, by channel, origin and the vendor's id, as JSON. */
+  readonly vendorJobs: Map<string, string>
   /** By id. */
   readonly webhookEndpoints: Map<string, StoredEndpoint>
   /** By id, the oldest first. */
@@ -205,6 +214,7 @@ export const layerMemoryStore = Layer.sync(
     pauses: new Map(),
     orphans: new Map(),
     calls: [],
+    vendorJobs: new Map(),
     webhookEndpoints: new Map(),
     webhookMessages: new Map(),
     archives: new Map(),

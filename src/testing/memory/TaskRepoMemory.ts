@@ -9,7 +9,14 @@ import { Changes } from "../../runtime/Changes.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { HoldRequest, VendorJob } from "../../services/Ledger.ts"
 import { COPY_LEASE_SECONDS } from "../../services/results/Archives.ts"
-import { type ClaimedTask, type Task, TaskRepo, TaskResult } from "../../services/TaskRepo.ts"
+import {
+  type ClaimedTask,
+  DuplicateJob,
+  type Task,
+  TaskRepo,
+  TaskResult,
+  type VendorsJob
+} from "../../services/TaskRepo.ts"
 import { MemoryStore, pageOf, type StoredOrder, type StoredTask } from "./MemoryStore.ts"
 import { addOrphan } from "./OrphansMemory.ts"
 
@@ -75,6 +82,7 @@ const toClaimed = (
   listedProtocol: task.ordered.listedProtocol,
   upstreamModel: job.upstreamModel,
   upstreamId,
+  accountVersion: task.accountVersion ?? 1,
   keyName: task.keyName ?? DEFAULT_KEY,
   ageSeconds: secondsBetween(createdAt, now),
   sinceAskedSeconds: secondsBetween(task.askedAt ?? createdAt, now),
@@ -122,6 +130,14 @@ export const layerTaskRepoMemory = Layer.effect(
       task.nextPollAt = now + leaseSeconds * 1000
       return [claimed]
     }
+
+    const takeJob = (orderId: string, { channelId, origin, upstreamId }: VendorsJob) =>
+      Effect.suspend(() => {
+        const job = JSON.stringify([channelId, origin, upstreamId])
+        const taker = store.vendorJobs.get(job) ?? orderId
+        store.vendorJobs.set(job, taker)
+        return taker === orderId ? Effect.void : Effect.fail(new DuplicateJob())
+      })
 
     const takeOver = Effect.map(Clock.currentTimeMillis, (now) => {
       for (const { task } of rowsIn("processing")) task.nextPollAt = now
@@ -179,15 +195,18 @@ export const layerTaskRepoMemory = Layer.effect(
       accept: Effect.fn("TaskRepo.accept")(function* (
         organizationId,
         id,
-        { upstreamId, keyName },
+        { upstreamId, accountVersion, keyName, origin },
         firstPollSeconds
       ) {
         const now = yield* Clock.currentTimeMillis
-        const task = findRow(organizationId, id)?.task
-        if (task === undefined) return yield* Effect.die(new Error(`no task is called ${id}`))
+        const row = findRow(organizationId, id)
+        if (row === undefined) return yield* Effect.die(new Error(`no task is called ${id}`))
+        const { job, task } = row
         if (task.state === "submitting") {
+          yield* takeJob(id, { channelId: job.channelId, origin, upstreamId })
           task.state = "processing"
           task.upstreamId = upstreamId
+          task.accountVersion = accountVersion
           task.keyName = keyName
           task.askedAt = now
           task.acceptedAt = now
@@ -195,6 +214,7 @@ export const layerTaskRepoMemory = Layer.effect(
         }
         return task.upstreamId === upstreamId
       }),
+      claimJob: Effect.fn("TaskRepo.claimJob")(takeJob),
       acceptedLate: Effect.fn("TaskRepo.acceptedLate")(function* (organizationId, id, upstreamId) {
         const now = yield* Clock.currentTimeMillis
         const orphan = store.orphans.get(id)

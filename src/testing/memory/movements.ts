@@ -57,6 +57,7 @@ const newTask = ({ ttlSeconds, task }: HoldRequest, nowMillis: number): StoredTa
         deadline: after(nowMillis, ttlSeconds),
         state: "submitting",
         upstreamId: null,
+        accountVersion: null,
         keyName: null,
         videoUrl: null,
         result: null,

@@ -8,6 +8,7 @@ import {
   mountProtocol
 } from "../../../src/domain/catalog/CatalogRules.ts"
 import { DEFAULT_KEY, type StoredKeys } from "../../../src/domain/catalog/channelKeys.ts"
+import { originOf } from "../../../src/domain/catalog/origin.ts"
 import { builtInProtocols } from "../../../src/domain/catalog/ProtocolTables.ts"
 
 const tokenVideo = {
@@ -271,15 +272,20 @@ describe("a contradiction", () => {
   })
 })
 
+const oneKey = (baseUrl: string) => ({
+  origin: originOf(baseUrl),
+  names: new Set([DEFAULT_KEY])
+})
+
 const keysOfAll = ({ channels }: CatalogDocument): StoredKeys =>
-  new Map(channels.map(({ id }) => [id, new Set([DEFAULT_KEY])]))
+  new Map(channels.map(({ id, base_url }) => [id, oneKey(base_url)]))
 
 describe("warnings", () => {
   const pathsOf = (document: CatalogDocument, storedKeys = keysOfAll(document)) =>
     findWarnings(document, builtInProtocols, storedKeys).map(({ path }) => path)
 
   it("speak of channels without a key, by the channel's id", () => {
-    assert.deepStrictEqual(pathsOf(good, new Map([["one", new Set([DEFAULT_KEY])]])), [
+    assert.deepStrictEqual(pathsOf(good, new Map([["one", oneKey("https://one.example")]])), [
       "channels[1].api_key"
     ])
   })

@@ -27,7 +27,8 @@ const onTheCoordinator = [
   "reconciliation_entries",
   "reconciliation_lines",
   "reconciliations",
-  "rests"
+  "rests",
+  "vendor_jobs"
 ]
 
 const Names = Schema.Struct({ name: Schema.String })
