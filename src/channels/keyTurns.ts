@@ -5,18 +5,16 @@
 import { Array as Arr, Effect } from "effect"
 import { isAboutKey, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { KeyedAccount } from "../services/channels/ChannelCredentials.ts"
-import { ChannelHealth, type Standing } from "./ChannelHealth.ts"
+import { ChannelHealth, type ChannelKey, type Standing } from "./ChannelHealth.ts"
 
 type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
 type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
-
-const restable = ({ channelId, keyName }: KeyedAccount) => ({ channelId, keyName })
 
 interface Turns<A> {
   readonly call: Call<A>
   /** False when a part of the answer has been used. */
   readonly mayRepeat: () => boolean
-  readonly standing: ChannelHealth["Service"]["standing"]
+  readonly standing: (key: ChannelKey) => Effect.Effect<Standing>
 }
 
 export type KeyTurns = Effect.Success<typeof makeKeyTurns>
@@ -26,12 +24,11 @@ export const makeKeyTurns = Effect.gen(function* () {
   const turns = new Map<string, number>()
 
   const calledWith = <A>(account: KeyedAccount, standing: Standing["_tag"], call: Call<A>) => {
-    const of = restable(account)
     const called = Effect.tapError(call(account), (failure) => {
-      if (isAboutKey(failure)) return health.refused(of, failure)
-      return standing === "Trial" ? health.untold(of) : Effect.void
+      if (isAboutKey(failure)) return health.keyRefused(account, failure)
+      return standing === "Trial" ? health.keyUntold(account) : Effect.void
     })
-    return standing === "Well" ? called : Effect.tap(called, () => health.works(of))
+    return standing === "Well" ? called : Effect.tap(called, () => health.keyWorks(account))
   }
 
   /**
@@ -45,7 +42,7 @@ export const makeKeyTurns = Effect.gen(function* () {
   ): Effect.Effect<A, VendorFailure> => {
     const [account, ...others] = accounts
     if (account === undefined) return otherwise
-    return Effect.flatMap(turns.standing(restable(account)), ({ _tag: standing }) =>
+    return Effect.flatMap(turns.standing(account), ({ _tag: standing }) =>
       standing === "Rests"
         ? oneAfterAnother(others, turns, otherwise)
         : Effect.catchIf(
@@ -64,8 +61,10 @@ export const makeKeyTurns = Effect.gen(function* () {
     )
 
   /** A key without money makes nothing, and is told what it has made. */
-  const standingForTask: ChannelHealth["Service"]["standing"] = (of) =>
-    health.reasonOf(of) === "account_empty" ? Effect.succeed({ _tag: "Well" }) : health.standing(of)
+  const standingForTask: Turns<unknown>["standing"] = (key) =>
+    health.keyReason(key) === "account_empty"
+      ? Effect.succeed({ _tag: "Well" })
+      : health.keyStanding(key)
 
   return {
     /** Begins with the key whose turn it is. */
@@ -79,7 +78,7 @@ export const makeKeyTurns = Effect.gen(function* () {
         const [{ channelId }] = accounts
         const turn = turns.get(channelId) ?? 0
         if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
-        const { standing } = health
+        const { keyStanding: standing } = health
         return from(Arr.rotate(accounts, -turn), { call, mayRepeat, standing })
       }),
     /** Begins with the key of the name, as a vendor may know a task by its key alone. */

@@ -17,6 +17,7 @@ import {
   withChannel
 } from "../../services/Catalog.ts"
 import { ChannelCredentials, noCredentials } from "../../services/channels/ChannelCredentials.ts"
+import { keyOf } from "../../services/channels/ChannelRecords.ts"
 import { Protocols } from "../../services/ProtocolAdapter.ts"
 import { MemoryStore, restName, type StoredAccount } from "./MemoryStore.ts"
 
@@ -101,7 +102,7 @@ export const layerChannelCredentialsMemory = Layer.effect(
             for (const { name, enabled, api_key = null } of writtenKeys(channel)) {
               const apiKey = api_key ?? before?.get(name)?.apiKey
               if (apiKey !== undefined) keys.set(name, { apiKey, enabled })
-              if (api_key !== null) rests.delete(restName({ channelId: id, keyName: name }))
+              if (api_key !== null) rests.delete(restName(keyOf(id, name)))
             }
             accounts.set(id, { baseUrl: base_url, appId: app_id, keys })
           }
