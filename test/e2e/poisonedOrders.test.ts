@@ -78,6 +78,7 @@ const enable = Effect.flatMap(Gateway, (gateway) =>
 
 /** Nothing rests, and what was ordered before says nothing. */
 const fresh = Effect.gen(function* () {
+  yield* trouble("aaaa", "")
   yield* enable
   const sql = yield* SqlClient.SqlClient
   const who = yield* customer("1")
