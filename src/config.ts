@@ -111,8 +111,14 @@ const settings = Config.all({
   timeZone: Config.schema(TimeZone, "GATEWAY_TIME_ZONE").pipe(
     Config.withDefault(defaultSettings.timeZone)
   ),
+  addressConnections: Config.schema(wholeOrAny, "GATEWAY_ADDRESS_CONNECTIONS").pipe(
+    Config.withDefault(null)
+  ),
   ...numbers
 })
+
+/** Of all connections: so that one client address leaves some to the others. */
+const SHARE_OF_ADDRESS = 0.25
 
 /** 0 takes a free port, which the start announces. */
 const Port = Schema.NumberFromString.check(
@@ -221,6 +227,9 @@ export const loadConfig = Effect.map(
     settings: {
       ...defaultSettings,
       ...config.settings,
+      addressConnections:
+        config.settings.addressConnections ??
+        Math.ceil(config.settings.maxConnections * SHARE_OF_ADDRESS),
       soleGateway: config.databaseUrl === null,
       hasArchive: config.archive !== null,
       archiveRedirect,

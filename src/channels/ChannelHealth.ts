@@ -1,46 +1,78 @@
 /**
  * How channels and their keys are doing, as this gateway knows it: counted in memory, and told to and
- * heard from the others once a second. A channel rests when its vendor fails most of its calls, a key
- * when the vendor refuses it; then one call after another tries whether it works again.
+ * heard from the others once a second. A channel, or a model of it, rests when its vendor fails most
+ * calls of several organisations, an organisation's orders there when only its own fail, and a key when
+ * the vendor refuses it; then one call after another tries whether it works again.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Option } from "effect"
-import { countName, isFailing, isVendorsFault, MADE, stepOf } from "../domain/channelEnds.ts"
+import { countName, isVendorsFault, MADE, stepOf } from "../domain/channelEnds.ts"
+import { contradictedRests, dueRests, OTHERS, type RestScope } from "../domain/channelRests.ts"
 import { failureKind, isAboutKey, refusalOf, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { monotonicMillisOf } from "../runtime/monotonic.ts"
 import { Settings } from "../runtime/Settings.ts"
 import {
+  type CallEnds,
   type ChannelFailure,
   ChannelRecords,
+  keyOf,
   type Rest,
-  type Restable
+  type Restable,
+  type RestCause
 } from "../services/channels/ChannelRecords.ts"
 import { makeRestMeasure, measure } from "./channelMeasures.ts"
+
+/** What one organisation orders at a channel. */
+export interface Lane {
+  readonly channelId: string
+  readonly model: string
+  readonly organizationId: string
+}
 
 /** Whether something may be called now. */
 export type Standing =
   | { readonly _tag: "Well" }
   /** By one call alone, which has to say how it went. */
-  | { readonly _tag: "Trial" }
-  | { readonly _tag: "Rests"; readonly secondsLeft: number }
+  | { readonly _tag: "Trial"; readonly of: ReadonlyArray<Restable> }
+  | {
+      readonly _tag: "Rests"
+      readonly secondsLeft: number
+      /** Only for this organisation, while others are served. */
+      readonly isOwn: boolean
+    }
 
 const well: Standing = { _tag: "Well" }
+
+/** The key of an account at a channel. */
+export interface ChannelKey {
+  readonly channelId: string
+  readonly keyName: string
+}
+
+const keyRest = ({ channelId, keyName }: ChannelKey): Restable => keyOf(channelId, keyName)
 
 export class ChannelHealth extends Context.Service<
   ChannelHealth,
   {
-    /** Costs a statement only where its rest is over. */
-    standing(of: Restable): Effect.Effect<Standing>
-    /** Why it rests; null for what does not. */
-    reasonOf(of: Restable): string | null
-    /** Begins a rest, or after a trial a longer one. */
-    refused(of: Restable, failure: VendorFailure): Effect.Effect<void>
-    works(of: Restable): Effect.Effect<void>
-    /** Neither the channel nor its keys rest any more. */
+    /** Costs a statement only where a rest of it is over. */
+    standing(lane: Lane): Effect.Effect<Standing>
+    /** How the calls that try what has rested went; null where they worked, undefined for nothing. */
+    endTrial(
+      lane: Lane,
+      of: ReadonlyArray<Restable>,
+      failure: VendorFailure | null | undefined
+    ): Effect.Effect<void>
+    keyStanding(key: ChannelKey): Effect.Effect<Standing>
+    /** Why it rests; null for one that does not. */
+    keyReason(key: ChannelKey): string | null
+    /** Begins the key's rest, or after a trial a longer one. */
+    keyRefused(key: ChannelKey, failure: VendorFailure): Effect.Effect<void>
+    keyWorks(key: ChannelKey): Effect.Effect<void>
+    /** The key's trial told nothing. */
+    keyUntold(key: ChannelKey): Effect.Effect<void>
+    /** Neither the channel nor its models and keys rest any more, for nobody. */
     enabled(channelId: string): Effect.Effect<void>
-    /** The trial told nothing. */
-    untold(of: Restable): Effect.Effect<void>
-    /** Counts how a call of the channel has ended; `said` is what the vendor answered, for operators. */
-    ended(channelId: string, end: CallEnd, said: () => string | null): void
+    /** Counts how a paid call has ended; `said` is what the vendor answered, for operators. */
+    ended(lane: Lane, end: CallEnd, said: () => string | null): void
     /** How late the end of a task was noticed at most. */
     noticed(channelId: string, lagSeconds: number): void
     /** What an order was held for, and what it came to by the vendor's own usage. */
@@ -60,8 +92,11 @@ export interface CallEnd {
 }
 
 const SECONDS_BETWEEN_TALKS = 1
+/** Organisations that are counted by themselves between two talks, at one model of a channel. */
+const MAX_ORGANIZATIONS = 64
 
-interface Resting {
+interface Resting extends Pick<Rest, "isAlone"> {
+  readonly of: Restable
   /** By the monotonic clock. */
   readonly until: number
   /** Not before then does this gateway ask whether it may try. */
@@ -69,7 +104,62 @@ interface Resting {
   readonly reason: string
 }
 
-const nameOf = ({ channelId, keyName }: Restable): string => `${keyName ?? ""} ${channelId}`
+const restableOf = ({ channelId, keyName, model, organizationId }: Restable): Restable => ({
+  channelId,
+  keyName,
+  model,
+  organizationId
+})
+
+/** Of what rests: channels, keys and models each by their name; `null` sorts with the empty ones. */
+const nameOf = ({ keyName, model, organizationId }: Restable): string =>
+  `${keyName ?? ""}\n${model ?? ""}\n${organizationId ?? ""}`
+
+/** What an order has to pass: what is its organisation's own first, which costs the others nothing. */
+const scopesOf = ({ model, organizationId }: Lane): ReadonlyArray<RestScope> => [
+  { model, organizationId },
+  { model: null, organizationId },
+  { model, organizationId: null },
+  { model: null, organizationId: null }
+]
+
+interface Tally {
+  made: number
+  failed: number
+}
+
+/** Ends of calls since the last talk, by channel, model and organisation. */
+const makeTallies = () => {
+  const byLane = new Map<string, { readonly lane: Lane; readonly tallies: Map<string, Tally> }>()
+
+  const count = ({ channelId, model, organizationId }: Lane, end: keyof Tally): void => {
+    const name = `${channelId}\n${model}`
+    const found = byLane.get(name)
+    const lane = found ?? { lane: { channelId, model, organizationId }, tallies: new Map() }
+    if (found === undefined) byLane.set(name, lane)
+    const { tallies } = lane
+    const known = tallies.get(organizationId)
+    if (known !== undefined) {
+      known[end] += 1
+      return
+    }
+    const counter = tallies.size < MAX_ORGANIZATIONS ? organizationId : OTHERS
+    const tally = tallies.get(counter) ?? { made: 0, failed: 0 }
+    tallies.set(counter, tally)
+    tally[end] += 1
+  }
+
+  const ends = (): ReadonlyArray<CallEnds> =>
+    [...byLane.values()].flatMap(({ lane: { channelId, model }, tallies }) =>
+      [...tallies].map(([organizationId, tally]) => ({
+        channelId,
+        model,
+        organizationId,
+        ...tally
+      }))
+    )
+  return { count, ends }
+}
 
 export const layerChannelHealth = Layer.effect(
   ChannelHealth,
@@ -80,8 +170,10 @@ export const layerChannelHealth = Layer.effect(
 
     const measureRests = yield* makeRestMeasure
     let counts = new Map<string, Map<string, number>>()
+    let tallies = makeTallies()
     let failures = new Map<string, ChannelFailure>()
-    let resting = new Map<string, Resting>()
+    /** By channel, and there by name: orders of a channel of which nothing rests look once. */
+    let resting = new Map<string, Map<string, Resting>>()
 
     const count = (channelId: string, name: string, by = 1): void => {
       const ofChannel = counts.get(channelId)
@@ -89,45 +181,79 @@ export const layerChannelHealth = Layer.effect(
       else ofChannel.set(name, (ofChannel.get(name) ?? 0) + by)
     }
 
-    const restOf = (of: Restable): Resting | undefined =>
-      resting.size === 0 ? undefined : resting.get(nameOf(of))
+    const restOf = (of: Restable): Resting | undefined => resting.get(of.channelId)?.get(nameOf(of))
 
     const hear = Effect.flatMap(records.rests, (rests) => {
       const now = monotonicMillisOf(clock)
       resting = new Map(
-        rests.map((rest) => {
-          const until = now + rest.secondsLeft * 1000
-          return [nameOf(rest), { until, triedAgainAt: until, reason: rest.reason }]
-        })
+        [...Map.groupBy(rests, ({ channelId }) => channelId)].map(([channelId, ofChannel]) => [
+          channelId,
+          new Map(
+            ofChannel.map((rest) => {
+              const until = now + rest.secondsLeft * 1000
+              const { reason, isAlone } = rest
+              const of = restableOf(rest)
+              return [nameOf(of), { of, until, triedAgainAt: until, reason, isAlone }]
+            })
+          )
+        ])
       )
       return measureRests(rests)
     })
 
-    const beginRest = (of: Restable, why: Pick<Rest, "reason" | "status">) =>
-      records.beginRest(of, why, {
+    const beginRest = (of: Restable, cause: RestCause) =>
+      records.beginRest(of, cause, {
         least: of.keyName === null ? settings.channelRestSeconds : settings.keyRestSeconds,
         most: settings.longestRestSeconds
       })
 
+    /** Begins and changes rests of a channel by the ends of its calls that all gateways counted. */
+    const judge = Effect.fnUntraced(function* (
+      channelId: string,
+      ends: ReadonlyArray<CallEnds>,
+      cause: Pick<RestCause, "reason" | "status">
+    ) {
+      const known = [...(resting.get(channelId)?.values() ?? [])].flatMap(({ of, isAlone }) =>
+        of.keyName === null ? [{ ...of, isAlone }] : []
+      )
+      for (const { isAlone, ...scope } of dueRests(ends, known, settings.breakerCalls)) {
+        yield* beginRest({ channelId, keyName: null, ...scope }, { ...cause, isAlone })
+        const { model, organizationId } = scope
+        yield* Effect.logWarning(
+          organizationId === null || isAlone
+            ? "a channel takes no orders, as its vendor fails"
+            : "a channel takes no orders of an organisation, as its vendor fails them alone"
+        ).pipe(
+          Effect.annotateLogs({
+            channel: channelId,
+            reason: cause.reason,
+            ...(model === null ? {} : { model }),
+            ...(organizationId === null ? {} : { organization: organizationId })
+          })
+        )
+      }
+      for (const of of contradictedRests(ends, known)) yield* records.contradict(of)
+    })
+
     const tell = Effect.gen(function* () {
-      const [told, failed] = [counts, failures]
+      const [counted, ends, failed] = [counts, tallies.ends(), failures]
       counts = new Map()
+      tallies = makeTallies()
       failures = new Map()
-      if (told.size === 0) return
-      yield* measure(told)
-      const lines = [...told].flatMap(([channelId, ofChannel]) =>
+      if (counted.size === 0) return
+      yield* measure(counted)
+      const lines = [...counted].flatMap(([channelId, ofChannel]) =>
         [...ofChannel].map(([name, count]) => ({ channelId, name, count }))
       )
-      const latest = yield* records.add(lines, [...failed.values()])
-      for (const [channelId, ends] of Map.groupBy(latest, (one) => one.channelId)) {
-        const of = { channelId, keyName: null }
-        const byEnd = new Map(ends.map(({ name, count }) => [name, count]))
-        if (restOf(of) !== undefined || !isFailing(byEnd, settings.breakerCalls)) continue
+      yield* records.add({ counts: lines, ends, failures: [...failed.values()] })
+      const isDoubtful = ({ channelId, failed }: CallEnds): boolean =>
+        failed > 0 || resting.has(channelId)
+      const doubtful = [...new Set(ends.filter(isDoubtful).map(({ channelId }) => channelId))]
+      if (doubtful.length === 0) return
+      const latest = yield* records.latestEnds(doubtful)
+      for (const [channelId, ofChannel] of Map.groupBy(latest, (one) => one.channelId)) {
         const { reason = "failing", status = null } = failed.get(channelId) ?? {}
-        yield* beginRest(of, { reason, status })
-        yield* Effect.logWarning("a channel takes no orders, as its vendor fails").pipe(
-          Effect.annotateLogs({ channel: channelId, reason })
-        )
+        yield* judge(channelId, ofChannel, { reason, status })
       }
     })
 
@@ -147,31 +273,86 @@ export const layerChannelHealth = Layer.effect(
         )
       )
 
+    /** For an order of `organizationId` that all of it stands in the way of; never for nothing. */
+    const standingBehind = (
+      found: ReadonlyArray<Resting>,
+      organizationId: string | null
+    ): Effect.Effect<Standing> => {
+      const now = monotonicMillisOf(clock)
+      const rests = (): Standing => ({
+        _tag: "Rests",
+        secondsLeft: Math.max(...found.map(({ triedAgainAt }) => triedAgainAt - now)) / 1000,
+        isOwn: found.every(({ of, isAlone }) => of.organizationId !== null && !isAlone)
+      })
+      if (found.some(({ triedAgainAt }) => triedAgainAt > now)) return Effect.succeed(rests())
+      // One call a second asks whether it may try: the others of this gateway pass by.
+      for (const rest of found) rest.triedAgainAt = now + SECONDS_BETWEEN_TALKS * 1000
+      return Effect.gen(function* () {
+        const taken: Array<Restable> = []
+        for (const { of } of found) {
+          if (yield* records.takeTrial(of, organizationId)) {
+            taken.push(of)
+            continue
+          }
+          for (const each of taken) yield* records.giveTrialBack(each)
+          return rests()
+        }
+        const trial: Standing = { _tag: "Trial", of: taken }
+        return trial
+      }).pipe(Effect.catchDefect(() => Effect.succeed(rests())))
+    }
+
+    /** The order of the organisation has failed where it should have told whether the vendor works. */
+    const failTrial = Effect.fnUntraced(function* (
+      of: Restable,
+      { organizationId }: Lane,
+      failure: VendorFailure
+    ) {
+      const cause = { ...refusalOf(failure), isAlone: false }
+      if (of.organizationId !== null) return yield* beginRest(of, cause)
+      const { longestRestSeconds } = settings
+      const isLonger = yield* records.failTrial(of, organizationId, longestRestSeconds)
+      if (!isLonger) yield* beginRest({ ...of, organizationId }, cause)
+    })
+
     return ChannelHealth.of({
-      standing: (of) =>
+      standing: (lane) =>
         Effect.suspend((): Effect.Effect<Standing> => {
-          const rest = restOf(of)
-          if (rest === undefined) return Effect.succeed(well)
-          const now = monotonicMillisOf(clock)
-          const rests = (): Standing => ({
-            _tag: "Rests",
-            secondsLeft: (rest.triedAgainAt - now) / 1000
+          const ofChannel = resting.get(lane.channelId)
+          if (ofChannel === undefined) return Effect.succeed(well)
+          const found = scopesOf(lane).flatMap((scope) => {
+            const rest = ofChannel.get(
+              nameOf({ channelId: lane.channelId, keyName: null, ...scope })
+            )
+            return rest === undefined ? [] : [rest]
           })
-          if (rest.triedAgainAt > now) return Effect.succeed(rests())
-          // One call a second asks whether it may try: the others of this gateway pass by.
-          rest.triedAgainAt = now + SECONDS_BETWEEN_TALKS * 1000
-          return records.takeTrial(of).pipe(
-            Effect.map((isTaken): Standing => (isTaken ? { _tag: "Trial" } : rests())),
-            Effect.catchDefect(() => Effect.succeed(rests()))
-          )
+          return found.length === 0
+            ? Effect.succeed(well)
+            : standingBehind(found, lane.organizationId)
         }),
-      reasonOf: (of) => restOf(of)?.reason ?? null,
-      refused: (of, failure) =>
+      endTrial: (lane, of, failure) => {
+        const end = (each: Restable): Effect.Effect<void> => {
+          if (failure === null) return records.endRest(each)
+          return failure !== undefined && isVendorsFault(failure)
+            ? failTrial(each, lane, failure)
+            : records.giveTrialBack(each)
+        }
+        return heard(Effect.forEach(of, end, { discard: true }))
+      },
+      keyStanding: (key) =>
+        Effect.suspend(() => {
+          const rest = restOf(keyRest(key))
+          return rest === undefined ? Effect.succeed(well) : standingBehind([rest], null)
+        }),
+      keyReason: (key) => restOf(keyRest(key))?.reason ?? null,
+      keyRefused: (key, failure) =>
         Effect.suspend(() =>
-          (restOf(of)?.until ?? 0) > monotonicMillisOf(clock)
+          (restOf(keyRest(key))?.until ?? 0) > monotonicMillisOf(clock)
             ? Effect.void
-            : heard(beginRest(of, refusalOf(failure)))
+            : heard(beginRest(keyRest(key), { ...refusalOf(failure), isAlone: false }))
         ),
+      keyWorks: (key) => heard(records.endRest(keyRest(key))),
+      keyUntold: (key) => heard(records.giveTrialBack(keyRest(key))),
       enabled: (channelId) =>
         heard(
           Effect.flatMap(records.rests, (rests) =>
@@ -182,12 +363,16 @@ export const layerChannelHealth = Layer.effect(
             )
           )
         ),
-      works: (of) => heard(records.endRest(of)),
-      untold: (of) => heard(records.giveTrialBack(of)),
-      ended: (channelId, { failure, millis }, said) => {
+      ended: (lane, { failure, millis }, said) => {
+        const { channelId } = lane
         count(channelId, failure === null ? MADE : failureKind(failure))
-        if (failure === null) return count(channelId, countName("took", stepOf(millis)))
-        if (!isVendorsFault(failure) && !isAboutKey(failure)) return
+        if (failure === null) {
+          tallies.count(lane, "made")
+          return count(channelId, countName("took", stepOf(millis)))
+        }
+        const isVendors = isVendorsFault(failure)
+        if (isVendors) tallies.count(lane, "failed")
+        if (!isVendors && !isAboutKey(failure)) return
         const at = new Date(clock.currentTimeMillisUnsafe())
         const message = said() ?? failure.message
         failures.set(channelId, { channelId, at, ...refusalOf(failure), message })
@@ -206,8 +391,8 @@ export const layerChannelHealth = Layer.effect(
 export const watchedBy =
   (health: ChannelHealth["Service"]) =>
   <Made>(
-    channelId: string,
-    isTrial: boolean,
+    lane: Lane,
+    trials: ReadonlyArray<Restable>,
     brokenOffBy: ((made: Made) => VendorFailure | null) | undefined,
     said: () => string | null
   ) =>
@@ -220,20 +405,8 @@ export const watchedBy =
           ? (brokenOffBy?.(exit.value) ?? null)
           : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
         if (failure !== undefined) {
-          health.ended(channelId, { failure, millis: monotonicMillisOf(clock) - startedAt }, said)
+          health.ended(lane, { failure, millis: monotonicMillisOf(clock) - startedAt }, said)
         }
-        return isTrial ? afterTrial(health, { channelId, keyName: null }, failure) : undefined
+        return trials.length === 0 ? undefined : health.endTrial(lane, trials, failure)
       })
     })
-
-/** `failure` is null where the channel works, and undefined where the call tells nothing. */
-const afterTrial = (
-  health: ChannelHealth["Service"],
-  of: Restable,
-  failure: VendorFailure | null | undefined
-) => {
-  if (failure === null) return health.works(of)
-  return failure !== undefined && isVendorsFault(failure)
-    ? health.refused(of, failure)
-    : health.untold(of)
-}

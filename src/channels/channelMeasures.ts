@@ -8,6 +8,8 @@ import {
   channelState,
   channelTasks,
   keysAtRest,
+  modelsAtRest,
+  slowedOrganizations,
   vendorUsage
 } from "../services/metrics.ts"
 
@@ -42,11 +44,18 @@ export const makeRestMeasure = Effect.sync(() => {
     for (const { channelId } of rests) seen.add(channelId)
     for (const channel of seen) {
       const own = rests.filter(({ channelId }) => channelId === channel)
-      const whole = own.find(({ keyName }) => keyName === null)
-      const state = whole === undefined ? 0 : whole.secondsLeft > 0 ? 2 : 1
-      yield* Metric.update(Metric.withAttributes(channelState, { channel }), state)
-      const keys = own.filter(({ keyName }) => keyName !== null).length
-      yield* Metric.update(Metric.withAttributes(keysAtRest, { channel }), keys)
+      const ofChannel = own.filter(({ keyName }) => keyName === null)
+      const forAll = ofChannel.filter((one) => one.organizationId === null || one.isAlone)
+      const isOpen = forAll.some(({ secondsLeft }) => secondsLeft > 0)
+      const gauges = [
+        [channelState, isOpen ? 2 : forAll.length > 0 ? 1 : 0],
+        [modelsAtRest, new Set(forAll.flatMap(({ model }) => model ?? [])).size],
+        [slowedOrganizations, ofChannel.length - forAll.length],
+        [keysAtRest, own.length - ofChannel.length]
+      ] as const
+      for (const [gauge, value] of gauges) {
+        yield* Metric.update(Metric.withAttributes(gauge, { channel }), value)
+      }
     }
   })
 })

@@ -1,6 +1,6 @@
 /** Each channel as an operator sees it: whether it takes orders, and what its last hour was like. */
 import { Clock, Effect } from "effect"
-import type { Channel } from "../domain/catalog/CatalogDocument.ts"
+import type { Channel, Mount } from "../domain/catalog/CatalogDocument.ts"
 import { keysOf } from "../domain/catalog/channelKeys.ts"
 import { countsOf, isEnd, quantile } from "../domain/channelEnds.ts"
 import { Catalog } from "../services/Catalog.ts"
@@ -17,6 +17,16 @@ export const channelStates = ["closed", "open", "half-open", "draining"] as cons
 export interface Resting extends Pick<Rest, "reason" | "status" | "since"> {
   /** From when it may be tried again. */
   readonly until: Date
+}
+
+/** Of a channel or one of its models. */
+export interface ModelResting extends Resting {
+  /** Null is the whole channel. */
+  readonly model: string | null
+}
+
+export interface OrganizationResting extends ModelResting {
+  readonly organizationId: string
 }
 
 export interface KeyReport {
@@ -38,7 +48,11 @@ export interface ChannelReport {
   /** Null for one that has left the catalog while tasks of it run. */
   readonly channel: Channel | null
   readonly state: (typeof channelStates)[number]
-  readonly rest: Resting | null
+  /** Of the whole channel; where each model on it rests for itself, of the one that is tried first. */
+  readonly rest: ModelResting | null
+  readonly modelRests: ReadonlyArray<ModelResting>
+  /** Those whose own orders fail, which are refused while others are served. */
+  readonly slowedOrganizations: ReadonlyArray<OrganizationResting>
   readonly openTasks: number
   /** By how they ended. */
   readonly calls: ReadonlyMap<string, number>
@@ -70,6 +84,23 @@ const stateOf = (channel: Channel | null, rest: Rest | undefined): ChannelReport
   return rest.secondsLeft > 0 ? "open" : "half-open"
 }
 
+/** For all that is known the vendor fails for everybody: it does for several, or for the only one there. */
+const isForAll = ({ organizationId, isAlone }: Rest): boolean => organizationId === null || isAlone
+
+/** The rest that keeps the channel from taking any order. */
+const wholeRest = (
+  rests: ReadonlyArray<Rest>,
+  mounts: ReadonlyArray<Mount>,
+  channelId: string
+): Rest | undefined => {
+  const bySecondsLeft = rests.toSorted((one, other) => one.secondsLeft - other.secondsLeft)
+  const whole = bySecondsLeft.findLast(({ model }) => model === null)
+  if (whole !== undefined) return whole
+  const mounted = mounts.filter(({ channel, enabled }) => enabled && channel === channelId)
+  const isResting = (mount: Mount) => rests.some(({ model }) => model === mount.model)
+  return mounted.length > 0 && mounted.every(isResting) ? bySecondsLeft[0] : undefined
+}
+
 /** By id. */
 export const makeChannelReports = Effect.gen(function* () {
   const catalog = yield* Catalog
@@ -77,40 +108,55 @@ export const makeChannelReports = Effect.gen(function* () {
   const records = yield* ChannelRecords
 
   return Effect.gen(function* () {
-    const { channels } = yield* catalog.snapshot
+    const { channels, document } = yield* catalog.snapshot
     const storedKeys = yield* credentials.storedKeys
     const openTasks = yield* records.openTasks
     const rests = yield* records.rests
     const { counts, failures } = yield* records.hour
     const now = yield* Clock.currentTimeMillis
 
-    const restingOf = (rest: Rest | undefined): Resting | null =>
-      rest === undefined ? null : { ...rest, until: new Date(now + rest.secondsLeft * 1000) }
+    const restingOf = (rest: Rest): ModelResting => ({
+      ...rest,
+      until: new Date(now + rest.secondsLeft * 1000)
+    })
 
     const reportOf = (id: string): ChannelReport => {
       const channel = channels.get(id) ?? null
       const own = rests.filter(({ channelId }) => channelId === id)
-      const restOf = (keyName: string | null) => own.find((rest) => rest.keyName === keyName)
+      const ofChannel = own.filter(({ keyName }) => keyName === null)
+      const forAll = ofChannel.filter(isForAll)
+      const rest = wholeRest(forAll, document.mounts, id)
       const counted = new Map(
         counts.filter((one) => one.channelId === id).map(({ name, count }) => [name, count])
       )
       return {
         id,
         channel,
-        state: stateOf(channel, restOf(null)),
-        rest: restingOf(restOf(null)),
+        state: stateOf(channel, rest),
+        rest: rest === undefined ? null : restingOf(rest),
+        modelRests: [...Map.groupBy(forAll, ({ model }) => model)].flatMap(([model, rests]) =>
+          model === null ? [] : rests.slice(0, 1).map(restingOf)
+        ),
+        slowedOrganizations: ofChannel.flatMap((rest) =>
+          rest.organizationId === null
+            ? []
+            : [{ ...restingOf(rest), organizationId: rest.organizationId }]
+        ),
         openTasks: openTasks.get(id) ?? 0,
         calls: new Map([...counted].filter(([name]) => isEnd(name))),
         took: durationsOf(countsOf(counted, "took")),
         lag: durationsOf(countsOf(counted, "lag")),
         drift: driftOf(counted),
         lastFailure: failures.find(({ channelId }) => channelId === id) ?? null,
-        keys: (channel === null ? [] : keysOf(channel)).map(({ name, enabled }) => ({
-          name,
-          enabled,
-          stored: storedKeys.get(id)?.names.has(name) === true,
-          rest: restingOf(restOf(name))
-        }))
+        keys: (channel === null ? [] : keysOf(channel)).map(({ name, enabled }) => {
+          const rest = own.find(({ keyName }) => keyName === name)
+          return {
+            name,
+            enabled,
+            stored: storedKeys.get(id)?.names.has(name) === true,
+            rest: rest === undefined ? null : restingOf(rest)
+          }
+        })
       }
     }
     return [...new Set([...channels.keys(), ...openTasks.keys()])].sort().map(reportOf)

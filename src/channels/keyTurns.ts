@@ -6,13 +6,13 @@ import { Array as Arr, Effect } from "effect"
 import { isAboutKey, isKeyRefused, type VendorFailure } from "../domain/VendorOutcome.ts"
 import type { KeyedAccount } from "../services/channels/ChannelCredentials.ts"
 import type { UpstreamTask } from "../services/TaskRepo.ts"
-import { ChannelHealth, type Standing } from "./ChannelHealth.ts"
+import { ChannelHealth, type ChannelKey, type Standing } from "./ChannelHealth.ts"
 
 type Accounts = Arr.NonEmptyReadonlyArray<KeyedAccount>
 type Call<A> = (account: KeyedAccount) => Effect.Effect<A, VendorFailure>
 
 /** That a vendor refuses a key which made way says nothing of the one that orders are made with now. */
-const restable = ({ channelId, keyName, version, isSuperseded }: KeyedAccount) => ({
+const keyOfAccount = ({ channelId, keyName, version, isSuperseded }: KeyedAccount): ChannelKey => ({
   channelId,
   keyName: isSuperseded ? `${keyName}@${version}` : keyName
 })
@@ -29,7 +29,7 @@ interface Turns<A> {
   readonly mayRepeat: () => boolean
   /** Whether another key may be called with after this failure. */
   readonly isRefused: (failure: VendorFailure) => boolean
-  readonly standing: ChannelHealth["Service"]["standing"]
+  readonly standing: ChannelHealth["Service"]["keyStanding"]
 }
 
 export type KeyTurns = Effect.Success<typeof makeKeyTurns>
@@ -43,12 +43,12 @@ export const makeKeyTurns = Effect.gen(function* () {
     standing: Standing["_tag"],
     { call, isRefused }: Turns<A>
   ) => {
-    const of = restable(account)
+    const key = keyOfAccount(account)
     const called = Effect.tapError(call(account), (failure) => {
-      if (isRefused(failure)) return health.refused(of, failure)
-      return standing === "Trial" ? health.untold(of) : Effect.void
+      if (isRefused(failure)) return health.keyRefused(key, failure)
+      return standing === "Trial" ? health.keyUntold(key) : Effect.void
     })
-    return standing === "Well" ? called : Effect.tap(called, () => health.works(of))
+    return standing === "Well" ? called : Effect.tap(called, () => health.keyWorks(key))
   }
 
   /**
@@ -62,7 +62,7 @@ export const makeKeyTurns = Effect.gen(function* () {
   ): Effect.Effect<A, VendorFailure> => {
     const [account, ...others] = accounts
     if (account === undefined) return otherwise
-    return Effect.flatMap(turns.standing(restable(account)), ({ _tag: standing }) =>
+    return Effect.flatMap(turns.standing(keyOfAccount(account)), ({ _tag: standing }) =>
       standing === "Rests"
         ? oneAfterAnother(others, turns, otherwise)
         : Effect.catchIf(
@@ -81,8 +81,10 @@ export const makeKeyTurns = Effect.gen(function* () {
     )
 
   /** A key without money makes nothing, and is told what it has made. */
-  const standingForTask: ChannelHealth["Service"]["standing"] = (of) =>
-    health.reasonOf(of) === "account_empty" ? Effect.succeed({ _tag: "Well" }) : health.standing(of)
+  const standingForTask: ChannelHealth["Service"]["keyStanding"] = (key) =>
+    health.keyReason(key) === "account_empty"
+      ? Effect.succeed({ _tag: "Well" })
+      : health.keyStanding(key)
 
   return {
     /** Begins with the key whose turn it is. */
@@ -96,7 +98,7 @@ export const makeKeyTurns = Effect.gen(function* () {
         const [{ channelId }] = accounts
         const turn = turns.get(channelId) ?? 0
         if (accounts.length > 1) turns.set(channelId, (turn + 1) % accounts.length)
-        const { standing } = health
+        const { keyStanding: standing } = health
         return from(Arr.rotate(accounts, -turn), {
           call,
           mayRepeat,

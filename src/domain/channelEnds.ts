@@ -17,13 +17,6 @@ const vendorsFaults: ReadonlySet<string> = new Set([
 export const isVendorsFault = (failure: VendorFailure): boolean =>
   vendorsFaults.has(failureKind(failure))
 
-/** By how its calls ended: what counts neither for a channel nor against it is left out. */
-export const isFailing = (ends: ReadonlyMap<string, number>, leastCalls: number): boolean => {
-  const failed = [...vendorsFaults].reduce((sum, kind) => sum + (ends.get(kind) ?? 0), 0)
-  const calls = failed + (ends.get(MADE) ?? 0)
-  return calls >= leastCalls && failed * 2 >= calls
-}
-
 /** Whether a count is of ends of calls: their names are one word. */
 export const isEnd = (name: string): boolean => !name.includes(" ")
 

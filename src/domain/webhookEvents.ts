@@ -62,8 +62,8 @@ export const sampleData = {
     amount: "100",
     used: "80.2"
   },
-  "channel.down": { id: "ch-a", reason: "timeout", status: null },
-  "channel.up": { id: "ch-a", reason: "timeout", status: null },
+  "channel.down": { id: "ch-a", model: "model-a", reason: "timeout", status: null },
+  "channel.up": { id: "ch-a", model: "model-a", reason: "timeout", status: null },
   "orphan.created": {
     id: "vt_00000000-0000-7000-8000-000000000000",
     organization_id: "org_00000000-0000-7000-8000-000000000000",

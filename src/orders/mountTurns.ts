@@ -1,6 +1,6 @@
 /** Which of its mounts an order goes to, and to which after one that certainly made nothing. */
 import { type Array as Arr, Effect, Metric, Random, Result } from "effect"
-import type { ChannelHealth } from "../channels/ChannelHealth.ts"
+import type { Standing } from "../channels/ChannelHealth.ts"
 import { ChannelUnavailable, type RateLimited } from "../domain/Errors.ts"
 import {
   mayFailOver,
@@ -9,6 +9,7 @@ import {
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
 import { monotonicMillis } from "../runtime/monotonic.ts"
+import type { Restable } from "../services/channels/ChannelRecords.ts"
 import { failovers } from "../services/metrics.ts"
 import type { UsableMount } from "./OrderChecks.ts"
 import type { MountedCall, PaidOrder } from "./orderValue.ts"
@@ -40,25 +41,33 @@ export const drawn = <Mount extends Pick<UsableMount, "priority" | "weight">>(
   )
 }
 
+type Rests = Extract<Standing, { readonly _tag: "Rests" }>
+
+const becauseItRests = {
+  all: "The channel of this model takes no orders for a moment, because its vendor fails; nothing was ordered",
+  own: "The channel of this model takes no orders of this organisation for a moment, because its vendor fails at them and not at those of others; nothing was ordered"
+}
+
 /** Why no mount is left; where channels rest, with the time until the first of them may be tried. */
-const noneLeft = (restsFor: number | null) =>
+const noneLeft = (rests: Rests | null) =>
   new ChannelUnavailable(
-    restsFor === null
+    rests === null
       ? { message: "No other channel of this model can be called for this order", param: "model" }
       : {
-          message:
-            "The channel of this model takes no orders for a moment, because its vendor fails; nothing was ordered",
+          message: rests.isOwn ? becauseItRests.own : becauseItRests.all,
           param: "model",
-          retryAfterSeconds: Math.max(1, Math.ceil(restsFor))
+          retryAfterSeconds: Math.max(1, Math.ceil(rests.secondsLeft))
         }
   )
 
 /** A mount whose turn it is. */
 export interface Turn<Made> {
   readonly mount: MountedCall<Made>
-  /** The call tries whether its channel works again. */
-  readonly isTrial: boolean
+  /** What of its channel the call tries, whether it works again; most often nothing. */
+  readonly trials: ReadonlyArray<Restable>
 }
+
+const noTrials: ReadonlyArray<Restable> = []
 
 /** Moves the order to its next mount that has a free place. */
 export type MountTurns<Made> = () => Effect.Effect<Turn<Made>, RateLimited | ChannelUnavailable>
@@ -67,28 +76,28 @@ export type MountTurns<Made> = () => Effect.Effect<Turn<Made>, RateLimited | Cha
 export const makeTurns = <Made>(
   mounts: ReadonlyArray<MountedCall<Made>>,
   moveTo: MoveTo,
-  standing: ChannelHealth["Service"]["standing"]
+  standing: (channelId: string) => Effect.Effect<Standing>
 ): MountTurns<Made> => {
   let next = 0
   let called = 0
   let refusal: RateLimited | null = null
-  let restsFor: number | null = null
+  let rests: Rests | null = null
   const turn: MountTurns<Made> = () => {
     const mount = called < MAX_CHANNELS ? mounts[next] : undefined
     next += 1
-    if (mount === undefined) return Effect.fail(refusal ?? noneLeft(restsFor))
+    if (mount === undefined) return Effect.fail(refusal ?? noneLeft(rests))
     const refused = moveTo(mount.job.channelId)
     if (refused !== null) {
       refusal ??= refused
       return turn()
     }
-    return Effect.flatMap(standing({ channelId: mount.job.channelId, keyName: null }), (found) => {
+    return Effect.flatMap(standing(mount.job.channelId), (found) => {
       if (found._tag === "Rests") {
-        restsFor = Math.min(restsFor ?? Number.POSITIVE_INFINITY, found.secondsLeft)
+        if (rests === null || found.secondsLeft < rests.secondsLeft) rests = found
         return turn()
       }
       called += 1
-      return Effect.succeed({ mount, isTrial: found._tag === "Trial" })
+      return Effect.succeed({ mount, trials: found._tag === "Trial" ? found.of : noTrials })
     })
   }
   return turn
@@ -103,6 +112,8 @@ const SHARE_FOR_FAILOVER = 0.25
 /** The mount an order is at. */
 export interface Mounted<Made> {
   readonly now: () => Pick<MountedCall<Made>, "job" | "cost">
+  /** The turn that was taken and whose mount is not called yet; null where there is none. */
+  readonly uncalled: () => Turn<Made> | null
   /**
    * Calls one mount after the other until one makes the order, or may have made it. The books know of
    * each before it is called: after a crash they tell who may have made it.
@@ -125,6 +136,7 @@ export const makeMounted = <Made>(
   Effect.map(monotonicMillis, (startedAt) => {
     const seconds = order.task?.created.submitSeconds ?? order.deadlineSeconds
     let turn = first
+    let uncalled: Turn<Made> | null = first
 
     const call: Mounted<Made>["call"] = (at, reassign) => {
       const goesOn = Effect.fnUntraced(function* (failure: VendorFailure) {
@@ -132,17 +144,21 @@ export const makeMounted = <Made>(
         if (order.hasBegun?.() === true || spent > seconds * SHARE_FOR_FAILOVER) return false
         const following = yield* Effect.result(next())
         if (Result.isFailure(following)) return false
+        uncalled = following.success
         const refusal = refusalOf(failure)
-        if (!(yield* reassign(following.success.mount, refusal))) return false
+        if (!(yield* reassign(uncalled.mount, refusal))) return false
         const { channelId: channel } = turn.mount.job
         const { reason } = refusal
+        turn = uncalled
         yield* Metric.update(Metric.withAttributes(failovers, { channel, reason }), 1)
-        turn = following.success
         return true
       })
 
       const made: Effect.Effect<Made, VendorFailure> = Effect.catchIf(
-        Effect.suspend(() => at(turn)),
+        Effect.suspend(() => {
+          uncalled = null
+          return at(turn)
+        }),
         mayFailOver,
         (failure) =>
           Effect.flatMap(goesOn(failure), (isNext) => (isNext ? made : Effect.fail(failure)))
@@ -150,5 +166,5 @@ export const makeMounted = <Made>(
       return made
     }
 
-    return { now: () => turn.mount, call }
+    return { now: () => turn.mount, uncalled: () => uncalled, call }
   })

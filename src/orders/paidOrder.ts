@@ -5,7 +5,7 @@
  */
 import { Cause, Effect, Exit, Metric, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { ChannelHealth, watchedBy } from "../channels/ChannelHealth.ts"
+import { ChannelHealth, type Lane, watchedBy } from "../channels/ChannelHealth.ts"
 import type { UpstreamError } from "../domain/Errors.ts"
 import { Quote } from "../domain/money/Quote.ts"
 import { type OrderKind, orderPrefixes } from "../domain/orderIds.ts"
@@ -49,6 +49,11 @@ const inCaptureSpan = spanned("capture", { kind: "internal" })
 
 const encodeQuote = Schema.encodeSync(Quote)
 const encodeCost = Schema.encodeSync(Schema.NullOr(Quote))
+
+const laneOf = (
+  { caller, model }: Pick<PaidOrder<unknown, unknown>, "caller" | "model">,
+  channelId: string
+): Lane => ({ channelId, model: model.id, organizationId: caller.organizationId })
 
 export const makePaidOrders = Effect.gen(function* () {
   const ledger = yield* Ledger
@@ -249,10 +254,10 @@ export const makePaidOrders = Effect.gen(function* () {
       return part === null ? Effect.void : Effect.ignore(Effect.flatMap(part, finished))
     })
 
-    const callAt = ({ mount, isTrial }: Turn<Made>) =>
+    const callAt = ({ mount, trials }: Turn<Made>) =>
       mount.call(id, chargeNow).pipe(
         observedCall(order, mount.job),
-        watched(mount.job.channelId, isTrial, order.brokenOffBy, orderCall.said),
+        watched(laneOf(order, mount.job.channelId), trials, order.brokenOffBy, orderCall.said),
         Effect.onInterrupt(() => whenInterrupted),
         recordingCalls(orderCall, [
           {
@@ -295,10 +300,19 @@ export const makePaidOrders = Effect.gen(function* () {
     const id = `${orderPrefixes[order.kind]}_${yield* random.uuidV7()}`
     const mounts = yield* drawn(order.mounts)
     return yield* inPlace(order.caller.organizationId, (moveTo) => {
-      const next = makeTurns(mounts, moveTo, health.standing)
+      const next = makeTurns(mounts, moveTo, (channelId) =>
+        health.standing(laneOf(order, channelId))
+      )
       return next().pipe(
         Effect.flatMap((first) => makeMounted(first, next, order)),
-        Effect.flatMap((mounted) => stepsOf(id, order, key, mounted))
+        Effect.flatMap((mounted) =>
+          Effect.onExitPrimitive(stepsOf(id, order, key, mounted), () => {
+            const uncalled = mounted.uncalled()
+            if (uncalled === null || uncalled.trials.length === 0) return undefined
+            const lane = laneOf(order, uncalled.mount.job.channelId)
+            return health.endTrial(lane, uncalled.trials, undefined)
+          })
+        )
       )
     }).pipe(observedOrder(id, order))
   })

@@ -114,11 +114,12 @@ export const defaultSettings = {
    */
   bodyBudgetBytes: 512 * 1024 * 1024,
   /**
-   * Calls at a channel within a minute before it may rest because half of them or more failed by its
-   * vendor's fault.
+   * Calls for a model of a channel within a minute before it may rest, because most calls of several
+   * organisations fail by its vendor's fault; as many of one organisation, half of which fail, before
+   * its own orders there are refused for a while.
    */
   breakerCalls: 10,
-  /** The first rest of such a channel; each trial that fails makes it twice as long. */
+  /** The first rest of either; each trial that fails makes it twice as long. */
   channelRestSeconds: 10,
   /** The same of a channel's key that the vendor refused. */
   keyRestSeconds: 30,
@@ -158,6 +159,12 @@ export const defaultSettings = {
   webhookPatienceDays: 5,
   /** Connections the gateway has open at a time; more are closed as soon as they are made. */
   maxConnections: 16_384,
+  /**
+   * Connections that one client address (of IPv6 its first 64 bits) has open at a time; more are closed
+   * as soon as they are made. 0 is any number, as it should be behind a proxy, whose address all clients
+   * have. Absent: a quarter of `GATEWAY_MAX_CONNECTIONS`.
+   */
+  addressConnections: 4096,
   /** From a request's first byte to the end of its head, before the connection is cut. */
   headSeconds: 20,
   /** From a request's first byte to its last one, before the connection is cut. */

@@ -150,7 +150,18 @@ export const channelCallSeconds = Metric.histogram("gateway_channel_call_duratio
 /** Label: `channel`. */
 export const channelState = Metric.gauge("gateway_channel_state", {
   description:
-    "0 while a channel takes orders, 1 while one order tries whether it works again, 2 while it rests"
+    "0 while a channel takes orders, 1 while one order tries whether it or a model of it works again, 2 while it or a model of it rests"
+})
+
+/** Label: `channel`. */
+export const modelsAtRest = Metric.gauge("gateway_channel_models_at_rest", {
+  description: "Models that a channel takes no orders for, as its vendor fails them"
+})
+
+/** Label: `channel`. */
+export const slowedOrganizations = Metric.gauge("gateway_channel_slowed_organizations", {
+  description:
+    "Organisations, by model, whose orders alone fail at a channel and are refused for a while"
 })
 
 /** Label: `channel`. */

@@ -1,7 +1,7 @@
 /** What every store of the receivers of webhooks and of the messages to them must do. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { ChannelRecords } from "../../src/services/channels/ChannelRecords.ts"
+import { ChannelRecords, keyOf, type Restable } from "../../src/services/channels/ChannelRecords.ts"
 import { OPERATORS, WebhookEndpoints } from "../../src/services/delivery/WebhookEndpoints.ts"
 import {
   type AttemptEnd,
@@ -237,31 +237,57 @@ export const webhooksSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
     })
   )
 
-  it.effect("operators are told of channels that rest, and not of their keys", () =>
+  it.effect("operators are told of channels and models that rest, and not of keys", () =>
     Effect.gen(function* () {
       const records = yield* ChannelRecords
       const { endpoint } = yield* endpointOf(OPERATORS, ["channel.down", "channel.up"])
       const channelId = jobId("vt")
-      const of = { channelId, keyName: null }
-      const rest = { least: 3600, most: 3600 }
-      yield* records.beginRest(of, { reason: "timeout", status: null }, rest)
-      yield* records.beginRest(of, { reason: "other", status: 500 }, rest)
-      yield* records.beginRest({ channelId, keyName: "k" }, { reason: "x", status: 401 }, rest)
-      yield* records.endRest({ channelId, keyName: "k" })
-      yield* records.endRest(of)
-      yield* records.endRest(of)
-      const told = (yield* claim([endpoint.id])).filter(({ data }) =>
-        JSON.stringify(data).includes(channelId)
-      )
-      assert.sameDeepMembers(
-        told.map(({ type, data }) => [type, data]),
-        ["channel.down", "channel.up"].map((type) => [
-          type,
-          { id: channelId, reason: "timeout", status: null }
-        ])
-      )
-      const endpoints = yield* WebhookEndpoints
-      yield* endpoints.remove(OPERATORS, endpoint.id)
+      const channel = { channelId, keyName: null, model: null, organizationId: null }
+      const cause = { reason: "timeout", status: null, isAlone: false }
+      const begin = (of: Restable, why: Partial<typeof cause> = {}) =>
+        records.beginRest(of, { ...cause, ...why }, { least: 3600, most: 3600 })
+      let seen = 0
+      const news = Effect.map(claim([endpoint.id]), (messages) => {
+        const told = messages.filter(({ data }) => JSON.stringify(data).includes(channelId))
+        seen += told.length
+        return told.map(({ type, data }) => [type, data])
+      })
+      const event = (type: "down" | "up", model: string | null) => [
+        `channel.${type}`,
+        { id: channelId, model, reason: "timeout", status: null }
+      ]
+
+      yield* begin(channel)
+      yield* begin(channel, { reason: "other" })
+      yield* begin(keyOf(channelId, "k"))
+      yield* records.endRest(keyOf(channelId, "k"))
+      assert.deepStrictEqual(yield* news, [event("down", null)])
+      yield* records.endRest(channel)
+      yield* records.endRest(channel)
+      assert.deepStrictEqual(yield* news, [event("up", null)])
+
+      // Of an organisation beside which others are served there is nothing to tell.
+      const model = { ...channel, model: "a" }
+      const slowed = { ...model, organizationId: "org_1" }
+      yield* begin(slowed)
+      yield* records.endRest(slowed)
+      assert.deepStrictEqual(yield* news, [])
+
+      // The model is down once, for the one that was alone and then for everybody.
+      yield* begin(slowed, { isAlone: true })
+      assert.deepStrictEqual(yield* news, [event("down", "a")])
+      yield* begin(model)
+      yield* begin({ ...model, model: "b" })
+      assert.deepStrictEqual(yield* news, [event("down", "b")])
+      yield* records.endRest(model)
+      assert.deepStrictEqual(yield* news, [])
+      yield* records.contradict(slowed)
+      assert.deepStrictEqual(yield* news, [event("up", "a")])
+      yield* records.endRest(slowed)
+      yield* records.endRest({ ...model, model: "b" })
+      assert.deepStrictEqual(yield* news, [event("up", "b")])
+      assert.strictEqual(seen, 6)
+      yield* (yield* WebhookEndpoints).remove(OPERATORS, endpoint.id)
     })
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isFailing, isVendorsFault, quantile, stepOf } from "../../src/domain/channelEnds.ts"
+import { isVendorsFault, quantile, stepOf } from "../../src/domain/channelEnds.ts"
 import {
   failureKind,
   isAboutKey,
@@ -61,22 +61,6 @@ describe("a failed call", () => {
     assert.strictEqual(failureKind(failure), kind)
     assert.strictEqual(isVendorsFault(failure), counts)
     assert.strictEqual(isAboutKey(failure), aboutKey)
-  })
-})
-
-describe("a channel is failing", () => {
-  it.each([
-    [{}, false],
-    [{ timeout: 9 }, false],
-    [{ timeout: 10 }, true],
-    [{ timeout: 4, vendor_error: 3, unreachable: 3 }, true],
-    [{ timeout: 10, made: 10 }, true],
-    [{ timeout: 10, made: 11 }, false],
-    [{ refused: 1000, rate_limited: 1000, account_empty: 1000 }, false],
-    [{ refused: 1000, timeout: 10 }, true],
-    [{ "took 30": 1000, timeout: 5 }, false]
-  ])("%o: %s", (ends, expected) => {
-    assert.strictEqual(isFailing(new Map(Object.entries(ends)), 10), expected)
   })
 })
 

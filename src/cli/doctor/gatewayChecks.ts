@@ -44,16 +44,27 @@ const channels: Look<unknown, never> = Effect.fnUntraced(function* (gateway) {
   const { data } = yield* gateway.channels.listChannels({ query: { limit: 100 } })
   const found = yield* Effect.forEach(
     data,
-    Effect.fnUntraced(function* ({ id, keys, state, rest }) {
+    Effect.fnUntraced(function* ({ id, keys, model_rests, rest, slowed_organizations, state }) {
       const enabled = keys.filter((key) => key.enabled)
       if (state === "draining") return [ok(`${id} is out of use.`)]
       if (!enabled.some((key) => key.stored)) {
         return [wrong(`${id} has no key of its vendor.`, "Write its api_key in the catalog.")]
       }
-      const resting =
-        rest === null
-          ? []
-          : [worthALook(`${id} rests until ${rest.until}: ${rest.reason}.`, "Its vendor fails.")]
+      const rests = rest === null ? model_rests : [rest]
+      const resting = [
+        ...rests.map(({ model, reason, until }) =>
+          worthALook(
+            `${id} rests${model === null ? "" : ` for ${model}`} until ${until}: ${reason}.`,
+            "Its vendor fails."
+          )
+        ),
+        ...slowed_organizations.map(({ model, organization_id, until }) =>
+          worthALook(
+            `${id} takes no orders of ${organization_id}${model === null ? "" : ` for ${model}`} until ${until}.`,
+            "Its vendor fails the orders of this organisation."
+          )
+        )
+      ]
       const tests = yield* Effect.result(gateway.channels.testChannel({ params: { id } }))
       if (tests._tag === "Failure") {
         const why = answeredWords(tests.failure) ?? deepestReason(tests.failure)

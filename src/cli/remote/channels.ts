@@ -18,9 +18,11 @@ const list = Command.make("list", { after, limit }, ({ after, limit }) =>
     Effect.flatMap(gateway.channels.listChannels({ query: { ...after, limit } }), (page) =>
       tellPage(
         page,
-        ["id", "name", "state", "open tasks", "calls", "last failure"],
+        ["id", "name", "state", "at rest", "slowed", "open tasks", "calls", "last failure"],
         ({ last_failure, ...one }) => [
-          ...[one.id, one.name, one.state, one.open_tasks, one.calls],
+          ...[one.id, one.name, one.state, one.model_rests.map(({ model }) => model).join(" ")],
+          ...[one.slowed_organizations.map(({ organization_id }) => organization_id).join(" ")],
+          ...[one.open_tasks, one.calls],
           last_failure === null ? null : `${last_failure.reason} at ${last_failure.at}`
         ]
       )

@@ -1,14 +1,17 @@
 /** The socket clients connect to, and how it is closed without losing what they asked. */
 import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from "node:http"
-import { Server as NetServer } from "node:net"
+import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
+import { monotonicMillisOf } from "../../runtime/monotonic.ts"
 import { Settings } from "../../runtime/Settings.ts"
+import { makeShares } from "../../runtime/Shares.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
+import { clientOf } from "./clientAddress.ts"
 import { errorBody, headersOf } from "./errorResponse.ts"
 
 /** Slow clients are cut: a whole request must arrive within the settings' times. */
@@ -64,6 +67,42 @@ const refuse = (socket: Duplex, [status, message]: Refusal, requestId: string) =
   socket.end(answer.join("\r\n"), () => socket.destroy())
 }
 
+/**
+ * Closes what one client address opens beyond its bound, so that a client without a key leaves places to
+ * the others. Told at most once a minute: an operator may have a proxy whose address all clients share.
+ */
+const makeAddressBound = Effect.gen(function* () {
+  const { addressConnections } = yield* Settings
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const clock = yield* Clock.Clock
+  const connections = makeShares({ each: addressConnections })
+  let quietUntil = 0
+
+  const tell = (client: string): void => {
+    const now = monotonicMillisOf(clock)
+    if (now < quietUntil) return
+    quietUntil = now + 60_000
+    run(
+      Effect.logWarning("connections of a client address are closed, as it has too many").pipe(
+        Effect.annotateLogs({ address: client, bound: addressConnections })
+      )
+    )
+  }
+
+  /** False for a connection that has no place. */
+  return (socket: Socket): boolean => {
+    if (addressConnections === 0) return true
+    const client = clientOf(socket.remoteAddress)
+    if (!connections.tryTake(client)) {
+      socket.destroy()
+      tell(client)
+      return false
+    }
+    socket.once("close", () => connections.giveBack(client))
+    return true
+  }
+})
+
 /** For a request that was on its way when the listener closed. */
 const GRACE_SECONDS = 0.25
 /** Under load there is always one more, so the wait for a quiet turn ends at some time. */
@@ -100,6 +139,7 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     const newId = () => `req_${Effect.runSync(random.uuidV7())}`
     const server = new Server(serverOptions(settings))
     server.maxConnections = settings.maxConnections
+    const hasPlace = yield* makeAddressBound
     /** Requests whose head has arrived and whose answer is not complete. */
     let unanswered = 0
     /** Those under way of each connection, the latest last: a client may ask before it is answered. */
@@ -120,6 +160,7 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     server.on("checkExpectation", (...asked) => server.emit("request", ...asked))
     server.on("connection", (socket) => {
       accepted++
+      if (!hasPlace(socket)) return
       const responses: Array<ServerResponse> = []
       underWay.set(socket, responses)
       // Older versions of Node tell only the one whose turn it is, and those behind it wait for ever.

@@ -38,22 +38,44 @@ CREATE TABLE channel_keys (
   FOREIGN KEY (channel_id, version) REFERENCES channel_accounts ON DELETE CASCADE
 );
 
--- Channels and keys that are left alone, because their vendor failed or refused them.
+-- Channels, models of channels and keys that are left alone, because their vendor failed or refused them.
 CREATE TABLE rests (
   channel_id text NOT NULL,
   -- Empty for the channel itself; of an account that made way with its version, such as `default@3`.
   key_name text COLLATE "C" NOT NULL,
+  -- Empty for all models.
+  model text COLLATE "C" NOT NULL,
+  -- Whose orders are refused; empty for everybody's.
+  organization_id text COLLATE "C" NOT NULL,
+  -- Nobody but this organisation orders there.
+  is_alone boolean NOT NULL,
   -- Until it may be tried again; null once it is well.
   until timestamptz,
   seconds double precision NOT NULL,
-  -- Somebody tries it until then.
+  -- Somebody tries it until then, for this organisation.
   tried_until timestamptz,
+  tried_by text,
+  -- Of the last trial, which failed: only one of another organisation makes the rest longer.
+  failed_by text,
   since timestamptz NOT NULL,
   ended_at timestamptz,
   reason text NOT NULL,
   status integer,
-  PRIMARY KEY (channel_id, key_name)
+  PRIMARY KEY (channel_id, key_name, model, organization_id)
 );
+
+-- How the calls of organisations ended in ten seconds: what a rest is decided by. Kept for two minutes.
+CREATE TABLE call_ends (
+  channel_id text NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  slot timestamptz NOT NULL,
+  made bigint NOT NULL,
+  -- By the vendor's fault.
+  failed bigint NOT NULL,
+  PRIMARY KEY (channel_id, slot, model, organization_id)
+);
+CREATE INDEX call_ends_by_slot ON call_ends (slot);
 
 -- How often something was at a channel in ten seconds: how calls ended, how long they took, and what
 -- vendors counted where something else was expected. Kept for an hour.

@@ -191,18 +191,31 @@ END $$;
 CREATE TRIGGER pools_stopped_told AFTER UPDATE OF stopped_at ON pools FOR EACH ROW
   WHEN (old.stopped_at IS NULL AND new.stopped_at IS NOT NULL) EXECUTE FUNCTION tell_of_books();
 
+-- Whether operators are told of it: not of keys, nor of an organisation beside which others are served.
+CREATE FUNCTION is_told(p_rest rests) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_rest.key_name = '' AND p_rest.until IS NOT NULL
+         AND (p_rest.organization_id = '' OR p_rest.is_alone)
+$$;
+
 CREATE FUNCTION tell_of_rest() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was CONSTANT boolean := coalesce(TG_OP = 'UPDATE' AND is_told(old), false);
 BEGIN
+  -- One channel or model is down once, whoever it is down for.
+  IF was = is_told(new) OR EXISTS (
+    SELECT FROM rests r
+     WHERE r.channel_id = new.channel_id AND r.model = new.model
+       AND (r.key_name, r.organization_id) <> (new.key_name, new.organization_id) AND is_told(r))
+  THEN
+    RETURN NULL;
+  END IF;
   PERFORM tell('operators', 'operators',
-    CASE WHEN new.until IS NULL THEN 'channel.up' ELSE 'channel.down' END, NULL,
-    jsonb_build_object('id', new.channel_id, 'reason', new.reason, 'status', new.status));
+    CASE WHEN was THEN 'channel.up' ELSE 'channel.down' END, NULL,
+    jsonb_build_object('id', new.channel_id, 'model', nullif(new.model, ''),
+                       'reason', new.reason, 'status', new.status));
   RETURN NULL;
 END $$;
--- Of channels; their keys rest without a word.
-CREATE TRIGGER rests_begun_told AFTER INSERT ON rests FOR EACH ROW
-  WHEN (new.key_name = '') EXECUTE FUNCTION tell_of_rest();
-CREATE TRIGGER rests_told AFTER UPDATE ON rests FOR EACH ROW
-  WHEN (new.key_name = '' AND (old.until IS NULL) <> (new.until IS NULL))
+CREATE TRIGGER rests_told AFTER INSERT OR UPDATE ON rests FOR EACH ROW
   EXECUTE FUNCTION tell_of_rest();
 
 -- Writes down an attempt at a message, and what it says of the endpoint: `delivered`, `again` (after so

@@ -2,11 +2,13 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
+  type CallEnds,
   ChannelCount,
   ChannelFailure,
   ChannelRecords,
   Rest,
   type Restable,
+  TRIAL_HEAD_START_SECONDS,
   TRIAL_SECONDS,
   WINDOW_SECONDS
 } from "../../services/channels/ChannelRecords.ts"
@@ -14,8 +16,20 @@ import { bounded, columnsOf, oneTry, rowsOf } from "../client/rows.ts"
 
 const OpenRow = Schema.Struct({ channelId: Schema.String, tasks: Schema.Int })
 
+const LongerRow = Schema.Struct({ isLonger: Schema.Boolean })
+
+const EndsRow = Schema.Struct({
+  channelId: Schema.String,
+  model: Schema.String,
+  organizationId: Schema.String,
+  made: Schema.Int,
+  failed: Schema.Int
+})
+
 const restColumns = columnsOf(Rest, "r", {
   keyName: "nullif(r.key_name, '')",
+  model: "nullif(r.model, '')",
+  organizationId: "nullif(r.organization_id, '')",
   secondsLeft: "greatest(0, extract(epoch FROM r.until - now()))::float8"
 })
 
@@ -25,8 +39,9 @@ export const layerChannelRecords = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const countsOf = rowsOf(ChannelCount)
 
-    const only = ({ channelId, keyName }: Restable) =>
-      sql`channel_id = ${channelId} AND key_name = ${keyName ?? ""}`
+    const only = ({ channelId, keyName, model, organizationId }: Restable) =>
+      sql`channel_id = ${channelId} AND key_name = ${keyName ?? ""}
+          AND model = ${model ?? ""} AND organization_id = ${organizationId ?? ""}`
 
     const addCounts = (counts: ReadonlyArray<ChannelCount>) => {
       const texts = (of: (count: ChannelCount) => string) => sql`${counts.map(of)}::text[]`
@@ -48,68 +63,133 @@ export const layerChannelRecords = Layer.effect(
              message = excluded.message
        WHERE f.at < excluded.at`
 
-    const add: ChannelRecords["Service"]["add"] = Effect.fnUntraced(function* (counts, failures) {
+    const addEnds = (ends: ReadonlyArray<CallEnds>) => {
+      const texts = (of: (one: CallEnds) => string) => sql`${ends.map(of)}::text[]`
+      return sql`
+        INSERT INTO call_ends AS e (channel_id, model, organization_id, slot, made, failed)
+        SELECT i.channel_id, i.model, i.organization_id, date_bin('10 seconds', now(), 'epoch'),
+               i.made::bigint, i.failed::bigint
+          FROM unnest(${texts(({ channelId }) => channelId)}, ${texts(({ model }) => model)},
+                      ${texts(({ organizationId }) => organizationId)},
+                      ${texts(({ made }) => String(made))},
+                      ${texts(({ failed }) => String(failed))})
+               AS i(channel_id, model, organization_id, made, failed)
+         ORDER BY 1, 2, 3
+        ON CONFLICT (channel_id, slot, model, organization_id) DO UPDATE
+           SET made = e.made + excluded.made, failed = e.failed + excluded.failed`
+    }
+
+    const add: ChannelRecords["Service"]["add"] = Effect.fnUntraced(function* ({
+      counts,
+      ends,
+      failures
+    }) {
       yield* bounded(addCounts(counts))
+      if (ends.length > 0) yield* bounded(addEnds(ends))
       for (const failure of failures) yield* bounded(keepFailure(failure))
       yield* bounded(sql`DELETE FROM channel_counts WHERE slot < now() - interval '1 hour'`)
-      const channels = [...new Set(counts.map(({ channelId }) => channelId))]
-      return yield* countsOf(
-        oneTry(sql`
-          SELECT c.channel_id AS "channelId", c.name, sum(c.count) AS count
-            FROM channel_counts c
-            LEFT JOIN rests r ON r.channel_id = c.channel_id AND r.key_name = ''
-           WHERE c.channel_id = ANY (${channels}::text[])
-             AND c.slot > now() - make_interval(secs => ${WINDOW_SECONDS})
-             AND c.slot >= coalesce(r.ended_at, '-infinity')
-           GROUP BY c.channel_id, c.name`)
-      )
+      yield* bounded(sql`DELETE FROM call_ends WHERE slot < now() - interval '2 minutes'`)
+      // Of organisations that stay away; a channel's own rest is the operators' to see.
+      yield* bounded(sql`
+        DELETE FROM rests
+         WHERE organization_id <> '' AND (until IS NULL OR NOT is_alone)
+           AND coalesce(until, ended_at) < now() - interval '1 hour'`)
     })
 
     const beginRest: ChannelRecords["Service"]["beginRest"] = (
-      { channelId, keyName },
-      { reason, status },
+      { channelId, keyName, model, organizationId },
+      { reason, status, isAlone },
       { least, most }
     ) =>
       Effect.asVoid(
         bounded(sql`
-          INSERT INTO rests AS r (channel_id, key_name, until, seconds, since, reason, status)
-          SELECT ${channelId}, ${keyName ?? ""}, now() + make_interval(secs => s.least), s.least,
-                 now(), ${reason}, ${status}::int
+          INSERT INTO rests AS r (channel_id, key_name, model, organization_id, is_alone,
+                                  until, seconds, since, reason, status)
+          SELECT ${channelId}, ${keyName ?? ""}, ${model ?? ""}, ${organizationId ?? ""},
+                 ${isAlone}::boolean, now() + make_interval(secs => s.least), s.least, now(),
+                 ${reason}, ${status}::int
             FROM (SELECT ${least}::float8 AS least) s
-          ON CONFLICT (channel_id, key_name) DO UPDATE
+          ON CONFLICT (channel_id, key_name, model, organization_id) DO UPDATE
              SET seconds = CASE WHEN r.until IS NULL THEN excluded.seconds
                                 ELSE least(r.seconds * 2, ${most}::float8) END,
                  until = now() + make_interval(secs =>
                            CASE WHEN r.until IS NULL THEN excluded.seconds
                                 ELSE least(r.seconds * 2, ${most}::float8) END),
                  since = CASE WHEN r.until IS NULL THEN now() ELSE r.since END,
-                 tried_until = NULL, ended_at = NULL,
+                 is_alone = CASE WHEN r.until IS NULL THEN excluded.is_alone ELSE r.is_alone END,
+                 tried_until = NULL, tried_by = NULL, failed_by = NULL, ended_at = NULL,
                  reason = excluded.reason, status = excluded.status
            WHERE r.until IS NULL OR r.until <= now()`)
       )
 
     return ChannelRecords.of({
       add,
+      latestEnds: (channelIds) =>
+        rowsOf(EndsRow)(
+          oneTry(sql`
+            SELECT e.channel_id AS "channelId", e.model, e.organization_id AS "organizationId",
+                   sum(e.made)::int AS made, sum(e.failed)::int AS failed
+              FROM call_ends e
+             WHERE e.channel_id = ANY (${channelIds}::text[])
+               AND e.slot > now() - make_interval(secs => ${WINDOW_SECONDS})
+               AND NOT EXISTS (
+                 SELECT FROM rests r
+                  WHERE r.channel_id = e.channel_id AND r.key_name = ''
+                    AND r.model IN ('', e.model) AND r.organization_id IN ('', e.organization_id)
+                    AND r.ended_at > e.slot)
+             GROUP BY e.channel_id, e.model, e.organization_id`)
+        ),
       rests: rowsOf(Rest)(
         oneTry(sql`SELECT ${sql.literal(restColumns)} FROM rests r WHERE r.until IS NOT NULL`)
       ),
       beginRest,
-      takeTrial: (of) =>
+      takeTrial: (of, by) =>
         Effect.map(
           bounded(sql`
-            UPDATE rests SET tried_until = now() + make_interval(secs => ${TRIAL_SECONDS})
+            UPDATE rests
+               SET tried_until = now() + make_interval(secs => ${TRIAL_SECONDS}), tried_by = ${by}::text
              WHERE ${only(of)} AND until <= now()
-               AND (tried_until IS NULL OR tried_until <= now())
+               AND (tried_until IS NULL
+                    OR tried_until - make_interval(secs =>
+                         CASE WHEN tried_by <> ${by}::text
+                              THEN ${TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS}::float8
+                              ELSE 0 END) <= now())
             RETURNING channel_id`),
           (taken) => taken.length > 0
         ),
+      failTrial: (of, by, mostSeconds) =>
+        Effect.map(
+          rowsOf(LongerRow)(
+            oneTry(sql`
+              UPDATE rests r
+                 SET seconds = CASE WHEN t.is_longer THEN t.longer ELSE r.seconds END,
+                     until = CASE WHEN t.is_longer
+                                  THEN now() + make_interval(secs => t.longer) ELSE r.until END,
+                     failed_by = CASE WHEN t.is_longer THEN NULL ELSE ${by}::text END,
+                     tried_until = NULL, tried_by = NULL
+                FROM (SELECT coalesce(failed_by <> ${by}::text, false) AS is_longer,
+                             least(seconds * 2, ${mostSeconds}::float8) AS longer
+                        FROM rests WHERE ${only(of)} FOR UPDATE) t
+               WHERE ${only(of)} AND r.until <= now()
+              RETURNING t.is_longer AS "isLonger"`)
+          ),
+          (rows) => rows.some(({ isLonger }) => isLonger)
+        ),
       giveTrialBack: (of) =>
-        Effect.asVoid(bounded(sql`UPDATE rests SET tried_until = NULL WHERE ${only(of)}`)),
+        Effect.asVoid(
+          bounded(sql`UPDATE rests SET tried_until = NULL, tried_by = NULL WHERE ${only(of)}`)
+        ),
       endRest: (of) =>
         Effect.asVoid(
           bounded(sql`
-            UPDATE rests SET until = NULL, tried_until = NULL, ended_at = now()
+            UPDATE rests
+               SET until = NULL, tried_until = NULL, tried_by = NULL, failed_by = NULL,
+                   ended_at = now()
              WHERE ${only(of)} AND until IS NOT NULL`)
+        ),
+      contradict: (of) =>
+        Effect.asVoid(
+          bounded(sql`UPDATE rests SET is_alone = false WHERE ${only(of)} AND is_alone`)
         ),
       hour: Effect.gen(function* () {
         const counts = yield* countsOf(

@@ -1,16 +1,30 @@
 /** What gateways that share a database tell each other of channels: what rests, and how calls ended. */
 import { Context, type Effect, Schema } from "effect"
+import type { OrganizationEnds, RestScope } from "../../domain/channelRests.ts"
 
-/** A channel, or one of its keys. */
-export interface Restable {
+/** A channel or a model of it, for all organisations or for one of them; or one of its keys. */
+export interface Restable extends RestScope {
   readonly channelId: string
   /** Null is the channel itself. */
   readonly keyName: string | null
 }
 
+export const keyOf = (channelId: string, keyName: string): Restable => ({
+  channelId,
+  keyName,
+  model: null,
+  organizationId: null
+})
+
 export const Rest = Schema.Struct({
   channelId: Schema.String,
   keyName: Schema.NullOr(Schema.String),
+  /** Null is the whole channel. */
+  model: Schema.NullOr(Schema.String),
+  /** Whose orders alone are refused; null is everybody's. */
+  organizationId: Schema.NullOr(Schema.String),
+  /** Nobody but this organisation orders there: for all that is known its vendor fails for everybody. */
+  isAlone: Schema.Boolean,
   /** Until it may be tried again; 0 when it may. */
   secondsLeft: Schema.Number,
   /** How long it is. */
@@ -31,6 +45,11 @@ export const ChannelCount = Schema.Struct({
 })
 export type ChannelCount = typeof ChannelCount.Type
 
+/** How an organisation's calls for a model of a channel ended. */
+export interface CallEnds extends OrganizationEnds {
+  readonly channelId: string
+}
+
 export const ChannelFailure = Schema.Struct({
   channelId: Schema.String,
   at: Schema.Date,
@@ -48,22 +67,30 @@ export interface ChannelHour {
   readonly failures: ReadonlyArray<ChannelFailure>
 }
 
-/** How long counts tell whether a channel is failing. */
+/** What has to be known of a rest when it begins. */
+export type RestCause = Pick<Rest, "reason" | "status" | "isAlone">
+
+/** How long ends of calls tell whether a channel is failing. */
 export const WINDOW_SECONDS = 60
 /** One that tries and is not heard of again has stopped. */
 export const TRIAL_SECONDS = 60
+/** For so long a trial keeps other organisations from trying as well: its order may be one that hangs. */
+export const TRIAL_HEAD_START_SECONDS = 5
 
 export class ChannelRecords extends Context.Service<
   ChannelRecords,
   {
+    /** Adds to what is known of channels. */
+    add(counted: {
+      readonly counts: ReadonlyArray<ChannelCount>
+      readonly ends: ReadonlyArray<CallEnds>
+      readonly failures: ReadonlyArray<ChannelFailure>
+    }): Effect.Effect<void>
     /**
-     * Adds to the counts, and answers those of the same channels' last minute, as far as it came after
-     * their last rest.
+     * How the calls of the channels ended within the last minute, as far as they ended after the last
+     * rest of their model or organisation.
      */
-    add(
-      counts: ReadonlyArray<ChannelCount>,
-      failures: ReadonlyArray<ChannelFailure>
-    ): Effect.Effect<ReadonlyArray<ChannelCount>>
+    latestEnds(channelIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<CallEnds>>
     /** All that rest. */
     readonly rests: Effect.Effect<ReadonlyArray<Rest>>
     /**
@@ -72,14 +99,21 @@ export class ChannelRecords extends Context.Service<
      */
     beginRest(
       of: Restable,
-      why: Pick<Rest, "reason" | "status">,
+      why: RestCause,
       seconds: { readonly least: number; readonly most: number }
     ): Effect.Effect<void>
-    /** True for the one caller who shall try what has rested. */
-    takeTrial(of: Restable): Effect.Effect<boolean>
+    /** True for the one caller who shall try what has rested. `by` is the organisation it tries for. */
+    takeTrial(of: Restable, by: string | null): Effect.Effect<boolean>
+    /**
+     * The organisation's trial of what rests for all has failed. Only after one of another organisation
+     * does it rest again, for twice as long, and true is answered: until then others may try at once.
+     */
+    failTrial(of: Restable, by: string, mostSeconds: number): Effect.Effect<boolean>
     /** The trial told nothing: the next one may have it. */
     giveTrialBack(of: Restable): Effect.Effect<void>
     endRest(of: Restable): Effect.Effect<void>
+    /** The rest goes on for its organisation; the orders of others are made there. */
+    contradict(of: Restable): Effect.Effect<void>
     readonly hour: Effect.Effect<ChannelHour>
     /** How many tasks run at each channel that has any. */
     readonly openTasks: Effect.Effect<ReadonlyMap<string, number>>

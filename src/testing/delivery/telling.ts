@@ -1,10 +1,16 @@
 /** What happens to the state in memory is told to the receivers of webhooks, as triggers do. */
 import { DateTime, Schema } from "effect"
 import { formatNano } from "../../domain/money/Money.ts"
-import type { Restable } from "../../services/channels/ChannelRecords.ts"
 import { callbacksOf, OPERATORS } from "../../services/delivery/WebhookEndpoints.ts"
 import { TaskResult } from "../../services/TaskRepo.ts"
-import type { Books, MemoryState, StoredOrder, StoredTask } from "../memory/MemoryStore.ts"
+import {
+  type Books,
+  type MemoryState,
+  restName,
+  type StoredOrder,
+  type StoredRest,
+  type StoredTask
+} from "../memory/MemoryStore.ts"
 import type { Now, StoredBudget, StoredUse } from "../money/storedBudgets.ts"
 import type { StoredMessage } from "./storedWebhooks.ts"
 
@@ -139,14 +145,28 @@ export const tellOfBudget = (
   tell(state, id, id, { type: "cap.reached", taskId: null, data }, nowMillis)
 }
 
-/** Of channels; their keys rest without a word. */
-export const tellOfRest = (
+/** Whether operators are told of it: not of keys, nor of an organisation beside which others are served. */
+const isTold = ({ keyName, until, organizationId, isAlone }: StoredRest): boolean =>
+  keyName === null && until !== null && (organizationId === null || isAlone)
+
+/** Changes a rest, and tells of a channel or model that is down or up by it, whoever it is down for. */
+export const changeRest = (
   state: MemoryState,
-  type: "channel.up" | "channel.down",
-  of: Restable & { readonly reason: string; readonly status: number | null },
+  before: StoredRest | undefined,
+  rest: StoredRest,
   nowMillis: number
 ): void => {
-  if (of.keyName !== null) return
-  const data = { id: of.channelId, reason: of.reason, status: of.status }
+  state.rests.set(restName(rest), rest)
+  const was = before !== undefined && isTold(before)
+  const isToldAlready = [...state.rests.values()].some(
+    (other) =>
+      other !== rest &&
+      other.channelId === rest.channelId &&
+      other.model === rest.model &&
+      isTold(other)
+  )
+  if (was === isTold(rest) || isToldAlready) return
+  const type = was ? "channel.up" : "channel.down"
+  const data = { id: rest.channelId, model: rest.model, reason: rest.reason, status: rest.status }
   tell(state, OPERATORS, OPERATORS, { type, taskId: null, data }, nowMillis)
 }

@@ -1,14 +1,22 @@
 /** How channels are doing, in memory. */
 import { Clock, Effect, Layer } from "effect"
 import {
+  type CallEnds,
   type ChannelCount,
   ChannelRecords,
   type Restable,
+  TRIAL_HEAD_START_SECONDS,
   TRIAL_SECONDS,
   WINDOW_SECONDS
 } from "../../services/channels/ChannelRecords.ts"
-import { tellOfRest } from "../delivery/telling.ts"
-import { MemoryStore, restName, type StoredCount } from "./MemoryStore.ts"
+import { changeRest } from "../delivery/telling.ts"
+import {
+  MemoryStore,
+  restName,
+  type StoredCount,
+  type StoredEnds,
+  type StoredRest
+} from "./MemoryStore.ts"
 
 const HOUR_SECONDS = 3600
 const SLOT_MILLIS = 10_000
@@ -18,6 +26,19 @@ const summed = (counts: ReadonlyArray<StoredCount>): ReadonlyArray<ChannelCount>
   for (const { channelId, name, count } of counts) {
     const key = JSON.stringify([channelId, name])
     sums.set(key, { channelId, name, count: count + (sums.get(key)?.count ?? 0) })
+  }
+  return [...sums.values()]
+}
+
+const summedEnds = (ends: ReadonlyArray<StoredEnds>): ReadonlyArray<CallEnds> => {
+  const sums = new Map<string, CallEnds>()
+  for (const { channelId, model, organizationId, made, failed } of ends) {
+    const key = JSON.stringify([channelId, model, organizationId])
+    const sum = sums.get(key) ?? { made: 0, failed: 0 }
+    sums.set(key, {
+      ...{ channelId, model, organizationId },
+      ...{ made: sum.made + made, failed: sum.failed + failed }
+    })
   }
   return [...sums.values()]
 }
@@ -32,30 +53,68 @@ export const layerChannelRecordsMemory = Layer.effect(
     const since = (now: number, seconds: number) =>
       state.channelCounts.filter((one) => one.at > now - seconds * 1000)
 
+    const withoutStrangers = (now: number): void => {
+      for (const [name, rest] of rests) {
+        if (rest.organizationId === null || (rest.until !== null && rest.isAlone)) continue
+        if ((rest.until ?? rest.endedAt ?? now) < now - HOUR_SECONDS * 1000) rests.delete(name)
+      }
+    }
+
+    /** Changes what is stored of it, where there is something. */
+    const change = (
+      of: Restable,
+      by: (rest: StoredRest, now: number) => Partial<StoredRest> | null
+    ): Effect.Effect<void> =>
+      at(of, (name, now) => {
+        const rest = rests.get(name)
+        const changed = rest === undefined ? null : by(rest, now)
+        if (rest !== undefined && changed !== null) {
+          changeRest(state, rest, { ...rest, ...changed }, now)
+        }
+      })
+
     return ChannelRecords.of({
-      add: (counts, failures) =>
+      add: ({ counts, ends, failures }) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const kept = since(now, HOUR_SECONDS)
           const at = now - (now % SLOT_MILLIS)
-          state.channelCounts = [...kept, ...counts.map((count) => ({ ...count, at }))]
+          const stored = since(now, HOUR_SECONDS)
+          state.channelCounts = [...stored, ...counts.map((count) => ({ ...count, at }))]
+          state.callEnds = [
+            ...state.callEnds.filter((one) => one.at > now - WINDOW_SECONDS * 1000),
+            ...ends.map((one) => ({ ...one, at }))
+          ]
           for (const failure of failures) {
             const last = channelFailures.get(failure.channelId)
             if (last === undefined || last.at < failure.at) {
               channelFailures.set(failure.channelId, failure)
             }
           }
-          const told = new Set(counts.map(({ channelId }) => channelId))
-          const wellSince = (channelId: string) =>
-            rests.get(restName({ channelId, keyName: null }))?.endedAt ?? 0
-          return summed(
-            since(now, WINDOW_SECONDS).filter(
-              (one) => told.has(one.channelId) && one.at >= wellSince(one.channelId)
+          withoutStrangers(now)
+        }),
+      latestEnds: (channelIds) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const isBefore = (one: StoredEnds): boolean =>
+            [...rests.values()].some(
+              ({ channelId, keyName, model, organizationId, endedAt }) =>
+                channelId === one.channelId &&
+                keyName === null &&
+                (model === null || model === one.model) &&
+                (organizationId === null || organizationId === one.organizationId) &&
+                (endedAt ?? 0) > one.at
+            )
+          return summedEnds(
+            state.callEnds.filter(
+              (one) =>
+                channelIds.includes(one.channelId) &&
+                one.at > now - WINDOW_SECONDS * 1000 &&
+                !isBefore(one)
             )
           )
         }),
       rests: Effect.map(Clock.currentTimeMillis, (now) =>
-        [...rests.values()].flatMap(({ until, triedUntil: _, endedAt: __, ...rest }) =>
-          until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
+        [...rests.values()].flatMap(
+          ({ until, triedUntil: _, triedBy: __, failedBy: ___, endedAt: ____, ...rest }) =>
+            until === null ? [] : [{ ...rest, secondsLeft: Math.max(0, until - now) / 1000 }]
         )
       ),
       beginRest: (of, why, { least, most }) =>
@@ -65,37 +124,55 @@ export const layerChannelRecordsMemory = Layer.effect(
           if (until !== null && until > now) return
           const goesOn = before !== undefined && until !== null
           const seconds = goesOn ? Math.min(before.seconds * 2, most) : least
-          rests.set(name, {
+          const rest: StoredRest = {
             ...of,
             ...why,
             seconds,
+            isAlone: goesOn ? before.isAlone : why.isAlone,
             until: now + seconds * 1000,
             triedUntil: null,
+            triedBy: null,
+            failedBy: null,
             endedAt: null,
             since: goesOn ? before.since : new Date(now)
-          })
-          if (!goesOn) tellOfRest(state, "channel.down", { ...of, ...why }, now)
+          }
+          changeRest(state, before, rest, now)
         }),
-      takeTrial: (of) =>
+      takeTrial: (of, by) =>
         at(of, (name, now) => {
           const rest = rests.get(name)
           if (rest === undefined || rest.until === null || rest.until > now) return false
-          if (rest.triedUntil !== null && rest.triedUntil > now) return false
-          rest.triedUntil = now + TRIAL_SECONDS * 1000
+          const { triedBy, triedUntil } = rest
+          const isOther = triedBy !== null && by !== null && triedBy !== by
+          const early = isOther ? TRIAL_SECONDS - TRIAL_HEAD_START_SECONDS : 0
+          if (triedUntil !== null && triedUntil - early * 1000 > now) return false
+          rests.set(name, { ...rest, triedUntil: now + TRIAL_SECONDS * 1000, triedBy: by })
           return true
         }),
-      giveTrialBack: (of) =>
-        at(of, (name) => {
-          const rest = rests.get(name)
-          if (rest !== undefined) rest.triedUntil = null
-        }),
-      endRest: (of) =>
+      failTrial: (of, by, mostSeconds) =>
         at(of, (name, now) => {
           const rest = rests.get(name)
-          if (rest === undefined || rest.until === null) return
-          Object.assign(rest, { until: null, triedUntil: null, endedAt: now })
-          tellOfRest(state, "channel.up", rest, now)
+          if (rest === undefined || rest.until === null || rest.until > now) return false
+          const isLonger = rest.failedBy !== null && rest.failedBy !== by
+          const seconds = isLonger ? Math.min(rest.seconds * 2, mostSeconds) : rest.seconds
+          rests.set(name, {
+            ...rest,
+            seconds,
+            until: isLonger ? now + seconds * 1000 : rest.until,
+            failedBy: isLonger ? null : by,
+            triedUntil: null,
+            triedBy: null
+          })
+          return isLonger
         }),
+      giveTrialBack: (of) => change(of, () => ({ triedUntil: null, triedBy: null })),
+      endRest: (of) =>
+        change(of, (rest, now) =>
+          rest.until === null
+            ? null
+            : { until: null, triedUntil: null, triedBy: null, failedBy: null, endedAt: now }
+        ),
+      contradict: (of) => change(of, () => ({ isAlone: false })),
       hour: Effect.map(Clock.currentTimeMillis, (now) => ({
         counts: summed(since(now, HOUR_SECONDS)),
         failures: [...channelFailures.values()]

@@ -6,6 +6,7 @@ import { cutPage, type Page, type PageRequest, unknownCursor } from "../../runti
 import type { AnsweredCall, CallSubject, VendorCall } from "../../services/CallLog.ts"
 import { type CatalogSnapshot, emptySnapshot } from "../../services/Catalog.ts"
 import type {
+  CallEnds,
   ChannelCount,
   ChannelFailure,
   Rest,
@@ -136,11 +137,17 @@ export interface StoredAccount {
 export interface StoredRest extends Omit<Rest, "secondsLeft"> {
   until: number | null
   triedUntil: number | null
+  triedBy: string | null
+  failedBy: string | null
   endedAt: number | null
 }
 
-export const restName = ({ channelId, keyName }: Restable): string =>
-  JSON.stringify([channelId, keyName])
+export const restName = ({ channelId, keyName, model, organizationId }: Restable): string =>
+  JSON.stringify([channelId, keyName, model, organizationId])
+
+export interface StoredEnds extends CallEnds {
+  readonly at: number
+}
 
 export interface StoredCount extends ChannelCount {
   readonly at: number
@@ -162,6 +169,7 @@ export interface MemoryState {
   /** By `restName`. */
   readonly rests: Map<string, StoredRest>
   channelCounts: ReadonlyArray<StoredCount>
+  callEnds: ReadonlyArray<StoredEnds>
   /** The last one by channel. */
   readonly channelFailures: Map<string, ChannelFailure>
   /** Until when a channel's vendor is not asked. */
@@ -210,6 +218,7 @@ export const layerMemoryStore = Layer.sync(
     accounts: new Map(),
     rests: new Map(),
     channelCounts: [],
+    callEnds: [],
     channelFailures: new Map(),
     pauses: new Map(),
     orphans: new Map(),

@@ -149,10 +149,13 @@ export const ChannelActions = ({ channel }: { readonly channel: ChannelView }) =
     (id: string) => (gateway) => gateway.channels.enableChannel({ params: { id } }),
     [["channels"], ["catalog"]]
   )
-  const { id, name, state, rest, keys } = channel
+  const { id, name, state, keys, model_rests, slowed_organizations } = channel
   // One that has left the catalog can only be waited for.
   if (!mayAct(session, "operator") || name === null) return null
-  const isServing = state === "closed" && keys.every((key) => key.rest === null)
+  const isServing =
+    state === "closed" &&
+    model_rests.length + slowed_organizations.length === 0 &&
+    keys.every((key) => key.rest === null)
   const close = (): void => setOpen({ ...open, is: "none" })
   return (
     <Stack gap="xs" align="flex-start">
@@ -175,7 +178,7 @@ export const ChannelActions = ({ channel }: { readonly channel: ChannelView }) =
             {t("drain")}
           </Button>
         )}
-        {isServing && rest === null ? null : (
+        {isServing ? null : (
           <Button
             size="compact-sm"
             variant="default"

@@ -118,6 +118,41 @@ const Keys = ({ channel }: { readonly channel: ChannelView }) => {
   )
 }
 
+/** What of the channel takes no orders: models for everybody, and organisations whose own orders fail. */
+const Rests = ({ channel }: { readonly channel: ChannelView }) => {
+  const { t } = useTranslation("channels")
+  const reason = useReason()
+  const { model_rests, slowed_organizations } = channel
+  const rows = [
+    ...model_rests.map((rest) => ({ ...rest, organization_id: null })),
+    ...slowed_organizations
+  ]
+  if (rows.length === 0) return null
+  return (
+    <Part title={t("rests")}>
+      <RowTable
+        label={t("rests")}
+        rows={rows}
+        columns={[
+          { name: "model", label: t("model"), cell: ({ model }) => model ?? t("allModels") },
+          {
+            name: "organization",
+            label: t("organization"),
+            cell: ({ organization_id }) =>
+              organization_id === null ? t("everybody") : <Id id={organization_id} />
+          },
+          {
+            name: "reason",
+            label: t("restReason"),
+            cell: (rest) => reason(rest.reason, rest.status)
+          },
+          { name: "until", label: t("restUntil"), cell: ({ until }) => <Moment at={until} /> }
+        ]}
+      />
+    </Part>
+  )
+}
+
 const RecentOrders = ({ id }: { readonly id: string }) => {
   const { t } = useTranslation("channels")
   const orders = usePages(
@@ -167,6 +202,7 @@ export const ChannelDetails = ({ channel }: { readonly channel: ChannelView }) =
       </div>
       {name === null ? <Alert color="orange">{t("left")}</Alert> : null}
       <StandingSentence channel={channel} />
+      <Rests channel={channel} />
       <Figures channel={channel} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <Part title={t("keys")}>

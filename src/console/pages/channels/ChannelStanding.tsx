@@ -42,15 +42,28 @@ export const StandingBadge = ({ channel }: { readonly channel: ChannelView }) =>
   const { t } = useTranslation("channels")
   const standing = standingOf(channel)
   const Icon = icons[standing]
+  const { model_rests, slowed_organizations } = channel
   return (
-    <Badge
-      variant="default"
-      tt="none"
-      miw="max-content"
-      leftSection={<Icon size={14} color={colors[standing]} />}
-    >
-      {t(`states.${standing}`)}
-    </Badge>
+    <>
+      <Badge
+        variant="default"
+        tt="none"
+        miw="max-content"
+        leftSection={<Icon size={14} color={colors[standing]} />}
+      >
+        {t(`states.${standing}`)}
+      </Badge>
+      {standing !== "serving" || model_rests.length === 0 ? null : (
+        <Text size="xs" c="dimmed">
+          {t("modelsAtRest", { models: model_rests.map(({ model }) => model).join(", ") })}
+        </Text>
+      )}
+      {slowed_organizations.length === 0 ? null : (
+        <Text size="xs" c="dimmed">
+          {t("slowed", { count: slowed_organizations.length })}
+        </Text>
+      )}
+    </>
   )
 }
 

@@ -20,14 +20,37 @@ import {
 
 const status = orNull(Schema.Int, "The vendor's HTTP status; null where it gave no answer")
 
-const RestView = Schema.Struct({
+const restFields = {
   since: Timestamp,
   until: Timestamp,
   reason: told("Why it rests, such as timeout or credentials_refused"),
   status
-}).annotate({
+}
+
+const restDescription =
+  "Left alone since then; from `until` on one call tries whether it works again"
+
+const RestView = Schema.Struct(restFields).annotate({
   identifier: "Rest",
-  description: "Left alone since then; from `until` on one call tries whether it works again"
+  description: restDescription
+})
+
+const modelRestFields = {
+  model: toldOrNull("The model that rests at the channel; null for the whole channel"),
+  ...restFields
+}
+
+const ModelRestView = Schema.Struct(modelRestFields).annotate({
+  identifier: "ModelRest",
+  description: restDescription
+})
+
+const OrganizationRestView = Schema.Struct({
+  organization_id: told("Whose orders are refused there"),
+  ...modelRestFields
+}).annotate({
+  identifier: "OrganizationRest",
+  description: "An organisation whose own orders fail, which is slowed while others are served"
 })
 
 const millis = (description: string) =>
@@ -43,7 +66,12 @@ export const ChannelView = Schema.Struct({
     ["closed", "open", "half-open", "draining"],
     "closed takes orders; open takes none, as its vendor fails; half-open takes one that tries; draining is out of use, and its tasks are asked to their end"
   ),
-  rest: orNull(RestView, "Why it takes no orders; null unless it is open or half-open"),
+  rest: orNull(ModelRestView, "Why it takes no orders; null unless it is open or half-open"),
+  model_rests: many(ModelRestView, "Models that it takes no orders for, as its vendor fails them"),
+  slowed_organizations: many(
+    OrganizationRestView,
+    "Organisations whose orders it takes none of for a while, as its vendor fails these"
+  ),
   open_tasks: counted("Video tasks that have not ended"),
   calls: counted("Paid calls that ended within the last hour"),
   failures: Schema.Record(Schema.String, Schema.Int).annotate({
@@ -133,6 +161,9 @@ export class ChannelsGroup extends HttpApiGroup.make("channels").add(
   })
     .annotate(AllowedRoles, ["operator"])
     .annotateMerge(
-      operation("Enable a channel", "It takes orders, and neither it nor its keys rest any more.")
+      operation(
+        "Enable a channel",
+        "It takes orders, of everybody, and neither it nor its models and keys rest any more."
+      )
     )
 ) {}

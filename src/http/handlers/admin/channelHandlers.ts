@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ChannelHealth } from "../../../channels/ChannelHealth.ts"
 import {
   type ChannelReport,
+  type ModelResting,
   makeChannelReports,
   type Resting
 } from "../../../channels/channelReports.ts"
@@ -15,15 +16,14 @@ import { GatewayApi } from "../../api/GatewayApi.ts"
 import { CurrentOperator } from "../../api/middlewares.ts"
 import { listView, pageOf } from "../respond.ts"
 
-const restView = (rest: Resting | null) =>
-  rest === null
-    ? null
-    : {
-        since: rest.since.toISOString(),
-        until: rest.until.toISOString(),
-        reason: rest.reason,
-        status: rest.status
-      }
+const restView = (rest: Resting) => ({
+  since: rest.since.toISOString(),
+  until: rest.until.toISOString(),
+  reason: rest.reason,
+  status: rest.status
+})
+
+const modelRestView = ({ model, ...rest }: ModelResting) => ({ model, ...restView(rest) })
 
 const DRIFT_DIGITS = 4
 
@@ -33,7 +33,12 @@ const channelView = (report: ChannelReport): ChannelView => {
     id: report.id,
     name: channel?.name ?? null,
     state: report.state,
-    rest: restView(report.rest),
+    rest: report.rest && modelRestView(report.rest),
+    model_rests: report.modelRests.map(modelRestView),
+    slowed_organizations: report.slowedOrganizations.map(({ organizationId, ...rest }) => ({
+      organization_id: organizationId,
+      ...modelRestView(rest)
+    })),
     open_tasks: report.openTasks,
     calls: [...calls.values()].reduce((sum, count) => sum + count, 0),
     failures: Object.fromEntries([...calls].filter(([end]) => end !== MADE)),
@@ -49,7 +54,7 @@ const channelView = (report: ChannelReport): ChannelView => {
       status: lastFailure.status,
       message: lastFailure.message
     },
-    keys: report.keys.map(({ rest, ...key }) => ({ ...key, rest: restView(rest) }))
+    keys: report.keys.map(({ rest, ...key }) => ({ ...key, rest: rest && restView(rest) }))
   }
 }
 
