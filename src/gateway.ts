@@ -42,6 +42,7 @@ import {
   layerAdminRoles
 } from "./http/server/access/adminAuthorization.ts"
 import { layerAuthorization } from "./http/server/access/authorization.ts"
+import { layerListLane } from "./http/server/access/listLane.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
 import { layerConsolePages } from "./http/server/consolePages.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
@@ -174,7 +175,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
   Layer.mergeAll(layerApi, layerDocsPage, layerConsolePages, layerNoIds, layerEdge).pipe(
-    Layer.provide(layerAdminAuthorization(secrets.adminToken))
+    Layer.provide(layerAdminAuthorization(secrets.adminToken)),
+    Layer.provide(layerListLane)
   )
 
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */

@@ -104,6 +104,15 @@ export const defaultSettings = {
   /** Requests of one organisation that only wait for a task to end. */
   organizationWaits: 1000,
   /**
+   * Lists (every read of more than one thing by its id) this gateway makes at a time, of all
+   * organisations and operators together. They take turns by organisation.
+   */
+  listsInFlight: 4,
+  /** The same of one organisation. */
+  organizationLists: 2,
+  /** Lists of one organisation that wait for their turn; more are answered 429. */
+  organizationListQueue: 1000,
+  /**
    * Paid calls this gateway has open at one channel's vendor at a time; one organisation has half of
    * them at most.
    */

@@ -13,8 +13,12 @@ import {
 } from "../../api/middlewares.ts"
 import { errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
+import { isList, ListLane } from "./listLane.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** Whose lists those of operators are. */
+const OPERATORS = "operators"
 
 /** Null: no token is configured, and operators are let in by tokens of their own alone. */
 export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
@@ -22,6 +26,7 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
     AdminAuthorization,
     Effect.gen(function* () {
       const operators = yield* Operators
+      const lists = yield* ListLane
       const guardOf = yield* makeKeyLookUps
 
       const entered = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
@@ -37,10 +42,13 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
       })
 
       return AdminAuthorization.of({
-        admin: (handler, { credential }) =>
+        admin: (handler, { credential, endpoint }) =>
           Effect.matchEffect(entered(credential), {
             onFailure: (error) => Effect.succeed(errorResponse(error)),
-            onSuccess: (operator) => Effect.provideService(handler, CurrentOperator, operator)
+            onSuccess: (operator) => {
+              const answering = Effect.provideService(handler, CurrentOperator, operator)
+              return isList(endpoint) ? lists.inTurn(OPERATORS, answering) : answering
+            }
           })
       })
     })

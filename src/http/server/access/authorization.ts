@@ -28,6 +28,7 @@ import {
 import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
+import { isList, ListLane } from "./listLane.ts"
 
 /** Takes one of an organisation's places, which is kept until the answer has left. */
 const makeRequestPlaces = (bound: number, kind: string) => {
@@ -84,6 +85,7 @@ export const layerAuthorization = Layer.effect(
     const access = yield* Access
     const links = yield* ContentLinks
     const { organizationInFlight, organizationWaits } = yield* Settings
+    const lists = yield* ListLane
     const rates = yield* makeKeyRates
     const guardOf = yield* makeKeyLookUps
     const takeWorking = makeRequestPlaces(organizationInFlight, "requests at this gateway")
@@ -143,6 +145,7 @@ export const layerAuthorization = Layer.effect(
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) => {
             const answering = Effect.provideService(handler, CurrentCaller, caller)
+            if (isList(endpoint)) return lists.inTurn(caller.organizationId, answering)
             return hasBody(endpoint)
               ? Effect.onExit(answering, (exit) =>
                   isOwnFault(exit) ? rates.countRefusal(caller) : Effect.void
