@@ -93,6 +93,8 @@ const numbers = Record.map(
     keyRestSeconds: ["GATEWAY_KEY_REST_SECONDS", positive],
     longestRestSeconds: ["GATEWAY_LONGEST_REST_SECONDS", positive],
     bodyBudgetBytes: ["GATEWAY_BODY_BUDGET_BYTES", positiveWhole],
+    answerBudgetBytes: ["GATEWAY_ANSWER_BUDGET_BYTES", positiveWhole],
+    answerStallSeconds: ["GATEWAY_ANSWER_STALL_SECONDS", positive],
     maxConnections: ["GATEWAY_MAX_CONNECTIONS", positiveWhole],
     headSeconds: ["GATEWAY_HEAD_SECONDS", positive],
     requestSeconds: ["GATEWAY_REQUEST_SECONDS", positive],

@@ -92,6 +92,7 @@ import { layerCallLog } from "./postgres/tasks/CallLogPostgres.ts"
 import { layerOrphans } from "./postgres/tasks/OrphansPostgres.ts"
 import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
+import { layerAnswers } from "./runtime/AnswerBudget.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
@@ -215,6 +216,7 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
+    Layer.provideMerge(layerAnswers),
     Layer.provide(layerRecovery),
     Layer.provide([layerDiscreetTracing, layerRequestSpans])
   )

@@ -123,6 +123,17 @@ export const defaultSettings = {
    */
   bodyBudgetBytes: 512 * 1024 * 1024,
   /**
+   * Bytes of all answers that are in memory: of vendors that were read and not passed on, and of all
+   * that clients have not taken. One organisation may have half of them; it is answered 429 while it
+   * has, before anything is ordered, and large answers of vendors are not read before there is room.
+   */
+  answerBudgetBytes: 512 * 1024 * 1024,
+  /**
+   * A client that takes nothing of its answer for so long is cut off, and charged all the same; while
+   * answers wait for room, after a sixth of the time.
+   */
+  answerStallSeconds: 30,
+  /**
    * Calls at a channel within a minute before it may rest because half of them or more failed by its
    * vendor's fault.
    */

@@ -9,6 +9,7 @@ import type { Page, PageRequest } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
+import { allInMemory } from "../server/countedAnswers.ts"
 import { withHeaders } from "../server/envelope.ts"
 import { errorBody } from "../server/errorResponse.ts"
 
@@ -16,15 +17,16 @@ import { errorBody } from "../server/errorResponse.ts"
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
 /** Small answers at once; large ones one piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes, letGo }: RawAnswer) => {
+const passOn = ({ chunks, bytes, isCounted, letGo }: RawAnswer) => {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
     return HttpServerResponse.uint8Array(only, { contentType: "application/json" })
   }
-  return HttpServerResponse.stream(
+  const response = HttpServerResponse.stream(
     Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(letGo))),
     { contentType: "application/json", contentLength: bytes }
   )
+  return isCounted ? response : allInMemory(response, bytes)
 }
 
 /** What a vendor said is handed on as it came. */

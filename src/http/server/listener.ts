@@ -7,8 +7,10 @@ import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
+import { Answers, layerAnswers } from "../../runtime/AnswerBudget.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
+import { takeTurns } from "./connectionTurns.ts"
 import { errorBody, headersOf } from "./errorResponse.ts"
 
 /** Slow clients are cut: a whole request must arrive within the settings' times. */
@@ -144,12 +146,22 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     server.on("request", arrived)
     // Of a request whose client waits for a word before it sends the body.
     server.on("checkContinue", arrived)
+    const context = yield* Effect.context<never>()
+    const stopTurns = takeTurns(server, {
+      budget: yield* Answers,
+      patienceSeconds: settings.answerStallSeconds,
+      onCut: (owner) => {
+        const cut = Effect.logInfo("connection cut: its client took nothing of an answer")
+        Effect.runForkWith(context)(Effect.annotateLogs(cut, { owner }))
+      }
+    })
+    yield* Effect.addFinalizer(() => Effect.sync(stopTurns))
     keepEarly(server)
     return { server, accepted: () => accepted, unanswered: () => unanswered }
   })
 }) {}
 
-export const layerListener = Layer.effect(Listener, Listener.make)
+export const layerListener = Layer.effect(Listener, Listener.make).pipe(Layer.provide(layerAnswers))
 
 export interface Address {
   readonly host: string

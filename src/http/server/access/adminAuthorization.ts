@@ -11,13 +11,14 @@ import {
   AllowedRoles,
   CurrentOperator
 } from "../../api/middlewares.ts"
+import { admitAnswer } from "../countedAnswers.ts"
 import { errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { isList, ListLane } from "./listLane.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** Whose lists those of operators are. */
+/** Whose lists and answers those of operators are. */
 const OPERATORS = "operators"
 
 /** Null: no token is configured, and operators are let in by tokens of their own alone. */
@@ -47,7 +48,11 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
             onFailure: (error) => Effect.succeed(errorResponse(error)),
             onSuccess: (operator) => {
               const answering = Effect.provideService(handler, CurrentOperator, operator)
-              return isList(endpoint) ? lists.inTurn(OPERATORS, answering) : answering
+              const answered = isList(endpoint) ? lists.inTurn(OPERATORS, answering) : answering
+              return Effect.matchEffect(admitAnswer(OPERATORS), {
+                onFailure: (error) => Effect.succeed(errorResponse(error)),
+                onSuccess: () => answered
+              })
             }
           })
       })

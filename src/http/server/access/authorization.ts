@@ -25,6 +25,7 @@ import {
   RequiredScope,
   TakesLinks
 } from "../../api/middlewares.ts"
+import { admitAnswer } from "../countedAnswers.ts"
 import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
@@ -110,6 +111,7 @@ export const layerAuthorization = Layer.effect(
         if (hasBody(endpoint)) yield* rates.countRefusal(caller)
         return yield* lacksScope(caller, oneOf)
       }
+      yield* admitAnswer(caller.organizationId)
       const query = yield* HttpServerRequest.ParsedSearchParams
       yield* isWaiting(endpoint, query) ? takeWaiting(caller) : takeWorking(caller)
       return caller
@@ -130,6 +132,7 @@ export const layerAuthorization = Layer.effect(
         scopes: new Set<Scope>(),
         models: null
       }
+      yield* admitAnswer(organizationId)
       yield* takeWorking(caller)
       return caller
     })
