@@ -177,7 +177,7 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
 export const layerRoutes = (secrets: Secrets) =>
   Layer.mergeAll(layerApi, layerDocsPage, layerConsolePages, layerNoIds, layerEdge).pipe(
     Layer.provide(layerAdminAuthorization(secrets.adminToken)),
-    Layer.provide(layerListLane)
+    Layer.provide([layerListLane, layerAnswers])
   )
 
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */

@@ -3,13 +3,14 @@ import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from 
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Metric, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
 import { Answers, layerAnswers } from "../../runtime/AnswerBudget.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
+import { connectionsCut } from "../../services/metrics.ts"
 import { takeTurns } from "./connectionTurns.ts"
 import { errorBody, headersOf } from "./errorResponse.ts"
 
@@ -151,8 +152,10 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
       budget: yield* Answers,
       patienceSeconds: settings.answerStallSeconds,
       onCut: (owner) => {
-        const cut = Effect.logInfo("connection cut: its client took nothing of an answer")
-        Effect.runForkWith(context)(Effect.annotateLogs(cut, { owner }))
+        const log = Effect.logInfo("connection cut: its client took nothing of an answer")
+        Effect.runForkWith(context)(
+          Effect.andThen(Metric.update(connectionsCut, 1), Effect.annotateLogs(log, { owner }))
+        )
       }
     })
     yield* Effect.addFinalizer(() => Effect.sync(stopTurns))
