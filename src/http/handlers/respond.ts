@@ -5,7 +5,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
-import type { Page, PageRequest } from "../../runtime/Page.ts"
+import { type Page, type PageRequest, shownPage } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
@@ -79,8 +79,17 @@ export const pageOf = (query: {
   readonly limit: number
 }): PageRequest => ({ after: null, ...query })
 
-export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => ({
-  object: "list" as const,
-  data: page.data.map(view),
-  has_more: page.hasMore
-})
+export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => {
+  const { data, hasMore } = shownPage(page, view)
+  return { object: "list" as const, data, has_more: hasMore }
+}
+
+/** A list that tells where its next page begins, which may be behind entries that are not shown. */
+export const listViewWithNext = <A, B extends { readonly id: string }>(
+  page: Page<A> & { readonly next: string | null },
+  view: (entry: A) => B
+) => {
+  const list = listView(page, view)
+  const isCut = list.data.length < page.data.length
+  return { ...list, next: isCut ? (list.data.at(-1)?.id ?? null) : page.next }
+}
