@@ -42,6 +42,7 @@ import {
   layerAdminRoles
 } from "./http/server/access/adminAuthorization.ts"
 import { layerAuthorization } from "./http/server/access/authorization.ts"
+import { layerListLane } from "./http/server/access/listLane.ts"
 import { layerAdminAuditing } from "./http/server/adminAuditing.ts"
 import { layerConsolePages } from "./http/server/consolePages.ts"
 import { layerDocsPage } from "./http/server/docsPage.ts"
@@ -91,6 +92,7 @@ import { layerCallLog } from "./postgres/tasks/CallLogPostgres.ts"
 import { layerOrphans } from "./postgres/tasks/OrphansPostgres.ts"
 import { layerTaskHistory } from "./postgres/tasks/TaskHistoryPostgres.ts"
 import { layerTaskRepo } from "./postgres/tasks/TaskRepoPostgres.ts"
+import { layerAnswers } from "./runtime/AnswerBudget.ts"
 import { layerShutdown } from "./runtime/Shutdown.ts"
 import type { Secrets } from "./secrets.ts"
 import { layerPollerPulse } from "./services/Operations.ts"
@@ -174,7 +176,8 @@ const layerApi = HttpApiBuilder.layer(GatewayApi, { openapiPath: "/openapi.json"
 /** Every route of the gateway, without a server to serve them. */
 export const layerRoutes = (secrets: Secrets) =>
   Layer.mergeAll(layerApi, layerDocsPage, layerConsolePages, layerNoIds, layerEdge).pipe(
-    Layer.provide(layerAdminAuthorization(secrets.adminToken))
+    Layer.provide(layerAdminAuthorization(secrets.adminToken)),
+    Layer.provide([layerListLane, layerAnswers])
   )
 
 /** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
@@ -213,6 +216,7 @@ export const layerServer = (secrets: Secrets, address: Addresses) =>
     Layer.provide(layerMonitor.pipe(Layer.provideMerge(layerPollerPulse))),
     Layer.provideMerge(layerHttpServer(address)),
     Layer.provide(layerListener),
+    Layer.provideMerge(layerAnswers),
     Layer.provide(layerRecovery),
     Layer.provide([layerDiscreetTracing, layerRequestSpans])
   )

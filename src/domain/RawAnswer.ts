@@ -7,10 +7,14 @@ export class RawAnswer {
   /** Says that it has left, so that others may take its room in memory. May be called again. */
   readonly letGo: () => void
 
-  constructor(chunks: ReadonlyArray<Uint8Array>, letGo: () => void = () => undefined) {
+  /** Whether its bytes count in the budget of answers until it is let go. */
+  readonly isCounted: boolean
+
+  constructor(chunks: ReadonlyArray<Uint8Array>, letGo?: () => void) {
     this.chunks = chunks
+    this.isCounted = letGo !== undefined
     this.bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
-    this.letGo = letGo
+    this.letGo = letGo ?? (() => undefined)
   }
 }
 

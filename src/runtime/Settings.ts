@@ -104,6 +104,15 @@ export const defaultSettings = {
   /** Requests of one organisation that only wait for a task to end. */
   organizationWaits: 1000,
   /**
+   * Lists (every read of more than one thing by its id) this gateway makes at a time, of all
+   * organisations and operators together. They take turns by organisation.
+   */
+  listsInFlight: 4,
+  /** The same of one organisation. */
+  organizationLists: 2,
+  /** Lists of one organisation that wait for their turn; more are answered 429. */
+  organizationListQueue: 1000,
+  /**
    * Paid calls this gateway has open at one channel's vendor at a time; one organisation has half of
    * them at most.
    */
@@ -113,6 +122,17 @@ export const defaultSettings = {
    * have half of them. Memory may grow to about twice this.
    */
   bodyBudgetBytes: 512 * 1024 * 1024,
+  /**
+   * Bytes of all answers that are in memory: of vendors that were read and not passed on, and of all
+   * that clients have not taken. One organisation may have half of them; it is answered 429 while it
+   * has, before anything is ordered, and large answers of vendors are not read before there is room.
+   */
+  answerBudgetBytes: 512 * 1024 * 1024,
+  /**
+   * A client that takes nothing of its answer for so long is cut off, and charged all the same; while
+   * answers wait for room, after a sixth of the time.
+   */
+  answerStallSeconds: 30,
   /**
    * Calls for a model of a channel within a minute before it may rest, because most calls of several
    * organisations fail by its vendor's fault; as many of one organisation, half of which fail, before

@@ -19,6 +19,15 @@ export const requestsInFlight = Metric.gauge("gateway_http_requests_in_flight", 
   description: "Requests that are being handled"
 })
 
+export const answerBytes = Metric.gauge("gateway_answer_bytes", {
+  description: "Bytes of answers that are in memory and not with their clients"
+})
+
+export const connectionsCut = Metric.counter("gateway_connections_cut_total", {
+  description: "Connections that were cut because their client took nothing of its answer",
+  incremental: true
+})
+
 export const eventStreams = Metric.gauge("gateway_event_streams", {
   description: "Clients that listen to the events of a task"
 })

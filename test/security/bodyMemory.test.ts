@@ -2,8 +2,6 @@
  * Many large bodies at once, at a gateway of its own: what it keeps of them is bounded.
  * BODIES, BODY_MEBIBYTES and BUDGET_MEBIBYTES set the sizes.
  */
-import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
@@ -12,6 +10,7 @@ import { testCatalog } from "../support/gateway.ts"
 import { prepareCustomer, processEnvironment, settledBalance } from "../support/gatewayProcesses.ts"
 import { heldVendor } from "../support/heldVendor.ts"
 import { call } from "../support/http.ts"
+import { peakMebibytes } from "../support/processMemory.ts"
 
 const BODIES = Number(process.env.BODIES ?? 24)
 const BODY_MEBIBYTES = Number(process.env.BODY_MEBIBYTES ?? 20)
@@ -22,15 +21,6 @@ const MEBIBYTE = 1024 * 1024
 const COPIES = 2
 /** What the garbage collector may leave lying around. */
 const SLACK_MEBIBYTES = 180
-
-/** The most memory the process has had so far, where the system tells it; else what it has now. */
-const peakMebibytes = (pid: number): number => {
-  const status = `/proc/${pid}/status`
-  const kibibytes = existsSync(status)
-    ? /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, "utf8"))?.[1]
-    : execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" }).trim()
-  return Number(kibibytes) / 1024
-}
 
 it.live(
   "many large bodies at once take no more memory than there is for bodies",

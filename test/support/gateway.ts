@@ -8,6 +8,7 @@ import { layerVendorWire } from "../../src/adapters/wire/VendorWire.ts"
 import type { CatalogWrite } from "../../src/domain/catalog/CatalogDocument.ts"
 import { layerServer, layerStores, layerUseCases } from "../../src/gateway.ts"
 import { layerOutgoingWebWith } from "../../src/outgoing/OutgoingWeb.ts"
+import { Answers } from "../../src/runtime/AnswerBudget.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { layerSimulator, Simulator } from "../../src/simulator/Simulator.ts"
 import { ADMIN_TOKEN } from "./cluster.ts"
@@ -46,6 +47,8 @@ export class Gateway extends Context.Service<
     /** Dies unless every invariant of the books holds. */
     readonly verify: Effect.Effect<void>
     readonly simulator: Simulator["Service"]
+    /** What counts of answers. */
+    readonly answers: Answers["Service"]
   }
 >()("test/Gateway") {}
 
@@ -160,7 +163,8 @@ const makeGateway = Effect.fnUntraced(function* (catalogFor: MakeCatalog) {
     customer,
     balance,
     verify,
-    simulator
+    simulator,
+    answers: yield* Answers
   })
 })
 

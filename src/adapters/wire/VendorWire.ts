@@ -8,6 +8,7 @@ import { Context, Duration, Effect, Exit, Layer, Schema, type Scope } from "effe
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { isLinkLocal } from "../../domain/catalog/linkLocal.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
+import { CurrentAnswer, type Reservation } from "../../runtime/AnswerBudget.ts"
 import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
@@ -69,6 +70,8 @@ const MAX_UNREAD = 256 * 1024
 /** How long the end of an answer may take after all that is wanted of it. */
 const END_PATIENCE_MILLIS = 250
 
+/** Smaller answers do not count until they leave: as many as may be under way fit into memory. */
+const COUNTED_BYTES = 64 * 1024
 /** Smaller answers are read as they come: all of those that a process has open fit in its memory. */
 const LARGE_BYTES = 512 * 1024
 /** What a large answer that does not tell its length is taken for: an image of the usual size. */
@@ -112,15 +115,21 @@ const makeExchange =
     largeAnswers: LargeAnswers
   ): VendorWire["Service"]["exchange"] =>
   (request, { timeout, maxBytes }) =>
-    Effect.flatMap(written(request), (body) =>
+    Effect.flatMap(Effect.zip(CurrentAnswer, written(request)), ([answer, body]) =>
       callbackWithin<WireAnswer, WireFault>(setAlarm, timeout, (resume) => {
         let head: WireHead = { status: 0, headers: {} }
         const chunks: Array<Uint8Array> = []
         let length = 0
         let large: LargeAnswer | null = null
+        /** The answer's bytes in the budget, where somebody waits for it. */
+        let counted: Reservation | null = null
+        const leave = () => {
+          large?.leave()
+          counted?.leave()
+        }
         const sentAt = performance.now()
         const fail = (cause: unknown) => {
-          large?.leave()
+          leave()
           resume(Effect.fail(new WireFault({ cause })))
         }
         const giveUp = dispatch(agent, request, body, fail, {
@@ -130,28 +139,47 @@ const makeExchange =
           onResponseData: (controller, chunk) => {
             length += chunk.byteLength
             if (length > maxBytes) {
-              large?.leave()
+              leave()
               resume(Effect.succeed({ ...head, raw: new RawAnswer(chunks), whole: false }))
               return giveUp()
             }
             chunks.push(chunk)
+            if (answer !== null && counted === null && length > COUNTED_BYTES) {
+              const expected = Math.max(length, Number(head.headers["content-length"]) || 0)
+              let isPaused = false
+              counted = answer.reserve(Math.min(expected, maxBytes), () => {
+                // The HTTP parser that is at work must not be asked to read for another connection.
+                queueMicrotask(() => {
+                  if (isPaused && large?.isReading() !== false) controller.resume()
+                })
+              })
+              isPaused = counted.isWaiting()
+              if (isPaused) controller.pause()
+            } else counted?.reach(length)
             if (large !== null) large.reach(length)
             else if (length > LARGE_BYTES) {
               // What it has waited for its vendor is not to be lost because it waits for others.
               const left = Duration.toMillis(timeout) - (performance.now() - sentAt)
               const expected = expectedBytes(head, maxBytes)
-              large = largeAnswers.enter(expected, () => controller.resume(), left * WAIT_SHARE)
+              const goOn = () => {
+                if (counted?.isWaiting() !== true) controller.resume()
+              }
+              large = largeAnswers.enter(expected, goOn, left * WAIT_SHARE)
               if (!large.isReading()) controller.pause()
             }
           },
           onResponseEnd: () => {
             large?.end()
-            const raw = new RawAnswer(chunks, large?.leave)
+            counted?.begin()
+            const isCounted = large !== null || counted !== null
+            // Where nobody waits for it any more, its order is done with it in a moment.
+            if (isCounted) answer?.onClose(() => setTimeout(leave, LARGE_PATIENCE_MILLIS).unref())
+            const raw = new RawAnswer(chunks, isCounted ? leave : undefined)
             resume(Effect.succeed({ ...head, raw, whole: true }))
           }
         })
         return () => {
-          large?.leave()
+          leave()
           giveUp()
         }
       })

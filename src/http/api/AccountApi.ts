@@ -6,7 +6,7 @@ import { plainText } from "../../domain/plainText.ts"
 import { allScopes, Scope } from "../../services/Access.ts"
 import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { RequiredScope } from "./middlewares.ts"
+import { LookUp, RequiredScope } from "./middlewares.ts"
 import {
   currency,
   formula,
@@ -219,9 +219,11 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
       )
     ),
   HttpApiEndpoint.get("balance", "/balance", { success: BalanceView })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
     .annotateMerge(operation("Read the balance", "What the pool has, and the member's month.")),
   HttpApiEndpoint.get("readKey", "/me", { success: KeyHolderView })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, allScopes)
     .annotateMerge(
       operation("Read the key", "Whose key the request came with, and what it may do. Any key may.")
@@ -231,6 +233,7 @@ export class AccountGroup extends HttpApiGroup.make("account").add(
     success: ReceiptView,
     error: errors.NotFound
   })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
     .annotateMerge(operation("Read a receipt", "What was held and charged for one order, and why."))
 ) {}

@@ -5,7 +5,7 @@ import { Prices } from "../../domain/catalog/Prices.ts"
 import { VendorParameter } from "../../domain/catalog/vendorParameters.ts"
 import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { FreeCall, RequiredScope } from "./middlewares.ts"
+import { FreeCall, LookUp, RequiredScope } from "./middlewares.ts"
 import { counted, flag, many, oneOf, orNull, told } from "./shared.ts"
 
 export const ModelEntry = Schema.Struct({
@@ -82,6 +82,7 @@ export class ModelsGroup extends HttpApiGroup.make("models").add(
     success: ModelEntry,
     error: errors.ModelNotFound
   })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "models")
     .annotate(FreeCall, "models")
     .annotateMerge(

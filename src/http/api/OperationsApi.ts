@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operation } from "./document.ts"
-import { AdminAuthorization } from "./middlewares.ts"
+import { AdminAuthorization, LookUp } from "./middlewares.ts"
 import { oneOf, told } from "./shared.ts"
 
 const Check = Schema.Struct({
@@ -35,5 +35,6 @@ export class OperationsGroup extends HttpApiGroup.make("operations").add(
     success: Schema.String.pipe(HttpApiSchema.asText())
   })
     .middleware(AdminAuthorization)
+    .annotate(LookUp, true)
     .annotateMerge(operation("Metrics", "Totals in the text format of Prometheus."))
 ) {}

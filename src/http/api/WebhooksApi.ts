@@ -5,7 +5,7 @@ import { plainText } from "../../domain/plainText.ts"
 import { type EventType, organizationEvents } from "../../domain/webhookEvents.ts"
 import { errors } from "./apiErrors.ts"
 import { operation } from "./document.ts"
-import { RequiredScope } from "./middlewares.ts"
+import { LookUp, RequiredScope } from "./middlewares.ts"
 import {
   constant,
   counted,
@@ -173,6 +173,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
         data: many(Schema.String, "What an endpoint may be told of")
       })
     })
+      .annotate(LookUp, true)
       .annotate(RequiredScope, "webhooks")
       .annotateMerge(operation("List event types", "What webhooks tell an organisation of.")),
     HttpApiEndpoint.post("createEndpoint", "/webhook_endpoints", {
@@ -199,6 +200,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       success: EndpointView,
       error: errors.NotFound
     })
+      .annotate(LookUp, true)
       .annotate(RequiredScope, "webhooks")
       .annotateMerge(operation("Read a webhook endpoint", "How it is set up and doing.")),
     HttpApiEndpoint.post("changeEndpoint", "/webhook_endpoints/:id", {

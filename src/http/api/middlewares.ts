@@ -28,6 +28,12 @@ export class HeldOpen extends Context.Service<HeldOpen, "always" | "asked">()(
   "gateway/http/HeldOpen"
 ) {}
 
+/**
+ * A route that reads what one id names, or what is in memory. Every other GET is a list, which takes its
+ * turn among the lists of all organisations.
+ */
+export class LookUp extends Context.Service<LookUp, boolean>()("gateway/http/LookUp") {}
+
 /** A route of a file, which a `token` in its address opens as a key does. */
 export class TakesLinks extends Context.Service<TakesLinks, TaskKind>()(
   "gateway/http/TakesLinks"

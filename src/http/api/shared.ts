@@ -79,9 +79,11 @@ export const pageQuery = {
   after: Schema.optionalKey(
     plainText().annotate({ description: "Id of the last entry of the page before" })
   ),
-  limit: wholeNumber(1, MAX_PAGE, `Entries of a page, ${DEFAULT_PAGE} when left out`).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed(String(DEFAULT_PAGE)))
-  )
+  limit: wholeNumber(
+    1,
+    MAX_PAGE,
+    `Entries of a page at most, ${DEFAULT_PAGE} when left out; a page ends early where it comes to 256 KiB`
+  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(String(DEFAULT_PAGE))))
 }
 
 /** `{"object":"list","data":[...],"has_more"}`, newest first. */

@@ -3,13 +3,14 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Readiness } from "../../services/Operations.ts"
 import { GatewayApi } from "../api/GatewayApi.ts"
-import { metricsAnswer } from "../server/metricsListener.ts"
+import { makeMetricsAnswer } from "../server/metricsListener.ts"
 
 export const layerOperationsHandlers = HttpApiBuilder.group(
   GatewayApi,
   "operations",
   Effect.fn(function* (handlers) {
     const readiness = yield* Readiness
+    const metricsAnswer = yield* makeMetricsAnswer
     return handlers.handleAll({
       health: () => Effect.succeed({ status: "ok" as const }),
       readiness: () =>

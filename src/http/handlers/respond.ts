@@ -5,10 +5,11 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import type { Ordered } from "../../orders/idempotency.ts"
 import type { StreamedAnswer } from "../../orders/streamedAnswer.ts"
-import type { Page, PageRequest } from "../../runtime/Page.ts"
+import { type Page, type PageRequest, shownPage } from "../../runtime/Page.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { AnswerBody } from "../../services/IdempotencyKeys.ts"
 import { CurrentCaller } from "../api/middlewares.ts"
+import { allInMemory } from "../server/countedAnswers.ts"
 import { withHeaders } from "../server/envelope.ts"
 import { errorBody } from "../server/errorResponse.ts"
 
@@ -16,15 +17,16 @@ import { errorBody } from "../server/errorResponse.ts"
 const MAX_AT_ONCE_BYTES = 64 * 1024
 
 /** Small answers at once; large ones one piece at a time, so that none is copied. */
-const passOn = ({ chunks, bytes, letGo }: RawAnswer) => {
+const passOn = ({ chunks, bytes, isCounted, letGo }: RawAnswer) => {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined && bytes <= MAX_AT_ONCE_BYTES) {
     return HttpServerResponse.uint8Array(only, { contentType: "application/json" })
   }
-  return HttpServerResponse.stream(
+  const response = HttpServerResponse.stream(
     Stream.fromArray(chunks).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(letGo))),
     { contentType: "application/json", contentLength: bytes }
   )
+  return isCounted ? response : allInMemory(response, bytes)
 }
 
 /** What a vendor said is handed on as it came. */
@@ -77,8 +79,17 @@ export const pageOf = (query: {
   readonly limit: number
 }): PageRequest => ({ after: null, ...query })
 
-export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => ({
-  object: "list" as const,
-  data: page.data.map(view),
-  has_more: page.hasMore
-})
+export const listView = <A, B>(page: Page<A>, view: (entry: A) => B) => {
+  const { data, hasMore } = shownPage(page, view)
+  return { object: "list" as const, data, has_more: hasMore }
+}
+
+/** A list that tells where its next page begins, which may be behind entries that are not shown. */
+export const listViewWithNext = <A, B extends { readonly id: string }>(
+  page: Page<A> & { readonly next: string | null },
+  view: (entry: A) => B
+) => {
+  const list = listView(page, view)
+  const isCut = list.data.length < page.data.length
+  return { ...list, next: isCut ? (list.data.at(-1)?.id ?? null) : page.next }
+}

@@ -7,8 +7,11 @@ import { Cause, Context, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InternalError, InvalidRequest } from "../../domain/Errors.ts"
+import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { comeAgain, isPassing } from "../../runtime/databaseErrors.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
+import { answerOf, turnOf } from "./connectionTurns.ts"
+import { countedAnswer } from "./countedAnswers.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
 import { pathOf, withWholeId } from "./routes.ts"
@@ -95,6 +98,9 @@ export const layerEdge = HttpRouter.middleware(
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
           const headers: Record<string, string> = {}
+          const answer = answerOf(request.source)
+          const counted = (response: HttpServerResponse.HttpServerResponse) =>
+            answer === null ? response : countedAnswer(answer, response)
           const refusal = refusalOf(request)
           const asIs = refusal === null ? route : Effect.succeed(refusal)
           const routed =
@@ -109,10 +115,11 @@ export const layerEdge = HttpRouter.middleware(
               : unforeseen(request, cause)
           }).pipe(
             Effect.annotateLogs({ requestId, ...ids }),
-            Effect.provideService(CurrentRequest, { id: requestId, headers })
+            Effect.provideService(CurrentRequest, { id: requestId, headers }),
+            Effect.provideService(CurrentAnswer, answer)
           )
-          return Effect.map(measured(answered, request), (response) =>
-            HttpServerResponse.setHeaders(response, {
+          const inTurn = Effect.map(measured(answered, request), (response) =>
+            HttpServerResponse.setHeaders(counted(response), {
               ...headers,
               ...ids,
               "x-request-id": requestId,
@@ -120,6 +127,8 @@ export const layerEdge = HttpRouter.middleware(
               ...(shutdown.hasBegun() ? { connection: "close" } : {})
             })
           )
+          const turn = turnOf(request.source)
+          return turn === null ? inTurn : Effect.andThen(turn, inTurn)
         })
       )
   }),

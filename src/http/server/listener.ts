@@ -3,15 +3,18 @@ import { type IncomingMessage, Server, type ServerResponse, STATUS_CODES } from 
 import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Clock, Context, Duration, Effect, Layer, Predicate, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Metric, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer } from "effect/http"
 import { InvalidRequest, MethodNotAllowed } from "../../domain/Errors.ts"
+import { Answers, layerAnswers } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillisOf } from "../../runtime/monotonic.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import { makeShares } from "../../runtime/Shares.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
+import { connectionsCut } from "../../services/metrics.ts"
 import { clientOf } from "./clientAddress.ts"
+import { takeTurns } from "./connectionTurns.ts"
 import { errorBody, headersOf } from "./errorResponse.ts"
 
 /** Slow clients are cut: a whole request must arrive within the settings' times. */
@@ -185,12 +188,24 @@ export class Listener extends Context.Service<Listener>()("gateway/http/Listener
     server.on("request", arrived)
     // Of a request whose client waits for a word before it sends the body.
     server.on("checkContinue", arrived)
+    const context = yield* Effect.context<never>()
+    const stopTurns = takeTurns(server, {
+      budget: yield* Answers,
+      patienceSeconds: settings.answerStallSeconds,
+      onCut: (owner) => {
+        const log = Effect.logInfo("connection cut: its client took nothing of an answer")
+        Effect.runForkWith(context)(
+          Effect.andThen(Metric.update(connectionsCut, 1), Effect.annotateLogs(log, { owner }))
+        )
+      }
+    })
+    yield* Effect.addFinalizer(() => Effect.sync(stopTurns))
     keepEarly(server)
     return { server, accepted: () => accepted, unanswered: () => unanswered }
   })
 }) {}
 
-export const layerListener = Layer.effect(Listener, Listener.make)
+export const layerListener = Layer.effect(Listener, Listener.make).pipe(Layer.provide(layerAnswers))
 
 export interface Address {
   readonly host: string

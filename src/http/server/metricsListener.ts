@@ -1,37 +1,45 @@
 /** A listener for those who read the metrics, who need no token there. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
+import { Answers } from "../../runtime/AnswerBudget.ts"
+import { answerBytes } from "../../services/metrics.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { pathOf } from "./routes.ts"
 
 /** In the text format of Prometheus, of this process. */
-export const metricsAnswer = Effect.map(PrometheusMetrics.format(), (text) =>
-  HttpServerResponse.text(text, {
-    contentType: "text/plain; version=0.0.4; charset=utf-8",
-    headers: { "cache-control": "no-store" }
-  })
+export const makeMetricsAnswer = Effect.map(Answers, (answers) =>
+  Effect.suspend(() => Metric.update(answerBytes, answers.bytes())).pipe(
+    Effect.andThen(PrometheusMetrics.format()),
+    Effect.map((text) =>
+      HttpServerResponse.text(text, {
+        contentType: "text/plain; version=0.0.4; charset=utf-8",
+        headers: { "cache-control": "no-store" }
+      })
+    )
+  )
 )
-
-const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
-  if (pathOf(url) !== "/metrics") {
-    return Effect.succeed(errorResponse(new NotFound({ message: "GET /metrics is served here" })))
-  }
-  return method === "GET" || method === "HEAD"
-    ? metricsAnswer
-    : Effect.succeed(
-        errorResponse(new MethodNotAllowed({ message: "GET is served here", allow: ["GET"] }))
-      )
-})
 
 /** Serves `GET /metrics` and nothing else. */
 export const layerMetricsListener = (address: { readonly host: string; readonly port: number }) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
+      const metricsAnswer = yield* makeMetricsAnswer
+      const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
+        if (pathOf(url) !== "/metrics") {
+          const notFound = new NotFound({ message: "GET /metrics is served here" })
+          return Effect.succeed(errorResponse(notFound))
+        }
+        return method === "GET" || method === "HEAD"
+          ? metricsAnswer
+          : Effect.succeed(
+              errorResponse(new MethodNotAllowed({ message: "GET is served here", allow: ["GET"] }))
+            )
+      })
       yield* server.serve(answer)
       yield* Effect.logInfo(
         `metrics are served on ${HttpServer.formatAddress(server.address)}/metrics`

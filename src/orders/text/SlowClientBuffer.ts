@@ -3,6 +3,7 @@
  * waits, and at some time it waits no longer.
  */
 import { type Cause, Deferred, Duration, Effect, Latch, Option, Queue, Stream } from "effect"
+import { CurrentAnswer } from "../../runtime/AnswerBudget.ts"
 import { monotonicMillis } from "../../runtime/monotonic.ts"
 
 export interface SlowClientBuffer<E> {
@@ -30,6 +31,7 @@ export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
   const queue = yield* Queue.unbounded<Uint8Array, E | Cause.Done>()
   const room = yield* Latch.make(true)
   const gone = yield* Deferred.make<void>()
+  const answer = yield* CurrentAnswer
   let cutOff = () => {}
   let isCut = false
   let hasLeft = false
@@ -56,12 +58,14 @@ export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
 
   const offer = (bytes: Uint8Array) =>
     Effect.gen(function* () {
-      if (!hasLeft && waitingBytes > 0 && waitingBytes + bytes.length > options.roomBytes) {
+      const isRoom = waitingBytes + bytes.length <= options.roomBytes && answer?.hasRoom() !== false
+      if (!hasLeft && waitingBytes > 0 && !isRoom) {
         room.closeUnsafe()
         yield* waitFor(room.await)
       }
       if (hasLeft) return
       waitingBytes += bytes.length
+      answer?.grow(bytes.length)
       Queue.offerUnsafe(queue, bytes)
     })
 
@@ -72,7 +76,9 @@ export const makeSlowClientBuffer = Effect.fnUntraced(function* <E>(options: {
     taken: waitFor(Deferred.await(gone)),
     events: Stream.fromQueue(queue).pipe(
       Stream.mapArray((taken) => {
-        waitingBytes -= taken.reduce((sum, bytes) => sum + bytes.length, 0)
+        const takenBytes = taken.reduce((sum, bytes) => sum + bytes.length, 0)
+        waitingBytes -= takenBytes
+        answer?.shrink(takenBytes)
         room.openUnsafe()
         return taken
       }),

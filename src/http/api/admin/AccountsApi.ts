@@ -5,7 +5,7 @@ import { plainText } from "../../../domain/plainText.ts"
 import { Scope } from "../../../services/Access.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AllowedRoles } from "../middlewares.ts"
+import { AllowedRoles, LookUp } from "../middlewares.ts"
 import {
   amount,
   counted,
@@ -84,7 +84,9 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
     params: id("organisation"),
     success: OrganizationView,
     error: errors.NotFound
-  }).annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read an organisation", "Its name and what its pool has.")),
   HttpApiEndpoint.patch("changeOrganization", "/organizations/:id", {
     params: id("organisation"),
     payload: OrganizationChangeBody,
@@ -118,7 +120,9 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
     params: id("member"),
     success: MemberView,
     error: errors.NotFound
-  }).annotateMerge(operation("Read a member", "Its name, cap and month.")),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read a member", "Its name, cap and month.")),
   HttpApiEndpoint.patch("changeMember", "/members/:id", {
     params: id("member"),
     payload: MemberChangeBody,
@@ -153,7 +157,9 @@ export class AccountsGroup extends HttpApiGroup.make("accounts").add(
     params: id("key"),
     success: KeyView,
     error: errors.NotFound
-  }).annotateMerge(operation("Read a key", "What it may do, and for how long.")),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read a key", "What it may do, and for how long.")),
   HttpApiEndpoint.patch("changeKey", "/keys/:id", {
     params: id("key"),
     payload: KeyChangeBody,

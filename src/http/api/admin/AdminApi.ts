@@ -8,7 +8,7 @@ import { plainText } from "../../../domain/plainText.ts"
 import { ReceiptView } from "../AccountApi.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AllowedRoles, BodyLimit } from "../middlewares.ts"
+import { AllowedRoles, BodyLimit, LookUp } from "../middlewares.ts"
 import {
   AmountOrNull,
   AS_CSV,
@@ -211,9 +211,11 @@ export class AdminGroup extends HttpApiGroup.make("admin").add(
     params: { ...id("organisation"), usage_id: told("Id of the usage record") },
     success: OperatorReceiptView,
     error: errors.NotFound
-  }).annotateMerge(
-    operation("Read a receipt", "What was held and charged for one order, and why.")
-  ),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(
+      operation("Read a receipt", "What was held and charged for one order, and why.")
+    ),
   HttpApiEndpoint.post("createKey", "/members/:id/keys", {
     params: id("member"),
     payload: KeyBody,

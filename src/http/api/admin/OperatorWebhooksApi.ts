@@ -5,7 +5,7 @@ import { plainText } from "../../../domain/plainText.ts"
 import { operatorEvents, organizationEvents } from "../../../domain/webhookEvents.ts"
 import { errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { AllowedRoles } from "../middlewares.ts"
+import { AllowedRoles, LookUp } from "../middlewares.ts"
 import { listWithEnds, pageQuery } from "../shared.ts"
 import {
   DeletedEndpointView,
@@ -53,9 +53,11 @@ export class OperatorWebhooksGroup extends HttpApiGroup.make("operatorWebhooks")
     params: endpointParams,
     success: EndpointView,
     error: errors.NotFound
-  }).annotateMerge(
-    operation("Read a webhook endpoint", "Of the operators or of any organisation.")
-  ),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(
+      operation("Read a webhook endpoint", "Of the operators or of any organisation.")
+    ),
   HttpApiEndpoint.post("changeAnyEndpoint", "/webhook_endpoints/:id", {
     params: endpointParams,
     payload: AnyEndpointChangeBody,

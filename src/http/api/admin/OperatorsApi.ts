@@ -5,6 +5,7 @@ import { plainText } from "../../../domain/plainText.ts"
 import { Role } from "../../../services/operators/Operators.ts"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
+import { LookUp } from "../middlewares.ts"
 import { list, pageQuery, Timestamp, timeOrNull, told, toldOrNull } from "../shared.ts"
 
 const role = Role.annotate({
@@ -39,7 +40,9 @@ export class OperatorsGroup extends HttpApiGroup.make("operators").add(
       name: told("For people"),
       role
     })
-  }).annotateMerge(operation("Read oneself", "Whose token the request came with.")),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read oneself", "Whose token the request came with.")),
   HttpApiEndpoint.post("createOperator", "/operators", {
     payload: OperatorBody,
     success: Schema.Struct({
@@ -59,7 +62,9 @@ export class OperatorsGroup extends HttpApiGroup.make("operators").add(
     params,
     success: OperatorView,
     error: errors.NotFound
-  }).annotateMerge(operation("Read an operator", "Name and role.")),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read an operator", "Name and role.")),
   HttpApiEndpoint.patch("changeOperator", "/operators/:id", {
     params,
     payload: OperatorChangeBody,

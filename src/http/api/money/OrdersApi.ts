@@ -7,7 +7,7 @@ import { ofOne, standing, timeQuery } from "../admin/lists.ts"
 import { OrderView } from "../admin/OrderListsApi.ts"
 import { errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
-import { RequiredScope } from "../middlewares.ts"
+import { LookUp, RequiredScope } from "../middlewares.ts"
 import { list, timeOrNull, told, toldOrNull, usageQuery } from "../shared.ts"
 
 export const OwnOrderView = Schema.Struct({
@@ -50,6 +50,7 @@ export class OrdersGroup extends HttpApiGroup.make("orders").add(
     success: OwnOrderView,
     error: errors.NotFound
   })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "usage")
     .annotateMerge(operation("Read an order", "What one of them is, and what it came to."))
 ) {}

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bodyErrors, errors } from "../apiErrors.ts"
 import { operation } from "../document.ts"
 import { asForm } from "../forms.ts"
-import { BodyLimit, FreeCall, KeepsFiles, RequiredScope } from "../middlewares.ts"
+import { BodyLimit, FreeCall, KeepsFiles, LookUp, RequiredScope } from "../middlewares.ts"
 import {
   constant,
   counted,
@@ -79,7 +79,9 @@ export class FilesGroup extends HttpApiGroup.make("files")
       params: fileId,
       success: FileView,
       error: errors.NotFound
-    }).annotateMerge(operation("Read a file's data", "What is known of it.")),
+    })
+      .annotate(LookUp, true)
+      .annotateMerge(operation("Read a file's data", "What is known of it.")),
     HttpApiEndpoint.get("content", "/files/:id/content", {
       params: fileId,
       headers: fileReading.headers,

@@ -8,7 +8,14 @@ import { anyFields } from "../../../domain/requestFields.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
 import { imageExamples, operation } from "../document.ts"
 import { asForm } from "../forms.ts"
-import { BodyLimit, HeldOpen, KeepsFiles, RequiredScope, TakesLinks } from "../middlewares.ts"
+import {
+  BodyLimit,
+  HeldOpen,
+  KeepsFiles,
+  LookUp,
+  RequiredScope,
+  TakesLinks
+} from "../middlewares.ts"
 import {
   deletedTask,
   expiresAt,
@@ -162,6 +169,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     success: ImageTaskView,
     error: errors.TaskNotFound
   })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "images")
     .annotate(HeldOpen, "asked")
     .annotateMerge(
@@ -175,6 +183,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     success: [HttpApiSchema.StreamSse({ events: ImageTaskEvent }), HttpApiSchema.NoContent],
     error: errors.TaskNotFound
   })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "images")
     .annotate(HeldOpen, "always")
     .annotateMerge(operation("Follow an image task", FOLLOWING)),
@@ -195,6 +204,7 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
     ...fileReading,
     error: [errors.InvalidRequest, errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })
+    .annotate(LookUp, true)
     .annotate(TakesLinks, "image")
     .annotate(RequiredScope, "images")
     .annotateMerge(

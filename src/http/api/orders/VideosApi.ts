@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { VideoBody } from "../../../domain/video/VideoBody.ts"
 import { errors, orderErrors } from "../apiErrors.ts"
 import { operation, videoExamples } from "../document.ts"
-import { BodyLimit, HeldOpen, RequiredScope, TakesLinks } from "../middlewares.ts"
+import { BodyLimit, HeldOpen, LookUp, RequiredScope, TakesLinks } from "../middlewares.ts"
 import {
   counted,
   deletedTask,
@@ -122,6 +122,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     success: VideoTaskView,
     error: errors.TaskNotFound
   })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "asked")
     .annotateMerge(
@@ -135,6 +136,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     success: [HttpApiSchema.StreamSse({ events: VideoTaskEvent }), HttpApiSchema.NoContent],
     error: errors.TaskNotFound
   })
+    .annotate(LookUp, true)
     .annotate(RequiredScope, "videos")
     .annotate(HeldOpen, "always")
     .annotateMerge(operation("Follow a video task", FOLLOWING)),
@@ -156,6 +158,7 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
     query: { ...fileReading.query, variant },
     error: [errors.TaskNotFound, errors.NotFound, errors.UpstreamError]
   })
+    .annotate(LookUp, true)
     .annotate(TakesLinks, "video")
     .annotate(RequiredScope, "videos")
     .annotateMerge(

@@ -13,7 +13,7 @@ import {
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { orderStates, orderView } from "../money/orderViews.ts"
 import { timeRange } from "../money/times.ts"
-import { listView, pageOf } from "../respond.ts"
+import { listViewWithNext, pageOf } from "../respond.ts"
 import { formatNanoOrNull, isoOrNull, tagOf } from "../views.ts"
 
 interface Query {
@@ -125,7 +125,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
       return { totals: totalsView(currency, yield* lists.totals(filter)) }
     })
 
-    const answered = Effect.fnUntraced(function* <View>(
+    const answered = Effect.fnUntraced(function* <View extends { readonly id: string }>(
       query: Query,
       tasksOnly: boolean,
       view: (order: ListedOrder) => View
@@ -137,7 +137,7 @@ export const layerOrderListsHandlers = HttpApiBuilder.group(
         filter,
         pageOf(after === undefined ? { limit } : { after, limit })
       )
-      return { ...listView(page, view), next: page.next, ...totals }
+      return { ...listViewWithNext(page, view), ...totals }
     })
 
     return handlers.handleAll({

@@ -6,7 +6,7 @@ import { type ListedOrder, OrderLists } from "../../../services/operators/OrderL
 import { usageId } from "../../../services/UsageLog.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
-import { listView } from "../respond.ts"
+import { listViewWithNext } from "../respond.ts"
 import { isoOrNull, tagOf } from "../views.ts"
 import { orderStates, orderView } from "./orderViews.ts"
 import { timeRange } from "./times.ts"
@@ -41,7 +41,7 @@ export const layerOrdersHandlers = HttpApiBuilder.group(
           ...{ upstreamId: null, promptDigest: null, tasksOnly: false, taskState: null }
         }
         const page = yield* lists.list(filter, { after, limit })
-        return { ...listView(page, view), next: page.next }
+        return listViewWithNext(page, view)
       }),
       read: Effect.fn("orders.read")(function* ({ params }) {
         return view(yield* lists.find(yield* CurrentCaller, params.id))

@@ -11,10 +11,15 @@ import {
   AllowedRoles,
   CurrentOperator
 } from "../../api/middlewares.ts"
+import { admitAnswer } from "../countedAnswers.ts"
 import { errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
+import { isList, ListLane } from "./listLane.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** Whose lists and answers those of operators are. */
+const OPERATORS = "operators"
 
 /** Null: no token is configured, and operators are let in by tokens of their own alone. */
 export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
@@ -22,6 +27,7 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
     AdminAuthorization,
     Effect.gen(function* () {
       const operators = yield* Operators
+      const lists = yield* ListLane
       const guardOf = yield* makeKeyLookUps
 
       const entered = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
@@ -37,10 +43,17 @@ export const layerAdminAuthorization = (token: Redacted.Redacted | null) =>
       })
 
       return AdminAuthorization.of({
-        admin: (handler, { credential }) =>
+        admin: (handler, { credential, endpoint }) =>
           Effect.matchEffect(entered(credential), {
             onFailure: (error) => Effect.succeed(errorResponse(error)),
-            onSuccess: (operator) => Effect.provideService(handler, CurrentOperator, operator)
+            onSuccess: (operator) => {
+              const answering = Effect.provideService(handler, CurrentOperator, operator)
+              const answered = isList(endpoint) ? lists.inTurn(OPERATORS, answering) : answering
+              return Effect.matchEffect(admitAnswer(OPERATORS), {
+                onFailure: (error) => Effect.succeed(errorResponse(error)),
+                onSuccess: () => answered
+              })
+            }
           })
       })
     })

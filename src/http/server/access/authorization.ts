@@ -25,9 +25,11 @@ import {
   RequiredScope,
   TakesLinks
 } from "../../api/middlewares.ts"
+import { admitAnswer } from "../countedAnswers.ts"
 import { errorOf, errorResponse } from "../errorResponse.ts"
 import { makeKeyLookUps } from "./keyLookUps.ts"
 import { makeKeyRates } from "./keyRates.ts"
+import { isList, ListLane } from "./listLane.ts"
 
 /** Takes one of an organisation's places, which is kept until the answer has left. */
 const makeRequestPlaces = (bound: number, kind: string) => {
@@ -84,6 +86,7 @@ export const layerAuthorization = Layer.effect(
     const access = yield* Access
     const links = yield* ContentLinks
     const { organizationInFlight, organizationWaits } = yield* Settings
+    const lists = yield* ListLane
     const rates = yield* makeKeyRates
     const guardOf = yield* makeKeyLookUps
     const takeWorking = makeRequestPlaces(organizationInFlight, "requests at this gateway")
@@ -108,6 +111,7 @@ export const layerAuthorization = Layer.effect(
         if (hasBody(endpoint)) yield* rates.countRefusal(caller)
         return yield* lacksScope(caller, oneOf)
       }
+      yield* admitAnswer(caller.organizationId)
       const query = yield* HttpServerRequest.ParsedSearchParams
       yield* isWaiting(endpoint, query) ? takeWaiting(caller) : takeWorking(caller)
       return caller
@@ -128,6 +132,7 @@ export const layerAuthorization = Layer.effect(
         scopes: new Set<Scope>(),
         models: null
       }
+      yield* admitAnswer(organizationId)
       yield* takeWorking(caller)
       return caller
     })
@@ -143,6 +148,7 @@ export const layerAuthorization = Layer.effect(
           onFailure: (error) => Effect.succeed(errorResponse(error)),
           onSuccess: (caller) => {
             const answering = Effect.provideService(handler, CurrentCaller, caller)
+            if (isList(endpoint)) return lists.inTurn(caller.organizationId, answering)
             return hasBody(endpoint)
               ? Effect.onExit(answering, (exit) =>
                   isOwnFault(exit) ? rates.countRefusal(caller) : Effect.void

@@ -6,7 +6,7 @@ import { Amount } from "../../../../domain/money/Money.ts"
 import { plainText } from "../../../../domain/plainText.ts"
 import { bodyErrors, errors } from "../../apiErrors.ts"
 import { operation } from "../../document.ts"
-import { AllowedRoles } from "../../middlewares.ts"
+import { AllowedRoles, LookUp } from "../../middlewares.ts"
 import {
   amount,
   constant,
@@ -117,7 +117,9 @@ export class BudgetsGroup extends HttpApiGroup.make("budgets").add(
     params,
     success: BudgetView,
     error: errors.NotFound
-  }).annotateMerge(operation("Read a budget", "With what is used of it.")),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read a budget", "With what is used of it.")),
   HttpApiEndpoint.patch("changeBudget", "/organizations/:id/budgets/:budget_id", {
     params,
     payload: BudgetChangeBody,

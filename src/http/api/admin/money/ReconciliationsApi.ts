@@ -12,7 +12,7 @@ import {
 import { plainText } from "../../../../domain/plainText.ts"
 import { bodyErrors, errors } from "../../apiErrors.ts"
 import { operation } from "../../document.ts"
-import { AllowedRoles, BodyLimit } from "../../middlewares.ts"
+import { AllowedRoles, BodyLimit, LookUp } from "../../middlewares.ts"
 import {
   constant,
   counted,
@@ -147,7 +147,9 @@ export class ReconciliationsGroup extends HttpApiGroup.make("reconciliations").a
     params,
     success: ReconciliationView,
     error: errors.NotFound
-  }).annotateMerge(operation("Read a reconciliation", "Its totals, as they were then.")),
+  })
+    .annotate(LookUp, true)
+    .annotateMerge(operation("Read a reconciliation", "Its totals, as they were then.")),
   HttpApiEndpoint.get("listReconciledEntries", "/reconciliations/:id/entries", {
     params,
     query: {

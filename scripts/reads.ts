@@ -1,0 +1,174 @@
+/**
+ * What lists of one organisation do to the orders of another: one key reads a list as often as it can,
+ * so many at a time, while another organisation orders images one after the other. Prints the median of
+ * an order when it is quiet and beside the readers, and their ratio, for each database and each list.
+ * Ends with 1 when an order fails or the ratio is above what is allowed.
+ *
+ *   npm run reads -- --readers 800 --seconds 10 --max-ratio 5 --database both --path "/v1/usage?limit=100"
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Console, Effect, Schema } from "effect"
+import { ADMIN_TOKEN, good, startGateway } from "../test/support/cluster.ts"
+import { call } from "../test/support/http.ts"
+import { type Customer, makeOperator } from "../test/support/operator.ts"
+import { startPostgres } from "../test/support/postgresServer.ts"
+import { gatewayEntry } from "./bench/subjects/ours.ts"
+import { startVendor } from "./bench/subjects/vendorControl.ts"
+
+const { values } = parseArgs({
+  options: {
+    readers: { type: "string", default: "800" },
+    seconds: { type: "string", default: "10" },
+    "max-ratio": { type: "string", default: "5" },
+    database: { type: "string", default: "both" },
+    path: { type: "string", multiple: true, default: ["/v1/usage?limit=100"] }
+  }
+})
+const readers = Number(values.readers)
+const seconds = Number(values.seconds)
+const maxRatio = Number(values["max-ratio"])
+const databases = (["postgres", "embedded"] as const).filter(
+  (kind) => values.database === "both" || values.database === kind
+)
+
+/** Charges that the reader's lists are of. */
+const CHARGES = 300
+
+interface Reading {
+  readonly url: string
+  readonly key: string
+}
+interface Counts {
+  readonly read: number
+  readonly refused: number
+}
+
+/** Reads in a thread of its own, so that the orders are not measured behind the readers' work. */
+const readForever = async ({ url, key }: Reading): Promise<void> => {
+  const headers = { authorization: `Bearer ${key}` }
+  let [read, refused, isOver] = [0, 0, false]
+  parentPort?.once("message", () => {
+    isOver = true
+  })
+  const reader = async () => {
+    while (!isOver) {
+      const response = await fetch(url, { headers })
+      await response.arrayBuffer()
+      if (response.status === 200) read++
+      else refused++
+    }
+  }
+  await Promise.all(Array.from({ length: readers }, reader))
+  parentPort?.postMessage({ read, refused } satisfies Counts)
+}
+
+/** Runs the measured work beside the readers. */
+const besideReaders = <A>(reading: Reading, work: Effect.Effect<A>) =>
+  Effect.gen(function* () {
+    const worker = new Worker(new URL(import.meta.url), {
+      workerData: reading,
+      argv: process.argv.slice(2)
+    })
+    const counts = new Promise<Counts>((resolve, reject) => {
+      worker.once("message", resolve).once("error", reject)
+    })
+    yield* Effect.sleep("1 second")
+    const result = yield* work
+    worker.postMessage("stop")
+    return { result, counts: yield* Effect.promise(() => counts) }
+  })
+
+const catalogOn = (vendorUrl: string) => ({
+  channels: [{ id: "c", name: "c", base_url: `${vendorUrl}/v1`, api_key: "vendor-key" }],
+  models: [
+    {
+      id: "paint-1",
+      modality: "image",
+      protocol: "ip_a",
+      prices: { kind: "image", per_image: "0.2" }
+    }
+  ],
+  mounts: [{ model: "paint-1", channel: "c", upstream_model: "vendor-paint-1" }]
+})
+
+const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "gateway-reads-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+const medianOf = (times: ReadonlyArray<number>): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
+
+const measure = Effect.fnUntraced(function* (kind: "postgres" | "embedded") {
+  const vendor = yield* startVendor
+  const database =
+    kind === "embedded"
+      ? { DATA_DIR: yield* temporaryDirectory }
+      : yield* Effect.map(
+          Effect.acquireRelease(
+            Effect.promise(() => startPostgres()),
+            (server) => Effect.promise(() => server.stop())
+          ),
+          ({ url }) => ({ DATABASE_URL: url })
+        )
+  const gateway = yield* startGateway({ ...database, NODE_NO_WARNINGS: "1" }, gatewayEntry)
+  const operator = makeOperator((path, sent) => call(`${gateway.url}${path}`, sent), ADMIN_TOKEN)
+  yield* Effect.flatMap(
+    operator.admin("/catalog", { method: "PUT", json: catalogOn(vendor.url) }),
+    (answer) => good(Schema.Unknown, answer)
+  )
+  const reader = yield* operator.customer("1000")
+  const other = yield* operator.customer("100000")
+  const order = (who: Customer) =>
+    Effect.flatMap(
+      call(`${gateway.url}/v1/images/generations`, {
+        key: who.key,
+        json: { model: "paint-1", prompt: "x", metadata: { project: "lighthouse" } }
+      }),
+      (answer) => good(Schema.Unknown, answer)
+    )
+  yield* Effect.forEach(Array.from({ length: CHARGES }), () => order(reader), { concurrency: 8 })
+
+  /** How long orders take one after the other, in milliseconds. */
+  const orders = Effect.gen(function* () {
+    const times: Array<number> = []
+    const end = performance.now() + seconds * 1000
+    while (performance.now() < end) {
+      const began = performance.now()
+      yield* order(other)
+      times.push(performance.now() - began)
+      yield* Effect.sleep("5 millis")
+    }
+    return times
+  })
+  yield* orders
+  const ratios: Array<number> = []
+  for (const path of values.path) {
+    const quiet = medianOf(yield* orders)
+    const beside = yield* besideReaders({ url: `${gateway.url}${path}`, key: reader.key }, orders)
+    const busy = medianOf(beside.result)
+    ratios.push(busy / quiet)
+    yield* Console.log(
+      `${kind} ${path}: an order takes ${quiet.toFixed(1)} ms when it is quiet and ${busy.toFixed(1)} ms beside ` +
+        `${readers} readers, ${(busy / quiet).toFixed(1)} times as long; ${beside.counts.read} lists were read ` +
+        `and ${beside.counts.refused} refused meanwhile`
+    )
+  }
+  return ratios
+}, Effect.scoped)
+
+if (isMainThread) {
+  const program = Effect.gen(function* () {
+    const ratios = yield* Effect.forEach(databases, measure)
+    if (ratios.flat().some((ratio) => !(ratio <= maxRatio))) {
+      yield* Console.error(`an order may take ${maxRatio} times as long at most`)
+      process.exitCode = 1
+    }
+  })
+  NodeRuntime.runMain(program)
+} else await readForever(workerData)
