@@ -10,8 +10,10 @@ import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
 import {
   type AnswerHead,
   boundsOf,
+  LARGE_BYTES,
   parseBody,
   partOf,
+  prunedText,
   type SendOptions
 } from "../wire/vendorAnswer.ts"
 import { refusal } from "../wire/vendorFailures.ts"
@@ -31,6 +33,9 @@ export const chatUsage = (usage: unknown): TokenCounts | null =>
 
 const choicesOf = (body: Fields): ReadonlyArray<Fields> =>
   Array.isArray(body.choices) ? body.choices.filter(Predicate.isObject) : []
+
+/** Fields of a large answer that nothing is charged by. */
+export const uncharged: ReadonlySet<string> = new Set(["logprobs", "prompt_logprobs"])
 
 /** Fields of an answer and of its choices that are about the text and none of it. */
 const aboutText: ReadonlySet<string> = new Set([
@@ -130,8 +135,18 @@ export const piecesOf = (whole: Fields, isCounted: boolean): ReadonlyArray<TextP
 // What is seen of a stream
 
 const parsed = (data: string, options: SendOptions): Fields | null => {
-  const value = parseBody(Buffer.from(data), boundsOf(options))
+  const isLarge = data.length > LARGE_BYTES
+  const value = isLarge
+    ? prunedText(data, uncharged, boundsOf(options))
+    : parseBody(Buffer.from(data), boundsOf(options))
   return Predicate.isObject(value) ? { ...value } : null
+}
+
+/** The chunk with everything in it, where some of a large one was passed over. */
+const parsedWhole = (data: string, chunk: Fields): Fields => {
+  if (data.length <= LARGE_BYTES) return chunk
+  const value: unknown = JSON.parse(data)
+  return Predicate.isObject(value) ? { ...value } : chunk
 }
 
 /** How an error begins that comes as an event, as the answer it would have been by itself. */
@@ -200,8 +215,10 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
       return next(strangePiece(event, chunk))
     }
     const seen = progress.see(chunk)
-    const said = isDataAlone ? event : eventOf(JSON.stringify(chunk))
-    return next({ event: forClient(said, chunk, wantsUsage(body)), ...seen })
+    const isWanted = wantsUsage(body)
+    if (isDataAlone && (isWanted || !("usage" in chunk))) return next({ event, ...seen })
+    const said = parsedWhole(data, chunk)
+    return next({ event: forClient(eventOf(JSON.stringify(said)), said, isWanted), ...seen })
   }
 
   return {
