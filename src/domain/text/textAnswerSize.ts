@@ -2,7 +2,7 @@
  * The largest answer that an order of text allows, computed as its price is: what would be longer than is
  * read, or written later than is waited for, is refused before anything is held.
  */
-import type { Result } from "effect"
+import { Result } from "effect"
 import type { InvalidRequest } from "../Errors.ts"
 import { fieldKey } from "../nearest.ts"
 import { type FieldFault, withoutFaults } from "../requestFields.ts"
@@ -25,10 +25,16 @@ export interface AnswerBounds {
   readonly textTokensPerHour: number
 }
 
+/** A field that allows more than there may be. */
+interface Excess extends FieldFault {
+  /** What would be taken of it. */
+  readonly most: number
+}
+
 export interface TextSize {
   readonly bytes: number
-  /** What must be less, where the answer may be no larger than `most` bytes. */
-  readonly fault: (most: number) => FieldFault
+  /** What must be less, where the answer may have no more than so many bytes. */
+  readonly excess: (mostBytes: number) => Excess
 }
 
 /** Of an answer beside what it has of each token or vector. */
@@ -73,19 +79,19 @@ export const chatAnswerSize = (
   const beside = FRAME_BYTES + Number(inputTokens) * ofInput * CANDIDATE_BYTES
   return {
     bytes: beside + tokens * choices * perToken,
-    fault: (most) => {
-      const left = Math.max(0, most - beside)
-      const fitting = Math.floor(left / (tokens * perToken))
-      const limit = `as an answer of up to ${mebibytes(most)} is read`
-      if (choices > 1 && fitting > 0) {
-        return {
-          path: "n",
-          message: `Expected at most ${fitting} for ${tokens} tokens each, ${limit}`
-        }
+    excess: (mostBytes) => {
+      const left = Math.max(0, mostBytes - beside)
+      const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
+      const most = Math.floor(left / (tokens * perToken))
+      if (choices > 1 && most > 0) {
+        const message = `Expected at most ${most} for ${tokens} tokens each, ${limit}`
+        return { path: "n", message, most }
       }
-      if (left === 0) return { path: "prompt_logprobs", message: `Expected less, ${limit}` }
+      if (left === 0)
+        return { path: "prompt_logprobs", message: `Expected less, ${limit}`, most: 0 }
       const each = Math.floor(left / (choices * perToken))
-      return { path: boundBy ?? "max_tokens", message: `Expected at most ${each}, ${limit}` }
+      const message = `Expected at most ${each}, ${limit}`
+      return { path: boundBy ?? "max_tokens", message, most: each }
     }
   }
 }
@@ -112,18 +118,15 @@ export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
   const perVector = VECTOR_BYTES + dimensions * perNumber
   return {
     bytes: FRAME_BYTES + inputsOf(body.input) * perVector,
-    fault: (most) => {
-      const fitting = Math.floor((most - FRAME_BYTES) / perVector)
-      const limit = `as an answer of up to ${mebibytes(most)} is read`
-      return fitting > 0
-        ? {
-            path: "input",
-            message: `Expected at most ${fitting} texts at a time for ${dimensions} dimensions, ${limit}`
-          }
-        : {
-            path: "dimensions",
-            message: `Expected at most ${Math.floor((most - FRAME_BYTES) / perNumber)}, ${limit}`
-          }
+    excess: (mostBytes) => {
+      const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
+      const most = Math.floor((mostBytes - FRAME_BYTES) / perVector)
+      if (most > 0) {
+        const message = `Expected at most ${most} texts at a time for ${dimensions} dimensions, ${limit}`
+        return { path: "input", message, most }
+      }
+      const each = Math.floor((mostBytes - FRAME_BYTES) / perNumber)
+      return { path: "dimensions", message: `Expected at most ${each}, ${limit}`, most: each }
     }
   }
 }
@@ -131,22 +134,29 @@ export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
 const SECONDS_PER_HOUR = 3600
 
 /** A text that comes whole has to be written in the time there is, so far as its order bounds it. */
-function* lateFaults(
+const lateExcess = (
   { tokens, boundBy }: ChatOutput,
   { wholeTextSeconds, textTokensPerHour }: AnswerBounds
-): Generator<FieldFault> {
+): Excess | null => {
   const most = Math.floor((wholeTextSeconds * textTokensPerHour) / SECONDS_PER_HOUR)
-  if (boundBy === null || tokens <= most) return
-  yield {
-    path: boundBy,
-    message:
-      `Expected at most ${most}, or stream: true: ${tokens} tokens may take longer than the ` +
-      `${Math.floor(wholeTextSeconds)} seconds that a whole answer is waited for`
-  }
+  if (boundBy === null || tokens <= most) return null
+  const message =
+    `Expected at most ${most}, or stream: true: ${tokens} tokens may take longer than the ` +
+    `${Math.floor(wholeTextSeconds)} seconds that a whole answer is waited for`
+  return { path: boundBy, message, most }
 }
 
-function* largeFaults({ bytes, fault }: TextSize, most: number): Generator<FieldFault> {
-  if (bytes > most) yield fault(most)
+const largeExcess = ({ bytes, excess }: TextSize, mostBytes: number): Excess | null =>
+  bytes > mostBytes ? excess(mostBytes) : null
+
+/** Each field is told of once, by the least that is taken of it. */
+const faultsOf = (...found: ReadonlyArray<Excess | null>): ReadonlyArray<FieldFault> => {
+  const least = new Map<string, FieldFault>()
+  const all = found.filter((one) => one !== null).toSorted((one, other) => one.most - other.most)
+  for (const { path, message } of all) {
+    if (!least.has(path)) least.set(path, { path, message })
+  }
+  return [...least.values()]
 }
 
 /** Refuses a chat that may be answered later or longer than is read; a stream is passed on as it comes. */
@@ -155,18 +165,15 @@ export const checkChatAnswer = (
   output: ChatOutput,
   expected: TokenCounts,
   bounds: AnswerBounds
-): Result.Result<void, InvalidRequest> =>
-  withoutFaults(
-    body.stream === true
-      ? []
-      : [
-          ...largeFaults(chatAnswerSize(body, output, expected.inputTokens), bounds.maxAnswerBytes),
-          ...lateFaults(output, bounds)
-        ]
-  )
+): Result.Result<void, InvalidRequest> => {
+  if (body.stream === true) return Result.succeed(undefined)
+  const size = chatAnswerSize(body, output, expected.inputTokens)
+  const late = lateExcess(output, bounds)
+  return withoutFaults(faultsOf(largeExcess(size, bounds.maxAnswerBytes), late))
+}
 
 export const checkEmbeddingAnswer = (
   body: EmbeddingBody,
   { maxAnswerBytes }: AnswerBounds
 ): Result.Result<void, InvalidRequest> =>
-  withoutFaults([...largeFaults(embeddingAnswerSize(body), maxAnswerBytes)])
+  withoutFaults(faultsOf(largeExcess(embeddingAnswerSize(body), maxAnswerBytes)))
