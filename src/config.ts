@@ -63,6 +63,7 @@ const numbers = Record.map(
     submitDeadlineSeconds: ["GATEWAY_SUBMIT_DEADLINE_SECONDS", positive],
     imageDeadlineSeconds: ["GATEWAY_IMAGE_DEADLINE_SECONDS", positive],
     textDeadlineSeconds: ["GATEWAY_TEXT_DEADLINE_SECONDS", positive],
+    textTokensPerHour: ["GATEWAY_TEXT_TOKENS_PER_HOUR", positiveWhole],
     textStreamDeadlineSeconds: ["GATEWAY_TEXT_STREAM_DEADLINE_SECONDS", positive],
     taskDeadlineSeconds: ["GATEWAY_TASK_DEADLINE_SECONDS", positive],
     unknownGraceSeconds: ["GATEWAY_UNKNOWN_GRACE_SECONDS", positive],
@@ -105,6 +106,7 @@ const numbers = Record.map(
     organizationFileBytes: ["GATEWAY_ORGANIZATION_FILE_BYTES", positiveWhole],
     organizationFiles: ["GATEWAY_ORGANIZATION_FILES", positiveWhole],
     maxMediaBodyBytes: ["GATEWAY_MAX_BODY_BYTES", positiveWhole],
+    maxAnswerBytes: ["GATEWAY_MAX_ANSWER_BYTES", positiveWhole],
     maxListBytes: ["GATEWAY_MAX_LIST_BYTES", positiveWhole]
   } as const,
   ([name, schema], field) =>

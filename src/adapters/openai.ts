@@ -5,8 +5,9 @@
  */
 import { Effect, Predicate, Result, Schema } from "effect"
 import type { TokenCounts } from "../domain/text/TextQuote.ts"
-import type { ChatBody } from "../domain/text/TextRequest.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { type ChatBody, chatOutput } from "../domain/text/TextRequest.ts"
+import { chatAnswerSize } from "../domain/text/textAnswerSize.ts"
+import { type VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
 import type {
   ChannelAccount,
   ModelOrder,
@@ -21,13 +22,14 @@ import {
   type Fields,
   makeChatStream,
   piecesOf,
+  uncharged,
   wantsUsage,
   writtenIn
 } from "./common/chatStream.ts"
 import { standardRefusals } from "./common/standardErrors.ts"
 import { VendorLimits } from "./wire/limits.ts"
 import { VendorWire } from "./wire/VendorWire.ts"
-import type { VendorAnswer } from "./wire/vendorAnswer.ts"
+import { decodedWhole, type VendorAnswer } from "./wire/vendorAnswer.ts"
 import { brokenAnswer, unusable } from "./wire/vendorFailures.ts"
 import { bearer, post, standardUrl } from "./wire/vendorRequest.ts"
 import { sendForEvents } from "./wire/vendorStream.ts"
@@ -57,25 +59,60 @@ const streamRequest = (account: ChannelAccount, { body, upstreamModel }: ModelOr
 
 // From the vendor
 
-/** The answer where the list of that name has something in it, whatever stands beside it. */
+/** Events up to this length are read whatever was ordered. */
+const LEAST_EVENT_BYTES = 16 * 1024 * 1024
+
+/** A vendor may say all that was ordered in one event. */
+const eventBytesOf = (body: ChatBody): number =>
+  LEAST_EVENT_BYTES + chatAnswerSize(body, chatOutput(body)).bytes
+
+/** A list of an answer, and how its vendor counts. */
+interface Dialect {
+  readonly list: "choices" | "data"
+  readonly usageOf: (usage: unknown) => TokenCounts | null
+}
+
+/** Why an answer is of no use; where it tells what was counted, it is charged by that. */
+const failureOf = (
+  account: ChannelAccount,
+  answer: VendorAnswer,
+  usage: TokenCounts | null
+): VendorFailure => {
+  const failure = unusable(account, answer)
+  return failure._tag === "VendorLost" && usage !== null
+    ? new VendorLost({ ...failure, message: failure.message, usage })
+    : failure
+}
+
+/** The answer where its list has something in it, whatever stands beside it. */
 const readList = (
   account: ChannelAccount,
   answer: VendorAnswer,
-  list: "choices" | "data"
-): Result.Result<Fields, VendorFailure> => {
-  const body: Fields =
+  { list, usageOf }: Dialect
+): Result.Result<Pick<TextAnswer, "result" | "usage">, VendorFailure> => {
+  const result: Fields =
     answer.status < 300 && Predicate.isObject(answer.body) ? { ...answer.body } : {}
-  const entries = body[list]
+  const usage = usageOf(result.usage)
+  const entries = result[list]
   return Array.isArray(entries) && entries.length > 0
-    ? Result.succeed(body)
-    : Result.fail(unusable(account, answer))
+    ? Result.succeed({ result, usage })
+    : Result.fail(failureOf(account, answer, usage))
 }
 
+/** The whole answer, where only an outline of it was read. */
+const rawOf = ({ large }: VendorAnswer) => (large === undefined ? {} : { raw: large.raw })
+
+/** The field in which a vector stands, in numbers or in base64. */
+const vectors: ReadonlySet<string> = new Set(["embedding"])
+
+const chats: Dialect = { list: "choices", usageOf: chatUsage }
+
 const readChat: Read<unknown, TextAnswer> = (account, answer) =>
-  Result.map(readList(account, answer, "choices"), (result) => ({
+  Result.map(readList(account, answer, chats), ({ result, usage }) => ({
     result,
-    usage: chatUsage(result.usage),
-    outputBytes: writtenIn(result)
+    usage,
+    outputBytes: writtenIn(result),
+    ...rawOf(answer)
   }))
 
 /** What an embeddings vendor counted: the total, or the prompt where no total is told. */
@@ -84,11 +121,14 @@ const embeddingUsage = (usage: unknown): TokenCounts | null => {
   return isPrompt(usage) ? { inputTokens: BigInt(usage.prompt_tokens), outputTokens: 0n } : null
 }
 
+const embeddings: Dialect = { list: "data", usageOf: embeddingUsage }
+
 const readEmbedding: Read<unknown, TextAnswer> = (account, answer) =>
-  Result.map(readList(account, answer, "data"), (result) => ({
+  Result.map(readList(account, answer, embeddings), ({ result, usage }) => ({
     result,
-    usage: embeddingUsage(result.usage),
-    outputBytes: 0
+    usage,
+    outputBytes: 0,
+    ...rawOf(answer)
   }))
 
 // Calls
@@ -99,7 +139,10 @@ export const makeOpenAi = Effect.gen(function* () {
 
   const call = callsOver(wire)
   const refusals = () => standardRefusals
-  const readWhole = judging(refusals, readChat)
+  /** What was to come as a stream and came whole. */
+  const readWhole = judging(refusals, (account, answer) =>
+    readList(account, decodedWhole(answer), chats)
+  )
 
   const stream: TextAdapter["stream"] = Effect.fnUntraced(function* (account, order, take) {
     const chat = makeChatStream(account, order.body, limits.stream)
@@ -108,14 +151,19 @@ export const makeOpenAi = Effect.gen(function* () {
       return Effect.as(piece === null ? Effect.void : take(piece), isLast)
     }
     const request = yield* Effect.fromResult(streamRequest(account, order))
-    const answer = yield* sendForEvents(wire, request, limits.stream, takeEvent).pipe(
+    const options = {
+      ...limits.stream,
+      eventBytes: Math.min(limits.stream.maxBytes, eventBytesOf(order.body)),
+      passesOver: uncharged
+    }
+    const answer = yield* sendForEvents(wire, request, options, takeEvent).pipe(
       Effect.catchTag("VendorLost", (lost) =>
         chat.isComplete() ? Effect.succeed(null) : Effect.fail(lost)
       )
     )
     if (answer !== null && !answer.streamed) {
-      const { result: whole } = yield* Effect.fromResult(readWhole(account, answer, order))
-      const pieces = piecesOf(whole, wantsUsage(order.body))
+      const { result } = yield* Effect.fromResult(readWhole(account, answer, order))
+      const pieces = piecesOf(result, wantsUsage(order.body))
       return yield* Effect.forEach(pieces, take, { discard: true })
     }
     const failure = chat.failure()
@@ -124,9 +172,15 @@ export const makeOpenAi = Effect.gen(function* () {
   })
 
   return {
-    complete: call(chatRequest, readWhole, limits.text),
+    complete: call(chatRequest, judging(refusals, readChat), {
+      ...limits.text,
+      passesOver: uncharged
+    }),
     stream,
-    embed: call(requestTo("embeddings"), judging(refusals, readEmbedding), limits.text),
+    embed: call(requestTo("embeddings"), judging(refusals, readEmbedding), {
+      ...limits.text,
+      passesOver: vectors
+    }),
     check: checkOver(wire, modelsCheck, limits)
   } satisfies TextAdapter
 })

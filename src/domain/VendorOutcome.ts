@@ -78,6 +78,10 @@ export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
   retryAfterSeconds,
   /** Set where the answer told a job that another order has. */
   isDuplicate: Schema.optionalKey(Schema.Boolean),
+  /** What the vendor counted, where an answer without a product told it. */
+  usage: Schema.optionalKey(
+    Schema.Struct({ inputTokens: Schema.BigInt, outputTokens: Schema.BigInt })
+  ),
   ...trace
 }) {}
 
@@ -94,7 +98,17 @@ export const duplicateJob = (upstreamId: string) =>
 
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
 
-/** Why the vendor may have made a job that is not paid for, and what is known of it. */
+/**
+ * An answer of success came and could not be read: too large, cut, late, broken, or without what was
+ * ordered. The vendor counts the order as done.
+ */
+export const isUnread = (failure: VendorFailure): failure is VendorLost =>
+  failure._tag === "VendorLost" &&
+  failure.status !== null &&
+  failure.status >= 200 &&
+  failure.status < 300
+
+/** What an operator should ask a vendor about, and what is known of it. */
 export interface Doubt {
   readonly reason: string
   readonly upstreamId: string | null
@@ -236,6 +250,31 @@ export const upstreamErrorOf = (failure: VendorFailure): UpstreamError => {
   const upstream = { status: told, body: failure.body }
   return new UpstreamError({ message, status, upstream, retryable, retryAfterSeconds })
 }
+
+/** Where the units of a charge come from when the vendor's answer could not be read. */
+export const UNREAD_BASIS = "unread_answer"
+
+/** What an operator looks into where an unread answer is charged. */
+export const unreadDoubt = ({ upstreamId, answer }: VendorLost): Doubt => ({
+  reason: "unread_answer",
+  upstreamId: upstreamId ?? null,
+  ...(answer === undefined ? {} : { answer })
+})
+
+/** What the client is told of an order that is charged although its answer could not be read. */
+export const chargedUnread = (
+  { message, status: told }: VendorLost,
+  { orderId, charge }: { readonly orderId: string; readonly charge: string }
+): UpstreamError =>
+  new UpstreamError({
+    upstream: { status: told, body: null },
+    retryable: false,
+    retryAfterSeconds: null,
+    message:
+      `${message}. It answered HTTP ${told}, so the order is charged ${charge} by the formula: ` +
+      `GET /v1/usage/${orderId} is the receipt, and the gateway's operator can correct it`,
+    status: 502
+  })
 
 /** The vendor answered, but the sweep had given the request up before. */
 export const givenUp = () =>

@@ -16,17 +16,26 @@ import { imageReferences } from "../domain/files/fileReferences.ts"
 import { imageFamilyOf } from "../domain/image/ImageProtocol.ts"
 import { quoteImages } from "../domain/image/ImageQuote.ts"
 import { checkImages, type ImageRequest } from "../domain/image/ImageRequest.ts"
+import { checkImageAnswer } from "../domain/image/imageAnswerSize.ts"
 import { priceImages } from "../domain/image/pricedImages.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
 import { quoteText, type TokenCounts } from "../domain/text/TextQuote.ts"
 import {
   type ChatBody,
+  chatOutput,
   type EmbeddingBody,
   estimateChat,
   estimateEmbedding
 } from "../domain/text/TextRequest.ts"
+import {
+  type AnswerBounds,
+  checkChatAnswer,
+  checkEmbeddingAnswer
+} from "../domain/text/textAnswerSize.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { Settings } from "../runtime/Settings.ts"
+import { wholeTextSeconds } from "../runtime/vendorBounds.ts"
 import type { Caller } from "../services/Access.ts"
 import {
   type ChannelAccount,
@@ -51,6 +60,8 @@ export interface TextRequest {
   readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
   readonly expected: TokenCounts
+  /** Fails where its answer may be larger than is read, or later than is waited for. */
+  readonly checkAnswer: (bounds: AnswerBounds) => Result.Result<void, InvalidRequest>
   /** Waits for a whole answer. */
   readonly ask: (
     adapter: TextAdapter,
@@ -63,11 +74,14 @@ export interface TextRequest {
 export const chatRequest = (ordered: ChatBody): TextRequest & { readonly body: ChatBody } => {
   const { metadata = null, ...unnoted } = ordered
   const body: ChatBody = ordered.store === true ? ordered : unnoted
+  const output = chatOutput(body)
+  const expected = estimateChat(body, output)
   return {
     body,
     metadata: metadataOf({ metadata }),
     modalities: ["chat", "vlm"],
-    expected: estimateChat(body),
+    expected,
+    checkAnswer: (bounds) => checkChatAnswer(body, output, expected, bounds),
     ask: (adapter, account, upstreamModel) => adapter.complete(account, { upstreamModel, body })
   }
 }
@@ -77,6 +91,7 @@ export const embeddingRequest = ({ metadata = null, ...body }: EmbeddingBody): T
   metadata: metadataOf({ metadata }),
   modalities: ["embedding"],
   expected: estimateEmbedding(body),
+  checkAnswer: (bounds) => checkEmbeddingAnswer(body, bounds),
   ask: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
 })
 
@@ -87,6 +102,8 @@ export const makeOrderResolution = Effect.gen(function* () {
   const protocols = yield* Protocols
   const adapters = yield* ProtocolAdapter
   const findFiles = yield* makeFindFiles
+  const settings = yield* Settings
+  const bounds: AnswerBounds = { ...settings, wholeTextSeconds: wholeTextSeconds(settings) }
 
   /** The same checks as far as they apply, and before the price those of what the vendor takes. */
   const images = Effect.fnUntraced(function* (caller: Caller, request: ImageRequest) {
@@ -112,6 +129,7 @@ export const makeOrderResolution = Effect.gen(function* () {
           const streams = offered.streams && adapter.stream !== undefined
           const family = { ...offered, streams }
           yield* checkImages(request, family)
+          yield* checkImageAnswer(request.body, family, settings.maxAnswerBytes)
           if (model.prices?.kind !== "image") return yield* Result.fail(unpriced(model))
           return { adapter, ...(yield* priceImages(model.prices, request, family)) }
         }),
@@ -142,6 +160,7 @@ export const makeOrderResolution = Effect.gen(function* () {
       },
       fit: (adapter) =>
         Result.gen(function* () {
+          yield* request.checkAnswer(bounds)
           if (model.prices?.kind !== "tokens") return yield* Result.fail(unpriced(model))
           const quote = yield* quoteText(model.prices, request.expected)
           if (quote.holdNano <= MAX_AMOUNT_NANO) return { adapter, quote }

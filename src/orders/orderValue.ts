@@ -6,7 +6,7 @@ import type { Metadata } from "../domain/money/metadata.ts"
 import type { Quote } from "../domain/money/Quote.ts"
 import type { OrderKind } from "../domain/orderIds.ts"
 import type { RawAnswer } from "../domain/RawAnswer.ts"
-import type { Doubt, VendorFailure } from "../domain/VendorOutcome.ts"
+import type { Doubt, VendorFailure, VendorLost } from "../domain/VendorOutcome.ts"
 import type { Caller } from "../services/Access.ts"
 import type { StoredAnswer } from "../services/IdempotencyKeys.ts"
 import type { UsageEntry } from "../services/Ledger.ts"
@@ -79,6 +79,11 @@ export interface PaidOrder<Made, Answer> {
   /** Why the vendor broke off what counts as made; null where it did not. */
   readonly brokenOffBy?: (made: Made) => VendorFailure | null
   readonly finish: (made: Made, id: string) => Effect.Effect<Finish<Answer>>
+  /**
+   * What is charged where an answer of success came that could not be read. Absent where such an answer
+   * only accepts a task: nobody could get what comes of it.
+   */
+  readonly finishUnread?: (failure: VendorLost, id: string) => ChargeOf<never>
   /** Where the gateway stops in the middle of the call: what is charged for; null for nothing. */
   readonly finishPart?: (id: string) => Effect.Effect<Finish<Answer>> | null
   /** What is kept of a refusal for repeats of the request; all but its media where this is left out. */

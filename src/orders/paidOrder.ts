@@ -14,6 +14,7 @@ import {
   doubtOf,
   duplicateJob,
   givenUp,
+  isUnread,
   upstreamErrorOf,
   type VendorFailure
 } from "../domain/VendorOutcome.ts"
@@ -145,14 +146,6 @@ export const makePaidOrders = Effect.gen(function* () {
       returned(givenUp(), { upstreamId: null, reason: "gateway_defect" })
     )
 
-    const afterFailure = (cause: Cause.Cause<VendorFailure>): Effect.Effect<never, UpstreamError> =>
-      Result.match(Cause.findError(cause), {
-        onSuccess: (failure) =>
-          Effect.tapDefect(giveBack(upstreamErrorOf(failure), doubtOf(failure)), () => abandoned),
-        onFailure: (rest) =>
-          Effect.andThen(Cause.hasDies(cause) ? abandoned : Effect.void, Effect.failCause(rest))
-      })
-
     /**
      * The vendor has the job and the store has refused the record of it. The hold is given back,
      * unless the record was written all the same: the client is told what stands in the books.
@@ -230,6 +223,23 @@ export const makePaidOrders = Effect.gen(function* () {
 
     const charged = <A>(finish: ChargeOf<A>) =>
       Effect.andThen(toldOfUsage(mounted.now().job, finish.usage), inCaptureSpan(charge(finish)))
+
+    /** The vendor has done its part, as far as anybody can tell: the books say so before the client is told. */
+    const afterUnread = (finish: ChargeOf<never>): Effect.Effect<never, UpstreamError> =>
+      Effect.andThen(pass("made"), charged(finish))
+
+    const afterFailure = (cause: Cause.Cause<VendorFailure>): Effect.Effect<never, UpstreamError> =>
+      Result.match(Cause.findError(cause), {
+        onSuccess: (failure) =>
+          isUnread(failure) && order.finishUnread !== undefined
+            ? afterUnread(order.finishUnread(failure, id))
+            : Effect.tapDefect(
+                giveBack(upstreamErrorOf(failure), doubtOf(failure)),
+                () => abandoned
+              ),
+        onFailure: (rest) =>
+          Effect.andThen(Cause.hasDies(cause) ? abandoned : Effect.void, Effect.failCause(rest))
+      })
 
     const finished = (finish: Finish<Answer>): Effect.Effect<Answer, UpstreamError> => {
       switch (finish._tag) {

@@ -1,7 +1,7 @@
 /** Asking vendors about claimed tasks, one at a time or many in one question. */
 import { Array as Arr, Effect, Result } from "effect"
 import { isMaker, makeKeyTurns } from "../channels/keyTurns.ts"
-import type { VendorFailure } from "../domain/VendorOutcome.ts"
+import { isUnread, type VendorFailure } from "../domain/VendorOutcome.ts"
 import { pauseSeconds } from "../domain/video/PollPace.ts"
 import { makeBoundedMap } from "../runtime/boundedMap.ts"
 import { Failpoints } from "../runtime/Failpoints.ts"
@@ -41,12 +41,16 @@ const againIfCut = <A>(question: Effect.Effect<A, VendorFailure>) =>
     () => question
   )
 
-/** A refusal that is not about the channel as a whole may be about one task among many. */
+/**
+ * A refusal that is not about the channel as a whole may be about one task among many, and an answer of
+ * success that cannot be read may be too large because of the orders that it repeats.
+ */
 const mayBeOneTask = (failure: VendorFailure): boolean =>
-  failure._tag === "VendorRefused" &&
-  failure.retryAfterSeconds === null &&
-  failure.effectiveStatus !== 429 &&
-  failure.effectiveStatus !== 503
+  (isUnread(failure) && failure.reason !== "connection_lost") ||
+  (failure._tag === "VendorRefused" &&
+    failure.retryAfterSeconds === null &&
+    failure.effectiveStatus !== 429 &&
+    failure.effectiveStatus !== 503)
 
 export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVerdicts) {
   const adapters = yield* ProtocolAdapter
@@ -56,7 +60,7 @@ export const makeVideoQuestions = Effect.fnUntraced(function* (verdicts: VideoVe
   const callLog = yield* CallLog
   const failpoints = yield* Failpoints
 
-  /** Tasks that were in a question the vendor refused: next time each is asked for alone. */
+  /** Tasks that were in a question without a usable answer: next time each is asked for alone. */
   const alone = makeBoundedMap<true>(MOST_ALONE)
 
   const recorded = (tasks: ClaimedTasks) =>

@@ -20,9 +20,14 @@ export const defaultSettings = {
   imageDeadlineSeconds: 240,
   /**
    * From the hold to the moment a text without an answer is given up. The vendor has three quarters of
-   * it, and 450 seconds at most, also for the first piece of a stream.
+   * it, and 675 seconds at most, also for the first piece of a stream.
    */
-  textDeadlineSeconds: 600,
+  textDeadlineSeconds: 900,
+  /**
+   * The slowest pace at which a vendor is taken to write. A text that is answered whole and may be longer
+   * than a vendor writes in its time at this pace is refused.
+   */
+  textTokensPerHour: 128_000,
   /**
    * The same for a text that is answered while it is written. The vendor has three quarters of it, and
    * may be silent for 90 seconds between two pieces.
@@ -191,6 +196,11 @@ export const defaultSettings = {
   requestSeconds: 120,
   /** Largest body of the ordering routes and of the catalog, in bytes. */
   maxMediaBodyBytes: 64 * 1024 * 1024,
+  /**
+   * Largest answer of a vendor to an order, in bytes, beside what it repeats of the order. An order whose
+   * answer might be larger is refused.
+   */
+  maxAnswerBytes: 256 * 1024 * 1024,
   /** Largest usage list of a vendor, in bytes. */
   maxListBytes: 256 * 1024 * 1024,
   /** Largest body of every other route, in bytes. */

@@ -1,4 +1,7 @@
-/** Jobs a vendor may have made that no client paid for: an operator asks the vendor about them. */
+/**
+ * Jobs a vendor may have made that no client paid for, or was charged for without its answer: an operator
+ * asks the vendor about them.
+ */
 import { Context, type Effect, Schema } from "effect"
 import type { InvalidRequest, NotFound } from "../domain/Errors.ts"
 import { AnswerTrace } from "../domain/VendorOutcome.ts"
@@ -15,6 +18,8 @@ export const OrphanRecord = Schema.Struct({
   /** What is known of the vendor's answer that could not be used; null where none came. */
   answer: Schema.NullOr(AnswerTrace),
   heldNano: Schema.BigInt,
+  /** What the order is charged all the same; 0 where its hold was given back. */
+  chargeNano: Schema.BigInt,
   createdAt: Schema.Date,
   /** Since when an operator has seen to it. */
   resolvedAt: Schema.NullOr(Schema.Date),

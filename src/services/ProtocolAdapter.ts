@@ -142,6 +142,8 @@ export interface ImageOrder extends ModelOrder<ImageBody> {
 /** The vendor's answer in the standard form, and what is charged by. */
 export interface TextAnswer {
   readonly result: Readonly<Record<string, unknown>>
+  /** The whole of a large answer as it came, of which `result` is an outline. */
+  readonly raw?: RawAnswer
   /** Null where the vendor did not count, or not in whole numbers. */
   readonly usage: TokenCounts | null
   /** UTF-8 bytes of the text that was written. */

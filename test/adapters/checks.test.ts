@@ -188,7 +188,7 @@ const cases: ReadonlyArray<Case> = [
     says: "a cut answer is a failure",
     protocols: asked,
     reply: "cut",
-    failure: lost("connection_lost")
+    failure: lost("connection_lost", 200)
   }
 ]
 

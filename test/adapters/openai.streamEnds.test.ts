@@ -151,7 +151,7 @@ layer(layerOverSockets)("when a stream of openai is whole", (it) => {
         failure: lost("broken_answer", 200)
       },
       { says: "a reset", reply: "reset" as const, failure: lost("connection_lost") },
-      { says: "a cut answer", reply: "cut" as const, failure: lost("connection_lost") }
+      { says: "a cut answer", reply: "cut" as const, failure: lost("connection_lost", 200) }
     ])
   )("a stream that is %s fails", ([, { reply, failure }]) =>
     Effect.gen(function* () {

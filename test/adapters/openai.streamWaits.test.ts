@@ -97,7 +97,7 @@ layer(layerOverSockets)("how long a stream of openai is waited for", (it) => {
       assert.isUndefined(streaming.pollUnsafe())
       yield* TestClock.adjust("1 milli")
       const failure = yield* Effect.flip(Effect.fromResult(yield* Fiber.join(streaming)))
-      assert.deepStrictEqual(failureOf(failure), lost("timeout"))
+      assert.deepStrictEqual(failureOf(failure), lost("timeout", 200))
     })
   )
 

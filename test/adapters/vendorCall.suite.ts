@@ -83,7 +83,7 @@ const failures: ReadonlyArray<FailureCase> = [
     failure: lost("broken_answer", 200)
   })),
   { says: "a reset connection is lost", reply: "reset", failure: lost("connection_lost") },
-  { says: "a cut answer is lost", reply: "cut", failure: lost("connection_lost") }
+  { says: "a cut answer is lost", reply: "cut", failure: lost("connection_lost", 200) }
 ]
 
 /** Undici adds `connection` as HTTP/1.1 has it; nothing of ours is in it. */
@@ -131,13 +131,16 @@ export const vendorCallSuite = <R>(
     })
   )
 
-  it.effect.each(["hang", "hang after one byte"] as const)(
+  it.effect.each([
+    ["hang", null],
+    ["hang after one byte", 200]
+  ] as const)(
     `${name}: a vendor that leaves us waiting (%s) is lost at the call's limit`,
-    (reply) =>
+    ([reply, status]) =>
       Effect.gen(function* () {
         const vendor = yield* brokenVendor(reply)
         const failure = yield* runOutOfTime(call(accountAt(vendor.url)), vendor, seconds)
-        assert.deepStrictEqual(failureOf(failure), lost("timeout"))
+        assert.deepStrictEqual(failureOf(failure), lost("timeout", status))
       })
   )
 

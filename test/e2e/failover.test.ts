@@ -203,6 +203,7 @@ const hasty: typeof quickSettings = {
   submitDeadlineSeconds: 2,
   imageDeadlineSeconds: 2,
   textDeadlineSeconds: 2,
+  textTokensPerHour: 1_000_000_000,
   textStreamDeadlineSeconds: 2
 }
 

@@ -161,7 +161,7 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
       )
 
-      it.effect("that come in base64 all the same are not charged, and the operator hears", () =>
+      it.effect("that come in base64 all the same are charged, and the operator hears", () =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const who = yield* gateway.customer("1")
@@ -172,8 +172,10 @@ for (const kind of ["embedded", "postgres"] as const) {
           const id = yield* accepted(who)
           const failed = yield* ended(who, id)
           assert.include(failed.error?.message, "base64")
+          assert.include(failed.error?.message, "is charged 0.2 CNY")
           assert.include(yield* orphanIds, id)
-          assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+          assert.deepInclude(yield* gateway.balance(who), { balance: "0.8", held: "0" })
+          yield* gateway.verify
           yield* moveTo(null)
         })
       )

@@ -166,7 +166,12 @@ for (const kind of ["embedded", "postgres"] as const) {
   })
 }
 
-const deadlines = { imageDeadlineSeconds: 1, textDeadlineSeconds: 1, textStreamDeadlineSeconds: 1 }
+const deadlines = {
+  imageDeadlineSeconds: 1,
+  textDeadlineSeconds: 1,
+  textTokensPerHour: 1_000_000_000,
+  textStreamDeadlineSeconds: 1
+}
 layer(
   layerTestGateway(
     "embedded",

@@ -110,7 +110,9 @@ for (const kind of ["embedded", "postgres"] as const) {
             assert.deepInclude(orphan, {
               organization_id: who.organizationId,
               upstream_id: "job-7",
-              reason: "broken_answer",
+              reason: "unread_answer",
+              amount_held: "0.2",
+              charge: "0.2",
               answer: {
                 status: 200,
                 bytes: body.length,

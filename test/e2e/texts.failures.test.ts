@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { toDecimal, toNano } from "../support/amounts.ts"
 import { brokenVendor } from "../support/brokenVendor.ts"
 import { databaseText } from "../support/databaseText.ts"
 import { Gateway, layerTestGateway, quickSettings } from "../support/gateway.ts"
@@ -18,7 +19,6 @@ for (const kind of ["embedded", "postgres"] as const) {
       ["sim:rate", 503, null],
       ["sim:http500", 502, "false"],
       ["sim:lost", 502, "false"],
-      ["sim:html", 502, "false"],
       ["sim:redirect", 502, "false"]
     ] as const)(
       "%s answers %i in JSON and costs nothing, as a stream too",
@@ -66,18 +66,55 @@ for (const kind of ["embedded", "postgres"] as const) {
         })
     )
 
-    it.effect.each(["breaks", "errors"] as const)(
-      "a stream that ends before a word was written (%s) costs nothing",
-      (word) =>
+    it.effect("a stream that tells an error before a word was written costs nothing", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const begun = yield* ask(who, talk("x sim:errors=1", { stream: true }))
+        assert.strictEqual(begun.status, 200)
+        assert.include(dataOf(begun.text).at(-1), '"code":"upstream_error"')
+        const none = yield* ask(who, talk("x sim:errors=0", { stream: true }))
+        assert.strictEqual(none.status, 502, none.text)
+        assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+        yield* gateway.verify
+      })
+    )
+
+    it.effect("a stream that breaks off before a word was written is charged for what came", () =>
+      Effect.gen(function* () {
+        const gateway = yield* Gateway
+        const who = yield* gateway.customer("1")
+        const none = yield* ask(who, talk("x sim:breaks=0", { stream: true }))
+        assert.strictEqual(none.status, 502, none.text)
+        assert.strictEqual(none.headers.get("x-should-retry"), "false")
+        const usage = yield* latestUsage(who)
+        assert.deepInclude(usage, { output: 0 })
+        yield* gateway.verify
+      })
+    )
+
+    it.effect.each([false, true])(
+      "an answer of success that cannot be read is charged and says so (stream: %s)",
+      (stream) =>
         Effect.gen(function* () {
           const gateway = yield* Gateway
           const who = yield* gateway.customer("1")
-          const begun = yield* ask(who, talk(`x sim:${word}=1`, { stream: true }))
-          assert.strictEqual(begun.status, 200)
-          assert.include(dataOf(begun.text).at(-1), '"code":"upstream_error"')
-          const none = yield* ask(who, talk(`x sim:${word}=0`, { stream: true }))
-          assert.strictEqual(none.status, 502, none.text)
-          assert.deepInclude(yield* gateway.balance(who), { balance: "1", held: "0" })
+          const answer = yield* ask(who, talk("x sim:html", { stream, max_tokens: 100 }))
+          assert.strictEqual(answer.status, 502, answer.text)
+          assert.strictEqual(answer.headers.get("x-should-retry"), "false")
+          const { balance } = yield* gateway.balance(who)
+          const charge = toDecimal(toNano("1") - toNano(balance))
+          const receipts = /GET (\/v1\/usage\/\S+)/.exec(answer.text)
+          assert.include(answer.text, `is charged ${charge} CNY by the formula`)
+          const receipt = yield* gateway.call(receipts?.[1] ?? "", { key: who.key })
+          assert.deepNestedInclude(receipt.body, { charge, basis: "unread_answer" })
+          assert.include(receipt.text, "answered with success and its answer could not be read")
+          const orphans = yield* gateway.admin(`/orphans?organization_id=${who.organizationId}`)
+          assert.deepNestedInclude(orphans.body, {
+            "data[0].reason": "unread_answer",
+            "data[0].charge": charge,
+            "data[0].answer.status": 200
+          })
           yield* gateway.verify
         })
     )

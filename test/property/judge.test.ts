@@ -73,7 +73,16 @@ describe("the judge of product and charge", () => {
   it("has nothing to say of orders that went as they should", () => {
     assert.isEmpty(faults(planOf("image"), roundOf(received(200, picture), paid)))
     assert.isEmpty(faults(planOf("chat"), roundOf(received(200, words), { charge: 900n })))
-    assert.isEmpty(faults(planOf("image", { shape: "html" }), roundOf(upstreamError(""), orphan)))
+    const unread = received(
+      502,
+      '{"error":{"code":"upstream_error","message":"It is charged 0.17 CNY by the formula"}}',
+      "x-should-retry: false"
+    )
+    const html = planOf("image", { shape: "html" })
+    assert.isEmpty(faults(html, roundOf(unread, { ...paid, ...orphan })))
+    assert.isEmpty(
+      faults(planOf("image", { cut: "hang at once" }), roundOf(upstreamError(""), orphan))
+    )
     const refused = roundOf(received(400, '{"error":{"code":"upstream_error"}}'))
     assert.isEmpty(faults(planOf("image", { status: 400, shape: "error" }), refused))
     assert.isEmpty(faults(planOf("chat", { usage: "zero" }), roundOf(received(200, words))))
@@ -102,6 +111,16 @@ describe("the judge of product and charge", () => {
     ],
     ["charged without a product", planOf("image"), roundOf(upstreamError("", ""), paid)],
     ["charged without a product", planOf("image"), roundOf(received(200, "{}"), paid)],
+    [
+      "unread answer not charged",
+      planOf("image", { shape: "truncated" }),
+      roundOf(upstreamError(""), orphan)
+    ],
+    [
+      "unread answer not charged",
+      planOf("chat", { cut: "end" }),
+      roundOf(upstreamError(""), orphan)
+    ],
     ["doubt without an orphan", planOf("image"), roundOf(upstreamError("", ""))],
     ["doubt without an orphan", planOf("image", { status: 500 }), roundOf(upstreamError("", ""))],
     ["doubt without an orphan", planOf("chat", { status: 408 }), roundOf(upstreamError("", ""))],

@@ -1,6 +1,6 @@
 /**
  * What must hold of an order whatever its vendor answered: no product without a charge, no charge
- * without a product, and no doubt without a record of it.
+ * without a product or an answer of success that could not be read, and no doubt without a record of it.
  */
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from "node:zlib"
 import { Option, Schema } from "effect"
@@ -49,6 +49,7 @@ const rules = [
   "free product in an error's words",
   "free product in a refusal",
   "charged without a product",
+  "unread answer not charged",
   "doubt without an orphan",
   "doubt told to the client without an orphan",
   "internal error",
@@ -163,6 +164,26 @@ const isInDoubt = (round: Round, plan: Plan): boolean => {
   return mayHaveMade(plan.answer) && !(isTask && plan.polls.some(saysFailed))
 }
 
+/** Their whole answer is one that refuses, or one that may be read as such. */
+const refusingShapes: ReadonlySet<AnswerPlan["shape"]> = new Set([
+  ...["error", "beside", "within", "message", "partial", "failed", "failed beside"]
+] as const satisfies ReadonlyArray<AnswerPlan["shape"]>)
+
+/** Bytes that are no answer of HTTP, or may be lost before anybody reads them. */
+const unheard: ReadonlySet<string> = new Set(["garbage", "both", "reset"])
+
+/** An answer of success came, whatever could be read of it, that does not refuse. */
+const hasSucceeded = (round: Round, plan: Plan): boolean => {
+  const { status, shape, cut, framing, ending } = plan.answer
+  if (plan.kind === "video" || round.orders === 0) return false
+  if (status >= 300 || cut.endsWith("at once") || unheard.has(framing) || unheard.has(cut)) {
+    return false
+  }
+  const isTask = plan.kind === "image" && shape === "task"
+  const isRefused = refusingShapes.has(shape) || (plan.streamed && ending.startsWith("error"))
+  return !isTask && !isRefused && !isRefusedByCode(round, plan)
+}
+
 // What is demanded
 
 const ErrorBody = Schema.fromJsonString(
@@ -187,6 +208,13 @@ const codeOf = (answer: Received): string | null => errorOf(answer)?.code ?? nul
 
 const errorCode = (answer: Received): string | null =>
   answer.status !== null && answer.status >= 400 ? codeOf(answer) : null
+
+/** The client is told that it is charged for an answer that could not be read, and so is the operator. */
+const isChargedUnread = ({ answers: [first], orphans }: Round, { kind, answer }: Plan): boolean =>
+  kind !== "video" &&
+  answer.status < 300 &&
+  orphans > 0 &&
+  (errorOf(first)?.message ?? "").includes("is charged")
 
 const isDelivered = (round: Round, { plan, mark }: Case): boolean => {
   const [first] = round.answers
@@ -238,7 +266,10 @@ const roundFaults = (round: Round, one: Case, paid: bigint, prices: Prices): Arr
   const free = freeRule(plan, round)
   const isFree = pieces.size > 0 && paid === 0n && plan.answer.usage !== "zero"
   if (free !== null) demand(!isFree, free)
-  demand(round.charge === 0n || isDelivered(round, one), "charged without a product")
+  const isEarned = isDelivered(round, one) || isChargedUnread(round, plan)
+  demand(round.charge === 0n || isEarned, "charged without a product")
+  const isOwed = hasSucceeded(round, plan) && plan.answer.usage !== "zero"
+  demand(round.charge > 0n || !isOwed, "unread answer not charged")
 
   const hasRecord = round.charge > 0n || round.orphans > 0
   const isWithClient = first.status === 200 && pieces.size > 0

@@ -77,7 +77,8 @@ export const choices = {
     "quoted",
     "listed",
     "wrapped",
-    "scalar"
+    "scalar",
+    "echoed"
   ],
   /** Images, or pieces of text: as many as were asked for, or another number. */
   items: ["asked", "none", "one", "one more", "many"],
@@ -190,6 +191,7 @@ const slow: ReadonlySet<unknown> = new Set([
   "task",
   "many",
   "bomb",
+  "echoed",
   "deep 100000"
 ])
 

@@ -44,8 +44,8 @@ interface Drawn {
 const seconds = (count: number) => Duration.seconds(count)
 const MEBIBYTE = 1024 * 1024
 const limits = Layer.succeed(VendorLimits, {
-  submit: { timeout: seconds(1), maxBytes: MEBIBYTE },
-  poll: { timeout: seconds(0.5), maxBytes: MEBIBYTE },
+  submit: { timeout: seconds(1), maxBytes: 4 * MEBIBYTE, longTextBytes: 64 * 1024 },
+  poll: { timeout: seconds(0.5), maxBytes: 4 * MEBIBYTE, longTextBytes: 64 * 1024 },
   image: { timeout: seconds(2.5), maxBytes: 16 * MEBIBYTE },
   imageStream: {
     begin: seconds(1),
@@ -53,7 +53,7 @@ const limits = Layer.succeed(VendorLimits, {
     timeout: seconds(2.5),
     maxBytes: 16 * MEBIBYTE
   },
-  text: { timeout: seconds(1), maxBytes: 16 * MEBIBYTE },
+  text: { timeout: seconds(1), maxBytes: 16 * MEBIBYTE, values: 1_000_000 },
   stream: {
     begin: seconds(1),
     idle: seconds(0.7),

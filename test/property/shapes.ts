@@ -2,6 +2,9 @@
 import { chunks, HUGE, type Json, type Mark, productOf, refusalOf, wordsOf } from "./forms.ts"
 import type { AnswerPlan, Plan } from "./plans.ts"
 
+/** More than any answer about a task has of its own. */
+const ECHO = "iVBORw0K".repeat(160 * 1024)
+
 const REFUSED = "The order was refused"
 
 const written = (value: unknown): string =>
@@ -70,6 +73,8 @@ const shaped = (plan: AnswerPlan, order: Plan, product: Json, mark: Mark): strin
       return `{${fields},"extra":${nested(Number(plan.shape.slice(5)))}}`
     case "many":
       return `{${fields},"extra":[${"0,".repeat(1_000_000)}0]}`
+    case "echoed":
+      return `{${fields},"request":{"content":[{"image":"data:image/png;base64,${ECHO}"}]}}`
     case "bom":
       return `\ufeff${whole}`
     case "quoted":

@@ -15,7 +15,7 @@ export const jsonBody = (value: unknown): Uint8Array => Buffer.from(JSON.stringi
 const within = <A, E>(timeout: Duration.Duration, answer: Effect.Effect<A, E>) =>
   Effect.timeoutOrElse(answer, {
     duration: timeout,
-    orElse: () => Effect.fail(new WireLate())
+    orElse: () => Effect.fail(new WireLate({ begun: null }))
   })
 
 export const wireTo = (answer: (request: VendorRequest) => Effect.Effect<Reply, WireFault>) => {

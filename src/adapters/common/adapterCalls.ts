@@ -167,6 +167,9 @@ export interface ImageDialect {
   readonly check?: CheckDialect
 }
 
+/** Shorter texts of an answer are no images. */
+const LONG_IMAGE_BYTES = 1024
+
 export const imageCalls = (protocol: string, dialect: ImageDialect) =>
   Effect.gen(function* () {
     const wire = yield* VendorWire
@@ -174,7 +177,7 @@ export const imageCalls = (protocol: string, dialect: ImageDialect) =>
     const { timeout } = limits.image
     const { generateRequest, refusals = () => noRefusals, readStream, check } = dialect
     const readGenerated = judging(refusals, dialect.readGenerated)
-    const options = { ...limits.image, keepsLongTexts: true }
+    const options = { ...limits.image, longTextBytes: LONG_IMAGE_BYTES }
     const ask = callsOver(wire)(generateRequest, readGenerated, options)
 
     /** A task is asked for until it is done; the time limit of an image call holds for all of it. */

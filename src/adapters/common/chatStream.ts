@@ -8,7 +8,15 @@ import type { ChannelAccount, TextPiece } from "../../services/ProtocolAdapter.t
 import { saysError } from "../wire/errorText.ts"
 import { eventOf, heartbeat, readEvent } from "../wire/eventBlocks.ts"
 import { judgedInStream } from "../wire/refusalTable.ts"
-import { boundsOf, eventHead, parseBody, partOf, type SendOptions } from "../wire/vendorAnswer.ts"
+import {
+  boundsOf,
+  eventHead,
+  LARGE_BYTES,
+  parseBody,
+  partOf,
+  prunedText,
+  type SendOptions
+} from "../wire/vendorAnswer.ts"
 import { refusal } from "../wire/vendorFailures.ts"
 import { standardRefusals } from "./standardErrors.ts"
 
@@ -27,6 +35,9 @@ export const chatUsage = (usage: unknown): TokenCounts | null =>
 
 const choicesOf = (body: Fields): ReadonlyArray<Fields> =>
   Array.isArray(body.choices) ? body.choices.filter(Predicate.isObject) : []
+
+/** Fields of a large answer that nothing is charged by. */
+export const uncharged: ReadonlySet<string> = new Set(["logprobs", "prompt_logprobs"])
 
 /** Fields of an answer and of its choices that are about the text and none of it. */
 const aboutText: ReadonlySet<string> = new Set([
@@ -126,8 +137,18 @@ export const piecesOf = (whole: Fields, isCounted: boolean): ReadonlyArray<TextP
 // What is seen of a stream
 
 const parsed = (data: string, options: SendOptions): Fields | null => {
-  const value = parseBody(Buffer.from(data), boundsOf(options))
+  const isLarge = data.length > LARGE_BYTES
+  const value = isLarge
+    ? prunedText(data, uncharged, boundsOf(options))
+    : parseBody(Buffer.from(data), boundsOf(options))
   return Predicate.isObject(value) ? { ...value } : null
+}
+
+/** The chunk with everything in it, where some of a large one was passed over. */
+const parsedWhole = (data: string, chunk: Fields): Fields => {
+  if (data.length <= LARGE_BYTES) return chunk
+  const value: unknown = JSON.parse(data)
+  return Predicate.isObject(value) ? { ...value } : chunk
 }
 
 /**
@@ -196,8 +217,10 @@ export const makeChatStream = (account: ChannelAccount, body: ChatBody, options:
       return next(strangePiece(event, chunk))
     }
     const seen = progress.see(chunk)
-    const said = isDataAlone ? event : eventOf(JSON.stringify(chunk))
-    return next({ event: forClient(said, chunk, wantsUsage(body)), ...seen })
+    const isWanted = wantsUsage(body)
+    if (isDataAlone && (isWanted || !("usage" in chunk))) return next({ event, ...seen })
+    const said = parsedWhole(data, chunk)
+    return next({ event: forClient(eventOf(JSON.stringify(said)), said, isWanted), ...seen })
   }
 
   return {

@@ -27,7 +27,9 @@ const wordsOf = (body: unknown) =>
 /** An answer without a product: refused where it says why, else it cannot be read. */
 export const emptyAnswer = (account: ChannelAccount, answer: VendorAnswer) => {
   const { code, message } = wordsOf(answer.body)
-  return code === null && message === null ? unusable(account, answer) : refusal(account, answer)
+  return (code === null || code === "0") && message === null
+    ? unusable(account, answer)
+    : refusal(account, answer)
 }
 
 const hasOutput = Schema.is(Schema.Struct({ output: Schema.ObjectKeyword }))

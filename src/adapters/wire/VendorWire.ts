@@ -13,25 +13,36 @@ import { makeAlarms, type SetAlarm } from "../../runtime/alarms.ts"
 import { type LargeAnswer, type LargeAnswers, makeLargeAnswers } from "./largeAnswers.ts"
 import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
 
+const HeaderValue = Schema.Union([Schema.String, Schema.Array(Schema.String), Schema.Undefined])
+
+const WireHead = Schema.Struct({
+  status: Schema.Int,
+  /** Names in lower case. */
+  headers: Schema.Record(Schema.String, HeaderValue)
+})
+export type WireHead = typeof WireHead.Type
+
+/** What had come of an answer that was not read to its end. */
+const BegunAnswer = Schema.Struct({ head: WireHead, bytes: Schema.Int })
+export type BegunAnswer = typeof BegunAnswer.Type
+
+/** Null where nothing had come. */
+const begun = Schema.NullOr(BegunAnswer)
+
 /** The request was not sent or its answer not read to the end; the cause tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
-  cause: Schema.Unknown
+  cause: Schema.Unknown,
+  begun
 }) {}
 
 /** The answer was not there in the time it had. */
-export class WireLate extends Schema.TaggedError<WireLate>()("WireLate", {}) {}
+export class WireLate extends Schema.TaggedError<WireLate>()("WireLate", { begun }) {}
 
 export interface WireLimits {
   /** For the whole answer, from now on. */
   readonly timeout: Duration.Duration
   /** What is beyond is not read. */
   readonly maxBytes: number
-}
-
-export interface WireHead {
-  readonly status: number
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 }
 
 export interface WireAnswer extends WireHead {
@@ -87,15 +98,16 @@ const WAIT_SHARE = 0.1
 const expectedBytes = ({ headers }: WireHead, maxBytes: number): number =>
   Math.min(maxBytes, Number(headers["content-length"]) || EXPECTED_BYTES)
 
-/** A callback that fails when it takes too long. */
+/** A callback that fails when it takes too long; `begun` is what had come of an answer by then. */
 const callbackWithin = <A, E>(
   setAlarm: SetAlarm,
   timeout: Duration.Duration,
-  register: (resume: (effect: Effect.Effect<A, E>) => void) => () => void
+  register: (resume: (effect: Effect.Effect<A, E>) => void) => () => void,
+  begun: () => BegunAnswer | null = () => null
 ): Effect.Effect<A, E | WireLate> =>
   Effect.callback<A, E | WireLate>((resume) => {
     const putOff = setAlarm(Duration.toMillis(timeout), () => {
-      resume(Effect.fail(new WireLate()))
+      resume(Effect.fail(new WireLate({ begun: begun() })))
       stop()
     })
     const stop = register((effect) => {
@@ -115,11 +127,13 @@ const makeExchange =
     largeAnswers: LargeAnswers
   ): VendorWire["Service"]["exchange"] =>
   (request, { timeout, maxBytes }) =>
-    Effect.flatMap(Effect.zip(CurrentAnswer, written(request)), ([answer, body]) =>
-      callbackWithin<WireAnswer, WireFault>(setAlarm, timeout, (resume) => {
-        let head: WireHead = { status: 0, headers: {} }
+    Effect.flatMap(Effect.zip(CurrentAnswer, written(request)), ([answer, body]) => {
+      let head: WireHead = { status: 0, headers: {} }
+      let length = 0
+      /** Hints may come before the answer's own head. */
+      const begun = () => (head.status < 200 ? null : { head, bytes: length })
+      const register = (resume: (effect: Effect.Effect<WireAnswer, WireFault>) => void) => {
         const chunks: Array<Uint8Array> = []
-        let length = 0
         let large: LargeAnswer | null = null
         /** The answer's bytes in the budget, where somebody waits for it. */
         let counted: Reservation | null = null
@@ -130,7 +144,7 @@ const makeExchange =
         const sentAt = performance.now()
         const fail = (cause: unknown) => {
           leave()
-          resume(Effect.fail(new WireFault({ cause })))
+          resume(Effect.fail(new WireFault({ cause, begun: begun() })))
         }
         const giveUp = dispatch(agent, request, body, fail, {
           onResponseStart: (_, status, headers) => {
@@ -182,8 +196,9 @@ const makeExchange =
           leave()
           giveUp()
         }
-      })
-    )
+      }
+      return callbackWithin(setAlarm, timeout, register, begun)
+    })
 
 /** An answer that comes while it is read. */
 const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"]["open"] =>
@@ -207,7 +222,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
     const body = yield* written(request)
     const head = yield* callbackWithin<WireHead, WireFault>(setAlarm, timeout, (resume) => {
       const fail = (cause: unknown) => {
-        const failure = Effect.fail(new WireFault({ cause }))
+        // Whoever reads an open answer has its head.
+        const failure = Effect.fail(new WireFault({ cause, begun: null }))
         end = failure
         resume(failure)
         wakeReader()

@@ -1,8 +1,5 @@
 /** Server-sent events as bytes: cut at empty lines, so that they can be handed on as they came. */
 
-/** Longer events are not events. */
-const MAX_EVENT_BYTES = 1024 * 1024
-
 /** Lines end with CR, LF or both. */
 const emptyLine = /(?<=^|\n|\r(?!\n))(?:\r\n?|\n)/g
 const byteOrderMark = /^\xef\xbb\xbf/
@@ -16,7 +13,7 @@ const TAIL = 4
  * Reads bytes as characters of one byte each, so that nothing of them changes. Events are at most
  * `maxBytes` long.
  */
-export const makeEventReader = (maxBytes = MAX_EVENT_BYTES) => {
+export const makeEventReader = (maxBytes: number) => {
   /** What came after the last empty line: its beginning, where it is long, and the rest. */
   let held: Array<string> = []
   let heldLength = 0

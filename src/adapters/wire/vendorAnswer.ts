@@ -1,7 +1,9 @@
 /** A vendor's answer as it is read: bounded, decoded, with long texts left as they came. */
 import { createHash } from "node:crypto"
+import { Effect } from "effect"
 import type { RawAnswer } from "../../domain/RawAnswer.ts"
 import { markOf } from "../../hiding/patterns.ts"
+import { pruneJson } from "../../runtime/texts/jsonPrune.ts"
 import { cutMedia, isWithin, type JsonBounds, walkJson } from "../../runtime/texts/jsonWalk.ts"
 import type { WireHead, WireLimits } from "./VendorWire.ts"
 
@@ -17,7 +19,10 @@ export interface VendorAnswer extends AnswerHead {
   readonly bytes: number
   /** SHA-256 of the body as it came, in hex; null where it is too long, or not all of it was kept. */
   readonly digest: () => string | null
-  /** Set where the answer is large and its long texts were not decoded: they stand in the body as marks. */
+  /**
+   * Set where the answer is large and not all of it was decoded: its long texts stand in the body as
+   * marks, and fields that were passed over as null.
+   */
   readonly large?: {
     /** The answer as it came. */
     readonly raw: RawAnswer
@@ -57,8 +62,13 @@ export interface SendOptions extends WireLimits {
   readonly arrayNumbers?: number
   /** Most values of every kind; `MAX_VALUES` when left out. */
   readonly values?: number
-  /** Whether the long texts of a large answer are left as they came, where that pays. */
-  readonly keepsLongTexts?: boolean
+  /** Longer texts of a large answer are left as they came, where that pays. */
+  readonly longTextBytes?: number
+  /**
+   * Fields of a large answer whose values are left as they came, since nothing is charged by them: they
+   * stand in the body as null.
+   */
+  readonly passesOver?: ReadonlySet<string>
 }
 
 /** Everything that walks over an answer goes one call deeper for each level. */
@@ -126,6 +136,9 @@ const digestOf =
     return hash.digest("hex")
   }
 
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
 /** A backslash, and the control characters that a broken writer leaves in a text. */
 const NOT_PLAIN = [0x5c, 0x00, 0x09, 0x0a, 0x0d]
 
@@ -136,11 +149,13 @@ const MAX_REST = 256 * 1024
  * The JSON in the pieces, with a mark for each long text; null when it has none, is no JSON, or must be
  * decoded whole to be known.
  */
-export const outlineOf = (chunks: ReadonlyArray<Uint8Array>, bounds: JsonBounds): unknown => {
-  const pieces = chunks.map((chunk) =>
-    Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-  )
-  const walk = walkJson({ ...bounds, otherBytes: MAX_REST })
+export const outlineOf = (
+  chunks: ReadonlyArray<Uint8Array>,
+  bounds: JsonBounds,
+  longTextBytes?: number
+): unknown => {
+  const pieces = chunks.map(bufferOf)
+  const walk = walkJson({ ...bounds, otherBytes: MAX_REST }, longTextBytes)
   if (pieces.some((piece) => walk.push(piece) !== null)) return null
   if (walk.media.length === 0) return null
   const { kept, cut } = cutMedia(pieces, walk.media, ({ from, to }) => markOf(to - from))
@@ -154,24 +169,67 @@ export const outlineOf = (chunks: ReadonlyArray<Uint8Array>, bounds: JsonBounds)
 }
 
 /** Smaller answers are decoded in less time than it takes to look at them. */
-const LARGE_BYTES = 64 * 1024
+export const LARGE_BYTES = 64 * 1024
+
+/** Bytes that are looked at before others have their turn. */
+const TURN_BYTES = 4 * 1024 * 1024
+
+/** The JSON of a text without the fields that are passed over; null where it is none, or too much. */
+export const prunedText = (
+  text: string,
+  names: ReadonlySet<string>,
+  bounds: JsonBounds
+): unknown => {
+  const pruned = pruneJson(names)
+  pruned.push(Buffer.from(text))
+  const body = parseBody(pruned.kept(), bounds)
+  return typeof body === "string" ? null : body
+}
+
+/** The same of an answer that came in pieces; others have their turns meanwhile. */
+const prunedOf = Effect.fnUntraced(function* (
+  chunks: ReadonlyArray<Uint8Array>,
+  names: ReadonlySet<string>,
+  bounds: JsonBounds
+) {
+  const pruned = pruneJson(names)
+  let sinceTurn = 0
+  for (const chunk of chunks) {
+    pruned.push(bufferOf(chunk))
+    sinceTurn += chunk.byteLength
+    if (sinceTurn < TURN_BYTES) continue
+    sinceTurn = 0
+    yield* Effect.yieldNow
+  }
+  const body = parseBody(pruned.kept(), bounds)
+  return typeof body === "string" ? null : body
+})
 
 /** What is read of an answer that came whole. */
-export const readBody = (
+export const readBody = Effect.fnUntraced(function* (
   raw: RawAnswer,
   options: SendOptions
-): Pick<VendorAnswer, "body" | "bytes" | "digest" | "large"> => {
+): Effect.fn.Return<Pick<VendorAnswer, "body" | "bytes" | "digest" | "large">> {
+  const { longTextBytes, passesOver } = options
   const bounds = boundsOf(options)
   const decode = (): unknown => {
-    const body = parseBody(Buffer.concat(raw.chunks), bounds)
+    // What was passed over is not counted: it is decoded where nothing else will do.
+    const whole = passesOver === undefined ? bounds : { ...bounds, values: Number.MAX_SAFE_INTEGER }
+    const body = parseBody(Buffer.concat(raw.chunks), whole)
     raw.letGo()
     return body
   }
-  const isLarge = options.keepsLongTexts === true && raw.bytes > LARGE_BYTES
-  const body = isLarge ? outlineOf(raw.chunks, bounds) : null
   const read = { bytes: raw.bytes, digest: digestOf(raw) }
+  if (raw.bytes <= LARGE_BYTES) return { ...read, body: decode() }
+  if (passesOver !== undefined) {
+    const body = yield* prunedOf(raw.chunks, passesOver, bounds)
+    if (body !== null) return { ...read, body, large: { raw, decode } }
+    raw.letGo()
+    return { ...read, body }
+  }
+  const body = longTextBytes === undefined ? null : outlineOf(raw.chunks, bounds, longTextBytes)
   return body === null ? { ...read, body: decode() } : { ...read, body, large: { raw, decode } }
-}
+})
 
 /** The same answer with everything in it decoded. */
 export const decodedWhole = ({ large, ...answer }: VendorAnswer): VendorAnswer =>

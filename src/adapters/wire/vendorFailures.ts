@@ -36,13 +36,17 @@ const lost = (reason: VendorLost["reason"], message: string, answer?: VendorAnsw
   })
 }
 
-/** The connection broke off after something was sent. */
-export const connectionLost = () =>
-  lost("connection_lost", "The connection to the vendor was lost before its answer was complete")
+/** The connection broke off after something was sent; `begun` is what had come of the answer. */
+export const connectionLost = (begun?: VendorAnswer) =>
+  lost(
+    "connection_lost",
+    "The connection to the vendor was lost before its answer was complete",
+    begun
+  )
 
-/** The answer did not come in the time we give it. */
-export const timedOut = (limit: Duration.Duration) =>
-  lost("timeout", `The vendor did not answer within ${Duration.toSeconds(limit)} seconds`)
+/** The answer did not come, or not to its end, in the time we give it. */
+export const timedOut = (limit: Duration.Duration, begun?: VendorAnswer) =>
+  lost("timeout", `The vendor did not answer within ${Duration.toSeconds(limit)} seconds`, begun)
 
 /** More was said than we read; `bytes` is how much was read. */
 export const tooLarge = (head: AnswerHead, bytes: number) =>

@@ -3,8 +3,8 @@ import { type Duration, Effect, Schema } from "effect"
 import { type VendorLost, VendorUnreachable } from "../../domain/VendorOutcome.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { recordCall } from "./recordCall.ts"
-import type { VendorWire, WireAnswer, WireFault, WireLate } from "./VendorWire.ts"
-import { headOf, readBody, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
+import type { BegunAnswer, VendorWire, WireAnswer, WireFault, WireLate } from "./VendorWire.ts"
+import { headOf, partOf, readBody, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
 import { connectionLost, timedOut, tooLarge } from "./vendorFailures.ts"
 import type { VendorRequest } from "./vendorRequest.ts"
 
@@ -76,15 +76,21 @@ export const wholeAnswer = (
   options: SendOptions
 ): Effect.Effect<VendorAnswer, VendorLost> =>
   answer.whole
-    ? Effect.succeed({ ...headOf(answer), sent, ...readBody(answer.raw, options) })
+    ? Effect.map(readBody(answer.raw, options), (read) => ({ ...headOf(answer), sent, ...read }))
     : Effect.fail(tooLarge(headOf(answer), answer.raw.bytes))
 
-/** Tells what never reached the vendor from what was lost. */
+/** Tells what never reached the vendor from what was lost. `seen` is what its reader has of an answer. */
 export const lostOnTheWay =
-  (timeout: Duration.Duration) =>
+  (timeout: Duration.Duration, seen: BegunAnswer | null = null) =>
   (failure: WireFault | WireLate): Effect.Effect<never, VendorLost | VendorUnreachable> => {
-    if (failure._tag === "WireLate") return Effect.fail(timedOut(timeout))
-    return Effect.fail(beforeSending(failure.cause) ? unreachable(failure.cause) : connectionLost())
+    const begun = failure.begun ?? seen
+    const part = begun === null ? undefined : partOf(headOf(begun.head), null, begun.bytes)
+    if (failure._tag === "WireLate") return Effect.fail(timedOut(timeout, part))
+    return Effect.fail(
+      part === undefined && beforeSending(failure.cause)
+        ? unreachable(failure.cause)
+        : connectionLost(part)
+    )
   }
 
 /**

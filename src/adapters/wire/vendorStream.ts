@@ -6,7 +6,7 @@ import { monotonicMillis } from "../../runtime/monotonic.ts"
 import { asVendorTime } from "../../services/ProtocolAdapter.ts"
 import { makeEventReader, startsEvents } from "./eventBlocks.ts"
 import { recordCall } from "./recordCall.ts"
-import type { VendorWire, WireFault, WireLate } from "./VendorWire.ts"
+import type { BegunAnswer, VendorWire, WireFault, WireLate } from "./VendorWire.ts"
 import { headOf, partOf, type SendOptions, type VendorAnswer } from "./vendorAnswer.ts"
 import { tooLarge } from "./vendorFailures.ts"
 import { lostOnTheWay, wholeAnswer } from "./vendorHttp.ts"
@@ -23,7 +23,7 @@ export interface StreamOptions extends SendOptions {
   readonly begin: Duration.Duration
   /** From any bytes to the next ones. */
   readonly idle: Duration.Duration
-  /** Most bytes of one event; a mebibyte when left out. */
+  /** Most bytes of one event; those of the whole answer when left out. */
   readonly eventBytes?: number
 }
 
@@ -38,12 +38,13 @@ type Patience = ReturnType<typeof makePatience>
 const waitFor = <A, R>(
   one: Patience,
   other: Patience,
-  wait: (timeout: Duration.Duration) => Effect.Effect<A, WireFault | WireLate, R>
+  wait: (timeout: Duration.Duration) => Effect.Effect<A, WireFault | WireLate, R>,
+  seen: () => BegunAnswer | null = () => null
 ): Effect.Effect<A, VendorLost | VendorUnreachable, R> =>
   Effect.flatMap(monotonicMillis, (started) => {
     const { limit, leftMillis } = other.leftMillis < one.leftMillis ? other : one
     return wait(Duration.millis(Math.max(0, leftMillis))).pipe(
-      Effect.catch(lostOnTheWay(limit)),
+      Effect.catch((failure) => lostOnTheWay(limit, seen())(failure)),
       asVendorTime,
       Effect.ensuring(
         Effect.map(monotonicMillis, (now) => {
@@ -85,20 +86,27 @@ const exchange = Effect.fnUntraced(function* (
   const atFirst = makePatience(options.begin)
   const response = yield* waitFor(throughout, atFirst, (left) => wire.open(request, left))
   const begun: Array<Uint8Array> = []
+  let bytes = 0
+  const read = (patience: Patience) =>
+    Effect.tap(
+      waitFor(throughout, patience, response.read, () => ({ head: response, bytes })),
+      (chunk) =>
+        Effect.sync(() => {
+          bytes += chunk?.byteLength ?? 0
+        })
+    )
   const { "content-type": contentType } = response.headers
   let streamed = response.status < 300 ? isStream(contentType, begun) : false
   while (streamed === null) {
-    const chunk = yield* waitFor(throughout, atFirst, response.read)
+    const chunk = yield* read(atFirst)
     if (chunk !== null) begun.push(chunk)
     streamed = isStream(contentType, begun) ?? (chunk === null ? isEventStream(contentType) : null)
   }
   if (!streamed) {
-    let length = begun.reduce((sum, chunk) => sum + chunk.byteLength, 0)
     let whole = false
-    while (!whole && length <= options.maxBytes) {
-      const chunk = yield* waitFor(throughout, atFirst, response.read)
+    while (!whole && bytes <= options.maxBytes) {
+      const chunk = yield* read(atFirst)
       if (chunk !== null) begun.push(chunk)
-      length += chunk?.byteLength ?? 0
       whole = chunk === null
     }
     const raw = new RawAnswer(begun)
@@ -106,27 +114,24 @@ const exchange = Effect.fnUntraced(function* (
     return { ...answer, streamed: false }
   }
 
-  const reader = makeEventReader(options.eventBytes)
+  const reader = makeEventReader(options.eventBytes ?? options.maxBytes)
   const head = headOf(response)
-  const seen = { events: 0, bytes: 0 }
+  let events = 0
   for (let isOver = false; !isOver; ) {
-    const patience = seen.bytes === 0 ? atFirst : makePatience(options.idle)
-    const chunk = begun.shift() ?? (yield* waitFor(throughout, patience, response.read))
-    seen.bytes += chunk?.byteLength ?? 0
-    const events = chunk === null ? reader.rest() : reader.push(chunk)
-    if (events === null || seen.bytes > options.maxBytes) {
-      return yield* tooLarge(head, seen.bytes)
-    }
+    const patience = bytes === 0 ? atFirst : makePatience(options.idle)
+    const chunk = begun.shift() ?? (yield* read(patience))
+    const whole = chunk === null ? reader.rest() : reader.push(chunk)
+    if (whole === null) return yield* tooLarge(head, bytes)
     isOver = chunk === null
-    for (const event of events) {
-      seen.events += 1
+    for (const event of whole) {
+      events += 1
       if (yield* take(event)) {
         isOver = true
         break
       }
     }
   }
-  return { ...partOf(head, seen, seen.bytes), streamed: true }
+  return { ...partOf(head, { events, bytes }, bytes), streamed: true }
 })
 
 /**

@@ -1,4 +1,4 @@
-/** Jobs that vendors may have made and nobody paid for. */
+/** Jobs that vendors may have made and nobody paid for, or that are charged and were not delivered. */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { facts, tell, tellPage } from "../output.ts"
@@ -43,10 +43,19 @@ export const orphanCommand = Command.make("orphan").pipe(
             (page) =>
               tellPage(
                 page,
-                ["id", "organization", "channel", "vendor's id", "reason", "held", "created"],
+                [
+                  "id",
+                  "organization",
+                  "channel",
+                  "vendor's id",
+                  "reason",
+                  "held",
+                  "charge",
+                  "created"
+                ],
                 (one) => [
                   ...[one.id, one.organization_id, one.channel, one.upstream_id],
-                  ...[one.reason, one.amount_held, one.created_at]
+                  ...[one.reason, one.amount_held, one.charge, one.created_at]
                 ]
               )
           )

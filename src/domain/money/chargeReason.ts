@@ -1,5 +1,6 @@
 /** Why an order was charged what it was charged, in words a customer can check. */
 
+import { UNREAD_BASIS } from "../VendorOutcome.ts"
 import { tiers } from "../video/tiers.ts"
 import type { TokenVideoQuote } from "../video/VideoQuote.ts"
 import { formatNano } from "./Money.ts"
@@ -12,7 +13,10 @@ export interface SettledCharge {
   readonly inputUnits: bigint
   /** Tokens, seconds or images charged; of text, the output tokens. */
   readonly units: bigint
-  /** How the units were found: `upstream_usage`, `formula`, `ordered_seconds` or `requested_images`. */
+  /**
+   * How the units were found: `upstream_usage`, `formula`, `ordered_seconds`, `requested_images` or
+   * `unread_answer`.
+   */
   readonly basis: string
   readonly chargeNano: bigint
   readonly currency: string
@@ -56,6 +60,8 @@ const tokenReason = ({
         `${tokenFormula(quote, formulaSeconds(quote, units))}, at ${priceOf(quote, currency)}${smart}`
 }
 
+const unread = "The vendor answered with success and its answer could not be read, so"
+
 const unitReason = (charge: SettledCharge): string => {
   const { quote, currency } = charge
   switch (quote.kind) {
@@ -65,12 +71,15 @@ const unitReason = (charge: SettledCharge): string => {
       return `The ordered seconds count, whatever the vendor reports: ${formulaOf(quote)} ${currency} at ${quote.resolution}`
     case "tokens": {
       const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
+      if (charge.basis === UNREAD_BASIS) return `${unread} the formula applies: ${formula}`
       return charge.basis === "upstream_usage"
         ? `The vendor reported what it read and wrote: ${formula}`
         : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`
     }
     case "image":
-      return `The number in the request counts, whatever the vendor returns: ${formulaOf(quote)} ${currency}`
+      return charge.basis === UNREAD_BASIS
+        ? `${unread} the number in the request counts: ${formulaOf(quote)} ${currency}`
+        : `The number in the request counts, whatever the vendor returns: ${formulaOf(quote)} ${currency}`
   }
 }
 

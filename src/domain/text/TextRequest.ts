@@ -111,8 +111,11 @@ const wordFields = [
   ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
   ...["json_schema", "format", "grammar"]
 ]
-const chatFields: ReadonlySet<string> = new Set([...Object.keys(ChatFields.fields), ...wordFields])
-const embeddingFields: ReadonlySet<string> = new Set(["model", "input", "metadata", "user"])
+export const chatFields: ReadonlySet<string> = new Set([
+  ...Object.keys(ChatFields.fields),
+  ...wordFields
+])
+export const embeddingFields: ReadonlySet<string> = new Set(["model", "input", "metadata", "user"])
 
 const pricedWork = (own: ReadonlySet<string>) =>
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
@@ -212,16 +215,34 @@ const tokenNumber = (value: unknown): number => {
   return tokens > 0 ? Math.ceil(Math.min(tokens, MAX_OUTPUT_TOKENS)) : 0
 }
 
+/** How much a vendor may write for a chat. */
+export interface ChatOutput {
+  /** Of one choice, with what may be thought beside it. */
+  readonly tokens: number
+  readonly choices: number
+  /** The field that allows the most of it; null where the client sets no bound. */
+  readonly boundBy: string | null
+}
+
 /** All bounds are handed on and a vendor may keep to any, so the largest one counts. */
-const expectedOutput = (body: ChatBody): bigint => {
-  let bound = Math.max(body.max_tokens ?? 0, body.max_completion_tokens ?? 0)
+export const chatOutput = (body: ChatBody): ChatOutput => {
+  const { max_tokens: ours, max_completion_tokens: other } = body
+  let bound = Math.max(ours ?? 0, other ?? 0)
+  let boundBy = bound === 0 ? null : bound === ours ? "max_tokens" : "max_completion_tokens"
   if (bound === 0) bound = DEFAULT_OUTPUT_TOKENS
   let thoughts = 0
-  for (const { key, value } of otherFields(body, chatFields)) {
-    if (boundKeys.has(key)) bound = Math.max(bound, tokenNumber(value))
-    if (thoughtKeys.has(key)) thoughts = Math.max(thoughts, tokenNumber(value))
+  for (const { key, path, value } of otherFields(body, chatFields)) {
+    const tokens = boundKeys.has(key) || thoughtKeys.has(key) ? tokenNumber(value) : 0
+    if (boundKeys.has(key) && tokens >= bound) {
+      bound = tokens
+      boundBy = path
+    }
+    if (thoughtKeys.has(key) && tokens > thoughts) {
+      thoughts = tokens
+      boundBy ??= path
+    }
   }
-  return BigInt(bound + thoughts) * BigInt(body.n ?? 1)
+  return { tokens: bound + thoughts, choices: body.n ?? 1, boundBy }
 }
 
 /**
@@ -231,11 +252,14 @@ const expectedOutput = (body: ChatBody): bigint => {
  * the text that stands with it. Output: all the client allows, by the largest of its bounds and what
  * may be thought beside the answer, for every choice.
  */
-export const estimateChat = (body: ChatBody): TokenCounts => ({
+export const estimateChat = (
+  body: ChatBody,
+  { tokens, choices }: ChatOutput = chatOutput(body)
+): TokenCounts => ({
   inputTokens:
     body.messages.reduce((sum, message) => sum + messageTokens(message), 0n) +
     tokensOfBytes(otherBytes(body)),
-  outputTokens: expectedOutput(body)
+  outputTokens: BigInt(tokens) * BigInt(choices)
 })
 
 const inputTokens = (input: EmbeddingBody["input"]): bigint => {

@@ -98,7 +98,7 @@ export const ReceiptView = Schema.Struct({
     "Of text, currency units per input token; null for everything else"
   ),
   basis: told(
-    "How the units were found: `upstream_usage`, `formula`, `ordered_seconds` or `requested_images`",
+    "How the units were found: `upstream_usage`, `formula`, `ordered_seconds`, `requested_images`, or `unread_answer` where the vendor answered with success that could not be read",
     "upstream_usage"
   ),
   resolution: Schema.optionalKey(told("The resolution that was billed; absent for images", "720p")),

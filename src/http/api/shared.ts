@@ -155,7 +155,9 @@ export const UsageEntry = Schema.Struct({
   unit_price: told("Currency units per output unit, exact"),
   input_unit_price: toldOrNull("Of text: currency units per input token; null for all else"),
   charge: told("What was charged, in currency units"),
-  basis: told("What the number of units comes from, such as upstream_usage or requested_images"),
+  basis: told(
+    "What the number of units comes from, such as upstream_usage, requested_images or unread_answer"
+  ),
   task_id: toldOrNull("The video task; null for synchronous orders"),
   created_at: time("When it was charged, ISO 8601 in UTC"),
   metadata,

@@ -12,6 +12,7 @@ import { RawAnswer, writtenAnswer } from "../../domain/RawAnswer.ts"
 import {
   duplicateJob,
   givenUp,
+  UNREAD_BASIS,
   upstreamErrorOf,
   type VendorFailure,
   VendorLost
@@ -34,6 +35,7 @@ import type { OrderResolution } from "../OrderResolution.ts"
 import type { GiveFiles } from "../orderFiles.ts"
 import type { MountedCall, PaidOrder } from "../orderValue.ts"
 import { makeStreamedAnswer } from "../streamedAnswer.ts"
+import { unreadCharge } from "../unreadAnswer.ts"
 import { makeKeepImages, type TaskImages } from "./taskImages.ts"
 
 interface Images {
@@ -72,13 +74,19 @@ const chargeOf = (quote: ImageQuote) =>
   }) as const
 type ImageCharge = ReturnType<typeof chargeOf>
 
+/** What came could not be read, and is charged all the same. */
+const asUnread = (charge: ImageCharge) => ({
+  ...charge,
+  usage: { ...charge.usage, basis: UNREAD_BASIS }
+})
+
 /** Why a stream broke off after something had left; null where it came to its end. */
 type Broken = Cause.Cause<VendorFailure> | null
 
 const noImages = new VendorLost({
   reason: "broken_answer",
   message: "The vendor's stream ended without an image",
-  status: null,
+  status: 200,
   retryAfterSeconds: null
 })
 
@@ -93,7 +101,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
   keyTurns: KeyTurns,
   giveFiles: GiveFiles
 ) {
-  const { hasArchive, imageDeadlineSeconds } = yield* Settings
+  const { currency, hasArchive, imageDeadlineSeconds } = yield* Settings
   const keepImages = yield* makeKeepImages
   const tasks = yield* TaskRepo
 
@@ -155,7 +163,9 @@ export const makeImageOrder = Effect.fnUntraced(function* (
                     ...charge,
                     keep: () => keptOf(made),
                     answer: Exit.succeed(made.answer)
-                  })
+                  }),
+                finishUnread: (failure, orderId) =>
+                  unreadCharge(asUnread(charge), failure, { orderId, currency }).finish
               }) satisfies PaidOrder<Images, RawAnswer>
           )
       ),
@@ -197,6 +207,22 @@ export const makeImageOrder = Effect.fnUntraced(function* (
                 task: { from: "submitting", state: "succeeded", ...made },
                 answer: Exit.succeed(made)
               }),
+            finishUnread: (failure, orderId) => {
+              const { error, finish } = unreadCharge(asUnread(charge), failure, {
+                orderId,
+                currency
+              })
+              const { keep: _, ...unread } = finish
+              return {
+                ...unread,
+                task: {
+                  from: "submitting",
+                  state: "failed",
+                  errorCode: error._tag,
+                  errorMessage: error.message
+                }
+              }
+            },
             around: (steps, id) => Effect.andThen(begun(id), steps)
           }) satisfies PaidOrder<TaskImages, TaskImages>
       )
@@ -207,7 +233,7 @@ export const makeImageOrder = Effect.fnUntraced(function* (
       let state: "open" | "charged" | "given up" = "open"
       const isOpen = () => state === "open"
 
-      const { given } = yield* ordered(
+      const { given, charge } = yield* ordered(
         caller,
         request,
         ({ adapter, accounts, ...order }, charge): MountedCall<Broken>["call"] =>
@@ -259,6 +285,8 @@ export const makeImageOrder = Effect.fnUntraced(function* (
                 broken === null ? null : Option.getOrNull(Cause.findErrorOption(broken)),
               finish: (broken) =>
                 Effect.succeed({ _tag: "Charged", answer: endOf(state === "charged", broken) }),
+              finishUnread: (failure, orderId) =>
+                unreadCharge(asUnread(charge), failure, { orderId, currency }).finish,
               around
             }) satisfies PaidOrder<Broken, void>
         )

@@ -2,7 +2,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { mediaTypeOf } from "../../domain/files/mediaTypes.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
-import { VendorRefused } from "../../domain/VendorOutcome.ts"
+import { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { mediumOf } from "../../hiding/patterns.ts"
 import type { ImageResult } from "../../services/ProtocolAdapter.ts"
 import { type ArchivedFile, Bucket, keyOf } from "../../services/results/ArchiveBucket.ts"
@@ -40,8 +40,16 @@ const contentOf = (image: Readonly<{ url: string } | { b64_json: string }>) => {
   return medium === null ? text : new Uint8Array(Buffer.from(medium.content, medium.encoding))
 }
 
-/** Images that cannot be delivered are not charged. */
-const undeliverable = (message: string) =>
+/** The vendor made images that no task can show. */
+const inBase64 = new VendorLost({
+  reason: "broken_answer",
+  message: "The vendor answered with images in base64, which are not kept for a task",
+  status: 200,
+  retryAfterSeconds: null
+})
+
+/** Images that this gateway could not keep are not charged. */
+const notKept = (message: string) =>
   new VendorRefused({
     effectiveStatus: 502,
     status: 200,
@@ -55,7 +63,7 @@ export const makeKeepImages = Effect.map(Bucket, (bucket) =>
     made: ImageResult,
     organizationId: string,
     id: string
-  ): Effect.fn.Return<TaskImages, VendorRefused> {
+  ): Effect.fn.Return<TaskImages, VendorLost | VendorRefused> {
     const { created, data, usage } = fieldsOf(made)
     const entries: ReadonlyArray<unknown> = Array.isArray(data) ? data : []
     const contents = entries.filter(isImage).map(contentOf)
@@ -66,9 +74,7 @@ export const makeKeepImages = Effect.map(Bucket, (bucket) =>
       return { result: { ...told, data: addresses.map((url) => ({ url })) }, files: null }
     }
     if (bucket === null || addresses.length > 0) {
-      return yield* undeliverable(
-        "The vendor answered with images in base64, which are not kept for a task"
-      )
+      return yield* inBase64
     }
     const files = yield* Effect.forEach(images, (bytes, n) => {
       const contentType = mediaTypeOf(bytes) ?? "application/octet-stream"
@@ -77,7 +83,7 @@ export const makeKeepImages = Effect.map(Bucket, (bucket) =>
         Effect.tapError(({ message }) =>
           Effect.logError("images could not be put into the archive", message)
         ),
-        Effect.mapError(() => undeliverable("The images that were made could not be kept"))
+        Effect.mapError(() => notKept("The images that were made could not be kept"))
       )
     })
     return { result: { ...told, data: files.map(() => ({})) }, files }

@@ -2,16 +2,18 @@
 import { Array as Arr, Effect, Exit, Predicate } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
+import type { Quote } from "../../domain/money/Quote.ts"
 import { type RawAnswer, writtenAnswer } from "../../domain/RawAnswer.ts"
 import { chargeText, type TokenCounts } from "../../domain/text/TextQuote.ts"
 import { tokensOfBytes } from "../../domain/text/TextRequest.ts"
-import { VendorRefused } from "../../domain/VendorOutcome.ts"
+import { UNREAD_BASIS, type VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { keptRefusal } from "../../hiding/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
 import type { TextAnswer } from "../../services/ProtocolAdapter.ts"
 import type { OrderResolution, TextRequest } from "../OrderResolution.ts"
-import type { Finish, PaidOrder } from "../orderValue.ts"
+import type { ChargeOf, Finish, PaidOrder } from "../orderValue.ts"
+import { unreadCharge } from "../unreadAnswer.ts"
 
 /** What a vendor wrote, as far as it is charged by. */
 export interface Written {
@@ -23,9 +25,47 @@ export interface Written {
 export const textOrderOf = (
   caller: Caller,
   request: TextRequest,
-  { model, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>
+  { model, quote }: Effect.Success<ReturnType<OrderResolution["text"]>>,
+  currency: string
 ) => {
   const isEmbedding = model.modality === "embedding"
+
+  /** How a charge for what the vendor counted, or for the formula without it, stands in the books. */
+  const chargeOf = (counted: TokenCounts | null, formula: TokenCounts) => {
+    const { inputTokens, outputTokens, chargeNano, basis } = chargeText(quote, counted, formula)
+    return {
+      _tag: "Charge",
+      chargeNano,
+      costBy: (cost: Quote) =>
+        cost.kind === "tokens" ? chargeText(cost, counted, formula).chargeNano : cost.holdNano,
+      usage: {
+        input: inputTokens,
+        output: outputTokens,
+        unit: "token",
+        unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
+        inputUnitPriceNano: quote.nanoPerInputToken,
+        basis
+      }
+    } as const
+  }
+
+  /**
+   * Charges for an answer that could not be read: by what the vendor counted, or for what was sent and so
+   * much output.
+   */
+  const chargedUnread = (
+    failure: VendorLost,
+    id: string,
+    outputTokens: bigint
+  ): ChargeOf<never> => {
+    const { usage: counted = null } = failure
+    const { inputTokens } = quote
+    const formula = { inputTokens, outputTokens: counted?.outputTokens === 0n ? 0n : outputTokens }
+    const charge = chargeOf(counted, formula)
+    const { basis } = charge.usage
+    const usage = { ...charge.usage, basis: basis === "formula" ? UNREAD_BASIS : basis }
+    return unreadCharge({ ...charge, usage }, failure, { orderId: id, currency }).finish
+  }
 
   /** Charges by the vendor's count, and by the size of what was sent and received without one. */
   const charged = <Answer>(
@@ -39,12 +79,8 @@ export const textOrderOf = (
         inputTokens: quote.inputTokens,
         outputTokens: tokensOfBytes(written.outputBytes)
       }
-      const { inputTokens, outputTokens, chargeNano, basis } = chargeText(
-        quote,
-        written.usage,
-        formula
-      )
-      if (written.usage !== null && basis === "formula") {
+      const charge = chargeOf(written.usage, formula)
+      if (written.usage !== null && charge.usage.basis === "formula") {
         yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
           Effect.annotateLogs({
             hold_id: id,
@@ -54,20 +90,7 @@ export const textOrderOf = (
         )
       }
       return {
-        _tag: "Charge",
-        chargeNano,
-        costBy: (cost) =>
-          cost.kind === "tokens"
-            ? chargeText(cost, written.usage, formula).chargeNano
-            : cost.holdNano,
-        usage: {
-          input: inputTokens,
-          output: outputTokens,
-          unit: "token",
-          unitPriceNano: isEmbedding ? quote.nanoPerInputToken : quote.nanoPerOutputToken,
-          inputUnitPriceNano: quote.nanoPerInputToken,
-          basis
-        },
+        ...charge,
         keep: () => ({ stored: { _tag: "Text", streamed: remembered === null }, remembered }),
         answer
       }
@@ -75,6 +98,7 @@ export const textOrderOf = (
 
   return {
     charged,
+    chargedUnread,
     common: {
       kind: "text",
       caller,
@@ -111,10 +135,10 @@ interface WholeText extends Written {
 }
 
 export const makeTextOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
-  Effect.map(Settings, ({ textDeadlineSeconds }) =>
+  Effect.map(Settings, ({ currency, textDeadlineSeconds }) =>
     Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
       const resolved = yield* resolve.text(caller, request)
-      const { common, charged } = textOrderOf(caller, request, resolved)
+      const { common, charged, chargedUnread } = textOrderOf(caller, request, resolved, currency)
       return {
         ...common,
         mounts: Arr.map(resolved.mounts, ({ adapter, accounts, ...mount }) => ({
@@ -127,11 +151,15 @@ export const makeTextOrder = (resolve: OrderResolution, keyTurns: KeyTurns) =>
               (made) =>
                 isFailure(made)
                   ? Effect.fail(failed)
-                  : Effect.sync((): WholeText => ({ ...made, answer: writtenAnswer(made.result) }))
+                  : Effect.sync(
+                      (): WholeText => ({ ...made, answer: made.raw ?? writtenAnswer(made.result) })
+                    )
             )
         })),
         deadlineSeconds: textDeadlineSeconds,
-        finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer))
+        finish: (made, id) => charged(id, made, made.answer, Exit.succeed(made.answer)),
+        // As much may have been written as was held for.
+        finishUnread: (failure, id) => chargedUnread(failure, id, resolved.quote.outputTokens)
       } satisfies PaidOrder<WholeText, RawAnswer>
     })
   )

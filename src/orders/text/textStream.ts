@@ -2,7 +2,7 @@
 import { Array as Arr, Cause, Effect, Exit, Option } from "effect"
 import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { TokenCounts } from "../../domain/text/TextQuote.ts"
-import type { ChatBody } from "../../domain/text/TextRequest.ts"
+import { type ChatBody, tokensOfBytes } from "../../domain/text/TextRequest.ts"
 import { upstreamErrorOf, type VendorFailure } from "../../domain/VendorOutcome.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -17,16 +17,17 @@ type Broken = Cause.Cause<VendorFailure> | null
 
 /**
  * The vendor is read to its end even when the client has gone. A stream that breaks off is charged by the
- * formula for what had been written, and not at all when that was nothing.
+ * formula for what had been written. Where nothing had, it is charged as an answer that could not be read
+ * when it had begun, by the size of what came, and not at all otherwise.
  */
 export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
-  Effect.map(Settings, ({ textDeadlineSeconds, textStreamDeadlineSeconds }) => {
+  Effect.map(Settings, ({ currency, textDeadlineSeconds, textStreamDeadlineSeconds }) => {
     const patienceOf = Math.min(textDeadlineSeconds, textStreamDeadlineSeconds)
 
     return Effect.fnUntraced(function* (caller: Caller, body: ChatBody) {
       const request = chatRequest(body)
       const resolved = yield* resolve.text(caller, request)
-      const { common, charged } = textOrderOf(caller, request, resolved)
+      const { common, charged, chargedUnread } = textOrderOf(caller, request, resolved, currency)
       const { answer, begun, offer, around } = yield* makeStreamedAnswer(patienceOf)
       const written: { usage: TokenCounts | null; outputBytes: number; hasEvents: boolean } = {
         usage: null,
@@ -88,6 +89,11 @@ export const makeTextStream = (resolve: OrderResolution, keyTurns: KeyTurns) =>
         brokenOffBy: (broken) =>
           broken === null ? null : Option.getOrNull(Cause.findErrorOption(broken)),
         finish,
+        finishUnread: (failure, id) => {
+          const { outputTokens } = resolved.quote
+          const came = tokensOfBytes(failure.answer?.bytes ?? 0)
+          return chargedUnread(failure, id, came < outputTokens ? came : outputTokens)
+        },
         finishPart: (id) =>
           written.outputBytes > 0 ? charged(id, brokenOff(), null, Exit.void) : null,
         around

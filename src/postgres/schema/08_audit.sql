@@ -208,7 +208,9 @@ SELECT 'I7', t.organization_id,
   LEFT JOIN orders o ON o.organization_id = t.organization_id AND o.id = t.id
  WHERE o.id IS NULL
     OR t.state <> ALL (CASE o.state WHEN 'open' THEN ARRAY['submitting', 'processing']
-                                    WHEN 'captured' THEN ARRAY['succeeded']
+                                    WHEN 'captured' THEN
+                                      CASE o.basis WHEN 'unread_answer' THEN ARRAY['failed']
+                                                   ELSE ARRAY['succeeded'] END
                                     ELSE ARRAY['failed', 'rejected'] END)
 UNION ALL
 SELECT 'I9', q.organization_id, 'idempotency key without its order', q.order_id

@@ -7,7 +7,11 @@ import { OrphanRecord, Orphans } from "../../services/Orphans.ts"
 import { columnsOf, readPage, repeatable, rowsOf } from "../client/rows.ts"
 
 /** Columns of `OrphanRecord`, and the tables that have them. */
-export const orphanColumns = columnsOf(OrphanRecord, "o", { id: "o.order_id", heldNano: "q.hold" })
+export const orphanColumns = columnsOf(OrphanRecord, "o", {
+  id: "o.order_id",
+  heldNano: "q.hold",
+  chargeNano: "q.charge"
+})
 export const orphansWithOrders =
   "orphans o JOIN orders q ON q.organization_id = o.organization_id AND q.id = o.order_id"
 

@@ -20,7 +20,7 @@ const SPACE = 0x20
 
 /** Texts up to this length are cheaper to walk over than to search. */
 const SHORT = 64
-/** Shorter texts are no large media, in bytes as they are written. */
+/** Shorter texts are no large media, in bytes as they are written, where nothing else is said. */
 const LARGE_BYTES = 1024
 /** How characters begin that a text of media does not have. */
 const UTF16_ESCAPE = "\\u"
@@ -65,10 +65,11 @@ const backslashesBefore = (bytes: Buffer, from: number, end: number): number => 
 }
 
 /**
- * Bytes that are no JSON are answered for too, one way or the other. The time is linear, and long
+ * Texts of more than `largeBytes` may be media. Bytes that are no JSON are answered for too, one way or
+ * the other. The time is linear, and long
  * texts cost next to nothing.
  */
-export const walkJson = (bounds: JsonBounds) => {
+export const walkJson = (bounds: JsonBounds, largeBytes = LARGE_BYTES) => {
   const media: Array<LargeMedium> = []
   /** Bytes of the pieces before. */
   let before = 0
@@ -95,7 +96,7 @@ export const walkJson = (bounds: JsonBounds) => {
 
   const endText = (from: number, to: number): void => {
     textFrom = null
-    wasMedium = maybeMedium && to - from > LARGE_BYTES
+    wasMedium = maybeMedium && to - from > largeBytes
     if (!wasMedium) return
     media.push({ from, to })
     mediaBytes += to - from
@@ -111,7 +112,7 @@ export const walkJson = (bounds: JsonBounds) => {
     const isOpen = end < 0
     if (isOpen) end = bytes.length
     const isWhole = !isOpen && textFrom === before + from
-    if (!isWhole || end - from > LARGE_BYTES) lookAt(bytes.subarray(from, end))
+    if (!isWhole || end - from > largeBytes) lookAt(bytes.subarray(from, end))
     isEscaped = isOpen && backslashesBefore(bytes, start, end) % 2 === 1
     return end
   }
@@ -159,7 +160,7 @@ export const walkJson = (bounds: JsonBounds) => {
     }
     before += bytes.length
     const open = textFrom !== null && maybeMedium ? before - textFrom : 0
-    const otherBytes = before - mediaBytes - (open > LARGE_BYTES ? open : 0)
+    const otherBytes = before - mediaBytes - (open > largeBytes ? open : 0)
     return otherBytes > bounds.otherBytes ? "otherBytes" : null
   }
 

@@ -11,7 +11,7 @@ import { type MemoryState, MemoryStore, pageOf, type StoredOrder } from "./Memor
 /** Keeps the orphan of an order, unless there is one. */
 export const addOrphan = (
   state: MemoryState,
-  { job, request: { id, organizationId, amountNano } }: StoredOrder,
+  { chargeNano, job, request: { id, organizationId, amountNano } }: StoredOrder,
   { upstreamId, reason, answer }: Doubt,
   nowMillis: number
 ): void => {
@@ -36,6 +36,7 @@ export const addOrphan = (
     reason,
     answer: answer ?? null,
     heldNano: amountNano,
+    chargeNano,
     createdAt: new Date(nowMillis),
     resolvedAt: null,
     note: null

@@ -12,7 +12,7 @@ import type { RawAnswer } from "../../../src/domain/RawAnswer.ts"
 import { responseOf } from "../../../src/http/handlers/respond.ts"
 
 const MINUTE = 60_000
-const limits = { timeout: Duration.minutes(1), maxBytes: 128 * 1024 * 1024, keepsLongTexts: true }
+const limits = { timeout: Duration.minutes(1), maxBytes: 128 * 1024 * 1024, longTextBytes: 1024 }
 
 /** Other answers that come while one waits that would be done long before them if it did not. */
 const MANY = 50

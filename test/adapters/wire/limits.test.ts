@@ -19,7 +19,7 @@ const seconds = (settings: Partial<Settings>) =>
 
 it.effect("a vendor of text has three quarters of the time its order has", () =>
   Effect.gen(function* () {
-    assert.deepStrictEqual(yield* seconds({}), { whole: 450, begin: 450, idle: 90, stream: 2700 })
+    assert.deepStrictEqual(yield* seconds({}), { whole: 675, begin: 675, idle: 90, stream: 2700 })
     assert.deepStrictEqual(yield* seconds({ textDeadlineSeconds: 40 }), {
       whole: 30,
       begin: 30,
@@ -27,8 +27,8 @@ it.effect("a vendor of text has three quarters of the time its order has", () =>
       stream: 2700
     })
     assert.deepStrictEqual(yield* seconds({ textStreamDeadlineSeconds: 7200 }), {
-      whole: 450,
-      begin: 450,
+      whole: 675,
+      begin: 675,
       idle: 90,
       stream: 5400
     })

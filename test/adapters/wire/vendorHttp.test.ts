@@ -14,7 +14,8 @@ const fault = (code: string, syscall?: string) =>
 const faults = (...errors: ReadonlyArray<Error>) =>
   Object.assign(new AggregateError(errors), { code: "ECONNREFUSED" })
 
-const failingWith = (cause: unknown) => wireTo(() => Effect.fail(new WireFault({ cause })))
+const failingWith = (cause: unknown) =>
+  wireTo(() => Effect.fail(new WireFault({ cause, begun: null })))
 
 it.effect.each<readonly [says: string, cause: unknown, tag: "VendorUnreachable" | "VendorLost"]>([
   ["an unknown host", fault("ENOTFOUND", "getaddrinfo"), "VendorUnreachable"],

@@ -132,6 +132,12 @@ export const OrphanList = () => {
       isNumber: true,
       cell: (row) => <Amount value={row.amount_held} />
     },
+    {
+      name: "charge",
+      label: t("charged"),
+      isNumber: true,
+      cell: (row) => (row.charge === null ? t("notCharged") : <Amount value={row.charge} />)
+    },
     { name: "answer", label: t("answer"), cell: (row) => <Answer of={row} /> },
     {
       name: "upstream",

@@ -79,7 +79,7 @@ export const health = {
     ledgerBatch: "Holds and closes that shared a call, mean"
   },
   orphansLead:
-    "The vendor may have made these, and nobody paid: the gateway does not know. Ask the vendor, then note how it was settled.",
+    "The vendor may have made these, and nobody paid; or they are charged, and the vendor's answer could not be read. Ask the vendor, correct the charge where one is wrong, then note how it was settled.",
   which: "Which",
   open: "open",
   settled: "settled",
@@ -89,6 +89,8 @@ export const health = {
   channel: "Channel",
   reason: "Reason",
   held: "Held",
+  charged: "Charged",
+  notCharged: "hold returned",
   answer: "Vendor's answer",
   noAnswer: "none came",
   answerOf: "{{status}}, {{bytes}} bytes",

@@ -217,9 +217,11 @@ export const orders = {
     output_tokens: "Output tokens held for"
   },
   orphan: {
-    label: "The vendor may have made it unpaid",
-    reason: "Why that is not known",
-    held: "Was held and given back",
+    label: "Orphan",
+    reason: "Reason",
+    held: "Hold",
+    charge: "Charge",
+    returned: "None; the hold was returned",
     answer: "The answer that could not be used",
     answered: "HTTP {{status}}, {{bytes}} bytes",
     sha: "SHA-256 of the answer",

@@ -76,7 +76,8 @@ export const health: Translated<typeof english> = {
     eventStreams: "监听事件的客户端",
     ledgerBatch: "每次调用合并的冻结与结算数，平均"
   },
-  orphansLead: "供应商可能已经生成，但无人付费，网关无法确定。请向供应商核实，然后记录处理结果。",
+  orphansLead:
+    "供应商可能已经生成，但无人付费，网关无法确定；或已收费，但供应商的响应无法读取。请向供应商核实，必要时更正收费，然后记录处理结果。",
   which: "范围",
   open: "未处理",
   settled: "已处理",
@@ -86,6 +87,8 @@ export const health: Translated<typeof english> = {
   channel: "渠道",
   reason: "原因",
   held: "冻结金额",
+  charged: "已收费",
+  notCharged: "冻结已退回",
   answer: "供应商应答",
   noAnswer: "没有应答",
   answerOf: "{{status}}，{{bytes}} 字节",

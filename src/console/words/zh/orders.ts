@@ -220,9 +220,11 @@ export const orders: Translated<typeof english> = {
     output_tokens: "预扣输出 token 数"
   },
   orphan: {
-    label: "供应商可能已生成但未收费",
-    reason: "为何无法确定",
-    held: "预扣并已退回",
+    label: "孤儿任务",
+    reason: "原因",
+    held: "冻结金额",
+    charge: "收费",
+    returned: "未收费，冻结已退回",
     answer: "无法使用的响应",
     answered: "HTTP {{status}}，{{bytes}} 字节",
     sha: "响应的 SHA-256",

@@ -9,6 +9,7 @@ import {
   AttemptView,
   amount,
   counted,
+  decimalOrNull,
   flag,
   list,
   many,
@@ -31,7 +32,9 @@ export const OrphanView = Schema.Struct({
   protocol: told("The protocol it was sent by"),
   upstream_model: told("The vendor's name of the model"),
   upstream_id: toldOrNull("The vendor's id of the job, where it is known"),
-  reason: told("Why it is not known whether the vendor made it"),
+  reason: told(
+    "Why an operator should ask the vendor: `unread_answer` where the order is charged for an answer that could not be read"
+  ),
   answer: orNull(
     Schema.Struct({
       status: counted("HTTP status"),
@@ -41,11 +44,17 @@ export const OrphanView = Schema.Struct({
     }),
     "The vendor's answer that could not be used; null where none came"
   ),
-  amount_held: amount("What had been held and was given back"),
+  amount_held: amount("What had been held"),
+  charge: decimalOrNull(
+    "What the order is charged all the same, which a correction gives back; null where the hold was returned"
+  ),
   created_at: Timestamp,
   resolved_at: timeOrNull("When an operator settled the case"),
   note: toldOrNull("What the operator wrote")
-}).annotate({ identifier: "Orphan", description: "A job the vendor may have made unpaid" })
+}).annotate({
+  identifier: "Orphan",
+  description: "A job the vendor may have made unpaid, or one that is charged and was not delivered"
+})
 
 const Transition = Schema.Struct({
   state: told("The state it came to"),
@@ -134,7 +143,7 @@ export const TimelineView = Schema.Struct({
   upstream_calls: many(UpstreamCall, "Calls to the vendor, oldest first; of very many, the newest"),
   upstream_calls_total: counted("How many calls there were, listed or not"),
   ledger: many(LedgerEntry, "What moved for it, oldest first"),
-  orphan: orNull(OrphanView, "Set when the vendor may have made it unpaid")
+  orphan: orNull(OrphanView, "Set when an operator should ask the vendor about it")
 })
 
 export const AuditView = Schema.Struct({
@@ -175,7 +184,10 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
     },
     success: list(OrphanView)
   }).annotateMerge(
-    operation("List orphans", "Jobs that vendors may have made and nobody paid for.")
+    operation(
+      "List orphans",
+      "Jobs that vendors may have made and nobody paid for, or that are charged and were not delivered."
+    )
   ),
   HttpApiEndpoint.post("resolveOrphan", "/orphans/:id/resolve", {
     params: { id: told("The task, image or text request") },

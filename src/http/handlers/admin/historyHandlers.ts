@@ -32,6 +32,7 @@ const orphanView = ({ job, answer, ...orphan }: OrphanRecord) => ({
   reason: orphan.reason,
   answer: answer && { ...answer, request_id: answer.requestId },
   amount_held: formatNano(orphan.heldNano),
+  charge: orphan.chargeNano === 0n ? null : formatNano(orphan.chargeNano),
   created_at: orphan.createdAt.toISOString(),
   resolved_at: isoOrNull(orphan.resolvedAt),
   note: orphan.note

@@ -1,4 +1,4 @@
-/** A job that the vendor may have made unpaid, and the note that settles the case. */
+/** A job that the vendor may have made unpaid or that nobody got, and the note that settles the case. */
 import { Button, Stack, Text, Textarea } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { notifications } from "@mantine/notifications"
@@ -67,6 +67,8 @@ export const OrphanCase = ({ orphan }: { readonly orphan: typeof OrphanView.Type
         facts={{
           [t("orphan.reason")]: orphan.reason,
           [t("orphan.held")]: <Amount value={orphan.amount_held} />,
+          [t("orphan.charge")]:
+            orphan.charge === null ? t("orphan.returned") : <Amount value={orphan.charge} />,
           [t("orphan.answer")]:
             answer === null
               ? null

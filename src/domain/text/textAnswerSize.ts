@@ -1,0 +1,179 @@
+/**
+ * The largest answer that an order of text allows, computed as its price is: what would be longer than is
+ * read, or written later than is waited for, is refused before anything is held.
+ */
+import { Result } from "effect"
+import type { InvalidRequest } from "../Errors.ts"
+import { fieldKey } from "../nearest.ts"
+import { type FieldFault, withoutFaults } from "../requestFields.ts"
+import { otherFields } from "../unpricedWork.ts"
+import type { TokenCounts } from "./TextQuote.ts"
+import {
+  type ChatBody,
+  type ChatOutput,
+  chatFields,
+  type EmbeddingBody,
+  embeddingFields
+} from "./TextRequest.ts"
+
+/** What is read of an answer, and waited for. */
+export interface AnswerBounds {
+  readonly maxAnswerBytes: number
+  /** Seconds that a vendor has for a text which comes whole. */
+  readonly wholeTextSeconds: number
+  /** The slowest pace at which a vendor is taken to write. */
+  readonly textTokensPerHour: number
+}
+
+/** A field that allows more than there may be. */
+interface Excess extends FieldFault {
+  /** What would be taken of it. */
+  readonly most: number
+}
+
+export interface TextSize {
+  readonly bytes: number
+  /** What must be less, where the answer may have no more than so many bytes. */
+  readonly excess: (mostBytes: number) => Excess
+}
+
+/** Of an answer beside what it has of each token or vector. */
+const FRAME_BYTES = 64 * 1024
+/** A long word, with its characters as escapes. */
+const TOKEN_BYTES = 64
+/** One token that might stand in a place, with its likelihood and its bytes as numbers. */
+const CANDIDATE_BYTES = 160
+
+const likelihoodKeys: ReadonlySet<string> = new Set(["logprobs", "top_logprobs"].map(fieldKey))
+const inputLikelihoodKeys: ReadonlySet<string> = new Set(["prompt_logprobs"].map(fieldKey))
+/** The names that vendors have for the numbers of a vector. */
+const dimensionKeys: ReadonlySet<string> = new Set(
+  ["dimensions", "dimension", "output_dimension", "output_dimensionality"].map(fieldKey)
+)
+
+/** More than any vendor has of anything that is counted here. */
+const MANY = 1_000_000_000
+
+/** A number, also where it is written as a text; 1 where something is asked for without one. */
+const numberOf = (value: unknown): number => {
+  if (value === true) return 1
+  const number = typeof value === "number" || typeof value === "string" ? Number(value) : 0
+  return number > 0 ? Math.min(MANY, Math.ceil(number)) : 0
+}
+
+const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`
+
+/** A choice is as long as its tokens, each with those that might stand in its place. */
+export const chatAnswerSize = (
+  body: ChatBody,
+  { tokens, choices, boundBy }: ChatOutput,
+  inputTokens = 0n
+): TextSize => {
+  let candidates = 0
+  let ofInput = 0
+  for (const { key, value } of otherFields(body, chatFields)) {
+    if (likelihoodKeys.has(key)) candidates = Math.max(candidates, numberOf(value) + 1)
+    if (inputLikelihoodKeys.has(key)) ofInput = Math.max(ofInput, numberOf(value) + 1)
+  }
+  const perToken = TOKEN_BYTES + candidates * CANDIDATE_BYTES
+  const beside = FRAME_BYTES + Number(inputTokens) * ofInput * CANDIDATE_BYTES
+  return {
+    bytes: beside + tokens * choices * perToken,
+    excess: (mostBytes) => {
+      const left = Math.max(0, mostBytes - beside)
+      const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
+      const most = Math.floor(left / (tokens * perToken))
+      if (choices > 1 && most > 0) {
+        const message = `Expected at most ${most} for ${tokens} tokens each, ${limit}`
+        return { path: "n", message, most }
+      }
+      if (left === 0)
+        return { path: "prompt_logprobs", message: `Expected less, ${limit}`, most: 0 }
+      const each = Math.floor(left / (choices * perToken))
+      const message = `Expected at most ${each}, ${limit}`
+      return { path: boundBy ?? "max_tokens", message, most: each }
+    }
+  }
+}
+
+/** Numbers of a vector where the order does not say how many. */
+const USUAL_DIMENSIONS = 4096
+/** A number with all the digits it may have, and its comma. */
+const NUMBER_BYTES = 24
+/** Four bytes in base64. */
+const PACKED_BYTES = 6
+/** Of a vector beside its numbers. */
+const VECTOR_BYTES = 256
+
+const inputsOf = (input: EmbeddingBody["input"]): number =>
+  typeof input === "string" || typeof input[0] === "number" ? 1 : input.length
+
+export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
+  let dimensions = 0
+  for (const { key, value } of otherFields(body, embeddingFields)) {
+    if (dimensionKeys.has(key)) dimensions = Math.max(dimensions, numberOf(value))
+  }
+  if (dimensions === 0) dimensions = USUAL_DIMENSIONS
+  const perNumber = body.encoding_format === "base64" ? PACKED_BYTES : NUMBER_BYTES
+  const perVector = VECTOR_BYTES + dimensions * perNumber
+  return {
+    bytes: FRAME_BYTES + inputsOf(body.input) * perVector,
+    excess: (mostBytes) => {
+      const limit = `as an answer of up to ${mebibytes(mostBytes)} is read`
+      const most = Math.floor((mostBytes - FRAME_BYTES) / perVector)
+      if (most > 0) {
+        const message = `Expected at most ${most} texts at a time for ${dimensions} dimensions, ${limit}`
+        return { path: "input", message, most }
+      }
+      const each = Math.floor((mostBytes - FRAME_BYTES) / perNumber)
+      return { path: "dimensions", message: `Expected at most ${each}, ${limit}`, most: each }
+    }
+  }
+}
+
+const SECONDS_PER_HOUR = 3600
+
+/** A text that comes whole has to be written in the time there is, so far as its order bounds it. */
+const lateExcess = (
+  { tokens, boundBy }: ChatOutput,
+  { wholeTextSeconds, textTokensPerHour }: AnswerBounds
+): Excess | null => {
+  const most = Math.floor((wholeTextSeconds * textTokensPerHour) / SECONDS_PER_HOUR)
+  if (boundBy === null || tokens <= most) return null
+  const message =
+    `Expected at most ${most}, or stream: true: ${tokens} tokens may take longer than the ` +
+    `${Math.floor(wholeTextSeconds)} seconds that a whole answer is waited for`
+  return { path: boundBy, message, most }
+}
+
+const largeExcess = ({ bytes, excess }: TextSize, mostBytes: number): Excess | null =>
+  bytes > mostBytes ? excess(mostBytes) : null
+
+/** Each field is told of once, by the least that is taken of it. */
+const faultsOf = (...found: ReadonlyArray<Excess | null>): ReadonlyArray<FieldFault> => {
+  const least = new Map<string, FieldFault>()
+  const all = found.filter((one) => one !== null).toSorted((one, other) => one.most - other.most)
+  for (const { path, message } of all) {
+    if (!least.has(path)) least.set(path, { path, message })
+  }
+  return [...least.values()]
+}
+
+/** Refuses a chat that may be answered later or longer than is read; a stream is passed on as it comes. */
+export const checkChatAnswer = (
+  body: ChatBody,
+  output: ChatOutput,
+  expected: TokenCounts,
+  bounds: AnswerBounds
+): Result.Result<void, InvalidRequest> => {
+  if (body.stream === true) return Result.succeed(undefined)
+  const size = chatAnswerSize(body, output, expected.inputTokens)
+  const late = lateExcess(output, bounds)
+  return withoutFaults(faultsOf(largeExcess(size, bounds.maxAnswerBytes), late))
+}
+
+export const checkEmbeddingAnswer = (
+  body: EmbeddingBody,
+  { maxAnswerBytes }: AnswerBounds
+): Result.Result<void, InvalidRequest> =>
+  withoutFaults(faultsOf(largeExcess(embeddingAnswerSize(body), maxAnswerBytes)))

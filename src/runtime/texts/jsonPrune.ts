@@ -1,0 +1,171 @@
+/**
+ * JSON without the values of some fields, made from its bytes as they come: what is large in an answer,
+ * such as vectors and likelihoods, is passed on without being decoded.
+ */
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+/** Spaces and control characters, which stand between values. */
+const SPACE = 0x20
+
+/** Stands for a value that is left out. */
+const NULL = Buffer.from("null")
+
+/** Longer names of fields are looked at as far as this. */
+const MAX_NAME = 64
+
+const backslashesBefore = (bytes: Buffer, from: number, end: number): number => {
+  let start = end
+  while (start > from && bytes[start - 1] === BACKSLASH) start--
+  return end - start
+}
+
+/** Reads over a text in pieces; its opening quote comes before the first one. */
+const makeTextReader = () => {
+  /** Whether the next byte has a backslash before it that makes it a character. */
+  let isEscaped = false
+  return {
+    /** Where the closing quote stands, or -1 where the text goes on after these bytes. */
+    end: (bytes: Buffer, from: number): number => {
+      const start = isEscaped ? from + 1 : from
+      let end = bytes.indexOf(QUOTE, start)
+      while (end >= 0 && backslashesBefore(bytes, start, end) % 2 === 1) {
+        end = bytes.indexOf(QUOTE, end + 1)
+      }
+      isEscaped =
+        end < 0 && start <= bytes.length && backslashesBefore(bytes, start, bytes.length) % 2 === 1
+      return end
+    }
+  }
+}
+
+/** Reads over one value in pieces, whatever it is. */
+const makeValueReader = () => {
+  const text = makeTextReader()
+  let isInText = false
+  let depth = 0
+  let hasBegun = false
+
+  /** Where nothing but numbers stands up to the end of an array, or of the bytes, there. */
+  const endOfNumbers = (bytes: Buffer, from: number): number => {
+    const close = bytes.indexOf(CLOSE_ARRAY, from)
+    const to = close < 0 ? bytes.length : close
+    const numbers = bytes.subarray(from, to)
+    const isFlat =
+      !numbers.includes(QUOTE) && !numbers.includes(OPEN_ARRAY) && !numbers.includes(OPEN_OBJECT)
+    return isFlat ? to : from
+  }
+
+  return {
+    /** The first byte after the value, or -1 where it goes on after these bytes. */
+    end: (bytes: Buffer, from: number): number => {
+      let index = from
+      while (index < bytes.length) {
+        if (isInText) {
+          const quote = text.end(bytes, index)
+          if (quote < 0) return -1
+          isInText = false
+          index = quote + 1
+          if (depth === 0) return index
+          continue
+        }
+        const byte = bytes[index] ?? SPACE
+        if (byte === QUOTE) {
+          isInText = true
+        } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+          depth++
+          if (byte === OPEN_ARRAY) index = endOfNumbers(bytes, index + 1) - 1
+        } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+          if (depth === 0) return index
+          depth--
+          if (depth === 0) return index + 1
+        } else if (depth === 0 && hasBegun && (byte === COMMA || byte <= SPACE)) {
+          return index
+        }
+        hasBegun ||= byte > SPACE
+        index++
+      }
+      return -1
+    }
+  }
+}
+
+/** The time is linear. What is no JSON comes out as something that is none either. */
+export const pruneJson = (names: ReadonlySet<string>) => {
+  const kept: Array<Buffer> = []
+  /** Of each array and object that is open, whether it is an object. */
+  const open: Array<boolean> = []
+  const text = makeTextReader()
+  let isInText = false
+  /** Whether a text that comes next is the name of a field. */
+  let isNameNext = false
+  let name = ""
+  let skipped: ReturnType<typeof makeValueReader> | null = null
+
+  const push = (bytes: Buffer): void => {
+    let index = 0
+    let keptFrom = 0
+    while (index < bytes.length) {
+      if (skipped !== null) {
+        const end = skipped.end(bytes, index)
+        if (end < 0) return
+        skipped = null
+        index = end
+        keptFrom = end
+        continue
+      }
+      if (isInText) {
+        const quote = text.end(bytes, index)
+        if (isNameNext && name.length < MAX_NAME) {
+          name += bytes.toString("latin1", index, quote < 0 ? bytes.length : quote)
+        }
+        isInText = quote < 0
+        index = quote < 0 ? bytes.length : quote + 1
+        continue
+      }
+      switch (bytes[index++]) {
+        case QUOTE:
+          isInText = true
+          if (isNameNext) name = ""
+          break
+        case OPEN_OBJECT:
+          open.push(true)
+          isNameNext = true
+          break
+        case OPEN_ARRAY:
+          open.push(false)
+          isNameNext = false
+          break
+        case CLOSE_OBJECT:
+        case CLOSE_ARRAY:
+          open.pop()
+          isNameNext = false
+          break
+        case COMMA:
+          isNameNext = open.at(-1) === true
+          break
+        case COLON:
+          isNameNext = false
+          if (names.has(name)) {
+            kept.push(bytes.subarray(keptFrom, index), NULL)
+            skipped = makeValueReader()
+          }
+          break
+      }
+    }
+    if (skipped === null) kept.push(bytes.subarray(keptFrom))
+  }
+
+  return {
+    /** Goes on with the next bytes. */
+    push,
+    /** The bytes so far, with `null` for each value that is left out. */
+    kept: (): Buffer => Buffer.concat(kept)
+  }
+}
