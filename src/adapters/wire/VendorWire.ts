@@ -14,7 +14,9 @@ import { dispatch, type VendorRequest, written } from "./vendorRequest.ts"
 
 /** The request was not sent or its answer not read to the end; the cause tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
-  cause: Schema.Unknown
+  cause: Schema.Unknown,
+  /** Set where a connection stood, and the request was on its way. */
+  isBegun: Schema.optionalKey(Schema.Boolean)
 }) {}
 
 /** The answer was not there in the time it had. */
@@ -119,9 +121,9 @@ const makeExchange =
         let length = 0
         let large: LargeAnswer | null = null
         const sentAt = performance.now()
-        const fail = (cause: unknown) => {
+        const fail = (cause: unknown, isBegun: boolean) => {
           large?.leave()
-          resume(Effect.fail(new WireFault({ cause })))
+          resume(Effect.fail(new WireFault({ cause, isBegun })))
         }
         const giveUp = dispatch(agent, request, body, fail, {
           onResponseStart: (_, status, headers) => {
@@ -178,8 +180,8 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
 
     const body = yield* written(request)
     const head = yield* callbackWithin<WireHead, WireFault>(setAlarm, timeout, (resume) => {
-      const fail = (cause: unknown) => {
-        const failure = Effect.fail(new WireFault({ cause }))
+      const fail = (cause: unknown, isBegun: boolean) => {
+        const failure = Effect.fail(new WireFault({ cause, isBegun }))
         end = failure
         resume(failure)
         wakeReader()

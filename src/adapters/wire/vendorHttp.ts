@@ -84,7 +84,9 @@ export const lostOnTheWay =
   (timeout: Duration.Duration) =>
   (failure: WireFault | WireLate): Effect.Effect<never, VendorLost | VendorUnreachable> => {
     if (failure._tag === "WireLate") return Effect.fail(timedOut(timeout))
-    return Effect.fail(beforeSending(failure.cause) ? unreachable(failure.cause) : connectionLost())
+    // The same code may end a connection that stood, after the request had left by it.
+    const isUnsent = failure.isBegun !== true && beforeSending(failure.cause)
+    return Effect.fail(isUnsent ? unreachable(failure.cause) : connectionLost())
   }
 
 /**
