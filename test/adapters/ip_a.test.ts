@@ -7,6 +7,9 @@ const path = "/v1/images/generations"
 const created = 1767225600
 const image = { url: "https://files.test/1.png", revised_prompt: "a tall lighthouse" }
 const inline = { b64_json: "iVBORw0KGgo=" }
+const indecent = {
+  error: { code: "OutputImageSensitiveContentDetected", message: "not this one" }
+}
 const refusedItem = { error: { code: "moderation_blocked", message: "not this one" } }
 
 const everyField = {
@@ -167,6 +170,15 @@ const subject: ImageSubject = {
         200,
         { created, data: [refusedItem, { error: { message: "nor this" } }] },
         { effectiveStatus: 502, message: "not this one" }
+      )
+    },
+    {
+      says: "images that the vendor found indecent are refused as an order is",
+      reply: { body: { created, data: [indecent, indecent] } },
+      failure: refused(
+        200,
+        { created, data: [indecent, indecent] },
+        { effectiveStatus: 400, message: "not this one" }
       )
     },
     {

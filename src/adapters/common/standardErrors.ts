@@ -1,6 +1,7 @@
 /** Errors in the common standard form, `{error: {message, type, param, code}}`, of all vendors that have it. */
-import { errorObject, meanings, refusalTable } from "../wire/refusalTable.ts"
+import { errorObject, meanings, refusalTable, type Shape } from "../wire/refusalTable.ts"
 import { contentRates } from "./contentErrors.ts"
+import { isAnswer } from "./standardImages.ts"
 
 const rates = {
   "429": meanings.rate,
@@ -25,7 +26,16 @@ const overloads = {
   slow_down: meanings.overload
 }
 
-export const standardRefusals = refusalTable([errorObject], {
+/** Images that were all refused by the same code, each in its own place. */
+const refusedImages: Shape = (body) => {
+  const refused = isAnswer(body) ? body.data.map(errorObject) : []
+  const codes = new Set(refused.map((said) => said?.[0]))
+  const [code] = codes
+  return codes.size === 1 && code !== undefined ? [code] : null
+}
+
+export const standardRefusals = refusalTable([errorObject, refusedImages], {
+  OutputImageSensitiveContentDetected: meanings.order,
   ...contentRates,
   ...rates,
   ...overloads

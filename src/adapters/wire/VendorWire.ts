@@ -32,7 +32,9 @@ const begun = Schema.NullOr(BegunAnswer)
 /** The request was not sent or its answer not read to the end; the cause tells which. */
 export class WireFault extends Schema.TaggedError<WireFault>()("WireFault", {
   cause: Schema.Unknown,
-  begun
+  begun,
+  /** Set where a connection stood, and the request was on its way. */
+  isSent: Schema.optionalKey(Schema.Boolean)
 }) {}
 
 /** The answer was not there in the time it had. */
@@ -142,9 +144,9 @@ const makeExchange =
           counted?.leave()
         }
         const sentAt = performance.now()
-        const fail = (cause: unknown) => {
+        const fail = (cause: unknown, isSent: boolean) => {
           leave()
-          resume(Effect.fail(new WireFault({ cause, begun: begun() })))
+          resume(Effect.fail(new WireFault({ cause, begun: begun(), isSent })))
         }
         const giveUp = dispatch(agent, request, body, fail, {
           onResponseStart: (_, status, headers) => {
@@ -221,9 +223,9 @@ const makeOpen = (agent: Dispatcher, setAlarm: SetAlarm): VendorWire["Service"][
 
     const body = yield* written(request)
     const head = yield* callbackWithin<WireHead, WireFault>(setAlarm, timeout, (resume) => {
-      const fail = (cause: unknown) => {
+      const fail = (cause: unknown, isSent: boolean) => {
         // Whoever reads an open answer has its head.
-        const failure = Effect.fail(new WireFault({ cause, begun: null }))
+        const failure = Effect.fail(new WireFault({ cause, begun: null, isSent }))
         end = failure
         resume(failure)
         wakeReader()

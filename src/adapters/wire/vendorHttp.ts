@@ -86,11 +86,9 @@ export const lostOnTheWay =
     const begun = failure.begun ?? seen
     const part = begun === null ? undefined : partOf(headOf(begun.head), null, begun.bytes)
     if (failure._tag === "WireLate") return Effect.fail(timedOut(timeout, part))
-    return Effect.fail(
-      part === undefined && beforeSending(failure.cause)
-        ? unreachable(failure.cause)
-        : connectionLost(part)
-    )
+    // The same code may end a connection that stood, after the request had left by it.
+    const isUnsent = part === undefined && failure.isSent !== true && beforeSending(failure.cause)
+    return Effect.fail(isUnsent ? unreachable(failure.cause) : connectionLost(part))
   }
 
 /**

@@ -124,7 +124,7 @@ export const dispatch = (
   agent: Dispatcher,
   request: VendorRequest,
   body: WrittenBody,
-  onFault: (cause: unknown) => void,
+  onFault: (cause: unknown, isSent: boolean) => void,
   handler: Dispatcher.DispatchHandler
 ): (() => void) => {
   let running: Dispatcher.DispatchController | null = null
@@ -137,10 +137,10 @@ export const dispatch = (
         // It may have been given up while it waited for a connection.
         if (!isWanted) controller.abort(notWanted)
       },
-      onResponseError: (_, error) => onFault(error)
+      onResponseError: (_, error) => onFault(error, running !== null)
     })
   } catch (cause) {
-    onFault(cause)
+    onFault(cause, running !== null)
   }
   return () => {
     isWanted = false

@@ -51,6 +51,20 @@ it.effect.each<readonly [says: string, cause: unknown, tag: "VendorUnreachable" 
   })
 )
 
+it.effect("a fault of a handshake that comes after the request had left counts as lost", () =>
+  Effect.gen(function* () {
+    const cause = fault("ERR_SSL_WRONG_VERSION_NUMBER")
+    const tags = yield* Effect.forEach([false, true], (isSent) => {
+      const wire = wireTo(() => Effect.fail(new WireFault({ cause, begun: null, isSent })))
+      return Effect.map(
+        Effect.flip(send(wire, get("https://vendor.test/", {}), limits)),
+        ({ _tag }) => _tag
+      )
+    })
+    assert.deepStrictEqual(tags, ["VendorUnreachable", "VendorLost"])
+  })
+)
+
 it.effect("a byte order mark before the JSON is no part of it", () =>
   Effect.gen(function* () {
     const vendor = yield* brokenVendor({ body: '\uFEFF{"a":1}' })
