@@ -1,9 +1,9 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, type Schema } from "effect"
+import { Effect, Predicate, type Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AcceptedEntry } from "./Book.ts"
 import { MediaLinks } from "./Media.ts"
-import { isOn, readSwitches, refusedStatus, type Switches } from "./switches.ts"
+import { echoOf, isOn, readSwitches, refusedStatus, type Switches } from "./switches.ts"
 import { type Draft, Tasks } from "./Tasks.ts"
 import { type Bench, type Call, type Desk, Refusal } from "./Vendor.ts"
 
@@ -34,13 +34,18 @@ export const placeOrder = Effect.fnUntraced(function* (
 
   const tasks = yield* Tasks
   const accepted = yield* tasks.accept({ ...draft, place: desk, key: call.key })
-  const body = yield* answer(accepted)
+  const answered = yield* answer(accepted)
+  const body =
+    Predicate.isObject(answered) && !HttpServerResponse.isHttpServerResponse(answered)
+      ? { ...Object.fromEntries(Object.entries(answered)), ...echoOf(switches) }
+      : answered
   if (isOn(switches, "lost")) {
     yield* hangUp
     return yield* Effect.never
   }
   if (isOn(switches, "hang")) return yield* Effect.never
   if (HttpServerResponse.isHttpServerResponse(body)) return body
+  if (isOn(switches, "cut")) return yield* cutAnswer(JSON.stringify(body))
   if (isOn(switches, "truncated")) {
     const text = JSON.stringify(body)
     return HttpServerResponse.text(text.slice(0, Math.floor(text.length / 2)), {
@@ -48,6 +53,19 @@ export const placeOrder = Effect.fnUntraced(function* (
     })
   }
   return HttpServerResponse.jsonUnsafe(body)
+})
+
+/** The head and a half of an answer, which has arrived before the connection is gone. */
+const cutAnswer = Effect.fnUntraced(function* (text: string) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const half = new TextEncoder().encode(text.slice(0, Math.floor(text.length / 2)))
+  const end = Effect.sleep("50 millis").pipe(Effect.andThen(hangUp), Effect.andThen(Effect.never))
+  return HttpServerResponse.stream(
+    Stream.concat(Stream.succeed(half), Stream.fromEffect(end)).pipe(
+      Stream.provideService(HttpServerRequest.HttpServerRequest, request)
+    ),
+    { contentType: "application/json" }
+  )
 })
 
 /** Closes the connection the request came on. */

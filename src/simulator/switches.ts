@@ -17,6 +17,8 @@ const names = new Set([
   "hang",
   "html",
   "truncated",
+  "cut",
+  "echo",
   "redirect",
   "slow",
   "takes",
@@ -50,6 +52,15 @@ export const countOf = (switches: Switches, name: string, fallback: number): num
   const value = switches[name] ?? ""
   return /^\d{1,9}$/.test(value) ? Number(value) : fallback
 }
+
+const DEFAULT_ECHO_KIB = 1536
+const KIB = 1024
+
+/** What a vendor that repeats its orders says of one beside its answer: as much as `sim:echo=KIB` says. */
+export const echoOf = (switches: Switches): { readonly request?: string } =>
+  isOn(switches, "echo")
+    ? { request: "iVBORw0K".repeat((countOf(switches, "echo", DEFAULT_ECHO_KIB) * KIB) / 8) }
+    : {}
 
 /** Puts the word of `sim:usage=WORD` into the text itself, as no JSON value is like `1e309`. */
 export const withUsageWord = (

@@ -2,19 +2,20 @@
 import type { Books, Hold, Job } from "../books.ts"
 import type { Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
-import { claimOf, mayBelong, verdictOnOrder } from "./orders.ts"
+import { claimOf, mayBelong, unreadHolds, verdictOnOrder } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
 export const judgeImages = (books: Books, witness: Witness): ReadonlyArray<Verdict> => {
   const answered = open("I8", "images that were answered were made, and are charged")
   const known = open("I10", "every image job is charged, or has its own orphan")
-  const charged = open("I10", "every charged image has a job of its own")
+  const charged = open("I10", "every charged image has a job of its own, or could not be read")
   const amounts = open("I10", "images are charged by the number ordered")
 
   const told = verdictOnOrder(witness)
   const attempts = groupBy(witness.attempts, ({ order }) => order.promptDigest)
   const tasks = new Set(books.tasks.map(({ id }) => id))
   const orphans = new Set(books.orphans.map(({ hold_id }) => hold_id))
+  const unread = unreadHolds(books)
   const holds = books.holds.filter(({ id }) => !tasks.has(id))
   const holdsByClaim = groupBy(holds, claimOf.hold)
   // A job that failed at the vendor is billed by nobody, and needs nothing of us.
@@ -25,13 +26,16 @@ export const judgeImages = (books: Books, witness: Witness): ReadonlyArray<Verdi
   const jobsByOrder = groupBy(jobs, ({ accepted }) => accepted.order.prompt_sha256)
 
   /**
-   * Charged when the client has the images, an orphan when it was told of an error. Where nothing
-   * was heard, or one of several requests was answered, it may be either.
+   * Charged when the client has the images, an orphan when it was told of an error, and both where the
+   * vendor's answer of success could not be read. Where nothing was heard, or one of several requests was
+   * answered, it may be either.
    */
   const fits = (job: Job, hold: Hold): boolean => {
     const digest = job.accepted.order.prompt_sha256
     const verdict = told.get(digest)
-    if (hold.state === "captured") return verdict !== "denied" && mayBelong(job, hold)
+    if (hold.state === "captured") {
+      return (verdict !== "denied" || unread.has(hold.id)) && mayBelong(job, hold)
+    }
     const answered = verdict === "accepted" && attempts.get(digest)?.length === 1
     return !answered && orphans.has(hold.id) && mayBelong(job, hold)
   }
@@ -58,7 +62,8 @@ export const judgeImages = (books: Books, witness: Witness): ReadonlyArray<Verdi
   const captured = holds.filter(({ state }) => state === "captured")
   const covered = pairUp(captured, (hold) => jobsByHold.get(hold) ?? [])
   for (const hold of captured) {
-    charged.look(covered.has(hold) ? null : `${hold.id} is charged without a job`)
+    const isKnown = covered.has(hold) || unread.has(hold.id)
+    charged.look(isKnown ? null : `${hold.id} is charged without a job`)
     amounts.look(hold.captured === hold.amount ? null : `${hold.id} is charged ${hold.captured}`)
   }
 

@@ -1,5 +1,5 @@
 /** Which hold may belong to which job, where no id tells. */
-import type { Hold, Job } from "../books.ts"
+import type { Books, Hold, Job } from "../books.ts"
 import { goods } from "../goods.ts"
 import type { Order, Witness } from "../witness.ts"
 import { groupBy } from "./verdict.ts"
@@ -28,6 +28,12 @@ export const mayBelong = ({ accepted }: Job, { created_at, closed_at, state }: H
     (closed_at === null || at <= closed_at.getTime() + ROUNDING_MILLIS + late)
   )
 }
+
+/** Those that are charged for an answer of success that could not be read. */
+export const unreadHolds = (books: Books): ReadonlySet<string> =>
+  new Set(
+    books.orphans.filter(({ reason }) => reason === "unread_answer").map(({ hold_id }) => hold_id)
+  )
 
 /**
  * What its client was told of each order, by the digest of its prompt: `accepted` by any answer,

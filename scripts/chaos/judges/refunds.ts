@@ -1,20 +1,24 @@
-/** A vendor's error is answered when the hold is back, and not before. */
+/** A vendor's error is answered when the hold is back, or charged for what could not be read, and not before. */
 import type { Books, Hold } from "../books.ts"
 import type { Attempt, Witness } from "../witness.ts"
 import { pairUp } from "./matching.ts"
-import { claimOf, ROUNDING_MILLIS } from "./orders.ts"
+import { claimOf, ROUNDING_MILLIS, unreadHolds } from "./orders.ts"
 import { groupBy, open, type Verdict } from "./verdict.ts"
 
-/** Taken and given back while the client waited. */
-const within = ({ startedAt, endedAt }: Attempt, { created_at, closed_at, state }: Hold): boolean =>
-  state === "released" &&
+/** Taken and closed while the client waited. */
+const within = ({ startedAt, endedAt }: Attempt, { created_at, closed_at }: Hold): boolean =>
   closed_at !== null &&
   created_at.getTime() + ROUNDING_MILLIS >= startedAt &&
   closed_at.getTime() - ROUNDING_MILLIS <= endedAt
 
 /** Requests with a key are left out: their answer may be one that was given before. */
 export const judgeRefunds = (books: Books, witness: Witness): Verdict => {
-  const docket = open("refund", "a hold is back when the vendor's error is answered")
+  const docket = open(
+    "refund",
+    "a hold is back, or charged unread, when the vendor's error is answered"
+  )
+  const unread = unreadHolds(books)
+  const isBack = ({ id, state }: Hold) => state === "released" || unread.has(id)
   const refused = witness.attempts.filter(
     ({ order, outcome }) =>
       order.idempotencyKey === null &&
@@ -23,7 +27,9 @@ export const judgeRefunds = (books: Books, witness: Witness): Verdict => {
   )
   const holds = groupBy(books.holds, claimOf.hold)
   const pairs = pairUp(refused, (attempt) =>
-    (holds.get(claimOf.order(attempt.order)) ?? []).filter((hold) => within(attempt, hold))
+    (holds.get(claimOf.order(attempt.order)) ?? []).filter(
+      (hold) => isBack(hold) && within(attempt, hold)
+    )
   )
   for (const attempt of refused) {
     docket.look(pairs.has(attempt) ? null : `order ${attempt.order.id}: no hold came back in time`)

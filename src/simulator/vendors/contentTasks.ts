@@ -4,7 +4,7 @@ import { type AcceptedEntry, type EndedEntry, millisOf } from "../Book.ts"
 import { requestId } from "../digest.ts"
 import type { MediaLinks } from "../Media.ts"
 import { producedVideo, Ratio } from "../rendering.ts"
-import { isOn, withUsageWord } from "../switches.ts"
+import { echoOf, isOn, withUsageWord } from "../switches.ts"
 import type { Draft, Lifecycle, Sighting } from "../Tasks.ts"
 import { type BodyFault, type Desk, isMissingModel, Refusal } from "../Vendor.ts"
 import { Content, contentProblem, countBlocks, textOf } from "./contentBlocks.ts"
@@ -206,6 +206,7 @@ export const pollAnswer = Effect.fnUntraced(function* (
     [form.idField]: accepted.upstream_id,
     model: accepted.model,
     status,
+    ...echoOf(accepted.switches),
     created_at: unixSeconds(millisOf(accepted)),
     updated_at: unixSeconds(updatedAtMillis)
   })

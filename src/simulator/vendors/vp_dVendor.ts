@@ -5,6 +5,7 @@ import { randomText, requestId } from "../digest.ts"
 import { MediaLinks } from "../Media.ts"
 import { placeOrder } from "../placing.ts"
 import { producedSeconds } from "../rendering.ts"
+import { echoOf } from "../switches.ts"
 import { type Lifecycle, type Sighting, Tasks } from "../Tasks.ts"
 import {
   type Call,
@@ -82,7 +83,8 @@ const row = (
   message,
   ...(accepted.client_token === null ? {} : { external_id: accepted.client_token }),
   create_time: millisOf(accepted),
-  update_time: updatedAtMillis
+  update_time: updatedAtMillis,
+  ...echoOf(accepted.switches)
 })
 
 /** The messages of tasks that failed. */

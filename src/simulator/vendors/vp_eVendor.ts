@@ -6,6 +6,7 @@ import { MediaLinks } from "../Media.ts"
 import { clipSize } from "../media/clip.ts"
 import { placeOrder } from "../placing.ts"
 import { producedSeconds } from "../rendering.ts"
+import { echoOf } from "../switches.ts"
 import { type Lifecycle, type Sighting, Tasks } from "../Tasks.ts"
 import {
   type BodyFault,
@@ -196,6 +197,7 @@ const pollAnswer = Effect.fnUntraced(function* (desk: Desk, sighting: Sighting) 
   const { payload = "", bgm = false, off_peak = false, watermark = false } = accepted.echo
   const row = (state: string, errCode: string, creations: ReadonlyArray<Schema.Json>) => ({
     id: accepted.upstream_id,
+    ...echoOf(accepted.switches),
     state,
     err_code: errCode,
     credits: state === "failed" ? 0 : creditsOf(accepted),
