@@ -12,6 +12,7 @@ const textOf = (url: string) =>
 /** Those of all organisations, of the operators and of the gateways themselves. */
 const onTheCoordinator = [
   "admin_audit",
+  "call_ends",
   "catalog_versions",
   "channel_accounts",
   "channel_counts",

@@ -1,0 +1,74 @@
+/** A minute of one organisation's orders that fail and another's that do not, by a clock of the test. */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { ChannelHealth, layerChannelHealth } from "../../src/channels/ChannelHealth.ts"
+import { VendorLost } from "../../src/domain/VendorOutcome.ts"
+import { ChannelRecords } from "../../src/services/channels/ChannelRecords.ts"
+import { layerChannelRecordsMemory } from "../../src/testing/memory/ChannelRecordsMemory.ts"
+import { layerMemoryStore } from "../../src/testing/memory/MemoryStore.ts"
+
+const failure = new VendorLost({
+  reason: "timeout",
+  message: "no",
+  status: null,
+  retryAfterSeconds: null
+})
+
+const layerHealth = layerChannelHealth.pipe(
+  Layer.provideMerge(layerChannelRecordsMemory),
+  Layer.provide(layerMemoryStore)
+)
+
+const lane = (organizationId: string) => ({ channelId: "ch", model: "paint-1", organizationId })
+
+/** Whether the order went to the vendor, which fails it or not. */
+const order = Effect.fnUntraced(function* (organizationId: string, isPoisoned: boolean) {
+  const health = yield* ChannelHealth
+  const standing = yield* health.standing(lane(organizationId))
+  if (standing._tag === "Rests") return false
+  const end = isPoisoned ? failure : null
+  health.ended(lane(organizationId), { failure: end, millis: 10 }, () => null)
+  if (standing._tag === "Trial") yield* health.endTrial(lane(organizationId), standing.of, end)
+  return true
+})
+
+it.effect.each([
+  ["they come first", 0],
+  ["they come among the other's", 10]
+] as const)("12 poisoned orders and 2 a second after refuse nobody else's: %s", ([, after]) =>
+  Effect.gen(function* () {
+    let [good, bad] = [0, 0]
+    for (let second = 0; second < 60; second++) {
+      const poisoned = second === after ? 12 : second < after ? 0 : 2
+      for (let count = 0; count < poisoned; count++) bad += (yield* order("bad", true)) ? 1 : 0
+      for (let count = 0; count < 2; count++) good += (yield* order("good", false)) ? 1 : 0
+      yield* TestClock.adjust("1 second")
+    }
+    assert.strictEqual(good, 120)
+    // Those before it was noticed, and its trials.
+    assert.isAtMost(bad, 12 + 2 + 3)
+    const rests = yield* (yield* ChannelRecords).rests
+    assert.deepStrictEqual(
+      rests.map(({ organizationId, model, isAlone }) => ({ organizationId, model, isAlone })),
+      [{ organizationId: "bad", model: "paint-1", isAlone: false }]
+    )
+  }).pipe(Effect.provide(layerHealth))
+)
+
+it.effect("more organisations than are counted one by one are one of many", () =>
+  Effect.gen(function* () {
+    const health = yield* ChannelHealth
+    const records = yield* ChannelRecords
+    for (let index = 0; index < 10_000; index++) {
+      health.ended(lane(`org_${index}`), { failure, millis: 10 }, () => null)
+    }
+    yield* TestClock.adjust("1 second")
+    assert.isAtMost((yield* records.latestEnds(["ch"])).length, 65)
+    const rests = yield* records.rests
+    assert.deepStrictEqual(
+      rests.map(({ organizationId, model }) => [organizationId, model]),
+      [[null, "paint-1"]]
+    )
+  }).pipe(Effect.provide(layerHealth))
+)
