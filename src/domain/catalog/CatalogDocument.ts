@@ -77,7 +77,8 @@ const keyFields = {
 const ApiKey = Schema.NullOr(
   Schema.RedactedFromValue(
     headerText(4096).annotate({
-      description: "The vendor's key: write-only; left out or null keeps the stored one"
+      description:
+        "The vendor's key: write-only; left out or null keeps the stored one, unless base_url has another scheme, host or port than it was given for"
     })
   )
 )

@@ -39,7 +39,8 @@ export const catalog = {
     app_id: "Application id",
     app_idHint: "Only vp_b needs it",
     api_key: "Key at the vendor",
-    api_keyHint: "Never shown. Left empty, the stored one stays.",
+    api_keyHint:
+      "Never shown. Left empty, the stored one stays; needed again when the base address has another scheme, host or port.",
     api_keyNew: "Never shown again after it was applied.",
     api_keys: "Several keys",
     api_keysHint:

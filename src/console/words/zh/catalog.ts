@@ -42,7 +42,7 @@ export const catalog: Translated<typeof english> = {
     app_id: "应用 ID",
     app_idHint: "仅 vp_b 需要",
     api_key: "供应商密钥",
-    api_keyHint: "从不显示。留空则保留已存的密钥。",
+    api_keyHint: "从不显示。留空则保留已存的密钥；基础地址的协议、主机或端口改变时须重新填写。",
     api_keyNew: "应用之后不再显示。",
     api_keys: "多个密钥",
     api_keysHint: "订单轮流使用已启用的密钥。从列表中去掉的密钥会被删除。",
