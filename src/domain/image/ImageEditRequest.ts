@@ -89,7 +89,7 @@ export const ImageEditBody = Schema.StructWithRest(EditFields, anyFields)
     description:
       "Images to change, and what they are to become; further fields belong to the vendor"
   })
-export type ImageEditBody = typeof ImageEditBody.Type
+export type ImageEditBody = typeof EditFields.Type
 
 /** By the fields they stand in. */
 const filesOf = ({

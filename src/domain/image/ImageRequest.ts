@@ -23,7 +23,7 @@ import {
   MIN_IMAGES,
   standardOptions
 } from "./ImageProtocol.ts"
-import { AUTO, imageDimensions } from "./imagePrices.ts"
+import { AUTO, type ImageDimension, imageDimensions } from "./imagePrices.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
 const media = optional(Media, `${ONE_MEDIUM}, or an array of them`).annotate({
@@ -86,7 +86,11 @@ export const ImageBody = Schema.StructWithRest(ImageFields, anyFields)
     description:
       "Further fields belong to the vendor: ip_a and the standard form behind ip_c pass them on, but for those that would have more images made than n says, have them delivered elsewhere, or resemble one of the fields above: each has one spelling and one place"
   })
-export type ImageBody = typeof ImageBody.Type
+/**
+ * Without the vendor's fields, so that only what has its one spelling can be read by name. What a price
+ * depends on may be one of them.
+ */
+export type ImageBody = typeof ImageFields.Type & Readonly<Partial<Record<ImageDimension, unknown>>>
 
 /** The pictures an edit is made from. */
 export interface ImageEdit {
@@ -148,7 +152,7 @@ export const checkImages = (
   ])
 
 function* strangeOptions(
-  body: ImageBody,
+  body: Readonly<Record<string, unknown>>,
   { parameters, passesOn }: ImageFamily
 ): Generator<FieldFault> {
   if (passesOn) return

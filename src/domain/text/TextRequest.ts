@@ -135,7 +135,8 @@ const pricedWork = (own: OwnFields) =>
  * that ask it for work which no price covers, and those that resemble one named here.
  */
 export const ChatBody = Schema.StructWithRest(ChatFields, anyFields).check(pricedWork(chatFields))
-export type ChatBody = typeof ChatBody.Type
+/** Without the vendor's fields, so that only what has its one spelling can be read by name. */
+export type ChatBody = typeof ChatFields.Type
 
 const Token = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -162,7 +163,7 @@ const embeddingFields = ownFields(Object.keys(EmbeddingFields.fields), ["user"])
 export const EmbeddingBody = Schema.StructWithRest(EmbeddingFields, anyFields).check(
   pricedWork(embeddingFields)
 )
-export type EmbeddingBody = typeof EmbeddingBody.Type
+export type EmbeddingBody = typeof EmbeddingFields.Type
 
 const BYTES_PER_TOKEN = 3
 /** What every message costs beside its text: its role and its borders. */
