@@ -406,9 +406,10 @@ const isOtherModel = ({ name, key, under, value }: Field): boolean =>
 const faultOf = (rules: Rules, field: Field, own: OwnFields): string | null => {
   if (field.isLimit) return "Expected fewer values in texts of JSON"
   const rule = rules(field.key)
-  if (rule !== undefined && !rule.harmless(field.value)) return rule.advice
+  const advice = rule === undefined || rule.harmless(field.value) ? null : rule.advice
   const meant = field.isOfBody ? own.meant(field.key) : undefined
-  if (meant !== undefined) return isTheField(meant)
+  if (meant !== undefined && advice?.includes(meant) !== true) return isTheField(meant)
+  if (advice !== null) return advice
   return isOtherModel(field) ? isTheField("model") : null
 }
 
