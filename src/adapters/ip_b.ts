@@ -5,7 +5,7 @@
 import { Result, Schema } from "effect"
 import { parameterFaults } from "../domain/catalog/vendorParameters.ts"
 import { imageProtocols } from "../domain/image/ImageProtocol.ts"
-import { type ImageBody, imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
+import { imageCount, referenceImages } from "../domain/image/ImageRequest.ts"
 import { JobId, WebAddress } from "../domain/plainText.ts"
 import type { VendorFailure } from "../domain/VendorOutcome.ts"
 import type { ChannelAccount, ImageOrder } from "../services/ProtocolAdapter.ts"
@@ -45,7 +45,7 @@ const sizeOf = (size: string): string => size.replace(/^(\d+)x(\d+)$/i, "$1*$2")
 const { parameters } = imageProtocols.ip_b.families[0]
 
 /** Those of them that an order has; one of another value is left out. */
-const extrasOf = (body: ImageBody) => {
+const extrasOf = (body: Readonly<Record<string, unknown>>) => {
   const faults = new Set(parameterFaults(body, parameters).map(({ path }) => path))
   const names = Object.keys(parameters).filter((name) => !faults.has(name))
   return given(Object.fromEntries(names.map((name) => [name, body[name]])))

@@ -1,18 +1,89 @@
 /** Names that were meant by others: by how lenient readers see them, and by their letters. */
 
 /**
- * A name without case, `_`, `-` and compatible forms of letters. Some vendors find the fields of JSON
- * this way, so two names with the same key are the same field to them.
+ * A name without case, marks, separators, invisible characters and compatible forms of letters. Some
+ * readers find the fields of JSON this way, so two names with the same key are one field to them.
  */
 export const fieldKey = (name: string): string =>
-  ascii.test(name)
+  isPlain(name)
     ? name.toLowerCase().replace(/[^a-z0-9]+/g, "")
-    : name
-        .normalize("NFKC")
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}]+/gu, "")
-/** Most names are, and take far less time. */
-const ascii = /^[ -~]*$/
+    : withoutMarks(withoutMarks(name).toUpperCase().toLowerCase()).replace(unread, "")
+/** True for most names, which take far less time than others. */
+export const isPlain = (name: string): boolean => /^[ -~]*$/.test(name)
+const unread = /[!-/:-@[-`{-~\p{Default_Ignorable_Code_Point}\p{Z}\p{P}\p{Cc}\p{Cf}\p{Cs}]+/gu
+const withoutMarks = (name: string): string => name.normalize("NFKD").replace(/\p{M}/gu, "")
+
+/** Letters of other alphabets, in lower case, by the letters of ASCII that they look like. */
+const lookAlikes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{
+      a: "аαɑᴀӕ",
+      b: "вβʙьƅ",
+      c: "сᴄϲ",
+      d: "ԁɗđðᴅ",
+      e: "еєεɛᴇҽ",
+      f: "ғƒꜰ",
+      g: "ɡɢցԍ",
+      h: "һнհħʜ"
+    },
+    ...{ i: "іιɪɩ", j: "јյȷᴊ", k: "кκᴋқ", l: "ӏłʟǀɭ", m: "мϻᴍ", n: "пηոпɴπ", o: "оοσօøᴏө" },
+    ...{ p: "рρᴘþ", q: "ԛզɋ", r: "гɾʀᴦ", s: "ѕꜱʂς", t: "тτŧᴛ", u: "υսʊᴜц", v: "ѵνᴠ", w: "ԝωѡᴡш" },
+    ...{ x: "хχ×", y: "уүγʏ", z: "ᴢƶʐȥз", ae: "æ", oe: "œ" }
+  }).flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const))
+)
+
+/** Names with none of these are words of another language. */
+const latin = /[a-z\p{Script=Latin}\p{So}]/u
+/** A letter may look like two, as some do that were printed as one. */
+const LETTERS_PER_CHARACTER = 2
+
+/** What stands between letters that nobody knows, and how many letters these may be. */
+const knownParts = (key: string) =>
+  [...key.matchAll(/([^a-z0-9]*)([a-z0-9]*)/g)].map(([, unknown = "", known = ""]) => ({
+    most: [...unknown].length * LETTERS_PER_CHARACTER,
+    known
+  }))
+
+/** Whether the parts from `index` on can be the letters from `from` on. */
+const canBe = (
+  letters: string,
+  parts: ReturnType<typeof knownParts>,
+  index = 0,
+  from = 0
+): boolean => {
+  const part = parts[index]
+  if (part === undefined) return from === letters.length
+  for (let skipped = 0; skipped <= part.most && from + skipped <= letters.length; skipped++) {
+    const start = from + skipped
+    if (!letters.startsWith(part.known, start)) continue
+    if (canBe(letters, parts, index + 1, start + part.known.length)) return true
+  }
+  return false
+}
+
+/**
+ * Finds what stands under a name by the `fieldKey` of whatever resembles it. Nobody knows every
+ * letter that a reader takes for another, so one beyond ASCII among others may stand for any.
+ */
+export const resemblances = <A>(entries: Iterable<readonly [name: string, value: A]>) => {
+  const byKey = new Map([...entries].map(([name, value]) => [fieldKey(name), value] as const))
+  const longest = Math.max(0, ...[...byKey.keys()].map((key) => key.length))
+  return (key: string): A | undefined => {
+    const match = byKey.get(key)
+    if (match !== undefined || isPlain(key)) return match
+    const letters = [...key]
+    const lookAlike = byKey.get(letters.map((letter) => lookAlikes.get(letter) ?? letter).join(""))
+    if (lookAlike !== undefined || !latin.test(key)) return lookAlike
+    const parts = knownParts(key)
+    const least = parts.reduce((sum, { known }) => sum + known.length, 0)
+    if (least > longest) return undefined
+    const most = parts.reduce((sum, part) => sum + part.most, least)
+    for (const [other, value] of byKey) {
+      if (other.length >= least && other.length <= most && canBe(other, parts)) return value
+    }
+    return undefined
+  }
+}
 
 /** Longer names are compared with none. */
 const MAX_LENGTH = 100

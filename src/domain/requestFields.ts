@@ -1,7 +1,7 @@
 /** Fields of request bodies: those that may be left out, those of the vendor, and unknown ones. */
 import { Result, Schema, SchemaIssue } from "effect"
 import { InvalidRequest } from "./Errors.ts"
-import { fieldKey, nearestName } from "./nearest.ts"
+import { fieldKey, nearestName, resemblances } from "./nearest.ts"
 import { plainText } from "./plainText.ts"
 
 export interface FieldFault {
@@ -53,8 +53,8 @@ export const withoutFaults = (
 }
 
 /**
- * Every field but those of `fields`, with the field that was meant: the one that `meant` has for it,
- * whose keys are those of `fieldKey`, or one that is spelled much like it.
+ * Every field but those of `fields`, with the field that was meant: the one that `meant` has for
+ * what it resembles, or one that is spelled much like it.
  */
 export const unknownFields = (
   value: object,
@@ -64,10 +64,10 @@ export const unknownFields = (
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
   if (unknown.length === 0) return []
   const names = Object.keys(fields)
-  const byKey = new Map([...meant, ...names.map((name) => [fieldKey(name), name] as const)])
+  const resembled = resemblances([...meant, ...names.map((name) => [name, name] as const)])
   return unknown.slice(0, MAX_FIELD_FAULTS).map((name) => {
     const path = name.slice(0, MAX_NAME).toWellFormed()
-    const near = byKey.get(fieldKey(path)) ?? nearestName(path, names)
+    const near = resembled(fieldKey(path)) ?? nearestName(path, names)
     const question = near === null ? "" : `; did you mean ${near}?`
     return { path, message: `There is no such field${question}` }
   })

@@ -1,10 +1,11 @@
 /**
  * Fields of vendors' interfaces that no price of ours covers: they have more made than is held for,
- * have another model make it, or have it delivered past the gateway. Bodies that are handed on may not
- * have them, at whatever depth. Names are matched by `fieldKey`.
+ * have another model make it, have it delivered past the gateway, or say a field of the gateway's own
+ * a second time. Bodies that are handed on may not have them. Names are matched by `resemblances`.
  */
 import { Predicate } from "effect"
-import { fieldKey } from "./nearest.ts"
+import { type ImageDimension, imageDimensions } from "./image/imagePrices.ts"
+import { fieldKey, isPlain, resemblances } from "./nearest.ts"
 import { type FieldFault, MAX_FIELD_FAULTS } from "./requestFields.ts"
 
 type Values = (value: unknown) => boolean
@@ -78,11 +79,49 @@ const imageWork: ReadonlyArray<Refused> = [
     harmless: oneOf(null, false, 0),
     advice: "stream and partial_images are the fields for this"
   },
+  ...imageDimensions.map(
+    (dimension): Refused => ({
+      names: [dimension],
+      harmless: () => false,
+      advice: `${dimension} is read at the top of the order alone, in this very spelling`
+    })
+  ),
   delivery("Images come"),
   tiers
 ]
 
+/**
+ * What vendors call the dimensions that an image can be priced by. They are no other spellings, and
+ * go out where the price is the same for all values of the dimension.
+ */
+const dimensionAliases: Readonly<Record<ImageDimension, ReadonlyArray<string>>> = {
+  quality: [
+    ...["image_quality", "img_quality", "output_quality", "picture_quality", "render_quality"],
+    ...["rendering_quality", "quality_level", "quality_mode", "quality_preset", "quality_tier"],
+    ...["definition", "hd", "is_hd", "enable_hd"]
+  ],
+  size: [
+    ...["image_size", "img_size", "image_sizes", "output_size", "picture_size", "pic_size"],
+    ...["target_size", "canvas_size", "sizes", "size_preset", "image_dimensions", "dimension"],
+    ...["dimensions", "resolution", "resolutions", "image_resolution", "output_resolution"],
+    ...["target_resolution", "width", "height", "w", "h", "image_width", "image_height"],
+    ...["output_width", "output_height", "target_width", "target_height", "img_width"],
+    ...["img_height", "aspect_ratio", "image_aspect_ratio", "aspect", "ratio", "image_ratio"],
+    ...["megapixels", "image_megapixels", "pixels", "max_pixels", "longest_side", "shortest_side"],
+    ...["upscale", "upscale_factor", "scale_factor", "hires_fix", "enable_hr", "hr_scale"]
+  ]
+}
+const aliasedDimension = resemblances(
+  imageDimensions.flatMap((dimension) =>
+    dimensionAliases[dimension].map((alias) => [alias, dimension] as const)
+  )
+)
+
 const TOOLS = "What a vendor's own tools cost is not among the tokens that are billed"
+const MEDIA = "what else a model makes is not among the tokens that are billed"
+
+const isText = (modality: unknown): boolean =>
+  typeof modality === "string" && fieldKey(modality) === "text"
 
 const textWork: ReadonlyArray<Refused> = [
   {
@@ -109,27 +148,79 @@ const textWork: ReadonlyArray<Refused> = [
     harmless: (value) => oneOf(null, false, "")(value) || isSwitchedOff(value),
     advice: TOOLS
   },
+  {
+    names: ["tools", "tool_list", "builtin_tools", "built_in_tools", "server_tools"],
+    harmless: (value) => vendorToolIn(value, "") === null,
+    advice: TOOLS
+  },
+  {
+    names: ["modalities", "response_modalities", "output_modalities", "output_modality"],
+    harmless: (value) => nothing(value) || [value].flat().every(isText),
+    advice: `modalities may have text alone: ${MEDIA}`
+  },
+  {
+    names: [
+      ...["audio", "audio_config", "audio_params", "speech", "speech_config", "voice"],
+      ...["voice_config", "tts_config"]
+    ],
+    harmless: (value) => !Predicate.isObject(value) || nothing(value),
+    advice: `modalities may have text alone: ${MEDIA}`
+  },
+  {
+    names: [
+      ...["output_audio", "audio_output", "enable_audio", "enable_audio_output", "with_audio"],
+      ...["generate_audio", "return_audio", "stream_audio", "enable_tts", "use_tts"]
+    ],
+    harmless: nothing,
+    advice: `modalities may have text alone: ${MEDIA}`
+  },
   delivery("Texts come"),
   tiers
 ]
 
-type Rules = ReadonlyMap<string, Refused>
+type Rules = (key: string) => Refused | undefined
 
 const rulesOf = (work: ReadonlyArray<Refused>): Rules =>
-  new Map(work.flatMap((rule) => rule.names.map((name) => [fieldKey(name), rule] as const)))
+  resemblances(work.flatMap((rule) => rule.names.map((name) => [name, rule] as const)))
 
 const imageRules = rulesOf(imageWork)
 const textRules = rulesOf(textWork)
 
 /** Tools that the client runs, by their `type`; a tool without one is taken for such. */
 const clientTools: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"])
-/** Where a tool has no `type`, these fields make it one of the vendor's. */
-const vendorTools: ReadonlySet<string> = new Set(
-  [
+/** What a tool says of itself: its type, or a field that makes it one of the vendor's. */
+const toolFields = resemblances([
+  ["type", "type"],
+  ...[
     ...["web_search", "google_search", "google_search_retrieval", "enterprise_web_search"],
     ...["code_execution", "code_interpreter", "url_context", "retrieval", "file_search", "mcp"]
-  ].map(fieldKey)
-)
+  ].map((name) => [name, "tool"] as const)
+])
+
+/** Where something stands in the place of a tool that no client runs; null where it is one. */
+const vendorToolAt = (tool: unknown, path: string): string | null => {
+  if (Array.isArray(tool) || isJson(tool)) return path
+  if (!Predicate.isObject(tool)) return null
+  for (const [name, value] of Object.entries(tool)) {
+    if (name === "type") {
+      if (!clientTools.has(value)) return path
+      continue
+    }
+    const meaning = toolFields(fieldKey(name))
+    if (meaning !== undefined) return meaning === "type" ? cutPath(`${path}.${name}`) : path
+  }
+  return null
+}
+
+/** Where the first tool that is not the client's stands; null where there is none. */
+const vendorToolIn = (tools: unknown, path: string): string | null => {
+  if (!Array.isArray(tools)) return vendorToolAt(tools, path)
+  for (const [index, tool] of tools.entries()) {
+    const found = vendorToolAt(tool, `${path}[${index}]`)
+    if (found !== null) return found
+  }
+  return null
+}
 
 interface Field {
   readonly path: string
@@ -137,87 +228,230 @@ interface Field {
   readonly key: string
   /** The key of the field it is in; null at the top. */
   readonly under: string | null
+  /** Whether a vendor may read it as a field of the body. */
+  readonly isOfBody: boolean
   readonly value: unknown
+  /** It stands for all that was not looked at, as there is more than any order has. */
+  readonly isLimit?: boolean
 }
 
 /** Of a path in an error. */
 const MAX_PATH = 200
+const cutPath = (path: string): string =>
+  path.length > MAX_PATH ? path.slice(0, MAX_PATH).toWellFormed() : path.toWellFormed()
+/** Twice the values of any body: texts of JSON may have more in them. */
+const MAX_FIELDS = 100_000
+/** So many characters of a text of JSON take as long as a field. */
+const CHARACTERS = 10
+/** A name beyond ASCII takes as long as so many others. */
+const STRANGE_NAME = 40
 
 type Names = ReadonlySet<string>
-const none: Names = new Set()
 
-/**
- * Every field in a value, the outer ones first, but for its own of the names `own` and what is in
- * them. A path that is too long is cut.
- */
-export function* otherFields(
-  value: unknown,
-  own = none,
-  parent = "",
-  under: string | null = null
-): Generator<Field> {
+/** Objects whose fields some vendor, relay or client library takes for those of the body. */
+const isBody = resemblances(
+  [
+    ...["extra_body", "extra_fields", "extra_params", "extra_parameters", "extra_args", "extra"],
+    ...["extra_kwargs", "additional_params", "additional_parameters", "additional_fields"],
+    ...["additional_model_request_fields", "body", "request", "request_body", "payload", "json"],
+    ...["data", "params", "parameters", "input", "inputs", "args", "arguments", "kwargs"],
+    ...["model_kwargs", "model_params", "model_parameters", "config", "configuration", "settings"],
+    ...["generation_config", "generation_params", "image_config", "image_generation_config"],
+    ...["provider_options", "provider_params", "vendor_options", "vendor_params", "overrides"],
+    ...["passthrough", "custom", "raw", "instances", "requests"],
+    ...["proto", "constructor", "prototype"]
+  ].map((name) => [name, true] as const)
+)
+
+/** Some vendors read a text of JSON as what it says; in a form there is no other way to nest. */
+const isJson = (value: unknown): value is string =>
+  typeof value === "string" && /^\s*[[{]/.test(value)
+
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const steps = /[.[\]/:]+/
+
+interface Place extends Pick<Field, "path" | "under" | "isOfBody" | "value"> {
+  /** Null where it is no field: the body itself, or an item of an array. */
+  readonly name: string | null
+}
+
+const isNested = (value: unknown): boolean => isJson(value) || Predicate.isObjectOrArray(value)
+
+/** The fields or items of a value, the last one first; of the items those in which fields can be. */
+function* insideOf({ path, under, isOfBody, value }: Place, own: Names | null): Generator<Place> {
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      yield* otherFields(item, none, `${parent}[${index}]`, under)
+    for (let index = value.length - 1; index >= 0; index--) {
+      const item: unknown = value[index]
+      if (!isNested(item)) continue
+      yield { path: cutPath(`${path}[${index}]`), name: null, under, isOfBody, value: item }
     }
   } else if (Predicate.isObject(value)) {
-    for (const [name, inner] of Object.entries(value)) {
-      if (own.has(name)) continue
-      const path = `${parent === "" ? "" : `${parent}.`}${name}`.slice(0, MAX_PATH).toWellFormed()
-      const key = fieldKey(name)
-      yield { path, name, key, under, value: inner }
-      yield* otherFields(inner, none, path, key)
+    for (const [name, inner] of Object.entries(value).toReversed()) {
+      if (own?.has(name)) continue
+      const step = own === null ? `.${name}` : name
+      yield { path: cutPath(`${path}${step}`), name, under, isOfBody, value: inner }
     }
   }
 }
 
-/** Fields that ask a router for another model than the order names. */
-const otherModels: ReadonlySet<string> = new Set(
-  [
-    ...["models", "fallbacks", "fallback_models", "context_window_fallbacks"],
-    ...["content_policy_fallbacks", "model_list", "model_id", "model_name", "engine"],
-    ...["deployment", "deployment_id", "route", "preset"]
-  ].map(fieldKey)
-)
-/** Where a field begins so, some routers answer in the place of the model. */
-const MOCK = /^mock_/i
-
-/** `model` in other letters and the like, also where some vendors merge it into the body. */
-const isOtherModel = ({ name, key, under, value }: Field): boolean => {
-  if (under !== null && under !== "extrabody") return false
-  return key === "model" || ((otherModels.has(key) || MOCK.test(name)) && !nothing(value))
+/**
+ * Every field in a value, the outer ones first, but for its own of the names `own` and what is in
+ * them. A name such as `extra_body.n` or `extra_body[n]` is also the field within a field that some
+ * vendors read. A path that is too long is cut.
+ */
+export function* otherFields(body: unknown, own: Names = new Set()): Generator<Field> {
+  const places: Array<Place> = []
+  let left = MAX_FIELDS
+  let last = ""
+  /** The next place, after what is inside of the one before. */
+  const after = (place: Place, names: Names | null): Place | undefined => {
+    let { value } = place
+    if (isJson(value)) {
+      left -= Math.floor(value.length / CHARACTERS)
+      value = left > 0 ? readJson(value) : null
+    }
+    for (const inner of insideOf({ ...place, value }, names)) {
+      if (places.push(inner) > left) break
+    }
+    return places.pop()
+  }
+  const top: Place = { path: "", name: null, under: null, isOfBody: true, value: body }
+  for (let place = after(top, own); place !== undefined; place = after(place, null)) {
+    const { path, name, value } = place
+    last = path
+    left -= name === null || isPlain(name) ? 1 : STRANGE_NAME
+    if (places.length >= left) {
+      yield { ...place, name: "", key: "", isLimit: true }
+      return
+    }
+    if (name === null) continue
+    const key = fieldKey(name)
+    yield { ...place, name, key }
+    let { under, isOfBody } = place
+    const parts = steps.test(name) ? name.split(steps).filter((part) => part !== "") : []
+    for (const [index, part] of parts.length > 1 ? parts.entries() : []) {
+      const inner = fieldKey(part)
+      if (index === parts.length - 1) yield { path, name: part, key: inner, under, isOfBody, value }
+      isOfBody &&= isBody(inner) === true
+      under = inner
+    }
+    if (parts.length < 2) {
+      isOfBody &&= isBody(key) === true
+      under = key
+    }
+    place = { ...place, under, isOfBody }
+  }
+  if (left <= 0) yield { ...top, path: last, name: "", key: "", isLimit: true }
 }
 
-const faultsOf = (rules: Rules, body: object, own: Names): ReadonlyArray<FieldFault> => {
+/** The fields that the gateway reads of an order, and those in which anything may stand. */
+export interface OwnFields {
+  /** Neither these nor what is in them is looked at. */
+  readonly names: Names
+  /** The field that a key resembles. */
+  readonly meant: (key: string) => string | undefined
+}
+
+export const ownFields = (
+  names: ReadonlyArray<string>,
+  words: ReadonlyArray<string> = []
+): OwnFields => ({
+  names: new Set([...names, ...words]),
+  meant: resemblances(names.map((name) => [name, name] as const))
+})
+
+const isTheField = (name: string): string =>
+  `${name} is the field for this, at its own place and in this very spelling: a vendor may read both`
+
+/** The fields of an object that resemble others of its own, of which a vendor may read either. */
+export const otherSpellings = (
+  value: object,
+  { names, meant }: OwnFields
+): ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
-  for (const field of otherFields(body, own)) {
-    if (faults.length === MAX_FIELD_FAULTS) break
-    const rule = rules.get(field.key)
-    if (isOtherModel(field)) {
-      faults.push({ path: field.path, message: "model is the field for the model" })
-    } else if (rule !== undefined && !rule.harmless(field.value)) {
-      faults.push({ path: field.path, message: rule.advice })
-    }
+  for (const name of Object.keys(value)) {
+    if (names.has(name)) continue
+    const near = meant(fieldKey(name))
+    if (near === undefined) continue
+    const path = cutPath(name)
+    if (faults.push({ path, message: isTheField(near) }) === MAX_FIELD_FAULTS) break
   }
   return faults
 }
 
-const isVendorTool = (tool: unknown): boolean =>
-  Predicate.isObjectOrArray(tool) &&
-  (("type" in tool && !clientTools.has(tool.type)) ||
-    Object.keys(tool).some((name) => vendorTools.has(fieldKey(name))))
+/** Fields that ask a router for another model than the order names. */
+const isOtherModelName = resemblances(
+  [
+    ...["models", "fallbacks", "fallback_models", "context_window_fallbacks"],
+    ...["content_policy_fallbacks", "model_list", "model_id", "model_name", "engine"],
+    ...["deployment", "deployment_id", "route", "preset"]
+  ].map((name) => [name, true] as const)
+)
+/** Where a field begins so, some routers answer in the place of the model. */
+const MOCK = /^mock_/i
 
-const toolFaults = (tools: unknown): ReadonlyArray<FieldFault> => {
-  const index = [tools].flat().findIndex(isVendorTool)
-  return index < 0 ? [] : [{ path: `tools[${index}]`, message: TOOLS }]
+/** Another field for the model, also where some vendors merge it into the body. */
+const isOtherModel = ({ name, key, under, value }: Field): boolean =>
+  (under === null || under === "extrabody") &&
+  (isOtherModelName(key) === true || MOCK.test(name)) &&
+  !nothing(value)
+
+const faultOf = (rules: Rules, field: Field, own: OwnFields): string | null => {
+  if (field.isLimit) return "Expected fewer values in texts of JSON"
+  const rule = rules(field.key)
+  const advice = rule === undefined || rule.harmless(field.value) ? null : rule.advice
+  const meant = field.isOfBody ? own.meant(field.key) : undefined
+  if (meant !== undefined && advice?.includes(meant) !== true) return isTheField(meant)
+  if (advice !== null) return advice
+  return isOtherModel(field) ? isTheField("model") : null
 }
 
-/** What of an image request would be made and is not paid for; `own` are the fields of ours. */
-export const unpricedImageWork = (body: object, own: Names): ReadonlyArray<FieldFault> =>
+const faultsOf = (rules: Rules, body: object, own: OwnFields): ReadonlyArray<FieldFault> => {
+  const faults: Array<FieldFault> = []
+  for (const field of otherFields(body, own.names)) {
+    const message = faultOf(rules, field, own)
+    if (message === null || faults.at(-1)?.path === field.path) continue
+    if (faults.push({ path: field.path, message }) === MAX_FIELD_FAULTS) break
+  }
+  return faults
+}
+
+/** What of an image request would be made and is not paid for. */
+export const unpricedImageWork = (body: object, own: OwnFields): ReadonlyArray<FieldFault> =>
   faultsOf(imageRules, body, own)
 
-/** What of a text request would be done and is not paid for; `own` are the fields of ours. */
+/** Fields by which a vendor may read a dimension that the price of an image depends on. */
+export const dimensionFaults = (
+  body: object,
+  own: OwnFields,
+  priced: ReadonlySet<ImageDimension>
+): ReadonlyArray<FieldFault> => {
+  const faults: Array<FieldFault> = []
+  if (priced.size === 0) return faults
+  for (const { path, key, value } of otherFields(body, own.names)) {
+    const dimension = aliasedDimension(key)
+    if (dimension === undefined || !priced.has(dimension) || nothing(value)) continue
+    const message = `${dimension} is the field for this, as the price of this model depends on it`
+    if (faults.push({ path, message }) === MAX_FIELD_FAULTS) break
+  }
+  return faults
+}
+
+/** What of a text request would be done and is not paid for. */
 export const unpricedTextWork = (
   body: Readonly<Record<string, unknown>>,
-  own: Names
-): ReadonlyArray<FieldFault> => [...faultsOf(textRules, body, own), ...toolFaults(body.tools)]
+  own: OwnFields
+): ReadonlyArray<FieldFault> => {
+  const tool = vendorToolIn(body.tools, "tools")
+  return [
+    ...faultsOf(textRules, body, own),
+    ...(tool === null ? [] : [{ path: tool, message: TOOLS }])
+  ]
+}

@@ -9,7 +9,8 @@ import { accountAt, imageAdapter, layerOverSockets, limitSeconds, named } from "
 import { type Dialect, vendorCallSuite } from "./vendorCall.suite.ts"
 
 /** What the client sends beside its model. */
-export type ImageWords = Omit<ImageBody, "model"> & { readonly prompt: string }
+/** An order without its model; the fields of vendors may stand in it. */
+export type ImageWords = Omit<ImageBody, "model"> & Readonly<Record<string, unknown>>
 
 export interface ImageSubject {
   readonly protocol: ImageProtocol

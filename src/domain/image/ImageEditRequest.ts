@@ -1,6 +1,7 @@
 /** What a client may write in an edit of images, as JSON or as a form. */
 import { Schema } from "effect"
 import { type FileReference, filesIn, MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
+import { fieldKey, resemblances } from "../nearest.ts"
 import {
   anyFields,
   type FieldFault,
@@ -8,7 +9,9 @@ import {
   MAX_FIELD_FAULTS,
   optional
 } from "../requestFields.ts"
-import { type ImageRequest, orderFields, partialImagesCheck } from "./ImageRequest.ts"
+import { standardOptions } from "./ImageProtocol.ts"
+import { type ImageRequest, MASK, orderFields, partialImagesCheck } from "./ImageRequest.ts"
+import { imageDimensions } from "./imagePrices.ts"
 
 /** Images in one edit: more than any vendor takes. */
 export const MAX_REFERENCES = 16
@@ -31,7 +34,7 @@ const EditFields = Schema.Struct({
   image: references,
   images: references,
   image_url: references,
-  mask: optional(Reference, ONE).annotate({
+  [MASK]: optional(Reference, ONE).annotate({
     description: "Where the first image is to change: what is transparent in it"
   })
 })
@@ -58,15 +61,23 @@ const countFaults = (body: Pictures): ReadonlyArray<FieldFault> => {
   return length > MAX_REFERENCES ? [{ path: "image", message }] : []
 }
 
+const fieldMeant = resemblances(
+  [...Object.keys(EditFields.fields), ...imageDimensions, ...standardOptions].map(
+    (name) => [name, name] as const
+  )
+)
+
 /** A form reads brackets in a name as a field within a field. */
 const nameFaults = (body: object): ReadonlyArray<FieldFault> =>
   Object.keys(body)
     .filter((name) => /[[\]]/.test(name))
     .slice(0, MAX_FIELD_FAULTS)
-    .map((name) => ({
-      path: name.slice(0, MAX_NAME).toWellFormed(),
-      message: "Expected a name without brackets"
-    }))
+    .map((name) => {
+      const path = name.slice(0, MAX_NAME).toWellFormed()
+      const meant = path.split(/[[\]]+/).flatMap((part) => fieldMeant(fieldKey(part)) ?? [])
+      const question = meant.length === 0 ? "" : `; did you mean ${meant.at(-1)}?`
+      return { path, message: `Expected a name without brackets${question}` }
+    })
 
 const MAX_NAME = 100
 
@@ -78,7 +89,7 @@ export const ImageEditBody = Schema.StructWithRest(EditFields, anyFields)
     description:
       "Images to change, and what they are to become; further fields belong to the vendor"
   })
-export type ImageEditBody = typeof ImageEditBody.Type
+export type ImageEditBody = typeof EditFields.Type
 
 /** By the fields they stand in. */
 const filesOf = ({

@@ -15,7 +15,7 @@ import {
   optionalWholeNumber,
   withoutFaults
 } from "../requestFields.ts"
-import { unpricedImageWork } from "../unpricedWork.ts"
+import { type OwnFields, ownFields, unpricedImageWork } from "../unpricedWork.ts"
 import {
   DEFAULT_IMAGES,
   type ImageFamily,
@@ -23,7 +23,7 @@ import {
   MIN_IMAGES,
   standardOptions
 } from "./ImageProtocol.ts"
-import { AUTO } from "./imagePrices.ts"
+import { AUTO, type ImageDimension, imageDimensions } from "./imagePrices.ts"
 
 const COUNT = `a whole number from ${MIN_IMAGES} to ${MAX_IMAGES}`
 const media = optional(Media, `${ONE_MEDIUM}, or an array of them`).annotate({
@@ -84,9 +84,13 @@ export const ImageBody = Schema.StructWithRest(ImageFields, anyFields)
   .annotate({
     identifier: "ImageOrder",
     description:
-      "Further fields belong to the vendor: ip_a and the standard form behind ip_c pass them on, but for those that would have more images made than n says, or have them delivered elsewhere"
+      "Further fields belong to the vendor: ip_a and the standard form behind ip_c pass them on, but for those that would have more images made than n says, have them delivered elsewhere, or resemble one of the fields above: each has one spelling and one place"
   })
-export type ImageBody = typeof ImageBody.Type
+/**
+ * Without the vendor's fields, so that only what has its one spelling can be read by name. What a price
+ * depends on may be one of them.
+ */
+export type ImageBody = typeof ImageFields.Type & Readonly<Partial<Record<ImageDimension, unknown>>>
 
 /** The pictures an edit is made from. */
 export interface ImageEdit {
@@ -111,15 +115,27 @@ export const imageCount = (body: ImageBody): number => body.n ?? DEFAULT_IMAGES
 export const referenceImages = (body: ImageBody): ReadonlyArray<string> =>
   [body.image, body.images, body.image_url].flatMap(mediaUrls)
 
+/** A field of edits alone. */
+export const MASK = "mask"
 /** Nothing is ordered by them, whatever stands in them. */
 const labels = ["user"]
-const ownFields: ReadonlySet<string> = new Set([...Object.keys(ImageFields.fields), ...labels])
+
+const orderNames = [...Object.keys(ImageFields.fields), MASK, ...imageDimensions]
+const ownByFamily = new WeakMap<ImageFamily["parameters"], OwnFields>()
+
+/** The fields that the gateway reads of an order of the family's models, and of an edit. */
+export const ownImageFields = ({ parameters }: Pick<ImageFamily, "parameters">): OwnFields => {
+  const own =
+    ownByFamily.get(parameters) ?? ownFields([...orderNames, ...Object.keys(parameters)], labels)
+  ownByFamily.set(parameters, own)
+  return own
+}
 
 /**
  * Refuses what the upstream models of a family do not take: values of their parameters that they do
  * not have, options of the standard form that they have no field for, references and streams. A body
  * that is passed on may have no fields by which a vendor would make more than is paid for, or deliver
- * it elsewhere.
+ * it elsewhere, and none that resembles a field of the gateway's own.
  */
 export const checkImages = (
   { body, edit }: ImageRequest,
@@ -132,11 +148,11 @@ export const checkImages = (
     ...(body.stream === true && !family.streams
       ? [{ path: "stream", message: "Expected false: this model's images are answered whole" }]
       : []),
-    ...(family.passesOn ? unpricedImageWork(body, ownFields) : [])
+    ...(family.passesOn ? unpricedImageWork(body, ownImageFields(family)) : [])
   ])
 
 function* strangeOptions(
-  body: ImageBody,
+  body: Readonly<Record<string, unknown>>,
   { parameters, passesOn }: ImageFamily
 ): Generator<FieldFault> {
   if (passesOn) return

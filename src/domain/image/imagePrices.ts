@@ -57,18 +57,33 @@ export const imageAmounts = <A>(table: Readonly<Record<string, Readonly<Record<s
     Object.entries(sizes).map(([size, amount]) => ({ quality, size, amount }))
   )
 
-/** What an order says of both; null where it says nothing. */
-export interface ImageTier {
-  readonly quality: string | null
-  readonly size: string | null
+/** The fields of an order that the price of an image can depend on. */
+export const imageDimensions = ["quality", "size"] as const
+export type ImageDimension = (typeof imageDimensions)[number]
+
+const isNamed = (table: object): boolean => Object.keys(table).some((name) => name !== ANY)
+
+/** Those that have prices of their own, whatever an order says of the others. */
+export const pricedDimensions = (
+  prices: bigint | ImageTable | undefined
+): ReadonlySet<ImageDimension> => {
+  if (typeof prices !== "object") return new Set()
+  const isPriced: Readonly<Record<ImageDimension, boolean>> = {
+    quality: isNamed(prices),
+    size: Object.values(prices).some(isNamed)
+  }
+  return new Set(imageDimensions.filter((dimension) => isPriced[dimension]))
 }
+
+/** What an order says of them; null where it says nothing. */
+export type ImageTier = Readonly<Record<ImageDimension, string | null>>
 
 export interface TierPrice {
   readonly nanoPerImage: bigint
   /** The names in the table whose price it is. */
-  readonly tier: { readonly quality: string; readonly size: string }
+  readonly tier: Readonly<Record<ImageDimension, string>>
   /** What the price depends on, as it must go out; null where the price is the same for all. */
-  readonly sent: { readonly quality: string | null; readonly size: string | null }
+  readonly sent: ImageTier
 }
 
 /** The entry for what is asked, under its name in the table. */
@@ -84,11 +99,11 @@ const entryOf = <A>(table: Readonly<Record<string, A>>, asked: string | null) =>
 
 /** How it goes out: as the table spells it, which is how the vendor does. */
 const wordOf = (table: object, name: string, asked: string | null): string | null => {
-  if (Object.keys(table).every((key) => key === ANY)) return null
+  if (!isNamed(table)) return null
   return name === ANY ? plainWord(asked ?? AUTO) : name
 }
 
-const noPrice = (param: "quality" | "size", asked: string | null, table: object, of: string) => {
+const noPrice = (param: ImageDimension, asked: string | null, table: object, of: string) => {
   const priced = Object.keys(table)
   const what = asked === null ? `an order without a ${param}` : `${param} ${JSON.stringify(asked)}`
   return Result.fail(

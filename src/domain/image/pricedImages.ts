@@ -1,11 +1,13 @@
 /** An order of images with its price, and with what the price depends on written into it. */
 import { Result } from "effect"
 import type { ImagePrices } from "../catalog/Prices.ts"
-import { BillingUnavailable } from "../Errors.ts"
+import { BillingUnavailable, type InvalidRequest } from "../Errors.ts"
+import { withoutFaults } from "../requestFields.ts"
+import { dimensionFaults } from "../unpricedWork.ts"
 import type { ImageFamily } from "./ImageProtocol.ts"
 import { type ImageQuote, imagePrice, quoteImages } from "./ImageQuote.ts"
-import { type ImageBody, type ImageRequest, imageCount } from "./ImageRequest.ts"
-import { AUTO, type ImageTier } from "./imagePrices.ts"
+import { type ImageBody, type ImageRequest, imageCount, ownImageFields } from "./ImageRequest.ts"
+import { AUTO, type ImageTier, pricedDimensions } from "./imagePrices.ts"
 
 export interface PricedImages {
   readonly quote: ImageQuote
@@ -29,14 +31,18 @@ const unsaidSize = () =>
 
 /**
  * Prices an order by its quality and size. Where the price depends on one of them, the vendor is told it,
- * also where the client did not say it.
+ * also where the client did not say it, and no other field may say it to a vendor that reads all.
  */
 export const priceImages = (
   prices: ImagePrices,
   { body, edit }: ImageRequest,
   family: ImageFamily
-): Result.Result<PricedImages, BillingUnavailable> =>
+): Result.Result<PricedImages, BillingUnavailable | InvalidRequest> =>
   Result.gen(function* () {
+    if (family.passesOn) {
+      const priced = pricedDimensions(prices.per_image)
+      yield* withoutFaults(dimensionFaults(body, ownImageFields(family), priced))
+    }
     const asked: ImageTier = { quality: saidOf(body.quality), size: saidOf(body.size) }
     const quote = yield* quoteImages(prices, imageCount(body), asked)
     const { sent } = yield* imagePrice(prices, asked)

@@ -6,7 +6,7 @@
 import { Predicate, Schema } from "effect"
 import { MediaUrl } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
-import { fieldKey } from "../nearest.ts"
+import { resemblances } from "../nearest.ts"
 import {
   anyFields,
   fieldCheck,
@@ -14,27 +14,41 @@ import {
   optionalBoolean,
   optionalWholeNumber
 } from "../requestFields.ts"
-import { otherFields, unpricedTextWork } from "../unpricedWork.ts"
+import {
+  type OwnFields,
+  otherFields,
+  otherSpellings,
+  ownFields,
+  unpricedTextWork
+} from "../unpricedWork.ts"
 import type { TokenCounts } from "./TextQuote.ts"
-import { bytesIn, bytesOf, contentSize, fieldBytes } from "./textSize.ts"
+import { bytesIn, bytesOf, contentSize, fieldBytes, partFields } from "./textSize.ts"
 
 /** Output tokens held where the client sets no bound; what the vendor writes beyond is charged. */
 export const DEFAULT_OUTPUT_TOKENS = 4096
 const MAX_OUTPUT_TOKENS = 10_000_000
 const MAX_CHOICES = 128
 
-const Address = Schema.Union([
-  MediaUrl,
-  Schema.StructWithRest(Schema.Struct({ url: MediaUrl }), anyFields)
-])
+/** An object within a body: it is handed on with all its fields, each of its own in one spelling. */
+const openObject = <Fields extends Schema.Struct.Fields>(
+  fields: Fields,
+  others: Iterable<string> = []
+) => {
+  const own = ownFields([...Object.keys(fields), ...others])
+  return Schema.StructWithRest(Schema.Struct(fields), anyFields).check(
+    fieldCheck((value: object) => otherSpellings(value, own))
+  )
+}
+
+const Address = Schema.Union([MediaUrl, openObject({ url: MediaUrl })])
 const address = optional(Address, "an http, https or data URL, or {url}").annotate({
   description: "http, https or data URL, or an object with such a `url`; handed on, never fetched",
   examples: [{ url: "https://media.example/lighthouse.png" }]
 })
 
 /** Addresses are handed on and never fetched. */
-const ContentPart = Schema.StructWithRest(
-  Schema.Struct({
+const ContentPart = openObject(
+  {
     type: Schema.String.annotate({
       description: "`text`, `image_url` or another of the vendor's",
       examples: ["text"]
@@ -42,23 +56,20 @@ const ContentPart = Schema.StructWithRest(
     image_url: address,
     video_url: address,
     audio_url: address
-  }),
-  anyFields
+  },
+  partFields
 )
 
-const Message = Schema.StructWithRest(
-  Schema.Struct({
-    role: Schema.NonEmptyString.annotate({ description: "Who speaks", examples: ["user"] }),
-    content: optional(
-      Schema.Union([Schema.String, Schema.Array(ContentPart)]),
-      "a text or an array of content parts"
-    ).annotate({
-      description: "A text, or content parts; models of modality vlm also take images",
-      examples: ["a lighthouse at dusk"]
-    })
-  }),
-  anyFields
-)
+const Message = openObject({
+  role: Schema.NonEmptyString.annotate({ description: "Who speaks", examples: ["user"] }),
+  content: optional(
+    Schema.Union([Schema.String, Schema.Array(ContentPart)]),
+    "a text or an array of content parts"
+  ).annotate({
+    description: "A text, or content parts; models of modality vlm also take images",
+    examples: ["a lighthouse at dusk"]
+  })
+})
 
 const wholeUpTo = (maximum: number) =>
   optionalWholeNumber(`a whole number from 1 to ${maximum}`, { minimum: 1, maximum })
@@ -82,14 +93,11 @@ const ChatFields = Schema.Struct({
     examples: [true]
   }),
   stream_options: optional(
-    Schema.StructWithRest(
-      Schema.Struct({
-        include_usage: optionalBoolean.annotate({
-          description: "Whether the stream ends with its usage"
-        })
-      }),
-      anyFields
-    ),
+    openObject({
+      include_usage: optionalBoolean.annotate({
+        description: "Whether the stream ends with its usage"
+      })
+    }),
     "an object"
   ).annotate({
     description: "`include_usage` ends a stream with the tokens it used",
@@ -101,31 +109,34 @@ const ChatFields = Schema.Struct({
     description: "Number of choices; 1 when left out",
     examples: [1]
   }),
+  tools: Schema.optionalKey(Schema.Unknown).annotate({
+    description: "Tools that the client runs, of type function or custom"
+  }),
+  store: Schema.optionalKey(Schema.Unknown).annotate({
+    description: "Whether the vendor keeps the answer; with true it also gets the metadata"
+  }),
   metadata: MetadataField
 })
 
 /** Fields in which any name may stand: a client's own words, the forms of its tools, and schemas. */
 const wordFields = [
-  ...["tools", "tool_choice", "functions", "function_call", "response_format", "prediction"],
+  ...["tool_choice", "functions", "function_call", "response_format", "prediction"],
   ...["logit_bias", "user", "stop"],
   ...["guided_json", "guided_regex", "guided_grammar", "guided_choice", "structured_outputs"],
   ...["json_schema", "format", "grammar"]
 ]
-export const chatFields: ReadonlySet<string> = new Set([
-  ...Object.keys(ChatFields.fields),
-  ...wordFields
-])
-export const embeddingFields: ReadonlySet<string> = new Set(["model", "input", "metadata", "user"])
+export const chatFields = ownFields(Object.keys(ChatFields.fields), wordFields)
 
-const pricedWork = (own: ReadonlySet<string>) =>
+const pricedWork = (own: OwnFields) =>
   fieldCheck((body: Readonly<Record<string, unknown>>) => unpricedTextWork(body, own))
 
 /**
  * Body of `POST /v1/chat/completions`. Fields not named here belong to the vendor, but for those
- * that ask it for work which no price covers.
+ * that ask it for work which no price covers, and those that resemble one named here.
  */
 export const ChatBody = Schema.StructWithRest(ChatFields, anyFields).check(pricedWork(chatFields))
-export type ChatBody = typeof ChatBody.Type
+/** Without the vendor's fields, so that only what has its one spelling can be read by name. */
+export type ChatBody = typeof ChatFields.Type
 
 const Token = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -138,19 +149,24 @@ const EmbeddingInput = Schema.Union([
   expected: "a text, an array of texts, an array of tokens or an array of arrays of tokens"
 })
 
-/** Body of `POST /v1/embeddings`. Fields not named here belong to the vendor. */
-export const EmbeddingBody = Schema.StructWithRest(
-  Schema.Struct({
-    model: Model,
-    input: EmbeddingInput.annotate({
-      description: "A text or a list of tokens, or an array of either",
-      examples: ["a lighthouse at dusk"]
-    }),
-    metadata: MetadataField
+const EmbeddingFields = Schema.Struct({
+  model: Model,
+  input: EmbeddingInput.annotate({
+    description: "A text or a list of tokens, or an array of either",
+    examples: ["a lighthouse at dusk"]
   }),
-  anyFields
-).check(pricedWork(embeddingFields))
-export type EmbeddingBody = typeof EmbeddingBody.Type
+  encoding_format: Schema.optionalKey(Schema.Unknown).annotate({
+    description: "Whether vectors come as numbers (`float`) or in `base64`"
+  }),
+  metadata: MetadataField
+})
+export const embeddingFields = ownFields(Object.keys(EmbeddingFields.fields), ["user"])
+
+/** Body of `POST /v1/embeddings`. Fields not named here belong to the vendor. */
+export const EmbeddingBody = Schema.StructWithRest(EmbeddingFields, anyFields).check(
+  pricedWork(embeddingFields)
+)
+export type EmbeddingBody = typeof EmbeddingFields.Type
 
 const BYTES_PER_TOKEN = 3
 /** What every message costs beside its text: its role and its borders. */
@@ -160,7 +176,7 @@ const TOKENS_PER_MEDIUM = 1500
 
 /** Beside those of the gateway, what is set by a number or a word and is no text for the model. */
 const settingFields: ReadonlySet<string> = new Set([
-  ...chatFields,
+  ...chatFields.names,
   ...["temperature", "top_p", "top_k", "min_p", "seed", "logprobs", "top_logprobs", "modalities"],
   ...["frequency_penalty", "presence_penalty", "repetition_penalty", "parallel_tool_calls"],
   ...["reasoning_effort", "verbosity", "service_tier", "store", "enable_thinking"],
@@ -171,18 +187,20 @@ const roles: ReadonlySet<string> = new Set([
   ...["system", "developer", "user", "assistant", "tool", "function"]
 ])
 
-/** Other names of bounds of the output, by `fieldKey`; a vendor may keep to any of them. */
-const boundKeys: ReadonlySet<string> = new Set(
+/** Other names of bounds of the output; a vendor may keep to any of them. */
+const isBound = resemblances(
   [
     ...["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"],
     ...["max_gen_tokens", "max_generation_tokens", "max_tokens_to_sample", "max_response_tokens"],
     ...["max_length", "num_predict", "n_predict"],
     ...["min_tokens", "min_new_tokens", "min_output_tokens", "min_completion_tokens", "min_length"]
-  ].map(fieldKey)
+  ].map((name) => [name, true] as const)
 )
 /** What may be thought beside the answer; vendors bill it as output. */
-const thoughtKeys: ReadonlySet<string> = new Set(
-  ["thinking_budget", "budget_tokens", "reasoning_budget", "max_thinking_tokens"].map(fieldKey)
+const isThought = resemblances(
+  ["thinking_budget", "budget_tokens", "reasoning_budget", "max_thinking_tokens"].map(
+    (name) => [name, true] as const
+  )
 )
 
 /** Tokens of a text by its size: one for each 3 bytes of UTF-8, begun ones count. */
@@ -231,13 +249,13 @@ export const chatOutput = (body: ChatBody): ChatOutput => {
   let boundBy = bound === 0 ? null : bound === ours ? "max_tokens" : "max_completion_tokens"
   if (bound === 0) bound = DEFAULT_OUTPUT_TOKENS
   let thoughts = 0
-  for (const { key, path, value } of otherFields(body, chatFields)) {
-    const tokens = boundKeys.has(key) || thoughtKeys.has(key) ? tokenNumber(value) : 0
-    if (boundKeys.has(key) && tokens >= bound) {
+  for (const { key, path, value } of otherFields(body, chatFields.names)) {
+    const isOutput = isBound(key) === true
+    const tokens = isOutput || isThought(key) === true ? tokenNumber(value) : 0
+    if (isOutput && tokens >= bound) {
       bound = tokens
       boundBy = path
-    }
-    if (thoughtKeys.has(key) && tokens > thoughts) {
+    } else if (!isOutput && tokens > thoughts) {
       thoughts = tokens
       boundBy ??= path
     }

@@ -71,7 +71,7 @@ export const chatAnswerSize = (
 ): TextSize => {
   let candidates = 0
   let ofInput = 0
-  for (const { key, value } of otherFields(body, chatFields)) {
+  for (const { key, value } of otherFields(body, chatFields.names)) {
     if (likelihoodKeys.has(key)) candidates = Math.max(candidates, numberOf(value) + 1)
     if (inputLikelihoodKeys.has(key)) ofInput = Math.max(ofInput, numberOf(value) + 1)
   }
@@ -110,7 +110,7 @@ const inputsOf = (input: EmbeddingBody["input"]): number =>
 
 export const embeddingAnswerSize = (body: EmbeddingBody): TextSize => {
   let dimensions = 0
-  for (const { key, value } of otherFields(body, embeddingFields)) {
+  for (const { key, value } of otherFields(body, embeddingFields.names)) {
     if (dimensionKeys.has(key)) dimensions = Math.max(dimensions, numberOf(value))
   }
   if (dimensions === 0) dimensions = USUAL_DIMENSIONS

@@ -11,6 +11,9 @@ const mediaFields: ReadonlySet<string> = new Set([
 /** Kinds of content parts, which are no text. */
 const partTypes: ReadonlySet<unknown> = new Set([...mediaFields, "text", "input_text", "refusal"])
 
+/** What is told apart in a content part. */
+export const partFields: ReadonlyArray<string> = ["text", ...mediaFields]
+
 /** Names inside a medium that say nothing to a model. */
 const mediumFields: ReadonlySet<string> = new Set([
   ...["url", "data", "format", "detail", "filename"],

@@ -4,7 +4,6 @@ import { BillingUnavailable, InvalidRequest, VideoSkuInvalid } from "../Errors.t
 import { sidesOfUrl } from "../image/pictureHeads.ts"
 import { MediaRef, MediaUrl, urlOf } from "../mediaUrls.ts"
 import { type Metadata, MetadataField } from "../money/metadata.ts"
-import { fieldKey } from "../nearest.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import { anyFields, CallbackUrl, fieldCheck, optional, unknownFields } from "../requestFields.ts"
 import { frameOf, type SizeWish, sizeNamed } from "./sizes.ts"
@@ -42,14 +41,14 @@ const Fields = Schema.Struct({
   callback_url: CallbackUrl
 })
 
-/** By `fieldKey`, what the gateway's own orders and others call the fields of this one. */
+/** What the gateway's own orders and others call the fields of this one. */
 const meantFields: ReadonlyMap<string, string> = new Map(
   Object.entries({
     seconds: ["duration", "duration_seconds", "length"],
     size: ["resolution", "ratio", "aspect_ratio", "quality"],
     input_reference: ["image", "images", "image_url", "reference_image", "first_frame"],
     callback_url: ["webhook", "webhook_url", "callback"]
-  }).flatMap(([field, others]) => others.map((other) => [fieldKey(other), field] as const))
+  }).flatMap(([field, others]) => others.map((other) => [other, field] as const))
 )
 
 /** Body of `POST /v1/videos`, as JSON or as a form. */

@@ -4,7 +4,6 @@ import { Schema } from "effect"
 import type { VendorParameters } from "../catalog/vendorParameters.ts"
 import { Media, MediaRef, ONE_MEDIUM } from "../mediaUrls.ts"
 import { MetadataField } from "../money/metadata.ts"
-import { fieldKey } from "../nearest.ts"
 import { MAX_PROMPT, Prompt, plainText } from "../plainText.ts"
 import {
   anyFields,
@@ -124,7 +123,7 @@ const VideoFields = Schema.Struct({
   callback_url: CallbackUrl
 })
 
-/** By `fieldKey`, what other interfaces call the fields of this one. */
+/** What other interfaces call the fields of this one. */
 const meantFields: ReadonlyMap<string, string> = new Map(
   Object.entries({
     duration: [
@@ -147,7 +146,7 @@ const meantFields: ReadonlyMap<string, string> = new Map(
     audios: ["audio_urls"],
     model: ["model_name", "model_id", "engine"],
     callback_url: ["webhook", "webhook_url", "callback", "notify_url", "notify_hook"]
-  }).flatMap(([field, others]) => others.map((other) => [fieldKey(other), field] as const))
+  }).flatMap(([field, others]) => others.map((other) => [other, field] as const))
 )
 
 const ofVendor =

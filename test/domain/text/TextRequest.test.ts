@@ -177,7 +177,7 @@ describe("the tokens a chat is held for", () => {
     ["for each choice without a bound", { n: 2 }, 8192n],
     ["of another bound above that", { max_tokens: 10, max_output_tokens: 20 }, 20n],
     ["of another bound alone", { max_new_tokens: 10 }, 4096n],
-    ["of a bound in other letters", { max_tokens: 10, Max_Tokens: "20" }, 20n],
+    ["of a bound in other letters", { max_tokens: 10, maxOutputTokens: "20" }, 20n],
     ["of a bound further in", { max_tokens: 10, options: { num_predict: 20 } }, 20n],
     ["of what is written at least", { max_tokens: 10, min_tokens: 20 }, 20n],
     ["of a bound without end", { max_tokens: 10, num_predict: 1e300 }, 10_000_000n],

@@ -4,6 +4,8 @@ import type { VendorParameter } from "../../../domain/catalog/vendorParameters.t
 import { InvalidRequest } from "../../../domain/Errors.ts"
 import { mediaTypeOf } from "../../../domain/files/mediaTypes.ts"
 import type { ImageProtocolRow } from "../../../domain/image/ImageProtocol.ts"
+import { MASK } from "../../../domain/image/ImageRequest.ts"
+import { fieldKey, resemblances } from "../../../domain/nearest.ts"
 import type { FormFile, FormParts } from "../../api/middlewares.ts"
 
 type Kind = VendorParameter["type"]
@@ -34,6 +36,9 @@ const textValue = (kind: Kind | undefined, text: string): string | number | bool
   }
 }
 
+const pictureField = resemblances(
+  ["image", "images", "image_url", MASK].map((name) => [name, name] as const)
+)
 const listed = /^(images?|image_url)(?:\[\d*\])?$/
 const noted = /^metadata\[([^\][]+)\]$/
 
@@ -60,9 +65,13 @@ export const editOfForm = Effect.fnUntraced(function* (
   const images: Array<string> = []
   for (const file of files) {
     if (listed.test(file.field)) images.push(yield* addressOf(file))
-    else if (file.field === "mask") body.set("mask", yield* addressOf(file))
-    else
-      return yield* refused(file.field.slice(0, 100).toWellFormed(), "Expected a text, not a file")
+    else if (file.field === MASK) body.set(MASK, yield* addressOf(file))
+    else {
+      const name = file.field.slice(0, 100).toWellFormed()
+      const near = pictureField(fieldKey(name))
+      const question = near === undefined ? "" : `; did you mean ${near}?`
+      return yield* refused(name, `Expected a text, not a file${question}`)
+    }
   }
   for (const [name, text] of fields) {
     const note = noted.exec(name)?.[1]
