@@ -11,7 +11,7 @@ import { comeAgain, isPassing } from "../../runtime/databaseErrors.ts"
 import { Shutdown } from "../../runtime/Shutdown.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
-import { pathOf, withWholeId } from "./routes.ts"
+import { pathOf, routesAt, targetOf, withWholeId } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
 
 /** The request that is being handled: its id, and headers that are put on its answer, if there is one. */
@@ -90,12 +90,19 @@ export const layerEdge = HttpRouter.middleware(
       Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
           const asked = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const url = withWholeId(asked.url)
+          const target = targetOf(asked)
+          const url = withWholeId(target)
           const request = url === asked.url ? asked : asked.modify({ url })
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
           const headers: Record<string, string> = {}
-          const refusal = refusalOf(request)
+          const [served] = routesAt(pathOf(url))
+          // The router decodes and cuts before it compares, so it gets exact spellings alone.
+          const refusal =
+            refusalOf(asked) ??
+            (served === undefined
+              ? errorResponse(noRoute({ method: asked.method, url: target }))
+              : null)
           const asIs = refusal === null ? route : Effect.succeed(refusal)
           const routed =
             request === asked
@@ -111,7 +118,7 @@ export const layerEdge = HttpRouter.middleware(
             Effect.annotateLogs({ requestId, ...ids }),
             Effect.provideService(CurrentRequest, { id: requestId, headers })
           )
-          return Effect.map(measured(answered, request), (response) =>
+          return Effect.map(measured(answered, request.method, served?.path), (response) =>
             HttpServerResponse.setHeaders(response, {
               ...headers,
               ...ids,

@@ -6,7 +6,7 @@ import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { pathOf } from "./routes.ts"
+import { pathOf, targetOf } from "./routes.ts"
 
 /** In the text format of Prometheus, of this process. */
 export const metricsAnswer = Effect.map(PrometheusMetrics.format(), (text) =>
@@ -16,8 +16,9 @@ export const metricsAnswer = Effect.map(PrometheusMetrics.format(), (text) =>
   })
 )
 
-const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
-  if (pathOf(url) !== "/metrics") {
+const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+  const { method } = request
+  if (pathOf(targetOf(request)) !== "/metrics") {
     return Effect.succeed(errorResponse(new NotFound({ message: "GET /metrics is served here" })))
   }
   return method === "GET" || method === "HEAD"
