@@ -123,6 +123,8 @@ export const layerEdge = HttpRouter.middleware(
               ...headers,
               ...ids,
               "x-request-id": requestId,
+              // Most answers hold words of vendors or clients, and none is to be taken for a page.
+              "x-content-type-options": "nosniff",
               // The client's next request then goes to a gateway that stays.
               ...(shutdown.hasBegun() ? { connection: "close" } : {})
             })
