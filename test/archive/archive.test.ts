@@ -77,13 +77,17 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.strictEqual(digest((yield* open(url)).bytes), digest(bytes))
         const part = yield* open(url, { range: "bytes=1-3" })
         assert.deepStrictEqual(part, { status: 206, bytes: bytes.slice(1, 4) })
-        const [end = "", organization = "", mac = ""] = url.split("token=")[1]?.split(".") ?? []
+        const [end = "", organization = "", members = "", mac = ""] =
+          url.split("token=")[1]?.split(".") ?? []
         for (const token of [
           "",
           "x",
-          [Number(end) + 1, organization, mac].join("."),
-          [end, "org_another", mac].join("."),
-          [end, organization, mac.replace(/^./, (first) => (first === "A" ? "B" : "A"))].join(".")
+          [Number(end) + 1, organization, members, mac].join("."),
+          [end, "org_another", members, mac].join("."),
+          [end, organization, "mem_another", mac].join("."),
+          [end, organization, members, mac.replace(/^./, (one) => (one === "A" ? "B" : "A"))].join(
+            "."
+          )
         ]) {
           const refused = yield* open(`${gateway.url}${path}?token=${token}`)
           assert.strictEqual(refused.status, 401, token)
