@@ -160,7 +160,8 @@ for (const kind of ["embedded", "postgres"] as const) {
     excludeTestServices: true,
     timeout: "60 seconds"
   })(`a colleague's order and its Idempotency-Key (${kind})`, (it) => {
-    it.effect.each(Object.keys(orders))(
+    // Who may is decided before the database is asked; one of each kind shows that both keep to it.
+    it.effect.each(kind === "postgres" ? Object.keys(orders) : ["images", "a video"])(
       "%s: answered again to keys that might order it, and to no other",
       (name) =>
         Effect.gen(function* () {
@@ -178,6 +179,8 @@ for (const kind of ["embedded", "postgres"] as const) {
             ["colleague's", colleague]
           ] as const) {
             for (const [what, { may, options }] of Object.entries(keys)) {
+              // A member's own keys differ from each other as a colleague's do.
+              if (whose === "own" && what !== "other models") continue
               const told = `${whose} key: ${what}`
               const key = yield* makeKey(memberId, options(order))
               const again = yield* send(key, used, order)
