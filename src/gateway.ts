@@ -180,8 +180,14 @@ export const layerRoutes = (secrets: Secrets) =>
     Layer.provide([layerListLane, layerAnswers])
   )
 
-/** Long enough for any id a client may send, so that an unknown one is a 404 with its own code. */
-export const ROUTER = { maxParamLength: 1024 }
+/** Paths have one spelling: `GENERATIONS` is the id of a task, and no word of another route. */
+export const ROUTER = {
+  caseSensitive: true,
+  ignoreDuplicateSlashes: false,
+  ignoreTrailingSlash: false,
+  // Long enough for any id a client may send, so that an unknown one is a 404 with its own code.
+  maxParamLength: 1024
+}
 
 interface Addresses extends Address {
   /** Null or absent: the metrics are served on `port` alone, to the operator. */

@@ -11,6 +11,7 @@ import { Upload } from "@aws-sdk/lib-storage"
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Layer, Stream } from "effect"
+import { dispositionOf, servedType } from "../domain/files/mediaTypes.ts"
 import { type ArchiveBucket, Bucket, BucketFault } from "../services/results/ArchiveBucket.ts"
 
 export interface BucketPlace {
@@ -30,12 +31,19 @@ const faultOf = (cause: unknown): BucketFault =>
     message: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
   })
 
+/** Files lie under the bucket's own origin, which may be a page of somebody else's too. */
+const servedAs = (type: string) => {
+  const contentType = servedType(type)
+  return { contentType, disposition: dispositionOf(contentType) }
+}
+
 const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): ArchiveBucket => ({
   put: Effect.fnUntraced(function* <E>(
     key: string,
-    ContentType: string,
+    type: string,
     bytes: Stream.Stream<Uint8Array, E>
   ) {
+    const { contentType, disposition } = servedAs(type)
     const sha256 = createHash("sha256")
     let length = 0
     const counted = Stream.tap(bytes, (chunk) =>
@@ -47,7 +55,13 @@ const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): 
     const Body = yield* NodeStream.toReadable(counted)
     const upload = new Upload({
       client,
-      params: { Bucket, Key: prefix + key, Body, ContentType },
+      params: {
+        Bucket,
+        Key: prefix + key,
+        Body,
+        ContentType: contentType,
+        ContentDisposition: disposition
+      },
       partSize: PART_BYTES,
       queueSize: 1
     })
@@ -91,12 +105,19 @@ const makeBucket = ({ bucket: Bucket, prefix }: BucketPlace, client: S3Client): 
         onError: faultOf
       })
     }),
-  presigned: (key, expiresIn) =>
-    Effect.tryPromise({
-      try: () =>
-        getSignedUrl(client, new GetObjectCommand({ Bucket, Key: prefix + key }), { expiresIn }),
+  presigned: (key, type, expiresIn) => {
+    const { contentType, disposition } = servedAs(type)
+    const file = new GetObjectCommand({
+      Bucket,
+      Key: prefix + key,
+      ResponseContentType: contentType,
+      ResponseContentDisposition: disposition
+    })
+    return Effect.tryPromise({
+      try: () => getSignedUrl(client, file, { expiresIn }),
       catch: faultOf
     })
+  }
 })
 
 /** Credentials come from the usual variables of AWS. */

@@ -3,6 +3,7 @@
  * do so, each result by one of them at a time; a copy that fails changes nothing of its task.
  */
 import { Clock, Effect, FiberSet, Layer, Metric } from "effect"
+import { servedType } from "../domain/files/mediaTypes.ts"
 import { taskKindOf } from "../domain/orderIds.ts"
 import { expiryOf } from "../domain/resultAddresses.ts"
 import { imageAddresses } from "../domain/taskAnswers.ts"
@@ -64,7 +65,7 @@ export const layerResultCopier = Layer.effectDiscard(
         })
       }
       // A body that ends before its told length fails.
-      const contentType = headerOf(answer, "content-type") || "application/octet-stream"
+      const contentType = servedType(headerOf(answer, "content-type"))
       const stored = yield* to.put(key, contentType, bytesWithin(maxContentBytes, answer))
       return { ...stored, contentType } satisfies ArchivedFile
     }, Effect.scoped)

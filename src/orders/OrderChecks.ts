@@ -32,12 +32,12 @@ import {
 import type { VendorJob } from "../services/Ledger.ts"
 import { Protocols } from "../services/ProtocolAdapter.ts"
 
+/** Why a key may not order a model. */
+export type ModelRefusal = ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
+
 /** What may come of any paid order, whatever its modality. */
 export type OrderRefusal =
-  | ModelNotFound
-  | PermissionDenied
-  | ModalityNotReady
-  | ModalityMismatch
+  | ModelRefusal
   | ChannelUnavailable
   | BillingUnavailable
   | MemberCapExceeded
@@ -87,10 +87,7 @@ const checkModel = (
   caller: Caller,
   modelId: string,
   fitting: ReadonlyArray<Modality>
-): Result.Result<
-  OrderedModel,
-  ModelNotFound | PermissionDenied | ModalityNotReady | ModalityMismatch
-> => {
+): Result.Result<OrderedModel, ModelRefusal> => {
   const model = snapshot.models.get(modelId)
   const name = () => JSON.stringify(modelId.slice(0, MAX_NAME).toWellFormed())
   if (model === undefined) {

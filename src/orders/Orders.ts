@@ -190,15 +190,20 @@ export const layerOrders = Layer.effect(
 
     const videoOf = (recalled: Recalled): AcceptedVideo | null =>
       recalled._tag === "Video" ? { id: recalled.id, quote: null, shape: null } : null
-    const onceVideo = once("/v1/videos/generations", videoOf)
-    const onceOpenaiVideo = once("/v1/videos", videoOf)
+    const onceVideoAt = (path: string) => once({ path, modalities: ["video"], replayOf: videoOf })
+    const onceVideo = onceVideoAt("/v1/videos/generations")
+    const onceOpenaiVideo = onceVideoAt("/v1/videos")
     const ofImages = (path: string) => ({
-      now: once<AnswerBody | StreamedAnswer>(path, (recalled) =>
-        recalled._tag === "Images" ? recalled.result : null
-      ),
-      later: once(`${path} respond-async`, (recalled) =>
-        recalled._tag === "ImageTask" ? recalled.id : null
-      )
+      now: once<AnswerBody | StreamedAnswer>({
+        path,
+        modalities: ["image"],
+        replayOf: (recalled) => (recalled._tag === "Images" ? recalled.result : null)
+      }),
+      later: once({
+        path: `${path} respond-async`,
+        modalities: ["image"],
+        replayOf: (recalled) => (recalled._tag === "ImageTask" ? recalled.id : null)
+      })
     })
     const onceGenerated = ofImages("/v1/images/generations")
     const onceEdited = ofImages("/v1/images/edits")
@@ -206,8 +211,16 @@ export const layerOrders = Layer.effect(
       request.body.stream === true
         ? streamed(imageOrder.streamed(caller, request))
         : whole(imageOrder.whole(caller, request))
-    const onceChat = once<AnswerBody | StreamedAnswer>("/v1/chat/completions", textOf)
-    const onceEmbeddings = once("/v1/embeddings", textOf)
+    const onceChat = once<AnswerBody | StreamedAnswer>({
+      path: "/v1/chat/completions",
+      modalities: ["chat", "vlm"],
+      replayOf: textOf
+    })
+    const onceEmbeddings = once({
+      path: "/v1/embeddings",
+      modalities: ["embedding"],
+      replayOf: textOf
+    })
 
     return Orders.of({
       video: (caller, body, key) => onceVideo(caller, body, key, whole(videoOrder(caller, body))),

@@ -67,6 +67,11 @@ export class Access extends Context.Service<
       key: Redacted.Redacted,
       guard?: LookUpGuard<E>
     ): Effect.Effect<Caller, InvalidApiKey | E>
+    /**
+     * What of a member an operator has disabled, as its keys know it; a member that is not there is.
+     * Changes count on every gateway within a second.
+     */
+    standing(organizationId: string, memberId: string): Effect.Effect<Caller["disabled"]>
     /** A new organisation with an empty pool; answers its id. */
     createOrganization(name: string): Effect.Effect<string>
     createMember(

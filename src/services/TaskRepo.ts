@@ -75,6 +75,8 @@ export type TaskOutcome =
 export const Task = Schema.Struct({
   organizationId: Schema.String,
   id: Schema.String,
+  /** Who ordered it. */
+  memberId: Schema.String,
   model: Schema.String,
   channelId: Schema.String,
   state: TaskState,

@@ -57,11 +57,12 @@ export const layerWebhookDispatcher = Layer.effectDiscard(
     })
 
     /** Without a request, only a setting tells how receivers reach the gateway. */
-    const ownAddresses = ({ organizationId, taskId }: ClaimedMessage) =>
+    const ownAddresses = ({ organizationId, taskId, task }: ClaimedMessage) =>
       Effect.map(Clock.currentTimeMillis, (now): AddressOf | null => {
         const kind = taskId === null ? null : taskKindOf(taskId)
-        if (publicUrl === "" || taskId === null || kind === null) return null
-        return (n) => publicUrl + links.path(kind, { organizationId, id: taskId, n }, now)
+        if (publicUrl === "" || taskId === null || task === null || kind === null) return null
+        const members = [task.memberId]
+        return (n) => publicUrl + links.path(kind, { organizationId, members, id: taskId, n }, now)
       })
 
     const endOf = Effect.fnUntraced(function* (message: ClaimedMessage, sent: Sent) {

@@ -77,13 +77,17 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.strictEqual(digest((yield* open(url)).bytes), digest(bytes))
         const part = yield* open(url, { range: "bytes=1-3" })
         assert.deepStrictEqual(part, { status: 206, bytes: bytes.slice(1, 4) })
-        const [end = "", organization = "", mac = ""] = url.split("token=")[1]?.split(".") ?? []
+        const [end = "", organization = "", members = "", mac = ""] =
+          url.split("token=")[1]?.split(".") ?? []
         for (const token of [
           "",
           "x",
-          [Number(end) + 1, organization, mac].join("."),
-          [end, "org_another", mac].join("."),
-          [end, organization, mac.replace(/^./, (first) => (first === "A" ? "B" : "A"))].join(".")
+          [Number(end) + 1, organization, members, mac].join("."),
+          [end, "org_another", members, mac].join("."),
+          [end, organization, "mem_another", mac].join("."),
+          [end, organization, members, mac.replace(/^./, (one) => (one === "A" ? "B" : "A"))].join(
+            "."
+          )
         ]) {
           const refused = yield* open(`${gateway.url}${path}?token=${token}`)
           assert.strictEqual(refused.status, 401, token)
@@ -94,6 +98,25 @@ for (const kind of ["embedded", "postgres"] as const) {
         assert.strictEqual((yield* open(elsewhere)).status, 401)
         const listed = yield* gateway.call("/v1/images?limit=1", { key: who.key })
         assert.include(listed.text, `/content/0?token=`)
+        yield* moveTo(null)
+      })
+    )
+
+    it.effect("serves nothing that a browser would run", () =>
+      Effect.gen(function* () {
+        const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("10"))
+        const { id, path } = yield* imageWith(who, "", () => ({
+          headers: { "content-type": "image/SVG+xml" },
+          body: "<svg xmlns='http://www.w3.org/2000/svg'/>"
+        }))
+        yield* inState(id, "kept")
+        for (const range of [{}, { range: "bytes=0-3" }]) {
+          const { headers } = yield* load(who, path, range)
+          assert.strictEqual(headers.get("content-type"), "application/octet-stream")
+          assert.strictEqual(headers.get("content-disposition"), "attachment")
+          assert.match(headers.get("content-security-policy") ?? "", /(?:^|; )sandbox$/)
+          assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
+        }
         yield* moveTo(null)
       })
     )
@@ -190,6 +213,36 @@ layer(
       for (const text of [told?.text ?? "", read.text]) {
         assert.include(text, `"https://media.example.com${path}?token=`)
       }
+      yield* moveTo(null)
+    })
+  )
+})
+
+layer(layerTestGateway("embedded", { ...archiving, archiveRedirect: true }, { bucket }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("an archive that clients are sent to", (it) => {
+  it.effect.each([
+    ["image/SVG+xml", "application/octet-stream", "attachment"],
+    ["IMAGE/PNG; x", "image/png", null]
+  ] as const)("has a file of type %s as %s", ([type, served, disposition]) =>
+    Effect.gen(function* () {
+      const who = yield* Effect.flatMap(Gateway, (gateway) => gateway.customer("10"))
+      const body = "<svg xmlns='http://www.w3.org/2000/svg'/>"
+      const { id, path } = yield* imageWith(who, "", () => ({
+        headers: { "content-type": type },
+        body
+      }))
+      yield* inState(id, "kept")
+      const sent = yield* load(who, path, {}, { redirect: "manual" })
+      assert.strictEqual(sent.status, 302)
+      const address = new URL(sent.headers.get("location") ?? "")
+      assert.strictEqual(address.searchParams.get("response-content-type"), served)
+      assert.strictEqual(address.searchParams.get("response-content-disposition"), disposition)
+      const loaded = yield* Effect.promise(() => fetch(address))
+      assert.strictEqual(loaded.headers.get("content-type"), served)
+      assert.strictEqual(loaded.headers.get("content-disposition"), disposition)
+      assert.strictEqual(yield* Effect.promise(() => loaded.text()), body)
       yield* moveTo(null)
     })
   )

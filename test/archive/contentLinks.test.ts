@@ -6,7 +6,8 @@ import { ContentLinks, layerContentLinks } from "../../src/services/results/Cont
 
 const masterKey = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 
-const file = { organizationId: "org_1", id: "image_1", n: 1 }
+const owners = { organizationId: "org_1", members: ["mem_1", "mem_2"] }
+const file = { ...owners, id: "image_1", n: 1 }
 
 const tokenOf = Effect.gen(function* () {
   const links = yield* ContentLinks
@@ -21,7 +22,7 @@ it.effect("a link opens its file for a day", () =>
   Effect.gen(function* () {
     const token = yield* tokenOf
     yield* TestClock.adjust("23 hours")
-    assert.strictEqual(yield* opens(token), "org_1")
+    assert.deepStrictEqual(yield* opens(token), owners)
     yield* TestClock.adjust("1 hour")
     assert.isNull(yield* opens(token))
   }).pipe(Effect.provide(layerContentLinks(masterKey(1))))
@@ -30,12 +31,15 @@ it.effect("a link opens its file for a day", () =>
 it.effect("a link opens nothing else, and no changed one opens anything", () =>
   Effect.gen(function* () {
     const token = yield* tokenOf
-    const [end = "", organizationId = "", mac = ""] = token.split(".")
+    const [end = "", organizationId = "", members = "", mac = ""] = token.split(".")
     assert.isNull(yield* opens(token, { id: "image_1", n: 0 }))
     assert.isNull(yield* opens(token, { id: "image_2", n: 1 }))
-    assert.isNull(yield* opens(`${end}.org_2.${mac}`))
-    assert.isNull(yield* opens(`${Number(end) + 1}.${organizationId}.${mac}`))
-    assert.isNull(yield* opens(`${end}.${organizationId}.${"A".repeat(43)}`))
+    assert.strictEqual(members, "mem_1~mem_2")
+    assert.isNull(yield* opens(`${end}.org_2.${members}.${mac}`))
+    assert.isNull(yield* opens(`${end}.${organizationId}.mem_1.${mac}`))
+    assert.isNull(yield* opens(`${end}.${organizationId}.mem_3~mem_2.${mac}`))
+    assert.isNull(yield* opens(`${Number(end) + 1}.${organizationId}.${members}.${mac}`))
+    assert.isNull(yield* opens(`${end}.${organizationId}.${members}.${"A".repeat(43)}`))
   }).pipe(Effect.provide(layerContentLinks(masterKey(1))))
 )
 
@@ -43,7 +47,7 @@ it.effect("links of the previous master key open until their end, those of other
   Effect.gen(function* () {
     const old = yield* Effect.provide(tokenOf, layerContentLinks(masterKey(1)))
     const rotated = layerContentLinks(masterKey(2), masterKey(1))
-    assert.strictEqual(yield* Effect.provide(opens(old), rotated), "org_1")
+    assert.deepStrictEqual(yield* Effect.provide(opens(old), rotated), owners)
     assert.isNull(yield* Effect.provide(opens(old), layerContentLinks(masterKey(2))))
   })
 )

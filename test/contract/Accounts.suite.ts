@@ -210,7 +210,12 @@ export const accountsSuite = (it: Vitest.MethodsNonLive<Stores>): void => {
       const { organizationId, memberIds } = yield* organization(0n)
       const [memberId = ""] = memberIds
       const { key } = yield* access.createKey(memberId, plain)
-      const disabled = Effect.map(access.authenticate(key), (caller) => caller.disabled)
+      const disabled = Effect.gen(function* () {
+        const caller = yield* access.authenticate(key)
+        const standing = yield* access.standing(caller.organizationId, caller.memberId)
+        assert.strictEqual(standing, caller.disabled)
+        return standing
+      })
       assert.isNull(yield* disabled)
       const off = yield* accounts.changeMember(memberId, { enabled: false })
       assert.isNotNull(off.disabledAt)

@@ -231,13 +231,21 @@ layer(layerTestGateway("embedded", { ...settings, maxContentBytes: 20 }), {
     })
   )
 
-  it.effect("sends no page that a browser would run", () =>
+  it.effect.each([
+    ["image/SVG+xml", null],
+    ["image/svg+xml", null],
+    ["text/html", null],
+    ["application/javascript", null],
+    ["image/png, text/html", null],
+    ["IMAGE/PNG; x=y", "image/png"]
+  ] as const)("sends no page that a browser would run: %s", ([type, shown]) =>
     Effect.gen(function* () {
-      for (const type of ["text/html", "image/svg+xml", "application/javascript", "image/png; x"]) {
-        const { answer } = yield* imageAt({ headers: { "content-type": type }, body: "<a>" })
-        const { headers } = yield* answered(answer)
-        assert.strictEqual(headers.get("content-type"), "application/octet-stream", type)
-      }
+      const { answer } = yield* imageAt({ headers: { "content-type": type }, body: "<a>" })
+      const { headers } = yield* answered(answer)
+      assert.strictEqual(headers.get("content-type"), shown ?? "application/octet-stream")
+      assert.strictEqual(headers.get("content-disposition"), shown === null ? "attachment" : null)
+      assert.match(headers.get("content-security-policy") ?? "", /(?:^|; )sandbox$/)
+      assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
     })
   )
 

@@ -20,6 +20,9 @@ const remove = (who: Customer, path: string) =>
 
 const Listed = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
+const Made = Schema.Struct({ id: Schema.String })
+const MadeKey = Schema.Struct({ key: Schema.String })
+
 const Timeline = Schema.Struct({
   deleted_at: Schema.NullOr(Schema.String),
   upstream_calls_total: Schema.Int,
@@ -102,6 +105,54 @@ for (const kind of ["embedded", "postgres"] as const) {
           })
           assert.deepInclude(again.body, { id })
           assert.deepInclude(yield* gateway.balance(who), { balance: "100", held: "0" })
+        })
+      )
+
+      it.effect("a colleague's task is read and not deleted, but by an operator", () =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("100")
+          const made = yield* gateway.admin(`/organizations/${who.organizationId}/members`, {
+            json: { name: "colleague" }
+          })
+          const { id: memberId } = yield* bodyAs(Made, made)
+          const second = yield* gateway.admin(`/members/${who.memberId}/keys`, {
+            json: { name: "k" }
+          })
+          const keyed = yield* gateway.admin(`/members/${memberId}/keys`, { json: { name: "k" } })
+          const { key } = yield* bodyAs(MadeKey, keyed)
+          const colleague = { ...who, memberId, key }
+          const [id, other] = [
+            yield* createVideo(who, { model: "film-1" }),
+            yield* createVideo(who, { model: "film-1", prompt: "x sim:slow=100000" })
+          ]
+          yield* finishVideo(who, id)
+          for (const path of [`/v1/videos/${id}`, `/v1/videos/${other}`]) {
+            const refused = yield* remove(colleague, path)
+            assert.strictEqual(refused.status, 403, refused.text)
+            assert.strictEqual((yield* errorOf(refused)).code, "permission_denied")
+            assert.strictEqual((yield* gateway.call(path, { key })).status, 200)
+          }
+          const stranger = yield* gateway.customer("1")
+          assert.strictEqual((yield* remove(stranger, `/v1/videos/${id}`)).status, 404)
+          const running = yield* gateway.admin(`/tasks/${other}`, { method: "DELETE" })
+          assert.strictEqual((yield* errorOf(running)).code, "task_processing")
+          for (const none of ["vt_nobody", "image_nobody"]) {
+            const absent = yield* gateway.admin(`/tasks/${none}`, { method: "DELETE" })
+            assert.strictEqual((yield* errorOf(absent)).code, "task_not_found")
+          }
+          const deleted = yield* gateway.admin(`/tasks/${id}`, { method: "DELETE" })
+          assert.deepStrictEqual(deleted.body, { id, object: "video.deleted", deleted: true })
+          assert.strictEqual(
+            (yield* gateway.call(`/v1/videos/${id}`, { key: who.key })).status,
+            404
+          )
+          // Any key of the member's own will do.
+          const third = yield* createVideo(who, { model: "film-1" })
+          yield* finishVideo(who, third)
+          const ours = { ...who, key: (yield* bodyAs(MadeKey, second)).key }
+          assert.strictEqual((yield* remove(ours, `/v1/videos/${third}`)).status, 200)
+          yield* gateway.verify
         })
       )
 

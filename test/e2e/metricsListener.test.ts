@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { ADMIN_TOKEN, startGateway } from "../support/cluster.ts"
 import { temporaryServerDatabase } from "../support/databases.ts"
 import { call } from "../support/http.ts"
+import { rawRequest, requestText } from "../support/rawSocket.ts"
 
 it.live("metrics are open on their own port, and take the admin token on the public one", () =>
   Effect.gen(function* () {
@@ -24,11 +25,20 @@ it.live("metrics are open on their own port, and take the admin token on the pub
     assert.strictEqual((yield* call(url, { method: "HEAD" })).status, 200)
     const posted = yield* call(url, { method: "POST", json: {} })
     assert.deepStrictEqual([posted.status, posted.headers.get("allow")], [405, "GET"])
-    for (const path of ["/", "/healthz", "/admin/v1/ledger/verify", "/v1/models"]) {
-      const elsewhere = yield* call(new URL(path, url).href, { key: ADMIN_TOKEN })
+    for (const path of [
+      "/",
+      "/healthz",
+      "/admin/v1/ledger/verify",
+      "/METRICS",
+      "/metrics/",
+      "//metrics"
+    ]) {
+      const elsewhere = yield* call(new URL(url).origin + path, { key: ADMIN_TOKEN })
       assert.strictEqual(elsewhere.status, 404)
       assert.deepNestedInclude(elsewhere.body, { "error.code": "not_found" })
     }
+    const whole = yield* rawRequest(url, [requestText("http://gateway/metrics")])
+    assert.strictEqual(whole?.status, 404)
     const closed = yield* call(`${gateway.url}/metrics`)
     assert.strictEqual(closed.status, 401)
     assert.deepNestedInclude(closed.body, { "error.code": "invalid_api_key" })

@@ -30,10 +30,9 @@ layer(layerTestGateway("embedded", quickSettings, { catalogFor }), {
   it.effect.each([
     ["film-1", "film-1"],
     ["maker", "maker"],
-    ["maker/", "maker"],
     ["maker%2Ffilm", "maker/film"],
     ["maker/film", "maker/film"],
-    ["maker/film/?x=1", "maker/film"],
+    ["maker/film?x=1", "maker/film"],
     ["maker/sub/film:1.2", SLASHED],
     ["maker%2Fsub/film%3A1.2", SLASHED],
     ["maker%2fsub%2ffilm%3A1.2", SLASHED]

@@ -130,6 +130,8 @@ for (const [where, kind, settings, options] of ways) {
 
         const content = yield* done(() => client.files.content(file.id))
         assert.strictEqual(content.headers.get("content-type"), "image/png")
+        assert.match(content.headers.get("content-security-policy") ?? "", /(?:^|; )sandbox$/)
+        assert.strictEqual(content.headers.get("x-content-type-options"), "nosniff")
         const loaded = yield* Effect.promise(
           async () => new Uint8Array(await content.arrayBuffer())
         )

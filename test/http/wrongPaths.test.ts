@@ -58,13 +58,23 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       })
     )
 
-    it.effect("in capitals or with a slash at its end is the path itself", () =>
+    it.effect.each([
+      ["GET", "/v1/models/", "GET /v1/models"],
+      ["GET", "/V1/Models", "GET /v1/models"],
+      ["GET", "/v1//models", "GET /v1/models"],
+      ["GET", "/v1/models/maker/film-1/", "GET /v1/models/{id}"],
+      ["GET", "/v1/models/maker//film-1", "GET /v1/models/{id}"],
+      ["POST", "/V1//Videos/Generations", "POST /v1/videos/generations"],
+      ["GET", "/METRICS", "GET /metrics"],
+      ["GET", "/Console/orders", "GET /console/*"]
+    ] as const)("%s %s, which is another spelling, names %s", ([method, path, meant]) =>
       Effect.gen(function* () {
         const gateway = yield* Gateway
-        const who = yield* gateway.customer("1")
-        for (const path of ["/v1/models/", "/V1/Models", "/v1//models"]) {
-          assert.strictEqual((yield* gateway.call(path, { key: who.key })).status, 200, path)
-        }
+        const { key } = yield* gateway.customer("1")
+        const answer = yield* gateway.call(path, { method, key })
+        assert.strictEqual(answer.status, 404, answer.text)
+        const { error } = yield* bodyAs(Failed, answer)
+        assert.strictEqual(error.message, `Nothing is served at ${path}; did you mean ${meant}?`)
       })
     )
 
@@ -85,27 +95,24 @@ layer(layerTestGateway("embedded"), { excludeTestServices: true, timeout: "60 se
       })
     )
 
-    it.effect.each([
-      "/v1/videos/generations",
-      "/v1/videos/generations/",
-      "/v1/videos/generations?wait=5",
-      "/V1//Videos/Generations"
-    ])("GET %s asks for no task", (path) =>
-      Effect.gen(function* () {
-        const gateway = yield* Gateway
-        const who = yield* gateway.customer("1")
-        for (const options of [{}, { key: who.key }]) {
-          const answer = yield* gateway.call(path, { method: "GET", ...options })
-          assert.strictEqual(answer.status, 405, answer.text)
-          assert.strictEqual(answer.headers.get("allow"), "POST")
-          const { error } = yield* bodyAs(Failed, answer)
-          assert.strictEqual(error.code, "method_not_allowed")
-          assert.strictEqual(
-            error.message,
-            "GET is not served at /v1/videos/generations; POST is; did you mean GET /v1/videos/{task_id}?"
-          )
-        }
-      })
+    it.effect.each(["/v1/videos/generations", "/v1/videos/generations?wait=5"])(
+      "GET %s asks for no task",
+      (path) =>
+        Effect.gen(function* () {
+          const gateway = yield* Gateway
+          const who = yield* gateway.customer("1")
+          for (const options of [{}, { key: who.key }]) {
+            const answer = yield* gateway.call(path, { method: "GET", ...options })
+            assert.strictEqual(answer.status, 405, answer.text)
+            assert.strictEqual(answer.headers.get("allow"), "POST")
+            const { error } = yield* bodyAs(Failed, answer)
+            assert.strictEqual(error.code, "method_not_allowed")
+            assert.strictEqual(
+              error.message,
+              "GET is not served at /v1/videos/generations; POST is; did you mean GET /v1/videos/{task_id}?"
+            )
+          }
+        })
     )
 
     it.effect("with an id where an order was meant names the order", () =>

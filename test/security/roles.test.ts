@@ -63,6 +63,7 @@ const rows: Readonly<Record<string, ReadonlyArray<Role>>> = {
   "GET /orders": everybody,
   "GET /tasks": everybody,
   "GET /tasks/:id": everybody,
+  "DELETE /tasks/:id": operating,
   "GET /orphans": everybody,
   "POST /orphans/:id/resolve": either,
   "GET /audit": everybody,

@@ -1,4 +1,4 @@
-/** What a file is, told by how it begins: what its name and its client say of it counts for nothing. */
+/** What a file is, told by how it begins, and as what files of vendors and clients may be served. */
 
 export const mediaKinds = ["image", "audio", "video"] as const
 export type MediaKind = (typeof mediaKinds)[number]
@@ -38,3 +38,32 @@ export const mediaTypeOf = (bytes: Uint8Array): string | null => {
 /** Of a type that `mediaTypeOf` answered. */
 export const mediaKindOf = (type: string): MediaKind =>
   mediaKinds.find((kind) => type.startsWith(`${kind}/`)) ?? "image"
+
+export const DOWNLOAD_TYPE = "application/octet-stream"
+
+/**
+ * The types that a browser shows and cannot run. Vendors choose the type of what is served under the
+ * gateway's origin, so it has to be one of these, whole: a pattern would let an active one through.
+ */
+const shownTypes: ReadonlySet<string> = new Set([
+  ...beginnings.map(([, type]) => type),
+  "image/jpg",
+  "image/heif",
+  "audio/mp3",
+  "audio/x-wav",
+  "audio/wave",
+  "audio/x-m4a",
+  "audio/webm",
+  "video/ogg",
+  "video/x-m4v"
+])
+
+/** The type that a file is served as: one that is shown, or that of a download. */
+export const servedType = (type: string): string => {
+  const essence = (type.split(";", 1)[0] ?? "").replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase()
+  return shownTypes.has(essence) ? essence : DOWNLOAD_TYPE
+}
+
+/** How a file of that type is to be opened; undefined where it is shown. */
+export const dispositionOf = (served: string): "attachment" | undefined =>
+  served === DOWNLOAD_TYPE ? "attachment" : undefined

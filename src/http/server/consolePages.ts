@@ -76,7 +76,6 @@ const fileAnswer = (file: BuiltFile, accepted: string | undefined) => {
     headers: {
       // Their names change with what is in them.
       "cache-control": "public, max-age=31536000, immutable",
-      "x-content-type-options": "nosniff",
       vary: "accept-encoding",
       ...(packed === null ? {} : { "content-encoding": "br" })
     }
@@ -90,8 +89,7 @@ const pageAnswer = ({ plain }: BuiltFile, nonce: string) =>
       "cache-control": "no-store",
       "content-security-policy": policyOf(nonce),
       "cross-origin-opener-policy": "same-origin",
-      "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff"
+      "referrer-policy": "no-referrer"
     }
   })
 

@@ -14,7 +14,7 @@ import { answerOf, turnOf } from "./connectionTurns.ts"
 import { countedAnswer } from "./countedAnswers.ts"
 import { errorResponse } from "./errorResponse.ts"
 import { measured } from "./requestMetrics.ts"
-import { pathOf, withWholeId } from "./routes.ts"
+import { pathOf, routesAt, targetOf, withWholeId } from "./routes.ts"
 import { noRoute } from "./wrongPaths.ts"
 
 /** The request that is being handled: its id, and headers that are put on its answer, if there is one. */
@@ -93,7 +93,8 @@ export const layerEdge = HttpRouter.middleware(
       Effect.flatMap(random.uuidV7(), (uuid) =>
         Effect.withFiber((fiber) => {
           const asked = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const url = withWholeId(asked.url)
+          const target = targetOf(asked)
+          const url = withWholeId(target)
           const request = url === asked.url ? asked : asked.modify({ url })
           const requestId = `req_${uuid}`
           const ids = idsOf(request)
@@ -101,7 +102,13 @@ export const layerEdge = HttpRouter.middleware(
           const answer = answerOf(request.source)
           const counted = (response: HttpServerResponse.HttpServerResponse) =>
             answer === null ? response : countedAnswer(answer, response)
-          const refusal = refusalOf(request)
+          const [served] = routesAt(pathOf(url))
+          // The router decodes and cuts before it compares, so it gets exact spellings alone.
+          const refusal =
+            refusalOf(asked) ??
+            (served === undefined
+              ? errorResponse(noRoute({ method: asked.method, url: target }))
+              : null)
           const asIs = refusal === null ? route : Effect.succeed(refusal)
           const routed =
             request === asked
@@ -118,11 +125,13 @@ export const layerEdge = HttpRouter.middleware(
             Effect.provideService(CurrentRequest, { id: requestId, headers }),
             Effect.provideService(CurrentAnswer, answer)
           )
-          const inTurn = Effect.map(measured(answered, request), (response) =>
+          const inTurn = Effect.map(measured(answered, request.method, served?.path), (response) =>
             HttpServerResponse.setHeaders(counted(response), {
               ...headers,
               ...ids,
               "x-request-id": requestId,
+              // Most answers hold words of vendors or clients, and none is to be taken for a page.
+              "x-content-type-options": "nosniff",
               // The client's next request then goes to a gateway that stays.
               ...(shutdown.hasBegun() ? { connection: "close" } : {})
             })

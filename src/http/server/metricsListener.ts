@@ -8,7 +8,7 @@ import { MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
 import { Answers } from "../../runtime/AnswerBudget.ts"
 import { answerBytes } from "../../services/metrics.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { pathOf } from "./routes.ts"
+import { pathOf, targetOf } from "./routes.ts"
 
 /** In the text format of Prometheus, of this process. */
 export const makeMetricsAnswer = Effect.map(Answers, (answers) =>
@@ -29,8 +29,9 @@ export const layerMetricsListener = (address: { readonly host: string; readonly 
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
       const metricsAnswer = yield* makeMetricsAnswer
-      const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
-        if (pathOf(url) !== "/metrics") {
+      const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const { method } = request
+        if (pathOf(targetOf(request)) !== "/metrics") {
           const notFound = new NotFound({ message: "GET /metrics is served here" })
           return Effect.succeed(errorResponse(notFound))
         }

@@ -49,12 +49,13 @@ const statusClass = (status: number | null): string =>
 /** Counts the request and its end, and adds up what it waits for vendors. */
 export const measured = <E, R>(
   respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  request: { readonly url: string; readonly method: string }
+  requestMethod: string,
+  route = "unmatched"
 ) =>
   Effect.withFiber<HttpServerResponse.HttpServerResponse, E, R>(({ context }) => {
     const clock = Context.get(context, Clock.Clock)
-    const metrics = metricsOf(routesAt(pathOf(request.url))[0]?.path ?? "unmatched")
-    const method = methods.has(request.method) ? request.method : "other"
+    const metrics = metricsOf(route)
+    const method = methods.has(requestMethod) ? requestMethod : "other"
     const vendorTime = { nanos: 0n, isWaiting: false }
     const started = clock.currentTimeNanosUnsafe()
     requestsInFlight.modifyUnsafe(1, context)

@@ -1,5 +1,10 @@
-/** The interface's paths, to tell a wrong method from a wrong path and to name routes in metrics. */
-import type { HttpMethod, HttpRouter } from "effect/http"
+/**
+ * The paths that are served, each in one spelling. A rule of a proxy in front compares the path as it
+ * stands in the request, so nothing else may lead to a handler: no other case, no second slash, no
+ * escape of a letter.
+ */
+import { IncomingMessage } from "node:http"
+import type { HttpMethod, HttpRouter, HttpServerRequest } from "effect/http"
 import { GatewayApi } from "../api/GatewayApi.ts"
 
 /** Those a route may have; `HEAD` is answered as `GET` is. */
@@ -20,24 +25,42 @@ const calls: ReadonlyArray<{ readonly path: Route["path"]; readonly method: Meth
   ...Object.values(GatewayApi.groups).flatMap(({ endpoints }) => Object.values(endpoints))
 ]
 
+/**
+ * One character of a parameter: as itself, or percent-encoded. Letters, digits and `-._~` stand for
+ * themselves (RFC 3986, section 6.2.2.2), so that no rule about an id is passed by either.
+ */
+const CHARACTER =
+  "(?:[A-Za-z\\d\\-._~!$&'()*+,=:@]|%(?!2[DdEe]|3\\d|4[1-9A-Fa-f]|5[\\dAaFf]|6[1-9A-Fa-f]|7[\\dAaEe])[\\dA-Fa-f]{2})"
+/** A part of a path between slashes, which is no step to another one. */
+const SEGMENT = `(?!\\.{1,2}(?:[/?]|$))${CHARACTER}+`
+
+const BELOW = `(?:/(?:${SEGMENT}(?:/${SEGMENT})*)?)?`
+
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/:[^/]+/g, () => SEGMENT).replace("/*", () => BELOW)}$`)
+
 export const routes = [...Map.groupBy(calls, ({ path }) => path)].map(
   ([path, served]): Route => ({
     path,
-    pattern: new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+").replace("/*", "(?:/.*)?")}/?$`),
+    pattern: patternOf(path),
     methods: served.map(({ method }) => method)
   })
 )
 
+/** The target as it stands in the request; the server's `url` is resolved where it names a host. */
+export const targetOf = ({ source, url }: HttpServerRequest.HttpServerRequest): string =>
+  source instanceof IncomingMessage ? (source.url ?? url) : url
+
 /** The path of a request, without its query. */
 export const pathOf = (url: string): string => {
-  const end = url.search(/[?#]/)
+  const end = url.indexOf("?")
   return end < 0 ? url : url.slice(0, end)
 }
 
-/** The id of a model behind its path, where it holds slashes; one at the end is none of its. */
-const slashedModel = /^(\/v1\/models\/)([^?#/]+\/[^?#]*[^?#/])(?=\/?(?:[?#]|$))/i
+/** The id of a model behind its path, where it holds slashes. */
+const slashedModel = new RegExp(`^(/v1/models/)(${SEGMENT}(?:/${SEGMENT})+)(?=\\?|$)`)
 
-/** An address as the routes know it: the slashes in a model's id are no steps of the path. */
+/** An address as the routes know it: the slashes in a model's id separate no segments of the path. */
 export const withWholeId = (url: string): string =>
   url.replace(slashedModel, (_, path: string, id: string) => path + id.replaceAll("/", "%2F"))
 
@@ -46,5 +69,6 @@ const plainRoutes = new Map<string, ReadonlyArray<Route>>(
   routes.filter(({ path }) => !/[:*]/.test(path)).map((route) => [route.path, [route]])
 )
 
+/** The routes that a path is an exact spelling of. */
 export const routesAt = (path: string): ReadonlyArray<Route> =>
   plainRoutes.get(path) ?? routes.filter(({ pattern }) => pattern.test(path))

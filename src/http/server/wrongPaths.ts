@@ -4,7 +4,7 @@ import { HttpRouter } from "effect/http"
 import { type GatewayError, MethodNotAllowed, NotFound } from "../../domain/Errors.ts"
 import { nearestName } from "../../domain/nearest.ts"
 import { errorResponse } from "./errorResponse.ts"
-import { pathOf, type Route, routes, routesAt } from "./routes.ts"
+import { pathOf, type Route, routes, routesAt, withWholeId } from "./routes.ts"
 
 interface Asked {
   readonly method: string
@@ -46,12 +46,21 @@ const elsewhere: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["/ready", ["/readyz"]]
 ])
 
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /**
- * A path as the router reads it, which takes capitals, doubled slashes and one at the end for nothing,
- * and without its version: `/api/v1//V1/Videos/` is `/videos`.
+ * What a client is likely to mean by a path in another spelling, without its version:
+ * `/api/v1//%561/Videos/;x` is `/videos`.
  */
 const bareOf = (path: string): string =>
-  path
+  (URL.parse(`http://gateway/${decoded(path).replace(/^https?:\/\/[^/]*/i, "")}`)?.pathname ?? path)
+    .replaceAll(/;[^/]*/g, "")
     .toLowerCase()
     .replace(/\/{2,}/g, "/")
     .replace(/\/$/, "")
@@ -78,7 +87,7 @@ export const routesMeant = ({ method, url }: Asked): ReadonlyArray<Route> => {
     ? [bare.replace(/^\/admin(?:\/v\d+)?/, "/admin/v1")]
     : [`/v1${bare}`, bare]
   for (const path of candidates) {
-    const found = path === asked ? [] : routesAt(path)
+    const found = path === asked ? [] : routesAt(withWholeId(path))
     if (found.length > 0) return found
   }
   const known = elsewhere.get(bare)

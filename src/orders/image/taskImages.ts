@@ -1,6 +1,6 @@
 /** What a task keeps of the images it made: addresses, or the images themselves in the archive. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { mediaTypeOf } from "../../domain/files/mediaTypes.ts"
+import { DOWNLOAD_TYPE, mediaTypeOf } from "../../domain/files/mediaTypes.ts"
 import { RawAnswer } from "../../domain/RawAnswer.ts"
 import { VendorLost, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { mediumOf } from "../../hiding/patterns.ts"
@@ -77,7 +77,7 @@ export const makeKeepImages = Effect.map(Bucket, (bucket) =>
       return yield* inBase64
     }
     const files = yield* Effect.forEach(images, (bytes, n) => {
-      const contentType = mediaTypeOf(bytes) ?? "application/octet-stream"
+      const contentType = mediaTypeOf(bytes) ?? DOWNLOAD_TYPE
       return bucket.put(keyOf(organizationId, id, n), contentType, Stream.make(bytes)).pipe(
         Effect.map((stored) => ({ ...stored, contentType })),
         Effect.tapError(({ message }) =>

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { NotFound } from "../../domain/Errors.ts"
 import { Changes } from "../../runtime/Changes.ts"
+import { makeFreshCache } from "../../runtime/FreshCache.ts"
 import { Access, type Caller, refusedKey, Scope } from "../../services/Access.ts"
 import {
   formatToken,
@@ -14,6 +15,12 @@ import {
 import { bounded, columnsOf, repeatable, rowsOf } from "../client/rows.ts"
 import { makeSetCap } from "../money/BudgetsPostgres.ts"
 import { makeTokenLookUps } from "./tokenLookUps.ts"
+
+/** Members whose links were opened of late, and how they stand. */
+const REMEMBERED_MEMBERS = 10_000
+
+const DISABLED = `CASE WHEN o.disabled_at IS NOT NULL THEN 'organisation'
+                       WHEN m.disabled_at IS NOT NULL THEN 'member' END`
 
 const KeyRow = Schema.Struct({
   organizationId: Schema.String,
@@ -27,10 +34,10 @@ const KeyRow = Schema.Struct({
 })
 const keyColumns = columnsOf(KeyRow, "k", {
   keyId: "k.id",
-  disabled: `CASE WHEN o.disabled_at IS NOT NULL THEN 'organisation'
-                  WHEN m.disabled_at IS NOT NULL THEN 'member' END`
+  disabled: DISABLED
 })
 
+const StandingRow = Schema.Struct({ disabled: KeyRow.fields.disabled })
 const OwnerRow = Schema.Struct({ organizationId: Schema.String })
 const OrganizationRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 
@@ -88,7 +95,23 @@ export const layerAccess = Layer.effect(
       (rows) => rows.length === 0
     )
 
+    const findStanding = yield* makeFreshCache({
+      topic: "keys",
+      capacity: REMEMBERED_MEMBERS,
+      lookup: Effect.fnUntraced(function* (name: string) {
+        const [organizationId, memberId] = name.split(" ")
+        const [row] = yield* rowsOf(StandingRow)(
+          repeatable(sql`
+            SELECT ${sql.literal(DISABLED)} AS disabled FROM members m
+              JOIN organizations o ON o.id = m.organization_id
+             WHERE m.organization_id = ${organizationId} AND m.id = ${memberId}`)
+        )
+        return row === undefined ? "member" : row.disabled
+      })
+    })
+
     return Access.of({
+      standing: (organizationId, memberId) => findStanding(`${organizationId} ${memberId}`),
       authenticate: Effect.fnUntraced(function* <E = never>(
         key: Redacted.Redacted,
         guard?: LookUpGuard<E>

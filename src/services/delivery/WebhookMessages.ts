@@ -12,6 +12,7 @@ import { TaskResult } from "../TaskRepo.ts"
 /** The task a message tells of, as it is when the message is sent. */
 export const ToldTask = Schema.Struct({
   id: Schema.String,
+  memberId: Schema.String,
   state: TaskState,
   videoUrl: Schema.NullOr(Schema.String),
   result: Schema.NullOr(Schema.fromJsonString(TaskResult)),

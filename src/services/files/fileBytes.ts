@@ -72,9 +72,12 @@ export const makeFileBytes = Effect.gen(function* () {
       return yield* bucket.get(keyOf(file.organizationId, file.id, 0), part)
     }),
     /** An address that a file of the bucket can be loaded from without a key, for so many seconds. */
-    presigned: ({ organizationId, id }: FilePlace, seconds: number) =>
+    presigned: (
+      { organizationId, id, contentType }: FilePlace & Pick<MediaFile, "contentType">,
+      seconds: number
+    ) =>
       bucket === null
         ? Effect.fail(noBytes)
-        : bucket.presigned(keyOf(organizationId, id, 0), seconds)
+        : bucket.presigned(keyOf(organizationId, id, 0), contentType, seconds)
   }
 })

@@ -22,7 +22,10 @@ export interface Part {
 }
 
 export interface ArchiveBucket {
-  /** Writes a file piece by piece, whatever stood there; what is cut is not kept. */
+  /**
+   * Writes a file piece by piece, whatever stood there; what is cut is not kept. It stands there as it
+   * is served: of a type that is shown, or as a download.
+   */
   put<E>(
     key: string,
     contentType: string,
@@ -35,8 +38,8 @@ export interface ArchiveBucket {
     key: string,
     part: Part | null
   ): Effect.Effect<Stream.Stream<Uint8Array, BucketFault>, BucketFault, Scope.Scope>
-  /** An address that anyone can load the file from, for so many seconds. */
-  presigned(key: string, seconds: number): Effect.Effect<string, BucketFault>
+  /** An address that anyone can load the file from as it is served, for so many seconds. */
+  presigned(key: string, contentType: string, seconds: number): Effect.Effect<string, BucketFault>
 }
 
 /** Null where there is no archive. */

@@ -58,11 +58,13 @@ const decodeResult = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))
 
 /** A task for those who tell of it or load what it made; null where there is none. */
 export const toldTask = (books: Books | undefined, id: string) => {
-  const task = books?.orders.get(id)?.task ?? null
-  return task === null || task.erasedAt !== null
+  const order = books?.orders.get(id)
+  const task = order?.task ?? null
+  return order === undefined || task === null || task.erasedAt !== null
     ? null
     : {
         id,
+        memberId: order.request.memberId,
         state: task.state,
         videoUrl: task.videoUrl,
         result: task.result === null ? null : decodeResult(task.result),

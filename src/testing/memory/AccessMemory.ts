@@ -33,7 +33,14 @@ export const layerAccessMemory = Layer.effect(
         return books === undefined ? Effect.fail(unknownOrganization) : Effect.succeed(books)
       })
 
+    const standing = (organizationId: string, memberId: string) => {
+      const books = store.organizations.get(organizationId)
+      if (books !== undefined && books.disabledAt !== null) return "organisation"
+      return books?.members.get(memberId)?.disabledAt === null ? null : "member"
+    }
+
     return Access.of({
+      standing: (organizationId, memberId) => Effect.sync(() => standing(organizationId, memberId)),
       authenticate: Effect.fn("Access.authenticate")(function* <E = never>(
         key: Redacted.Redacted,
         guard: LookUpGuard<E> = identity
@@ -46,13 +53,8 @@ export const layerAccessMemory = Layer.effect(
           return yield* guard(Effect.fail(refusedKey))
         const { expiresAt, models, scopes, requestsPerMinute = null } = found.options
         if (expiresAt !== null && expiresAt.getTime() <= now) return yield* refusedKey
-        const books = store.organizations.get(found.organizationId)
-        const isOff = {
-          organisation: books?.disabledAt !== null,
-          member: books?.members.get(found.memberId)?.disabledAt !== null
-        }
         return {
-          disabled: isOff.organisation ? "organisation" : isOff.member ? "member" : null,
+          disabled: standing(found.organizationId, found.memberId),
           organizationId: found.organizationId,
           memberId: found.memberId,
           keyId: found.id,

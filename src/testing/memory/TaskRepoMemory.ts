@@ -50,6 +50,7 @@ const toTask = (row: Row, now: number): Task => {
   return {
     organizationId: request.organizationId,
     id: request.id,
+    memberId: request.memberId,
     model: request.model,
     channelId: job.channelId,
     state: task.state,

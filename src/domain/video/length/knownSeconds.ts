@@ -25,19 +25,16 @@ const inlineVideo = /^data:[^,]*;base64,/i
 const isPlausible = (seconds: number): boolean =>
   Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS
 
+/** Of a file that was read in part, the frames that were seen are not all. */
 const fileSeconds = (file: FileBytes): number | null => {
-  for (const lengths of [mp4Seconds(file), webmSeconds(file)]) {
-    for (const seconds of lengths) {
-      // Of a file that was read in part, the frames that were seen are not all.
-      if (isPlausible(seconds)) return file.isCutOff() ? null : seconds
-    }
-  }
-  return null
+  const seconds = mp4Seconds(file) ?? webmSeconds(file)
+  return seconds === null || !isPlausible(seconds) || file.isCutOff() ? null : seconds
 }
 
 /**
- * Seconds that an inline MP4, QuickTime, WebM or Matroska file states or, where it states none, those
- * of its frames. Null when it is none of these, cannot be read, or would need more than the bounds.
+ * Seconds of the longest film that a player could show of an inline MP4, QuickTime, WebM or Matroska
+ * file. Null when it is none of these, its parts give different lengths, it cannot be read, or it would
+ * need more than the bounds: nobody is priced by a short header of a long film.
  */
 export const videoSeconds = (url: string, bounds: ReadBounds): number | null => {
   const head = inlineVideo.exec(url.slice(0, MAX_HEAD))

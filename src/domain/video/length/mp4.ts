@@ -1,11 +1,13 @@
 /**
- * The length of MP4 and QuickTime files (ISO/IEC 14496-12), read from their boxes. Frames are never
- * listed: their tables say how many have which length, so a claim of any number costs the same.
+ * The length of MP4 and QuickTime files (ISO/IEC 14496-12), read from their boxes. Players differ in
+ * what they go by: headers of the movie and of its tracks, lists of edits, tables of frames, fragments
+ * and their index. A client's file may say another length in each of them, so all are compared. Frames
+ * are never listed: their tables say how many have which length, so a claim of any number costs the same.
  */
+import { areAlike, longestOf, toleranceOf } from "./claims.ts"
 import type { FileBytes } from "./FileBytes.ts"
 
 interface Box {
-  readonly file: FileBytes
   /** Empty for the file itself, which holds boxes as they do. */
   readonly type: string
   /** Where its content begins and ends in the file. */
@@ -13,132 +15,215 @@ interface Box {
   readonly end: number
 }
 
+const HEAD_BYTES = 8
+/** What a header says of a length that it does not know, by the bytes of its field. */
+const UNKNOWN_UNITS = { 4: 2 ** 32 - 1, 8: 2 ** 64 - 1 }
+
+/** A film that a player may take from elsewhere: packed, or in another file. */
+const elsewhere: ReadonlySet<string> = new Set(["cmov", "rmra"])
+
+/** Reads boxes, and remembers whether the file is one that players may read in different ways. */
+const makeReader = (file: FileBytes) => {
+  let isDoubtful = false
+  const doubt = (): null => {
+    isDoubtful = true
+    return null
+  }
+
+  /** The boxes in a box. What does not fit there is read by some players and by others not. */
+  const childrenOf = (parent: Box | null): ReadonlyArray<Box> => {
+    const children: Array<Box> = []
+    if (parent === null) return children
+    const { end } = parent
+    let at = parent.start
+    while (at + HEAD_BYTES <= end) {
+      const head = file.read(at, HEAD_BYTES)
+      if (head === null) break
+      const said = head.readUInt32BE(0)
+      const long = said === 1 ? file.read(at + HEAD_BYTES, 8) : null
+      const headBytes = long === null ? HEAD_BYTES : HEAD_BYTES + 8
+      // A box of no size reaches to the end.
+      const size = long === null ? said || end - at : Number(long.readBigUInt64BE())
+      if (size < headBytes || at + size > end) {
+        doubt()
+        break
+      }
+      const type = head.toString("latin1", 4, 8)
+      if (elsewhere.has(type)) doubt()
+      children.push({ type, start: at + headBytes, end: at + size })
+      at += size
+    }
+    return children
+  }
+
+  const ofType = (boxes: ReadonlyArray<Box>, type: string) =>
+    boxes.filter((box) => box.type === type)
+
+  /** The box of a type of which there is one at most: of two, players take either. */
+  const only = (boxes: ReadonlyArray<Box>, type: string): Box | null => {
+    const [first = null, second] = ofType(boxes, type)
+    return second === undefined ? first : doubt()
+  }
+
+  const at = (parent: Box | null, ...path: ReadonlyArray<string>): Box | null =>
+    path.reduce((inside, type) => only(childrenOf(inside), type), parent)
+
+  /** A number within a box; null where there is none, or it ends before. */
+  const numberAt = (box: Box | null, offset: number, bytes: 4 | 8 = 4): number | null => {
+    if (box === null || box.start + offset + bytes > box.end) return null
+    const read = file.read(box.start + offset, bytes)
+    if (read === null) return null
+    return bytes === 4 ? read.readUInt32BE(0) : Number(read.readBigUInt64BE(0))
+  }
+
+  /** Whether the times in a box have 8 bytes, by its version. */
+  const isLong = (box: Box | null): boolean => (numberAt(box, 0) ?? 0) >>> 24 === 1
+
+  /** A length in a header; 0 where it has none or does not know it. */
+  const unitsAt = (box: Box | null, short: number, long: number): number => {
+    const [offset, bytes] = isLong(box) ? ([long, 8] as const) : ([short, 4] as const)
+    const units = numberAt(box, offset, bytes) ?? 0
+    return units === UNKNOWN_UNITS[bytes] ? 0 : units
+  }
+
+  /** A table of `count` entries; null where it does not fit in its box. */
+  const tableAt = (
+    { start, end }: Box,
+    offset: number,
+    count: number,
+    entryBytes: number
+  ): Buffer | null => {
+    const length = count * entryBytes
+    return start + offset + length > end ? doubt() : file.read(start + offset, length)
+  }
+
+  return {
+    ...{ childrenOf, ofType, only, at, numberAt, isLong, unitsAt, tableAt, doubt },
+    isDoubtful: () => isDoubtful
+  }
+}
+
+type Reader = ReturnType<typeof makeReader>
+
+const secondsOf = (units: number, unitsPerSecond: number): number =>
+  unitsPerSecond === 0 ? 0 : units / unitsPerSecond
+
+const sumOf = (numbers: ReadonlyArray<number>): number =>
+  numbers.reduce((sum, number) => sum + number, 0)
+
+/** What the entries of a table come to; 0 where there is none. */
+const foldTable = (
+  table: Buffer | null,
+  entryBytes: number,
+  next: (sum: number, table: Buffer, at: number) => number
+): number => {
+  let sum = 0
+  if (table === null) return sum
+  for (let at = 0; at < table.length; at += entryBytes) sum = next(sum, table, at)
+  return sum
+}
+
+/** In the scale of the movie: what an edit shows, whatever it takes it from. */
+const editUnits = (reader: Reader, list: Box | null): number => {
+  if (list === null) return 0
+  const isLong = reader.isLong(list)
+  const entryBytes = isLong ? 20 : 12
+  const table = reader.tableAt(list, 8, reader.numberAt(list, 4) ?? 0, entryBytes)
+  return foldTable(
+    table,
+    entryBytes,
+    (sum, bytes, at) => sum + (isLong ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at))
+  )
+}
+
+/** How long after its turn a frame is shown, at most; signed in one version and not in the other. */
+const longerDelay = (longest: number, bytes: Buffer, at: number): number =>
+  Math.max(longest, Math.abs(bytes.readInt32BE(at)))
+
+/** Units of all frames, by the table of how many have which length. */
+const tableUnits = (reader: Reader, frames: ReadonlyArray<Box>, unitsPerSecond: number): number => {
+  const pairsOf = (type: string): Buffer | null => {
+    const table = reader.only(frames, type)
+    return table === null ? null : reader.tableAt(table, 8, reader.numberAt(table, 4) ?? 0, 8)
+  }
+  const lengths = pairsOf("stts")
+  // Frames without a length get one from their player, and a delay may lead past the last frame.
+  const sizes = reader.only(frames, "stsz") ?? reader.only(frames, "stz2")
+  const listed = foldTable(lengths, 8, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
+  if ((reader.numberAt(sizes, 8) ?? 0) > listed && listed > 0) reader.doubt()
+  const delay = foldTable(pairsOf("ctts"), 8, (longest, bytes, at) =>
+    longerDelay(longest, bytes, at + 4)
+  )
+  if (secondsOf(delay, unitsPerSecond) > toleranceOf(0)) reader.doubt()
+  return foldTable(
+    lengths,
+    8,
+    (sum, bytes, at) => sum + bytes.readUInt32BE(at) * bytes.readUInt32BE(at + 4)
+  )
+}
+
 interface Track {
   readonly unitsPerSecond: number
-  /** In units, as its header states it; 0 when it does not. */
-  readonly stated: number
-  /** In units, from the table of its frames; 0 where fragments hold them. */
+  /** Units of its frames in the movie itself. */
   readonly frames: number
+  /** In seconds, each as another part of the track gives it; 0 where that does not say. */
+  readonly claims: ReadonlyArray<number>
+}
+
+const readTrack = (
+  reader: Reader,
+  track: Box,
+  movieUnits: number
+): readonly [id: number, Track] => {
+  const children = reader.childrenOf(track)
+  const header = reader.only(children, "tkhd")
+  const media = reader.childrenOf(reader.only(children, "mdia"))
+  const mediaHeader = reader.only(media, "mdhd")
+  const unitsPerSecond = reader.numberAt(mediaHeader, reader.isLong(mediaHeader) ? 20 : 12) ?? 0
+  const table = reader.childrenOf(reader.at(reader.only(media, "minf"), "stbl"))
+  const frames = tableUnits(reader, table, unitsPerSecond)
+  const edits = editUnits(reader, reader.at(reader.only(children, "edts"), "elst"))
+  const claims = [
+    secondsOf(reader.unitsAt(header, 20, 28), movieUnits),
+    secondsOf(edits, movieUnits),
+    secondsOf(reader.unitsAt(mediaHeader, 16, 24), unitsPerSecond),
+    secondsOf(frames, unitsPerSecond)
+  ]
+  const id = reader.numberAt(header, reader.isLong(header) ? 20 : 12) ?? 0
+  return [id, { unitsPerSecond, frames, claims }]
 }
 
 interface Movie {
-  readonly unitsPerSecond: number
-  /** In units, as the header of the movie or of its fragments states it; 0 where none does. */
+  /** In seconds, as the header of the movie states it; 0 when it does not. */
   readonly stated: number
-  /** True when frames may follow in fragments. */
-  readonly isFragmented: boolean
   readonly tracks: ReadonlyMap<number, Track>
+  /** In seconds with all fragments, as the movie states it. */
+  readonly withFragments: ReadonlyArray<number>
   /** Units a frame of a track lasts in fragments that do not say. */
   readonly frameUnits: ReadonlyMap<number, number>
 }
 
-const HEAD_BYTES = 8
-const UNKNOWN_UNITS = 0xffffffff
-
-/** The boxes in a box, up to the first that does not fit in there. */
-function* boxesIn({ file, start, end }: Box): Generator<Box> {
-  let at = start
-  while (at + HEAD_BYTES <= end) {
-    const head = file.read(at, HEAD_BYTES)
-    if (head === null) return
-    const said = head.readUInt32BE(0)
-    const long = said === 1 ? file.read(at + HEAD_BYTES, 8) : null
-    const headBytes = long === null ? HEAD_BYTES : HEAD_BYTES + 8
-    // A box of no size reaches to the end.
-    const size = long === null ? said || end - at : Number(long.readBigUInt64BE())
-    if (size < headBytes || at + size > end) return
-    yield { file, type: head.toString("latin1", 4, 8), start: at + headBytes, end: at + size }
-    at += size
-  }
-}
-
-const all = (inside: Box, type: string): ReadonlyArray<Box> =>
-  [...boxesIn(inside)].filter((box) => box.type === type)
-
-/** The first box at the end of a path of types; null where one is missing. */
-const find = (from: Box | null, ...path: ReadonlyArray<string>): Box | null =>
-  path.reduce((inside, type) => {
-    if (inside === null) return null
-    for (const box of boxesIn(inside)) if (box.type === type) return box
-    return null
-  }, from)
-
-/** A number within a box; null where there is none, or it ends before. */
-const numberAt = (box: Box | null, offset: number, bytes: 4 | 8 = 4): number | null => {
-  if (box === null || box.start + offset + bytes > box.end) return null
-  const read = box.file.read(box.start + offset, bytes)
-  if (read === null) return null
-  return bytes === 4 ? read.readUInt32BE(0) : Number(read.readBigUInt64BE(0))
-}
-
-/** Whether the times in a box have 8 bytes, by its version. */
-const isLong = (box: Box | null): boolean => (numberAt(box, 0) ?? 0) >>> 24 === 1
-
-/** Flags of a box, which stand behind its version. */
-const flagsOf = (box: Box): number => (numberAt(box, 0) ?? 0) & 0xffffff
-
-const knownUnits = (units: number | null): number =>
-  units === null || units === UNKNOWN_UNITS ? 0 : units
-
-/** Of `mvhd` and `mdhd`, which have these fields at the same places. */
-const statedLength = (header: Box | null) => {
-  const long = isLong(header)
+const readMovie = (reader: Reader, moov: Box): Movie => {
+  const children = reader.childrenOf(moov)
+  const header = reader.only(children, "mvhd")
+  const unitsPerSecond = reader.numberAt(header, reader.isLong(header) ? 20 : 12) ?? 0
+  const extensions = reader.ofType(children, "mvex").flatMap((box) => reader.childrenOf(box))
+  const tracks = reader
+    .ofType(children, "trak")
+    .map((track) => readTrack(reader, track, unitsPerSecond))
+  const byId = new Map(tracks)
+  // Fragments of tracks of the same number belong to either.
+  if (byId.size < tracks.length) reader.doubt()
   return {
-    unitsPerSecond: numberAt(header, long ? 20 : 12) ?? 0,
-    stated: knownUnits(long ? numberAt(header, 24, 8) : numberAt(header, 16))
-  }
-}
-
-/** Adds up what a table of `count` entries says of each; 0 where the table does not fit in its box. */
-const sumTable = (
-  { file, start, end }: Box,
-  count: number,
-  entryBytes: number,
-  unitsOf: (bytes: Buffer, at: number) => number
-): number => {
-  const length = count * entryBytes
-  const bytes = start + length > end ? null : file.read(start, length)
-  if (bytes === null) return 0
-  let units = 0
-  for (let at = 0; at < length; at += entryBytes) units += unitsOf(bytes, at)
-  return units
-}
-
-/** Units of the frames in `stts`, whose entries are a number of frames and the length of each. */
-const tableUnits = (table: Box | null): number => {
-  if (table === null) return 0
-  const entries = { ...table, start: table.start + 8 }
-  return sumTable(
-    entries,
-    numberAt(table, 4) ?? 0,
-    8,
-    (bytes, at) => bytes.readUInt32BE(at) * bytes.readUInt32BE(at + 4)
-  )
-}
-
-const readTrack = (track: Box): readonly [id: number, Track] => {
-  const header = find(track, "tkhd")
-  const frames = tableUnits(find(track, "mdia", "minf", "stbl", "stts"))
-  return [
-    numberAt(header, isLong(header) ? 20 : 12) ?? 0,
-    { ...statedLength(find(track, "mdia", "mdhd")), frames }
-  ]
-}
-
-const readMovie = (moov: Box): Movie => {
-  const { unitsPerSecond, stated } = statedLength(find(moov, "mvhd"))
-  const extensions = all(moov, "mvex")
-  const inExtensions = (type: string) => extensions.flatMap((box) => all(box, type))
-  const fragments = inExtensions("mehd").map((header) =>
-    knownUnits(isLong(header) ? numberAt(header, 4, 8) : numberAt(header, 4))
-  )
-  return {
-    unitsPerSecond,
-    stated: Math.max(stated, ...fragments),
-    isFragmented: extensions.length > 0,
-    tracks: new Map(all(moov, "trak").map(readTrack)),
+    stated: secondsOf(reader.unitsAt(header, 16, 24), unitsPerSecond),
+    tracks: byId,
+    withFragments: reader
+      .ofType(extensions, "mehd")
+      .map((box) => secondsOf(reader.unitsAt(box, 4, 4), unitsPerSecond)),
     frameUnits: new Map(
-      inExtensions("trex").map((box) => [numberAt(box, 4) ?? 0, numberAt(box, 12) ?? 0])
+      reader
+        .ofType(extensions, "trex")
+        .map((box) => [reader.numberAt(box, 4) ?? 0, reader.numberAt(box, 12) ?? 0])
     )
   }
 }
@@ -150,65 +235,114 @@ const HAS_FRAME_UNITS = 0x8
 const HAS_DATA_OFFSET = 0x1
 const HAS_FIRST_FLAGS = 0x4
 const HAS_OWN_UNITS = 0x100
-const ENTRY_FIELDS = [HAS_OWN_UNITS, 0x200, 0x400, 0x800]
+const HAS_DELAY = 0x800
+const ENTRY_FIELDS = [HAS_OWN_UNITS, 0x200, 0x400, HAS_DELAY]
 
-const runUnits = (run: Box, frameUnits: number): number => {
-  const flags = flagsOf(run)
-  const count = numberAt(run, 4) ?? 0
-  if ((flags & HAS_OWN_UNITS) === 0) return count * frameUnits
-  const before = [HAS_DATA_OFFSET, HAS_FIRST_FLAGS].filter((flag) => (flags & flag) !== 0).length
-  const entryBytes = 4 * ENTRY_FIELDS.filter((flag) => (flags & flag) !== 0).length
-  const entries = { ...run, start: run.start + 8 + 4 * before }
-  return sumTable(entries, count, entryBytes, (bytes, at) => bytes.readUInt32BE(at))
+/** Flags of a box, which stand behind its version. */
+const flagsOf = (reader: Reader, box: Box): number => (reader.numberAt(box, 0) ?? 0) & 0xffffff
+
+/** Units of the frames of a run, and the longest that one of them is shown after its turn. */
+const readRun = (reader: Reader, run: Box, frameUnits: number) => {
+  const flags = flagsOf(reader, run)
+  const has = (flag: number): boolean => (flags & flag) !== 0
+  const count = reader.numberAt(run, 4) ?? 0
+  if (!has(HAS_OWN_UNITS) && !has(HAS_DELAY)) return { units: count * frameUnits, delay: 0 }
+  const before = [HAS_DATA_OFFSET, HAS_FIRST_FLAGS].filter(has).length
+  const entryBytes = 4 * ENTRY_FIELDS.filter(has).length
+  const table = reader.tableAt(run, 8 + 4 * before, count, entryBytes)
+  return {
+    units: has(HAS_OWN_UNITS)
+      ? foldTable(table, entryBytes, (sum, bytes, at) => sum + bytes.readUInt32BE(at))
+      : count * frameUnits,
+    delay: has(HAS_DELAY)
+      ? foldTable(table, entryBytes, (longest, bytes, at) =>
+          longerDelay(longest, bytes, at + entryBytes - 4)
+        )
+      : 0
+  }
 }
 
-/** The track a fragment is of, and the units of its frames. */
-const fragmentUnits = (movie: Movie, fragment: Box) => {
-  const header = find(fragment, "tfhd")
-  if (header === null) return { track: 0, units: 0 }
-  const flags = flagsOf(header)
-  const track = numberAt(header, 4) ?? 0
+/** The track a fragment is of, when it begins where it says so, and the units of its frames. */
+const readFragment = (reader: Reader, movie: Movie, fragment: Box) => {
+  const children = reader.childrenOf(fragment)
+  const header = reader.only(children, "tfhd")
+  if (header === null) return null
+  const flags = flagsOf(reader, header)
+  const id = reader.numberAt(header, 4) ?? 0
   const before =
     ((flags & HAS_BASE_OFFSET) === 0 ? 0 : 8) + ((flags & HAS_DESCRIPTION) === 0 ? 0 : 4)
-  const own = (flags & HAS_FRAME_UNITS) === 0 ? null : numberAt(header, 8 + before)
-  const frameUnits = own ?? movie.frameUnits.get(track) ?? 0
-  const runs = all(fragment, "trun")
-  return { track, units: runs.reduce((units, run) => units + runUnits(run, frameUnits), 0) }
+  const own = (flags & HAS_FRAME_UNITS) === 0 ? null : reader.numberAt(header, 8 + before)
+  const frameUnits = own ?? movie.frameUnits.get(id) ?? 0
+  const runs = reader.ofType(children, "trun").map((run) => readRun(reader, run, frameUnits))
+  const unitsPerSecond = movie.tracks.get(id)?.unitsPerSecond ?? 0
+  const delay = longestOf(runs.map((run) => run.delay))
+  if (secondsOf(delay, unitsPerSecond) > toleranceOf(0)) reader.doubt()
+  return {
+    id,
+    begin: reader.unitsAt(reader.only(children, "tfdt"), 4, 4),
+    units: sumOf(runs.map(({ units }) => units))
+  }
 }
 
-const secondsOf = (units: number, unitsPerSecond: number): number =>
-  unitsPerSecond === 0 ? 0 : units / unitsPerSecond
-
-/** Seconds of the longest track, by its frames. */
-const frameSeconds = (whole: Box, movie: Movie): number => {
+/** Seconds of the longest track: by all its frames, and by the end of its last fragment. */
+const fragmentClaims = (
+  reader: Reader,
+  movie: Movie,
+  moofs: ReadonlyArray<Box>
+): ReadonlyArray<number> => {
   const units = new Map([...movie.tracks].map(([id, { frames }]) => [id, frames]))
-  for (const fragment of all(whole, "moof").flatMap((moof) => all(moof, "traf"))) {
-    const added = fragmentUnits(movie, fragment)
-    units.set(added.track, (units.get(added.track) ?? 0) + added.units)
+  const ends = new Map<number, number>()
+  for (const moof of moofs) {
+    for (const box of reader.ofType(reader.childrenOf(moof), "traf")) {
+      const fragment = readFragment(reader, movie, box)
+      if (fragment === null) continue
+      const { id, begin } = fragment
+      units.set(id, (units.get(id) ?? 0) + fragment.units)
+      if (begin > 0) ends.set(id, Math.max(ends.get(id) ?? 0, begin + fragment.units))
+    }
   }
-  return Math.max(
-    0,
-    ...[...movie.tracks].map(([id, track]) => secondsOf(units.get(id) ?? 0, track.unitsPerSecond))
-  )
+  const longest = (byTrack: ReadonlyMap<number, number>) =>
+    longestOf(
+      [...byTrack].map(([id, all]) => secondsOf(all, movie.tracks.get(id)?.unitsPerSecond ?? 0))
+    )
+  return [longest(units), longest(ends)]
+}
+
+/** Seconds to the end of what the index of segments lists. */
+const indexSeconds = (reader: Reader, index: Box): number => {
+  const isLong = reader.isLong(index)
+  const offset = isLong ? 28 : 20
+  const count = (reader.numberAt(index, offset) ?? 0) & 0xffff
+  const table = reader.tableAt(index, offset + 4, count, 12)
+  const units = foldTable(table, 12, (sum, bytes, at) => sum + bytes.readUInt32BE(at + 4))
+  return secondsOf(reader.unitsAt(index, 12, 12) + units, reader.numberAt(index, 8) ?? 0)
 }
 
 /**
- * The lengths in seconds that the file gives, the one to be believed first; any number may come of a
- * broken or hostile file. Nothing for files of another kind. Of headers that differ the longest is
- * believed, and where frames stand in fragments also these are counted: a header may be of the first.
+ * Seconds of the longest film that a player could show; null where players may differ by more than
+ * rounding, where the file is of another kind, and where it states none. Any number may come of a
+ * hostile file.
  */
-export function* mp4Seconds(file: FileBytes): Generator<number> {
-  const whole: Box = { file, type: "", start: 0, end: file.length }
-  const moov = find(whole, "moov")
-  if (moov === null) return
-  const movie = readMovie(moov)
-  const stated = Math.max(
-    secondsOf(movie.stated, movie.unitsPerSecond),
-    ...[...movie.tracks.values()].map((track) =>
-      secondsOf(track.stated || track.frames, track.unitsPerSecond)
-    )
-  )
-  if (!movie.isFragmented) yield stated
-  const frames = frameSeconds(whole, movie)
-  yield movie.isFragmented ? Math.max(stated, frames) : frames
+export const mp4Seconds = (file: FileBytes): number | null => {
+  const reader = makeReader(file)
+  const boxes = reader.childrenOf({ type: "", start: 0, end: file.length })
+  const moov = reader.only(boxes, "moov")
+  if (moov === null) return null
+  const movie = readMovie(reader, moov)
+  const tracks = [...movie.tracks.values()]
+  const totals = [
+    ...movie.withFragments,
+    ...fragmentClaims(reader, movie, reader.ofType(boxes, "moof")),
+    // Of several indexes each is of a part.
+    longestOf(reader.ofType(boxes, "sidx").map((index) => indexSeconds(reader, index)))
+  ]
+  const ofTracks = longestOf(tracks.map(({ claims }) => longestOf(claims)))
+  const stated = [movie.stated, ofTracks]
+  const isFragmented = movie.withFragments.length > 0 || boxes.some(({ type }) => type === "moof")
+  const all = isFragmented ? [...stated, ...totals] : stated
+  const agree =
+    tracks.every(({ claims }) => areAlike(claims)) &&
+    areAlike(stated) &&
+    areAlike(isFragmented ? [...totals, longestOf(all)] : stated)
+  return agree && !reader.isDoubtful() ? longestOf(all) : null
 }

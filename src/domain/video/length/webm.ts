@@ -1,4 +1,8 @@
-/** The length of WebM and Matroska files (RFC 9559), read from their elements. */
+/**
+ * The length of WebM and Matroska files (RFC 9559), read from their elements. Some players go by what
+ * the file states and some by the times of its blocks, so both are compared.
+ */
+import { areAlike, longestOf } from "./claims.ts"
 import type { FileBytes } from "./FileBytes.ts"
 
 const EBML = 0x1a45dfa3
@@ -6,14 +10,20 @@ const SEGMENT = 0x18538067
 const INFO = 0x1549a966
 const TIMESTAMP_SCALE = 0x2ad7b1
 const DURATION = 0x4489
+const TRACKS = 0x1654ae6b
+const TRACK = 0xae
+const TRACK_SCALE = 0x23314f
 const CLUSTER = 0x1f43b675
 const CLUSTER_TIMESTAMP = 0xe7
 const BLOCK_GROUP = 0xa0
 const BLOCK = 0xa1
+const BLOCK_DURATION = 0x9b
 const SIMPLE_BLOCK = 0xa3
 
 /** What is inside these comes next in the file, so their ends need not be known. */
-const entered = new Set([SEGMENT, INFO, CLUSTER, BLOCK_GROUP])
+const entered = new Set([SEGMENT, INFO, TRACKS, TRACK, CLUSTER, BLOCK_GROUP])
+/** Of two of these, players take either, or add them up. */
+const single = new Set([EBML, SEGMENT, TIMESTAMP_SCALE, DURATION])
 
 const DEFAULT_NANOS_PER_TICK = 1_000_000
 const NANOS_PER_SECOND = 1e9
@@ -24,6 +34,8 @@ interface Element {
   readonly start: number
   /** Bytes of its content; infinite when it does not say. */
   readonly size: number
+  /** The first bytes of its content, which came with its head. */
+  readonly begin: Buffer
 }
 
 /** Bytes of a number of variable length, by its first byte: 1 to 8, or 9 where it is none. */
@@ -32,8 +44,8 @@ const widthOf = (first: number): number => Math.clz32(first) - 23
 const bigEndian = (bytes: Buffer, first = bytes[0] ?? 0): number =>
   bytes.subarray(1).reduce((value, byte) => value * 256 + byte, first)
 
-/** An id has at most 4 bytes, and a size 8. */
-const MAX_HEAD_BYTES = 12
+/** An id has at most 4 bytes and a size 8, and a block begins with its track and its time. */
+const MAX_HEAD_BYTES = 16
 
 const elementAt = (file: FileBytes, at: number): Element | null => {
   const head = file.read(at, Math.min(MAX_HEAD_BYTES, file.length - at))
@@ -47,7 +59,8 @@ const elementAt = (file: FileBytes, at: number): Element | null => {
   return {
     id: bigEndian(head.subarray(0, idWidth)),
     start: at + idWidth + width,
-    size: size === 2 ** (7 * width) - 1 ? Number.POSITIVE_INFINITY : size
+    size: size === 2 ** (7 * width) - 1 ? Number.POSITIVE_INFINITY : size,
+    begin: head.subarray(idWidth + width)
   }
 }
 
@@ -62,36 +75,46 @@ const floatOf = (file: FileBytes, { start, size }: Element): number => {
 }
 
 /** Ticks from its cluster's to a block's time, which stand behind the number of its track. */
-const ticksOf = (file: FileBytes, { start }: Element): number => {
-  const width = widthOf(file.read(start, 1)?.readUInt8(0) ?? 0)
-  return file.read(start + width, 2)?.readInt16BE(0) ?? 0
+const ticksOf = (file: FileBytes, { start, begin }: Element): number => {
+  const width = widthOf(begin[0] ?? 0)
+  const ticks = begin.length < width + 2 ? file.read(start + width, 2) : begin.subarray(width)
+  return ticks?.readInt16BE(0) ?? 0
 }
 
 /**
- * The lengths in seconds that the file gives: what it states, then the time of its last block. Any
- * number may come of a broken or hostile file. Nothing for files of another kind.
+ * Seconds of the longest film that a player could show; null where players may differ by more than
+ * rounding, and where the file is of another kind. Any number may come of a hostile file.
  */
-export function* webmSeconds(file: FileBytes): Generator<number> {
+export const webmSeconds = (file: FileBytes): number | null => {
   const first = elementAt(file, 0)
-  if (first?.id !== EBML) return
+  if (first?.id !== EBML) return null
+  const seen = new Set([EBML])
   let nanosPerTick = DEFAULT_NANOS_PER_TICK
   let stated = 0
-  let clusterTicks: number | null = null
+  let clusterTicks = 0
+  let blockTicks = 0
   let lastTicks = 0
-  const seconds = (ticks: number) => (ticks * nanosPerTick) / NANOS_PER_SECOND
   for (let at = first.start + first.size; at < file.length; ) {
     const element = elementAt(file, at)
-    if (element === null) break
-    if (element.id === TIMESTAMP_SCALE) nanosPerTick = numberOf(file, element)
-    if (element.id === DURATION) stated = floatOf(file, element)
-    if (element.id === CLUSTER && clusterTicks === null) yield seconds(stated)
-    if (element.id === CLUSTER) clusterTicks = 0
-    if (element.id === CLUSTER_TIMESTAMP) clusterTicks = numberOf(file, element)
-    if (element.id === SIMPLE_BLOCK || element.id === BLOCK) {
-      lastTicks = Math.max(lastTicks, (clusterTicks ?? 0) + ticksOf(file, element))
+    if (element === null) return null
+    const { id } = element
+    if (single.has(id)) {
+      if (seen.has(id)) return null
+      seen.add(id)
     }
-    at = element.start + (entered.has(element.id) ? 0 : element.size)
+    if (id === TIMESTAMP_SCALE) nanosPerTick = numberOf(file, element)
+    if (id === DURATION) stated = floatOf(file, element)
+    // It was withdrawn, so only some players stretch a track by it.
+    if (id === TRACK_SCALE && floatOf(file, element) !== 1) return null
+    if (id === CLUSTER_TIMESTAMP) clusterTicks = numberOf(file, element)
+    if (id === SIMPLE_BLOCK || id === BLOCK) {
+      blockTicks = clusterTicks + ticksOf(file, element)
+      lastTicks = Math.max(lastTicks, blockTicks)
+    }
+    if (id === BLOCK_DURATION) lastTicks = Math.max(lastTicks, blockTicks + numberOf(file, element))
+    at = element.start + (entered.has(id) ? 0 : element.size)
   }
-  yield seconds(stated)
-  yield seconds(lastTicks)
+  const claims = [stated, lastTicks].map((ticks) => (ticks * nanosPerTick) / NANOS_PER_SECOND)
+  const known = claims.filter((seconds) => seconds > 0)
+  return areAlike(known) ? longestOf(known) : null
 }

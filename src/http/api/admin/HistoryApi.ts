@@ -170,6 +170,22 @@ export class HistoryGroup extends HttpApiGroup.make("history").add(
   }).annotateMerge(
     operation("Read a timeline", "Everything that happened to a task, its vendor and its money.")
   ),
+  HttpApiEndpoint.delete("deleteTask", "/tasks/:id", {
+    params: { id: told("The video or image task") },
+    success: Schema.Struct({
+      id: told("The task's id"),
+      object: oneOf(["video.deleted", "image.deleted"], "What was deleted"),
+      deleted: flag("Whether it was deleted")
+    }).annotate({ identifier: "DeletedTask" }),
+    error: [errors.TaskNotFound, errors.TaskProcessing]
+  })
+    .annotate(AllowedRoles, ["operator"])
+    .annotateMerge(
+      operation(
+        "Delete a task",
+        "What a task that has ended made, its files and its vendor's words, as its member can. The books stay."
+      )
+    ),
   HttpApiEndpoint.get("listOrphans", "/orphans", {
     query: {
       ...pageQuery,

@@ -190,13 +190,13 @@ export class ImagesGroup extends HttpApiGroup.make("images").add(
   HttpApiEndpoint.delete("remove", "/images/:task_id", {
     params: { task_id: taskId },
     success: deletedTask("image"),
-    error: [errors.TaskNotFound, errors.TaskProcessing]
+    error: [errors.TaskNotFound, errors.TaskProcessing, errors.PermissionDenied]
   })
     .annotate(RequiredScope, "images")
     .annotateMerge(
       operation(
         "Delete an image task",
-        "It and its files in the archive, when it has ended. What it cost stays in the books, and nothing is given back."
+        "It and its files in the archive, when it has ended, with a key of the member who ordered it. What it cost stays in the books, and nothing is given back."
       )
     ),
   HttpApiEndpoint.get("content", "/images/:task_id/content/:n", {

@@ -143,13 +143,13 @@ export class VideosGroup extends HttpApiGroup.make("videos").add(
   HttpApiEndpoint.delete("remove", "/videos/:task_id", {
     params: { task_id: taskId },
     success: deletedTask("video"),
-    error: [errors.TaskNotFound, errors.TaskProcessing]
+    error: [errors.TaskNotFound, errors.TaskProcessing, errors.PermissionDenied]
   })
     .annotate(RequiredScope, "videos")
     .annotateMerge(
       operation(
         "Delete a video task",
-        "It and its file in the archive, when it has ended. What it cost stays in the books, and nothing is given back."
+        "It and its file in the archive, when it has ended, with a key of the member who ordered it. What it cost stays in the books, and nothing is given back."
       )
     ),
   HttpApiEndpoint.get("content", "/videos/:task_id/content", {

@@ -1,7 +1,9 @@
 /** The history of an order as the operator sees it, what was lost on the way, and the audit. */
 import { Effect, Predicate } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { TaskNotFound, TaskProcessing } from "../../../domain/Errors.ts"
 import { formatNano } from "../../../domain/money/Money.ts"
+import { taskKindOf } from "../../../domain/orderIds.ts"
 import { withoutEchoes } from "../../../hiding/promptsFromRecords.ts"
 import { Settings } from "../../../runtime/Settings.ts"
 import { type OrphanRecord, Orphans } from "../../../services/Orphans.ts"
@@ -14,6 +16,7 @@ import {
   TaskHistory,
   transitionsOf
 } from "../../../services/TaskHistory.ts"
+import { TaskRepo } from "../../../services/TaskRepo.ts"
 import { ResolutionBody } from "../../api/admin/HistoryApi.ts"
 import { GatewayApi } from "../../api/GatewayApi.ts"
 import { strictly } from "../../api/shared.ts"
@@ -151,6 +154,12 @@ const timelineView = (history: JobHistory) => {
   }
 }
 
+const noTask = (id: string) =>
+  new TaskNotFound({ message: `No task is called ${JSON.stringify(id)}` })
+
+/** For an operator who would delete a task that still runs. */
+const COME_BACK_SECONDS = 10
+
 const asResolution = bodyOf(ResolutionBody, strictly)
 
 export const layerHistoryHandlers = HttpApiBuilder.group(
@@ -160,6 +169,7 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
     const history = yield* TaskHistory
     const orphans = yield* Orphans
     const audit = yield* AdminAudit
+    const tasks = yield* TaskRepo
     const { timeZone } = yield* Settings
     const written = handlers.handleRaw(
       "resolveOrphan",
@@ -171,6 +181,17 @@ export const layerHistoryHandlers = HttpApiBuilder.group(
     return written.handleAll({
       readTask: Effect.fn("history.readTask")(function* ({ params }) {
         return timelineView(yield* history.find(params.id))
+      }),
+      deleteTask: Effect.fn("history.deleteTask")(function* ({ params }) {
+        const { id, organizationId, task } = yield* history.find(params.id)
+        const kind = taskKindOf(id)
+        if (task === null || kind === null) return yield* noTask(id)
+        if (task.finishedAt === null) {
+          const message = "The task is still processing: delete it when it has ended"
+          return yield* new TaskProcessing({ message, retryAfterSeconds: COME_BACK_SECONDS })
+        }
+        yield* tasks.erase(organizationId, id)
+        return { id, object: `${kind}.deleted` as const, deleted: true }
       }),
       listOrphans: Effect.fn("history.listOrphans")(function* ({ query }) {
         const {

@@ -16,7 +16,7 @@ import { Bucket, keyOf } from "../../../services/results/ArchiveBucket.ts"
 import { Archives } from "../../../services/results/Archives.ts"
 import { type Task, TaskRepo } from "../../../services/TaskRepo.ts"
 import { CurrentCaller } from "../../api/middlewares.ts"
-import { type FileHeaders, safe, safeType, storedFile } from "./storedFile.ts"
+import { type FileHeaders, fileResponse, storedFile } from "./storedFile.ts"
 import { inWordsOf, taskOf } from "./taskResponses.ts"
 
 /** How long an address of the bucket lives that a client is sent to. */
@@ -27,15 +27,13 @@ const IDLE_SECONDS = 30
 
 const passedOn = ["etag", "last-modified", "accept-ranges", "content-range"] as const
 
-const headersOf = (answer: OutgoingAnswer) => ({
-  ...Object.fromEntries(
+const headersOf = (answer: OutgoingAnswer) =>
+  Object.fromEntries(
     passedOn.flatMap((name) => {
       const value = headerOf(answer, name)
       return value === "" ? [] : [[name, value]]
     })
-  ),
-  ...safe
-})
+  )
 
 const notThere = (message: string) => new NotFound({ message })
 
@@ -86,7 +84,9 @@ export const makeFileResponses = Effect.gen(function* () {
     const { status } = answer
     if (isGone(status)) return yield* notThere("The vendor does not have the file any more")
     if (status === 304 || status === 416) {
-      return HttpServerResponse.empty({ status, headers: headersOf(answer) })
+      // A browser keeps what it knows of the file, such as its type, from the first answer.
+      const headers = { ...headersOf(answer), "cache-control": "private" }
+      return HttpServerResponse.empty({ status, headers })
     }
     if (status !== 200 && status !== 206) {
       return yield* unavailable(`it answered ${status}`, status)
@@ -96,9 +96,8 @@ export const makeFileResponses = Effect.gen(function* () {
     if (contentLength !== undefined && contentLength > maxContentBytes) {
       return yield* unavailable(`it has more than ${maxContentBytes} bytes`, status)
     }
-    return HttpServerResponse.stream(bytesWithin(maxContentBytes, answer), {
+    return fileResponse(bytesWithin(maxContentBytes, answer), headerOf(answer, "content-type"), {
       status,
-      contentType: safeType(headerOf(answer, "content-type")),
       ...(contentLength === undefined ? {} : { contentLength }),
       headers: headersOf(answer)
     })
@@ -115,7 +114,7 @@ export const makeFileResponses = Effect.gen(function* () {
     if (file === undefined) return null
     const key = keyOf(organizationId, id, n)
     if (archiveRedirect) {
-      const address = yield* bucket.presigned(key, PRESIGNED_SECONDS)
+      const address = yield* bucket.presigned(key, file.contentType, PRESIGNED_SECONDS)
       return HttpServerResponse.redirect(address, { headers: { "cache-control": "no-store" } })
     }
     return yield* storedFile(file, headers, (part) => bucket.get(key, part))

@@ -1,6 +1,7 @@
 /** Files that the gateway itself can read, whole and in parts. */
 import { Effect, type Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { dispositionOf, servedType } from "../../../domain/files/mediaTypes.ts"
 import type { ArchivedFile, Part } from "../../../services/results/ArchiveBucket.ts"
 import { partOf } from "../../byteRanges.ts"
 
@@ -11,11 +12,45 @@ export interface FileHeaders {
   readonly "if-none-match"?: string
 }
 
-/** Nothing that a browser would run as a page of ours. */
-export const safeType = (type: string): string =>
-  /^(?:video|audio|image)\/(?!svg)[\w.+-]+$/.test(type) ? type : "application/octet-stream"
+/**
+ * Bytes of vendors and clients are never a page of this origin: they run no script and send no form,
+ * whatever a browser takes them for. Films and sounds keep their origin, as a player that a browser
+ * makes for them loads them again from there.
+ */
+const policyOf = (type: string): string =>
+  [
+    "default-src 'none'",
+    "img-src 'self'",
+    "media-src 'self'",
+    "style-src 'unsafe-inline'",
+    /^(?:audio|video)\//.test(type) ? "sandbox allow-same-origin" : "sandbox"
+  ].join("; ")
 
-export const safe = { "cache-control": "private", "x-content-type-options": "nosniff" }
+/** Headers of every answer about a file of such a type. */
+export const fileHeaders = (type: string): Readonly<Record<string, string>> => {
+  const disposition = dispositionOf(servedType(type))
+  return {
+    "cache-control": "private",
+    "content-security-policy": policyOf(servedType(type)),
+    ...(disposition === undefined ? {} : { "content-disposition": disposition })
+  }
+}
+
+/** The bytes of a file, shown where its type is one that cannot run, and saved otherwise. */
+export const fileResponse = <E>(
+  bytes: Stream.Stream<Uint8Array, E>,
+  type: string,
+  options: {
+    readonly status?: number
+    readonly contentLength?: number
+    readonly headers: Readonly<Record<string, string>>
+  }
+) =>
+  HttpServerResponse.stream(bytes, {
+    ...options,
+    contentType: servedType(type),
+    headers: { ...options.headers, ...fileHeaders(type) }
+  })
 
 /** What is asked for of the file; `read` takes null for all of it. */
 export const storedFile = Effect.fnUntraced(function* <E, F, R>(
@@ -24,7 +59,7 @@ export const storedFile = Effect.fnUntraced(function* <E, F, R>(
   read: (part: Part | null) => Effect.Effect<Stream.Stream<Uint8Array, F>, E, R>
 ) {
   const etag = `"${file.sha256}"`
-  const own = { ...safe, etag, "accept-ranges": "bytes" }
+  const own = { ...fileHeaders(file.contentType), etag, "accept-ranges": "bytes" }
   if (headers["if-none-match"] === etag) {
     return HttpServerResponse.empty({ status: 304, headers: own })
   }
@@ -35,15 +70,12 @@ export const storedFile = Effect.fnUntraced(function* <E, F, R>(
     return HttpServerResponse.empty({ status: 416, headers: { ...own, ...contentRange } })
   }
   const bytes = yield* read(part)
-  const contentType = safeType(file.contentType)
   if (part === null) {
-    const contentLength = file.bytes
-    return HttpServerResponse.stream(bytes, { contentType, contentLength, headers: own })
+    return fileResponse(bytes, file.contentType, { contentLength: file.bytes, headers: own })
   }
   const { start, end } = part
-  return HttpServerResponse.stream(bytes, {
+  return fileResponse(bytes, file.contentType, {
     status: 206,
-    contentType,
     contentLength: end - start + 1,
     headers: { ...own, "content-range": `bytes ${start}-${end}/${file.bytes}` }
   })

@@ -2,7 +2,12 @@
 import { Clock, Duration, Effect, Metric, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { InvalidRequest, TaskNotFound, TaskProcessing } from "../../../domain/Errors.ts"
+import {
+  InvalidRequest,
+  PermissionDenied,
+  TaskNotFound,
+  TaskProcessing
+} from "../../../domain/Errors.ts"
 import {
   type TaskDialect,
   type TaskKind,
@@ -54,6 +59,11 @@ export const taskOf = (kind: TaskKind, text: string): Effect.Effect<TaskName, Ta
   return name?.kind === kind ? Effect.succeed(name) : Effect.fail(notFound(text))
 }
 
+/** Colleagues read a task, but what its member paid for is not theirs to take away. */
+const notTheirs = new PermissionDenied({
+  message: "A task is deleted with a key of the member who ordered it, or by an operator"
+})
+
 /** As a list has it; what names no task is no entry of any. */
 const idOf = (text: string): string => taskNamed(text)?.id ?? text
 
@@ -74,11 +84,17 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
 
   /** A task as the request's client sees it: with addresses that lead where the request went. */
   const views = Effect.map(
-    Effect.all([HttpServerRequest.HttpServerRequest, Clock.currentTimeMillis]),
-    ([{ headers }, now]) =>
+    Effect.all([HttpServerRequest.HttpServerRequest, CurrentCaller, Clock.currentTimeMillis]),
+    ([{ headers }, reader, now]) =>
       (task: Task) => {
         const origin = publicUrl === "" ? `http://${headers.host ?? ""}` : publicUrl
-        return taskAnswer(taskKind, task, (n) => origin + links.path(taskKind, { ...task, n }, now))
+        const { organizationId, id } = task
+        const members = [...new Set([task.memberId, reader.memberId])]
+        return taskAnswer(
+          taskKind,
+          task,
+          (n) => origin + links.path(taskKind, { organizationId, members, id, n }, now)
+        )
       }
   )
 
@@ -233,8 +249,9 @@ export const makeTaskResponses = Effect.fnUntraced(function* (taskKind: TaskKind
     }),
     /** Nothing of it is found any more, but for what the books tell. */
     remove: Effect.fnUntraced(function* (id: string) {
-      const { organizationId } = yield* CurrentCaller
+      const { organizationId, memberId } = yield* CurrentCaller
       const task = yield* read(organizationId, id, 0)
+      if (task.memberId !== memberId) return yield* notTheirs
       if (!task.finished) {
         const retryAfterSeconds = Number(pace(task.kind, task.ageSeconds)["retry-after"])
         const message = "The task is still processing: delete it when it has ended"

@@ -77,7 +77,7 @@ const isOwnFault = (exit: Exit.Exit<object, unknown>): boolean => {
 }
 
 const refusedLink = new InvalidApiKey({
-  message: "The link has expired or is not whole: read the task again for a fresh one"
+  message: "The link is closed, has expired or is not whole: read the task again for a fresh one"
 })
 
 export const layerAuthorization = Layer.effect(
@@ -123,8 +123,14 @@ export const layerAuthorization = Layer.effect(
       const { token } = yield* HttpServerRequest.ParsedSearchParams
       if (typeof token !== "string") return null
       const { task_id: id = "", n = "0" } = yield* HttpRouter.params
-      const organizationId = yield* links.opens(token, { id, n: Number(n) })
-      if (organizationId === null) return yield* refusedLink
+      const owners = yield* links.opens(token, { id, n: Number(n) })
+      if (owners === null) return yield* refusedLink
+      const { organizationId, members } = owners
+      const standings = yield* unsent(
+        Effect.forEach(members, (memberId) => access.standing(organizationId, memberId))
+      )
+      // Whoever holds the link is told no more than of any other that opens nothing.
+      if (standings.some((disabled) => disabled != null)) return yield* refusedLink
       const caller = {
         organizationId,
         memberId: "",
