@@ -65,13 +65,29 @@ export class VendorLost extends Schema.TaggedError<VendorLost>()("VendorLost", {
 
 export type VendorFailure = VendorRefused | VendorUnreachable | VendorLost
 
+/** Tokens as a vendor counted them; input is null where it counts none apart. */
+export const ReportedUsage = Schema.Struct({
+  input: Schema.NullOr(Schema.BigIntFromString),
+  output: Schema.BigIntFromString
+})
+export type ReportedUsage = typeof ReportedUsage.Type
+
 /** Why the vendor may have made a job that is not paid for, and what is known of it. */
 export interface Doubt {
   readonly reason: string
   readonly upstreamId: string | null
   /** The answer that could not be used, where one came. */
   readonly answer?: AnswerTrace
+  /** What the vendor counted, where it was not charged so. */
+  readonly usage?: ReportedUsage
 }
+
+/** The order is charged, and its vendor counted what no such order can have. */
+export const implausibleUsage = (usage: ReportedUsage, upstreamId: string | null): Doubt => ({
+  reason: "implausible_usage",
+  upstreamId,
+  usage
+})
 
 /** The vendor, or a proxy before it, stopped waiting; 524 is a content network's word for it. */
 export const timeouts: ReadonlySet<number> = new Set([408, 504, 524])

@@ -6,6 +6,7 @@
 import { Effect, Result } from "effect"
 import type { Model } from "../domain/catalog/CatalogDocument.ts"
 import type { Modality } from "../domain/catalog/Modality.ts"
+import { type Limits, limitsOf } from "../domain/catalog/ModelLimits.ts"
 import {
   BillingUnavailable,
   ChannelUnavailable,
@@ -19,7 +20,7 @@ import { checkImages, type ImageRequest } from "../domain/image/ImageRequest.ts"
 import { priceImages } from "../domain/image/pricedImages.ts"
 import { MAX_AMOUNT_NANO } from "../domain/money/Money.ts"
 import { type Metadata, metadataOf } from "../domain/money/metadata.ts"
-import { quoteText, type TokenCounts } from "../domain/text/TextQuote.ts"
+import { type ExpectedTokens, quoteText } from "../domain/text/TextQuote.ts"
 import {
   type ChatBody,
   type EmbeddingBody,
@@ -50,7 +51,7 @@ export interface TextRequest {
   readonly body: ChatBody | EmbeddingBody
   readonly metadata: Metadata | null
   readonly modalities: ReadonlyArray<Modality>
-  readonly expected: TokenCounts
+  readonly expectedBy: (limits: Limits) => ExpectedTokens
   /** Waits for a whole answer. */
   readonly ask: (
     adapter: TextAdapter,
@@ -67,7 +68,7 @@ export const chatRequest = (ordered: ChatBody): TextRequest & { readonly body: C
     body,
     metadata: metadataOf({ metadata }),
     modalities: ["chat", "vlm"],
-    expected: estimateChat(body),
+    expectedBy: (limits) => estimateChat(body, limits),
     ask: (adapter, account, upstreamModel) => adapter.complete(account, { upstreamModel, body })
   }
 }
@@ -76,7 +77,7 @@ export const embeddingRequest = ({ metadata = null, ...body }: EmbeddingBody): T
   body,
   metadata: metadataOf({ metadata }),
   modalities: ["embedding"],
-  expected: estimateEmbedding(body),
+  expectedBy: (limits) => estimateEmbedding(body, limits),
   ask: (adapter, account, upstreamModel) => adapter.embed(account, { upstreamModel, body })
 })
 
@@ -126,6 +127,7 @@ export const makeOrderResolution = Effect.gen(function* () {
   const text = Effect.fnUntraced(function* (caller: Caller, request: TextRequest) {
     const ordered = yield* checkModel(caller, request.body.model, request.modalities)
     const { model } = ordered
+    const expected = request.expectedBy(limitsOf(model))
     const mounts = yield* checkMounts(ordered, {
       speak: (protocol) => {
         const row = protocols.text.get(protocol)
@@ -143,7 +145,7 @@ export const makeOrderResolution = Effect.gen(function* () {
       fit: (adapter) =>
         Result.gen(function* () {
           if (model.prices?.kind !== "tokens") return yield* Result.fail(unpriced(model))
-          const quote = yield* quoteText(model.prices, request.expected)
+          const quote = yield* quoteText(model.prices, expected)
           if (quote.holdNano <= MAX_AMOUNT_NANO) return { adapter, quote }
           return yield* Result.fail(
             new InvalidRequest({
@@ -152,8 +154,7 @@ export const makeOrderResolution = Effect.gen(function* () {
             })
           )
         }),
-      priceBy: (_, prices) =>
-        prices.kind === "tokens" ? quoteText(prices, request.expected) : otherKind,
+      priceBy: (_, prices) => (prices.kind === "tokens" ? quoteText(prices, expected) : otherKind),
       noneFits: (_, misfits) => misfits[0]
     })
     return { mounts, quote: mounts[0].quote, model }

@@ -25,7 +25,8 @@ export const HoldResult = Schema.Literals([
   "unknown_member",
   "member_cap_exceeded",
   "budget_exceeded",
-  "insufficient_balance"
+  "insufficient_balance",
+  "overexposed"
 ])
 
 /** What became of a hold; the amounts, in nano-units, are those the outcome is about. */
@@ -68,7 +69,7 @@ const refusalBy = (
 const refuseHold = Effect.fnUntraced(function* (
   outcome: Exclude<typeof HoldResult.Type, "held" | "known">,
   amounts: HoldOutcome,
-  { amountNano, memberId }: HoldRequest,
+  { amountNano, exposureNano = amountNano, memberId }: HoldRequest,
   currency: string
 ): Effect.fn.Return<
   never,
@@ -88,6 +89,17 @@ const refuseHold = Effect.fnUntraced(function* (
       return yield* new InsufficientBalance({
         message: `This request needs ${required} ${currency}, and ${available} is available`,
         required,
+        available
+      })
+    }
+    case "overexposed": {
+      const exposure = formatNano(exposureNano)
+      const available = formatNano(amounts.available)
+      return yield* new InsufficientBalance({
+        message:
+          `Orders under way may come to more than they hold, and what they leave of the pool is ${available} ${currency}: ` +
+          `this request may come to ${exposure}. It can be ordered when they have ended`,
+        required: exposure,
         available
       })
     }

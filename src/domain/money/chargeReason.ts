@@ -12,7 +12,7 @@ export interface SettledCharge {
   readonly inputUnits: bigint
   /** Tokens, seconds or images charged; of text, the output tokens. */
   readonly units: bigint
-  /** How the units were found: `upstream_usage`, `formula`, `ordered_seconds` or `requested_images`. */
+  /** How the units were found: `upstream_usage`, `largest_plausible`, `formula`, `ordered_seconds` or `requested_images`. */
   readonly basis: string
   readonly chargeNano: bigint
   readonly currency: string
@@ -50,6 +50,12 @@ const tokenReason = ({
   const smart = quote.smart
     ? `; the model chose the length, for which ${quote.outputSeconds} s were held`
     : ""
+  if (basis === "largest_plausible") {
+    return (
+      "The vendor reported more completion tokens than such an order can have, so the most that it can have are charged: " +
+      `${countOf(units, "completion token")} at ${priceOf(quote, currency)}${smart}`
+    )
+  }
   return basis === "upstream_usage"
     ? `The vendor reported ${countOf(units, "completion token")} at ${priceOf(quote, currency)}${smart}`
     : "The vendor reported no usable token count, so the formula applies: " +
@@ -65,6 +71,9 @@ const unitReason = (charge: SettledCharge): string => {
       return `The ordered seconds count, whatever the vendor reports: ${formulaOf(quote)} ${currency} at ${quote.resolution}`
     case "tokens": {
       const formula = `${textFormula(quote, { inputTokens: charge.inputUnits, outputTokens: charge.units })} ${currency}`
+      if (charge.basis === "largest_plausible") {
+        return `The vendor reported more tokens than such an order can have, so the most that it can have are charged: ${formula}`
+      }
       return charge.basis === "upstream_usage"
         ? `The vendor reported what it read and wrote: ${formula}`
         : `The vendor reported no usable token count, so the size of what was sent and received counts: ${formula}`

@@ -4,8 +4,7 @@ import type { KeyTurns } from "../../channels/keyTurns.ts"
 import type { UpstreamError } from "../../domain/Errors.ts"
 import { type RawAnswer, writtenAnswer } from "../../domain/RawAnswer.ts"
 import { chargeText, type TokenCounts } from "../../domain/text/TextQuote.ts"
-import { tokensOfBytes } from "../../domain/text/TextRequest.ts"
-import { VendorRefused } from "../../domain/VendorOutcome.ts"
+import { implausibleUsage, type ReportedUsage, VendorRefused } from "../../domain/VendorOutcome.ts"
 import { keptRefusal } from "../../hiding/promptsFromRecords.ts"
 import { Settings } from "../../runtime/Settings.ts"
 import type { Caller } from "../../services/Access.ts"
@@ -18,6 +17,15 @@ export interface Written {
   readonly usage: TokenCounts | null
   readonly outputBytes: number
 }
+
+const noteImplausible = (id: string, { input, output }: ReportedUsage) =>
+  Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
+    Effect.annotateLogs({
+      hold_id: id,
+      input_tokens: String(input),
+      output_tokens: String(output)
+    })
+  )
 
 /** What text orders have in common, however they are answered. */
 export const textOrderOf = (
@@ -35,30 +43,18 @@ export const textOrderOf = (
     answer: Exit.Exit<Answer, UpstreamError>
   ) =>
     Effect.gen(function* (): Effect.fn.Return<Finish<Answer>> {
-      const formula = {
-        inputTokens: quote.inputTokens,
-        outputTokens: tokensOfBytes(written.outputBytes)
-      }
-      const { inputTokens, outputTokens, chargeNano, basis } = chargeText(
+      const { inputTokens, outputTokens, chargeNano, basis, implausible } = chargeText(
         quote,
         written.usage,
-        formula
+        written
       )
-      if (written.usage !== null && basis === "formula") {
-        yield* Effect.logWarning("a vendor's count of tokens cannot be right").pipe(
-          Effect.annotateLogs({
-            hold_id: id,
-            input_tokens: written.usage.inputTokens.toString(),
-            output_tokens: written.usage.outputTokens.toString()
-          })
-        )
-      }
+      if (implausible !== null) yield* noteImplausible(id, implausible)
       return {
         _tag: "Charge",
         chargeNano,
         costBy: (cost) =>
           cost.kind === "tokens"
-            ? chargeText(cost, written.usage, formula).chargeNano
+            ? chargeText(cost, written.usage, written).chargeNano
             : cost.holdNano,
         usage: {
           input: inputTokens,
@@ -68,6 +64,7 @@ export const textOrderOf = (
           inputUnitPriceNano: quote.nanoPerInputToken,
           basis
         },
+        orphan: implausible === null ? null : implausibleUsage(implausible, null),
         keep: () => ({ stored: { _tag: "Text", streamed: remembered === null }, remembered }),
         answer
       }

@@ -5,10 +5,10 @@ import {
   ChatBody,
   EmbeddingBody,
   estimateChat,
-  estimateEmbedding,
-  tokensOfBytes
+  estimateEmbedding
 } from "../../../src/domain/text/TextRequest.ts"
 import { writtenBytes } from "../../../src/domain/text/textSize.ts"
+import { tokensOfBytes } from "../../../src/domain/text/tokenSize.ts"
 
 const decodeChat = Schema.decodeUnknownResult(ChatBody)
 const decodeOrThrow = Schema.decodeUnknownSync(ChatBody)
@@ -206,7 +206,7 @@ describe("the tokens of embeddings", () => {
     ["lists of tokens", [[5, 6], [7]], 3n]
   ] as const)("%s", (_, input, expected) => {
     const body = Result.getOrThrow(decodeEmbedding({ model: "m", input }))
-    assert.deepStrictEqual(estimateEmbedding(body), { inputTokens: expected, outputTokens: 0n })
+    assert.deepInclude(estimateEmbedding(body), { inputTokens: expected, outputTokens: 0n })
   })
 
   it("are those of fields nobody knows, too", () => {

@@ -41,11 +41,21 @@ export const OrphanView = Schema.Struct({
     }),
     "The vendor's answer that could not be used; null where none came"
   ),
-  amount_held: amount("What had been held and was given back"),
+  usage: orNull(
+    Schema.Struct({
+      input_tokens: orNull(Schema.Int, "Input tokens; null where the vendor counts none apart"),
+      output_tokens: counted("Output tokens, or those of a video")
+    }),
+    "What the vendor counted and no such order can have, where that is the reason: the order was charged otherwise"
+  ),
+  amount_held: amount("What had been held; given back unless the order was charged"),
   created_at: Timestamp,
   resolved_at: timeOrNull("When an operator settled the case"),
   note: toldOrNull("What the operator wrote")
-}).annotate({ identifier: "Orphan", description: "A job the vendor may have made unpaid" })
+}).annotate({
+  identifier: "Orphan",
+  description: "A job the vendor may have made unpaid, or counted wrongly"
+})
 
 const Transition = Schema.Struct({
   state: told("The state it came to"),
@@ -89,6 +99,7 @@ const LedgerEntry = Schema.Struct({
 const Quote = Schema.Struct({
   kind: oneOf(["token_video", "second_video", "image", "tokens"], "How it is billed"),
   amount: amount("What was held"),
+  exposure: Schema.optionalKey(amount("The most it could come to, where that was more")),
   unit_price: amount("Price of a token, second or image"),
   resolution: Schema.optionalKey(told("Resolution it was priced at")),
   tier: Schema.optionalKey(told("Price tier used")),
