@@ -12,6 +12,9 @@ const mediaFields: ReadonlySet<string> = new Set([
   ...["video", "audio", "file"]
 ])
 
+/** Kinds of content parts that a vendor reads the text of, and fetches nothing for. */
+const textTypes: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text", "refusal"])
+
 /** Kinds of content parts, which are no text. */
 const partTypes: ReadonlySet<unknown> = new Set([...mediaFields, "text", "input_text", "refusal"])
 
@@ -195,8 +198,8 @@ const countAddresses = (value: unknown): number => {
 
 /** A content part: its text, its media, each of them, and what stands beside them. */
 const partSize = (part: object): TextSize => {
-  // A vendor may fetch what a part without a text points to, under whatever name.
-  const isText = "text" in part && typeof part.text === "string"
+  // What a part of another kind points to may be fetched, under whatever name it stands.
+  const isText = "type" in part && textTypes.has(part.type)
   return addUp(
     Object.entries(part).map(([name, value]) => {
       if (mediaFields.has(name) && value !== null) return mediaOf(name, value)

@@ -52,15 +52,16 @@ describe("the charge of tokens the vendor reported", () => {
   })
 
   it.each([
-    ["1080p", 0, "5.1"],
-    ["1080p", 1, "3.1"],
-    ["4K", 0, "2.6"],
-    ["4K", 1, "1.6"]
+    ["1080p", 0, "15.3"],
+    ["1080p", 1, "9.3"],
+    ["4K", 0, "26"],
+    ["4K", 1, "16"]
   ] as const)(
     "is at the price of the order: %s, %d reference videos",
     (resolution, videos, charged) => {
       const held = quote(listPrices, 5, resolution, { videos, videoSeconds: null })
-      const charge = chargeVideo(held, { ...silent, completionTokens: 100_000n })
+      const completionTokens = resolution === "4K" ? 1_000_000n : 300_000n
+      const charge = chargeVideo(held, { ...silent, completionTokens })
       assert.strictEqual(formatNano(charge.chargeNano), charged)
     }
   )
