@@ -119,6 +119,11 @@ export const playground = {
   quote: "Price before ordering",
   quoting: "The price is asked for",
   hold: "Set aside when ordered",
+  exposure: "Up to",
+  exposureNote:
+    "The length of a reference video is not known before the vendor has it, so the order may cost more than its hold.",
+  promise:
+    "Beside other orders of this kind it is taken only where the balance, and the organisation's credit, cover the most that all of them can come to.",
   expected: "Expected charge",
   left: {
     pool: "The pool has",
