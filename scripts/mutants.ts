@@ -179,23 +179,18 @@ const mutantsOf: Readonly<Record<string, ReadonlyArray<Mutant>>> = {
     ],
     [
       "exposures not looked at",
-      "WHEN uncovered[request.place] > 0 AND request.amount + excess > cover",
+      "WHEN uncovered[request.place] > 0 AND request.amount > cover",
       "WHEN false"
     ],
     [
       "exposures compared with <",
-      "AND request.amount + excess > cover THEN",
-      "AND request.amount + excess >= cover THEN"
+      "AND request.amount > cover THEN",
+      "AND request.amount >= cover THEN"
     ],
     [
-      "exposure of a lone order looked at",
-      "WHEN uncovered[request.place] > 0 AND request.amount + excess",
-      "WHEN excess > 0 AND request.amount + excess"
-    ],
-    [
-      "exposure of the order itself left out",
-      "AND request.amount + excess > cover THEN",
-      "AND request.amount > cover THEN"
+      "exposure of the order itself counts",
+      "AND request.amount > cover THEN",
+      "AND request.amount + excess > cover THEN"
     ],
     [
       "exposures blind to their batch",

@@ -11,13 +11,13 @@ import {
   type VideoUnsupportedProtocol
 } from "../domain/Errors.ts"
 import type { ImageBody } from "../domain/image/ImageRequest.ts"
-import { exposureOf, type Quote } from "../domain/money/Quote.ts"
+import type { Quote } from "../domain/money/Quote.ts"
 import type { ChatBody, EmbeddingBody } from "../domain/text/TextRequest.ts"
 import type { VideoBody } from "../domain/video/VideoBody.ts"
 import { unsent } from "../runtime/databaseErrors.ts"
 import { type Caller, lacksScope, type Scope } from "../services/Access.ts"
 import { Catalog } from "../services/Catalog.ts"
-import { allowsOrder, availableOf, Ledger } from "../services/Ledger.ts"
+import { allowsHold, availableOf, Ledger } from "../services/Ledger.ts"
 import { type Budget, Budgets } from "../services/money/Budgets.ts"
 import { makeModelCheck, type OrderRefusal } from "./OrderChecks.ts"
 import { chatRequest, embeddingRequest, makeOrderResolution } from "./OrderResolution.ts"
@@ -122,7 +122,7 @@ export const layerQuotes = Layer.effect(
       return {
         quote,
         affordable: {
-          pool: allowsOrder(pool, { holdNano: quote.holdNano, exposureNano: exposureOf(quote) }),
+          pool: allowsHold(pool, quote.holdNano),
           poolAvailableNano: availableOf(pool),
           cap: isWithin(capAvailableNano),
           capAvailableNano,

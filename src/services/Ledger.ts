@@ -144,26 +144,20 @@ export const Pool = Schema.Struct({
 })
 export type Pool = typeof Pool.Type
 
-/** An order of a pool: what it holds, and the most it can come to. */
-interface Exposed {
-  readonly holdNano: bigint
-  readonly exposureNano: bigint
-}
-
 /** What the pool has for another order's hold. */
 export const availableOf = ({ balanceNano, heldNano }: Balance): bigint => balanceNano - heldNano
 
 /**
- * What the pool has for all that another order can come to; null where its hold is all that counts. It
- * counts beside orders that can come to more than they hold: one alone is taken by its hold.
+ * What the pool and its credit leave beside all that the orders under way can come to; null where these
+ * can come to no more than they hold.
  */
 export const coverOf = (pool: Pool): bigint | null =>
   pool.uncoveredNano === 0n ? null : availableOf(pool) + pool.creditNano - pool.uncoveredNano
 
-/** Whether the pool allows an order. */
-export const allowsOrder = (pool: Pool, { holdNano, exposureNano }: Exposed): boolean => {
+/** Whether the pool allows an order that holds so much. */
+export const allowsHold = (pool: Pool, holdNano: bigint): boolean => {
   const cover = coverOf(pool)
-  return holdNano <= availableOf(pool) && (cover === null || exposureNano <= cover)
+  return holdNano <= availableOf(pool) && (cover === null || holdNano <= cover)
 }
 
 export const MemberMonth = Schema.Struct({
@@ -215,8 +209,8 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /**
-     * Sets the amount aside, if the pool and all budgets allow it, together with its task. A pool covers
-     * all holds, and with its credit also what orders of unknown size can come to above theirs; the same id
+     * Sets the amount aside, if the pool and all budgets allow it, together with its task. Beside
+     * the hold, the pool and its credit cover all that the orders under way can come to; the same id
      * again changes nothing. Budgets are checked before the pool, the narrowest first. `Overloaded` when the books cannot be
      * reached soon or the organisation's spending is stopped; a hold that was taken all the same, and
      * one whose caller goes away, is given back. Movements of one organisation that come together

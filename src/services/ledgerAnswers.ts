@@ -69,7 +69,7 @@ const refusalBy = (
 const refuseHold = Effect.fnUntraced(function* (
   outcome: Exclude<typeof HoldResult.Type, "held" | "known">,
   amounts: HoldOutcome,
-  { amountNano, exposureNano = amountNano, memberId }: HoldRequest,
+  { amountNano, memberId }: HoldRequest,
   currency: string
 ): Effect.fn.Return<
   never,
@@ -93,13 +93,12 @@ const refuseHold = Effect.fnUntraced(function* (
       })
     }
     case "overexposed": {
-      const exposure = formatNano(exposureNano)
       const available = formatNano(amounts.available)
       return yield* new InsufficientBalance({
         message:
-          `Orders under way may come to more than they hold, and what they leave of the pool is ${available} ${currency}: ` +
-          `this request may come to ${exposure}. It can be ordered when they have ended`,
-        required: exposure,
+          `This request needs ${required} ${currency}. Orders under way may come to more than they hold, ` +
+          `and would then leave ${available}: it can be ordered when they have ended`,
+        required,
         available
       })
     }

@@ -139,7 +139,7 @@ export const ledgerSuite = (
             ...{ balanceNano: 100n, heldNano: 20n, uncoveredNano: 30n, creditNano: 0n }
           })
           const beyond = { required: "0.000000051", available: "0.00000005" }
-          yield* insufficient(film(10n, 51n), beyond)
+          yield* insufficient(film(51n, 52n), beyond)
           yield* insufficient(hold(51n), beyond)
           const [second, third] = [film(10n, 49n), hold(1n)]
           yield* ledger.hold(second)

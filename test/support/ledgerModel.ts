@@ -162,7 +162,7 @@ export const makeModel = (caps: ReadonlyArray<bigint | null>) => {
     if (refusal !== null) return refusal
     if (command.amount > balance - held) return "insufficient_balance"
     const others = uncovered()
-    if (others > 0n && held + others + command.amount + command.excess > balance + credit) {
+    if (others > 0n && held + others + command.amount > balance + credit) {
       return "insufficient_balance by exposure"
     }
     holds.set(command.id, {

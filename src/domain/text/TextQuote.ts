@@ -4,7 +4,7 @@ import type { TokenPrices } from "../catalog/Prices.ts"
 import { BillingUnavailable } from "../Errors.ts"
 import { MAX_AMOUNT_NANO } from "../money/Money.ts"
 import type { ReportedUsage } from "../VendorOutcome.ts"
-import { leastTokensOf, tokensOfBytes } from "./tokenSize.ts"
+import { tokensOfBytes } from "./tokenSize.ts"
 
 export const TextQuote = Schema.Struct({
   kind: Schema.Literal("tokens"),
@@ -123,11 +123,7 @@ export const chargeText = (
     return charged(formula, "formula", isLong ? counted : null)
   }
   const hasOutput = counted.outputTokens > 0n || outputBytes === 0
-  if (
-    !hasOutput ||
-    counted.inputTokens < quote.leastInput ||
-    counted.outputTokens < leastTokensOf(outputBytes)
-  ) {
+  if (!hasOutput || counted.inputTokens < quote.leastInput) {
     return charged(formula, "formula", counted)
   }
   const written = BigInt(outputBytes)

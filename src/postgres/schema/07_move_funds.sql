@@ -29,9 +29,8 @@
 -- another order), unknown_member, member_cap_exceeded, budget_exceeded, stopped, insufficient_balance,
 -- overexposed.
 --
--- A pool covers what is held. What orders of unknown size can come to above their holds has to fit into
--- what is then left of it and its credit: an order is overexposed that would take them beyond. One that
--- no other such order is beside needs its hold alone.
+-- A pool covers what is held. Beside orders of unknown size its balance and its credit also have to cover
+-- what these can come to above their holds: an order is overexposed whose hold they leave no room for.
 --
 -- A column that is null for every item may be null as a whole. A call for several organisations
 -- waits only briefly for a lock: the others are not to wait for one that is in trouble.
@@ -50,7 +49,7 @@ CREATE FUNCTION move_funds(
   OUT close_outcomes text[], OUT close_states text[], OUT close_captured bigint[],
   OUT close_overage bigint[],
   -- What the decision was made by: the budget that refused it, with its use, and what the pool had
-  -- available: for its hold, or where it was overexposed for all it can come to.
+  -- available: all of it, or where it was overexposed what those under way leave.
   OUT hold_outcomes text[], OUT hold_refusals jsonb[], OUT hold_available bigint[]
 )
 LANGUAGE plpgsql
@@ -285,7 +284,7 @@ BEGIN
         WHEN refusal IS NOT NULL THEN 'budget_exceeded'
         WHEN request.is_stopped THEN 'stopped'
         WHEN request.amount > available[request.place] THEN 'insufficient_balance'
-        WHEN uncovered[request.place] > 0 AND request.amount + excess > cover THEN 'overexposed'
+        WHEN uncovered[request.place] > 0 AND request.amount > cover THEN 'overexposed'
         ELSE 'held' END;
       hold_outcomes := hold_outcomes || outcome;
       hold_refusals := hold_refusals || refusal;

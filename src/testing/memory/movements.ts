@@ -103,7 +103,7 @@ export const holdFunds = (
   const available = availableOf(books.pool)
   if (amountNano > available) return answer("insufficient_balance", { available })
   const cover = coverOf(books.pool)
-  if (cover !== null && exposureNano > cover) return answer("overexposed", { available: cover })
+  if (cover !== null && amountNano > cover) return answer("overexposed", { available: cover })
   const month = monthAt(nowMillis, timeZone)
   books.orders.set(id, {
     request,

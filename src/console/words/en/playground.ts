@@ -123,7 +123,7 @@ export const playground = {
   exposureNote:
     "The length of a reference video is not known before the vendor has it, so the order may cost more than its hold.",
   promise:
-    "Beside other orders of this kind it is taken only where the balance, and the organisation's credit, cover the most that all of them can come to.",
+    "A prepaid pool takes a further order only where its balance and credit cover all that the orders under way can come to, and that order's hold.",
   expected: "Expected charge",
   left: {
     pool: "The pool has",

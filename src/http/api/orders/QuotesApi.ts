@@ -33,7 +33,7 @@ export const QuoteBody = Schema.StructWithRest(
 
 const Affordable = Schema.Struct({
   pool: flag(
-    "Whether the organisation's pool allows the hold at this moment, and beside orders that can come to more than they hold the exposure too",
+    "Whether the organisation's pool allows the hold at this moment, beside all that the orders under way can come to",
     true
   ),
   pool_available: decimal("What the pool has available, as a decimal string; may be negative"),
@@ -61,7 +61,7 @@ const common = {
   hold: decimal("What ordering sets aside before the vendor is called", "4.968"),
   exposure: Schema.optionalKey(
     decimal(
-      "The most the order can come to, where that is more than the hold: beside other orders of that kind the pool and its credit have to have it",
+      "The most the order can come to, where that is more than the hold: while it is under way, the pool takes no further order that this leaves no room for",
       "12.096"
     )
   ),
